@@ -1,0 +1,17 @@
+//! Do these two shapes touch, where, how far apart, and when?
+//!
+//! Three nouns: a [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy,
+//! ready for queries; a [`Pose`] says where a model is. A [`Pair`] of posed models answers
+//! questions about the two.
+
+pub mod limits;
+mod mesh;
+mod model;
+mod pair;
+mod pose;
+pub mod triangle;
+
+pub use mesh::{Mesh, MeshError};
+pub use model::{Model, Quality};
+pub use pair::{Distance, FacePair, Pair, Witness};
+pub use pose::{Pose, PoseError};

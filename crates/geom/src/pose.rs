@@ -1,0 +1,191 @@
+//! Where a model is: a rotation and a translation, in `f64`.
+//!
+//! [`Pose::place`] is the only place where a mesh vertex gets its position in the world, with a
+//! fixed order of operations and no fused multiply-add. What Jostle decides, it decides about
+//! those numbers.
+
+use crate::limits::{ROTATION_ENTRY_MIN, ROTATION_SLACK, TRANSLATION_MAX, TRANSLATION_MIN};
+use glam::{DQuat, DVec3, Vec3};
+
+/// A rigid pose: first rotate, then translate.
+///
+/// The rotation is normalised when the pose is made, so any `Pose` is a rigid motion up to the
+/// rounding of `f64`.
+///
+/// ```
+/// use glam::{DQuat, DVec3, Vec3};
+/// use jostle_geom::Pose;
+///
+/// let quarter = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
+/// let pose = Pose::new(quarter, DVec3::new(0.0, 0.0, 5.0))?;
+/// let placed = pose.place(Vec3::X);
+/// assert!((placed - DVec3::new(0.0, 1.0, 5.0)).length() < 1e-15);
+/// # Ok::<(), jostle_geom::PoseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    rotation: DQuat,
+    translation: DVec3,
+    /// The rotation matrix, row by row.
+    rows: [DVec3; 3],
+}
+
+/// Why numbers are not a pose.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum PoseError {
+    /// A number is NaN or infinite.
+    #[error("a pose needs finite numbers, found rotation {rotation} translation {translation}")]
+    NotFinite {
+        /// The rotation that was given.
+        rotation: DQuat,
+        /// The translation that was given.
+        translation: DVec3,
+    },
+    /// The quaternion is too short to be normalised.
+    #[error("a rotation quaternion needs a length well above zero, found {rotation}")]
+    NoRotation {
+        /// The rotation that was given.
+        rotation: DQuat,
+    },
+    /// The matrix is not a rotation.
+    #[error("a rotation matrix needs RᵀR = 1 within 1e-3 and determinant +1, found rows {rows:?}")]
+    NotARotation {
+        /// The rows that were given.
+        rows: [DVec3; 3],
+    },
+    /// The translation is further out than [`crate::limits::TRANSLATION_MAX`].
+    #[error("a translation component must be below 2^100 in size, found {translation}")]
+    TooFar {
+        /// The translation that was given.
+        translation: DVec3,
+    },
+}
+
+impl Pose {
+    /// No rotation, no translation.
+    pub const IDENTITY: Pose = Pose {
+        rotation: DQuat::IDENTITY,
+        translation: DVec3::ZERO,
+        rows: [DVec3::X, DVec3::Y, DVec3::Z],
+    };
+
+    /// A pose from a quaternion of any length well above zero, and a translation.
+    ///
+    /// # Errors
+    /// Numbers that are not finite, a quaternion near zero, a translation of 2^100 or more.
+    pub fn new(rotation: DQuat, translation: DVec3) -> Result<Pose, PoseError> {
+        if !rotation.is_finite() || !translation.is_finite() {
+            return Err(PoseError::NotFinite { rotation, translation });
+        }
+        if translation.abs().max_element() >= TRANSLATION_MAX {
+            return Err(PoseError::TooFar { translation });
+        }
+        let length = rotation.length();
+        if !(1e-100..1e100).contains(&length) {
+            return Err(PoseError::NoRotation { rotation });
+        }
+        let flush = |x: f64| if x.abs() < TRANSLATION_MIN { 0.0 } else { x };
+        let rotation = if rotation == DQuat::IDENTITY { rotation } else { rotation / length };
+        let translation =
+            DVec3::new(flush(translation.x), flush(translation.y), flush(translation.z));
+        Ok(Pose { rotation, translation, rows: rows_of(rotation) })
+    }
+
+    /// A pose that only translates.
+    ///
+    /// # Errors
+    /// As [`Pose::new`].
+    pub fn from_translation(translation: DVec3) -> Result<Pose, PoseError> {
+        Pose::new(DQuat::IDENTITY, translation)
+    }
+
+    /// A pose from the rows of a rotation matrix and a translation. The nearest quaternion is
+    /// taken, so a matrix printed with few digits becomes a proper rotation.
+    ///
+    /// # Errors
+    /// As [`Pose::new`], and matrices that are not a rotation within
+    /// [`crate::limits::ROTATION_SLACK`].
+    pub fn from_rows(rows: [DVec3; 3], translation: DVec3) -> Result<Pose, PoseError> {
+        let [a, b, c] = rows;
+        let off = [
+            a.dot(a) - 1.0,
+            b.dot(b) - 1.0,
+            c.dot(c) - 1.0,
+            a.dot(b),
+            a.dot(c),
+            b.dot(c),
+            a.cross(b).dot(c) - 1.0,
+        ];
+        // Written so that NaN is refused too.
+        if !off.iter().all(|x| x.abs() <= ROTATION_SLACK) {
+            return Err(PoseError::NotARotation { rows });
+        }
+        Pose::new(DQuat::from_mat3(&glam::DMat3::from_cols(a, b, c).transpose()), translation)
+    }
+
+    /// The rotation, a unit quaternion.
+    #[must_use]
+    pub fn rotation(&self) -> DQuat {
+        self.rotation
+    }
+
+    /// The translation.
+    #[must_use]
+    pub fn translation(&self) -> DVec3 {
+        self.translation
+    }
+
+    /// The rows of the rotation matrix: `place` uses exactly these numbers.
+    #[must_use]
+    pub fn rows(&self) -> [DVec3; 3] {
+        self.rows
+    }
+
+    /// The position in the world of a point of the mesh.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, point: Vec3) -> DVec3 {
+        self.place_wide(point.as_dvec3())
+    }
+
+    /// [`Pose::place`] for a point that is not a mesh vertex.
+    #[inline]
+    #[must_use]
+    pub fn place_wide(&self, p: DVec3) -> DVec3 {
+        let along = |row: DVec3, t: f64| (row.x * p.x + row.y * p.y) + (row.z * p.z + t);
+        let [x, y, z] = self.rows;
+        let t = self.translation;
+        DVec3::new(along(x, t.x), along(y, t.y), along(z, t.z))
+    }
+
+    /// The direction in the world of a direction of the mesh (no translation).
+    #[must_use]
+    pub fn turn(&self, d: DVec3) -> DVec3 {
+        let [x, y, z] = self.rows;
+        DVec3::new(x.dot(d), y.dot(d), z.dot(d))
+    }
+
+    /// The direction in the mesh's frame of a direction of the world.
+    #[must_use]
+    pub fn turn_back(&self, d: DVec3) -> DVec3 {
+        let [x, y, z] = self.rows;
+        x * d.x + y * d.y + z * d.z
+    }
+
+    /// The point of the mesh's frame that [`Pose::place_wide`] brings to `p`, up to rounding.
+    #[must_use]
+    pub fn unplace(&self, p: DVec3) -> DVec3 {
+        self.turn_back(p - self.translation)
+    }
+}
+
+fn rows_of(q: DQuat) -> [DVec3; 3] {
+    let (x, y, z, w) = (q.x, q.y, q.z, q.w);
+    let flush = |v: f64| if v.abs() < ROTATION_ENTRY_MIN { 0.0 } else { v };
+    let row = |a: f64, b: f64, c: f64| DVec3::new(flush(a), flush(b), flush(c));
+    [
+        row(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)),
+        row(2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)),
+        row(2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)),
+    ]
+}
