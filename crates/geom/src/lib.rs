@@ -9,9 +9,11 @@ mod mesh;
 mod model;
 mod pair;
 mod pose;
+pub mod simd;
+mod tree;
 pub mod triangle;
 
 pub use mesh::{Mesh, MeshError};
 pub use model::{Model, Quality};
-pub use pair::{Distance, FacePair, Pair, Witness};
+pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
