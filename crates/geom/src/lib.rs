@@ -13,7 +13,7 @@ pub mod simd;
 mod tree;
 pub mod triangle;
 
-pub use mesh::{Mesh, MeshError};
+pub use mesh::{Mesh, MeshError, NotClosed};
 pub use model::{Model, Quality};
 pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
