@@ -6,11 +6,11 @@ mod walk;
 
 use crate::triangle::Triangle;
 use crate::{Model, Pose};
+use glam::DVec3;
 use relative::Relative;
 use std::ops::ControlFlow;
 pub use walk::Counters;
 use walk::{Order, Walk};
-use glam::DVec3;
 
 /// Two models, each in its pose.
 #[derive(Clone, Copy, Debug)]

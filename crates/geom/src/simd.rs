@@ -9,6 +9,31 @@
 //! Shape after Embree's `common/simd` (kernels once, one folder per instruction set) and pulp's
 //! `WithSimd` (dispatch by a kernel object).
 
+/// An array of three, written out: `three!(i => f(i))` is `[f(0), f(1), f(2)]`.
+///
+/// Kernels must not use closures or `map`: the compiler gives those a function of their own, without
+/// the instructions of the kernel around them, and every lane operation becomes a call (measured:
+/// eight times slower).
+macro_rules! three {
+    ($i:ident => $value:expr) => {
+        [
+            {
+                const $i: usize = 0;
+                $value
+            },
+            {
+                const $i: usize = 1;
+                $value
+            },
+            {
+                const $i: usize = 2;
+                $value
+            },
+        ]
+    };
+}
+pub(crate) use three;
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod scalar;

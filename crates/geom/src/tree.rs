@@ -151,7 +151,8 @@ impl Node {
         let axis = |k: usize| self.axis[k][lane] as f32;
         let u = Vec3A::new(axis(0), axis(1), axis(2)) * AXIS_UNIT;
         let v = Vec3A::new(axis(3), axis(4), axis(5)) * AXIS_UNIT;
-        let three = |from: &[[f32; WIDTH]; 3]| Vec3A::new(from[0][lane], from[1][lane], from[2][lane]);
+        let three =
+            |from: &[[f32; WIDTH]; 3]| Vec3A::new(from[0][lane], from[1][lane], from[2][lane]);
         Obb { center: three(&self.center), half: three(&self.half), axes: [u, v, u.cross(v)] }
     }
 

@@ -17,7 +17,7 @@
 
 use super::relative::Relative;
 use crate::Model;
-use crate::simd::{F64x4, Kernel, Simd};
+use crate::simd::{F64x4, Kernel, Simd, three};
 use crate::tree::Child;
 use glam::Vec3;
 
@@ -50,18 +50,18 @@ impl Kernel for LeafFilter<'_> {
     #[inline(always)]
     fn run<S: Simd>(self) -> Verdict {
         let (two_a, two_b) = (corners(self.a, self.leaf_a), corners(self.b, self.leaf_b));
-        let a: Corners<S> = [0, 1, 2].map(|k| {
-            let (p, q) = (two_a[0][k].as_dvec3(), two_a[1][k].as_dvec3());
-            [0, 1, 2].map(|i| S::D::new([p[i], p[i], q[i], q[i]]))
+        let a: Corners<S> = three!(K => {
+            let (p, q) = (two_a[0][K].as_dvec3(), two_a[1][K].as_dvec3());
+            three!(I => S::D::new([p[I], p[I], q[I], q[I]]))
         });
-        let rows = self.relative.rows.map(|row| row.to_array().map(S::D::splat));
-        let shift = self.relative.shift.to_array().map(S::D::splat);
-        let b: Corners<S> = [0, 1, 2].map(|k| {
-            let (p, q) = (two_b[0][k].as_dvec3(), two_b[1][k].as_dvec3());
-            let v = [0, 1, 2].map(|i| S::D::new([p[i], q[i], p[i], q[i]]));
-            [0, 1, 2].map(|i| {
-                let r = rows[i];
-                r[0].mul_add(v[0], r[1].mul_add(v[1], r[2].mul_add(v[2], shift[i])))
+        let rows = three!(K => three!(I => S::D::splat(self.relative.rows[K][I])));
+        let shift = three!(I => S::D::splat(self.relative.shift[I]));
+        let b: Corners<S> = three!(K => {
+            let (p, q) = (two_b[0][K].as_dvec3(), two_b[1][K].as_dvec3());
+            let v = three!(I => S::D::new([p[I], q[I], p[I], q[I]]));
+            three!(I => {
+                let r = rows[I];
+                r[0].mul_add(v[0], r[1].mul_add(v[1], r[2].mul_add(v[2], shift[I])))
             })
         });
         let error = 128.0 * self.relative.point_error * self.reach * self.reach;
@@ -78,8 +78,9 @@ impl Kernel for LeafFilter<'_> {
 #[inline(always)]
 fn corners(model: &Model, leaf: Child) -> [[Vec3; 3]; 2] {
     let range = leaf.triangles();
-    let of = |t: usize| model.mesh.triangles[t].map(|v| model.mesh.vertices[v as usize]);
-    [of(range.start), of(range.end - 1)]
+    let (first, last) = (model.mesh.triangles[range.start], model.mesh.triangles[range.end - 1]);
+    let vertices = &model.mesh.vertices;
+    [three!(K => vertices[first[K] as usize]), three!(K => vertices[last[K] as usize])]
 }
 
 /// Signs of three determinants, a bit per lane each.
@@ -93,7 +94,7 @@ impl Signs {
     #[inline(always)]
     fn of<S: Simd>(values: [S::D; 3], error: S::D) -> Signs {
         let negative = S::D::splat(0.0).sub(error);
-        Signs { plus: values.map(|v| v.gt(error)), minus: values.map(|v| negative.gt(v)) }
+        Signs { plus: three!(I => values[I].gt(error)), minus: three!(I => negative.gt(values[I])) }
     }
 
     /// Lanes in which all three are surely of one sign.
@@ -133,16 +134,15 @@ fn verdict<S: Simd>(a: &Corners<S>, b: &Corners<S>, error: S::D, used: u8) -> Ve
         return Verdict { yes: 0, unsure: 0 };
     }
     let zero = S::D::splat(0.0);
-    let a_sides = sides::<S>(normal_b, between.map(|x| zero.sub(x)), along_a);
+    let a_sides = sides::<S>(normal_b, three!(I => zero.sub(between[I])), along_a);
     let a_sides = Signs::of::<S>(a_sides, error);
     open &= !a_sides.one_sided();
     if open == 0 {
         return Verdict { yes: 0, unsure: 0 };
     }
-    let hands = [0, 1, 2].map(|i: usize| {
-        let values = [0, 1, 2].map(|j: usize| {
-            dot::<S>(cross::<S>(along_a[i], along_b[j]), minus::<S>(b[j], a[i]))
-        });
+    let hands = three!(I => {
+        let values =
+            three!(J => dot::<S>(cross::<S>(along_a[I], along_b[J]), minus::<S>(b[J], a[I])));
         Signs::of::<S>(values, error)
     });
     let mut yes = 0;

@@ -79,7 +79,8 @@ impl<'a> Walk<'a> {
                 (one, child_a.node_index(), tree_a)
             };
             self.counters.box_tests += 1;
-            let entry = |lane: Lane| if descend_b { Entry { a, b: lane } } else { Entry { a: lane, b } };
+            let entry =
+                |lane: Lane| if descend_b { Entry { a, b: lane } } else { Entry { a: lane, b } };
             match order {
                 Order::Any => {
                     let mask = self.isa.run(Overlap(&tree.nodes[node], &one));

@@ -49,7 +49,11 @@ impl Boxes {
 }
 
 /// The tree of a mesh, and the order in which it wants the triangles.
-pub(crate) fn build(vertices: &[Vec3], triangles: &[[u32; 3]], quality: Quality) -> (Tree, Vec<u32>) {
+pub(crate) fn build(
+    vertices: &[Vec3],
+    triangles: &[[u32; 3]],
+    quality: Quality,
+) -> (Tree, Vec<u32>) {
     let mut ids: Vec<u32> = (0..triangles.len() as u32).collect();
     let Some((origin, radius)) = frame(vertices, triangles) else {
         return (Tree { nodes: vec![Node::UNUSED], origin: Vec3::ZERO, radius: 0.0 }, ids);
@@ -107,7 +111,9 @@ impl Builder {
                 node.set(k, &lanes[k].fit.obb, lanes[k].fit.raw, child);
             }
         } else {
-            for (k, (mut part, fit, first)) in self.parts(set, &lanes, first).into_iter().enumerate() {
+            for (k, (mut part, fit, first)) in
+                self.parts(set, &lanes, first).into_iter().enumerate()
+            {
                 let child = self.child(&mut part, &fit, first, nodes);
                 node.set(k, &fit.obb, fit.raw, child);
             }

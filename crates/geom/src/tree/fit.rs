@@ -10,7 +10,7 @@
 //! builds the same tree.
 
 use super::{Obb, stored_axes};
-use crate::simd::{F32x8, Isa, Kernel, Simd};
+use crate::simd::{F32x8, Isa, Kernel, Simd, three};
 use glam::Vec3A;
 
 /// How hard to look for a tight box.
@@ -138,11 +138,11 @@ impl Kernel for Extents<'_> {
 
 #[inline(always)]
 fn extents<S: Simd>(points: &[Vec3A], dirs: &Directions) -> ([[f32; 8]; 2], [[f32; 8]; 2]) {
-    let d = [0, 1].map(|g: usize| [0, 1, 2].map(|i: usize| S::F::load(&dirs[g][i])));
+    let d = [three!(I => S::F::load(&dirs[0][I])), three!(I => S::F::load(&dirs[1][I]))];
     let mut min = [S::F::splat(f32::INFINITY); 2];
     let mut max = [S::F::splat(f32::NEG_INFINITY); 2];
     for p in points {
-        let [x, y, z] = p.to_array().map(S::F::splat);
+        let [x, y, z] = three!(I => S::F::splat(p[I]));
         for g in 0..2 {
             let at = x.mul_add(d[g][0], y.mul_add(d[g][1], z.mul(d[g][2])));
             min[g] = at.min(min[g]);
@@ -219,7 +219,18 @@ fn orthonormal([u, v, _]: [Vec3A; 3]) -> [Vec3A; 3] {
 /// The points that lie outermost in 13 directions of a frame: axes, face and cube diagonals.
 fn extreme_points(isa: Isa, points: &[Vec3A], [u, v, w]: [Vec3A; 3]) -> Vec<Vec3A> {
     let list = [
-        u, v, w, u + v, u - v, v + w, v - w, w + u, w - u, u + v + w, u + v - w, u - v + w,
+        u,
+        v,
+        w,
+        u + v,
+        u - v,
+        v + w,
+        v - w,
+        w + u,
+        w - u,
+        u + v + w,
+        u + v - w,
+        u - v + w,
         u - v - w,
     ];
     let mut dirs = [[[0.0; 8]; 3]; 2];
@@ -242,14 +253,15 @@ impl Kernel for Outermost<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> Self::Out {
-        let d = [0, 1].map(|g: usize| [0, 1, 2].map(|i: usize| S::F::load(&self.dirs[g][i])));
+        let dirs = self.dirs;
+        let d = [three!(I => S::F::load(&dirs[0][I])), three!(I => S::F::load(&dirs[1][I]))];
         let mut min = [S::F::splat(f32::INFINITY); 2];
         let mut max = [S::F::splat(f32::NEG_INFINITY); 2];
         let mut first = [S::F::splat(0.0); 2];
         let mut last = [S::F::splat(0.0); 2];
         let mut index = S::F::splat(0.0);
         for p in self.points {
-            let [x, y, z] = p.to_array().map(S::F::splat);
+            let [x, y, z] = three!(I => S::F::splat(p[I]));
             for g in 0..2 {
                 let at = x.mul_add(d[g][0], y.mul_add(d[g][1], z.mul(d[g][2])));
                 first[g] = at.select_lt(min[g], index, first[g]);

@@ -16,7 +16,7 @@
 //!   2^-24 of the largest coordinate involved. `Relative::margin` has the count.
 
 use super::{AXIS_UNIT, Node, Obb, WIDTH};
-use crate::simd::{F32x8, Kernel, Simd};
+use crate::simd::{F32x8, Kernel, Simd, three};
 use glam::{Mat3A, Vec3A};
 
 /// See the head of this file.
@@ -48,26 +48,24 @@ impl One {
 /// apart; NaN (numbers beyond `f32`) counts as overlap.
 #[inline(always)]
 fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
-    let f = S::F::splat;
-    let unit = f(AXIS_UNIT);
-    let load = |k: usize| S::F::load_i16(&node.axis[k]).mul(unit);
-    let u = [load(0), load(1), load(2)];
-    let v = [load(3), load(4), load(5)];
+    let unit = S::F::splat(AXIS_UNIT);
+    let u = three!(I => S::F::load_i16(&node.axis[I]).mul(unit));
+    let v = three!(I => S::F::load_i16(&node.axis[3 + I]).mul(unit));
     let w = cross::<S>(u, v);
     let lane = [u, v, w];
-    let d: [S::F; 3] = [0, 1, 2].map(|i| f(one.center[i]).sub(S::F::load(&node.center[i])));
-    let h: [S::F; 3] = [0, 1, 2].map(|i| S::F::load(&node.half[i]));
-    let hh = one.half.map(f);
+    let d = three!(I => S::F::splat(one.center[I]).sub(S::F::load(&node.center[I])));
+    let h = three!(I => S::F::load(&node.half[I]));
+    let hh = three!(I => S::F::splat(one.half[I]));
 
     // r[k][j] = lane axis k · axis j of the one box; q = |r|.
-    let e = one.axes.map(|axis| axis.map(f));
-    let r = lane.map(|axis| e.map(|other| dot::<S>(axis, other)));
-    let q = r.map(|row| row.map(F32x8::abs));
+    let e = three!(J => three!(I => S::F::splat(one.axes[J][I])));
+    let r = three!(K => three!(J => dot::<S>(lane[K], e[J])));
+    let q = three!(K => three!(J => r[K][J].abs()));
     // The offset of the centres in the frames of both.
-    let dl = lane.map(|axis| dot::<S>(d, axis));
-    let de = e.map(|axis| dot::<S>(d, axis));
+    let dl = three!(K => dot::<S>(d, lane[K]));
+    let de = three!(J => dot::<S>(d, e[J]));
 
-    let mut faces = f(f32::NEG_INFINITY);
+    let mut faces = S::F::splat(f32::NEG_INFINITY);
     for k in 0..3 {
         let radius = q[k][0].mul_add(hh[0], q[k][1].mul_add(hh[1], q[k][2].mul_add(hh[2], h[k])));
         faces = dl[k].abs().sub(radius).max(faces);
@@ -76,7 +74,7 @@ fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
         let radius = q[0][j].mul_add(h[0], q[1][j].mul_add(h[1], q[2][j].mul_add(h[2], hh[j])));
         faces = de[j].abs().sub(radius).max(faces);
     }
-    let mut edges = f(f32::NEG_INFINITY);
+    let mut edges = S::F::splat(f32::NEG_INFINITY);
     for k in 0..3 {
         let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
         for j in 0..3 {
@@ -87,7 +85,7 @@ fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
             edges = offset.sub(both).max(edges);
         }
     }
-    let slack = h[0].add(h[1]).add(h[2]).mul_add(f(AXIS_SLACK), f(one.slack));
+    let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(one.slack));
     (faces.max(edges), slack)
 }
 
