@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(det3(a, b, c, DVec3::new(1.0, 1.0, 2.0)), 0.0);
         // A needle: 2^-52 wide, and a point 2^-1 above it.
         let c = DVec3::new(0.5 + step, 0.0, 0.5);
-        assert_eq!(det3(a, b, c, DVec3::new(0.5, 0.5, 0.5)), 0.5 * -step * -1.0);
+        assert_eq!(det3(a, b, c, DVec3::new(0.5, 0.5, 0.5)), 0.5 * step);
         assert_eq!(det2(Axis::Y, a, b, c), step);
         // The difference of squares of neighbours: (1 + e)(1 − e) − 1 = −e².
         let p = |x: f64, y: f64| DVec3::new(x, y, 0.0);
