@@ -24,8 +24,8 @@ mod blockers;
 
 use blockers::{Blockers, is_apart};
 
-/// Up to this many vertices, going through the polygon is faster than a tree. Measured on stars, where both
-/// take the same time at about 90.
+/// Up to this many vertices, going through the polygon is faster than a tree. Measured on stars,
+/// where both take the same time at about 90.
 const TREE_FROM: usize = 80;
 
 /// Memory that is used again for each polygon.
