@@ -49,15 +49,18 @@ impl Mesh {
 mod tests {
     use super::*;
 
-    /// Two tetrahedra's worth of odd faces: a quad, a point, a segment, a vertex out of use (4).
+    /// A triangle, a quad, a point, a segment, half of the quad again; vertex 4 is not used.
     fn odd_mesh() -> Mesh {
         let vertices = (0..9).map(|i| Vec3::new(i as f32, (i * i) as f32, (i % 3) as f32));
         let faces: [&[u32]; 5] = [&[5, 6, 7], &[0, 1, 2, 3], &[8], &[8, 7], &[2, 3, 0]];
         Mesh::from_polygons(vertices.collect(), faces).unwrap()
     }
 
+    /// Face, corners and where they are.
+    type Placed = (u32, [u32; 3], [Vec3; 3]);
+
     /// What the mesh is, in the caller's numbers: per face, its triangles with coordinates.
-    fn content(mesh: &Mesh) -> (Vec<(u32, [u32; 3], [Vec3; 3])>, Vec<Vec3>, Vec<u32>) {
+    fn content(mesh: &Mesh) -> (Vec<Placed>, Vec<Vec3>, Vec<u32>) {
         let mut faces: Vec<_> = (0u32..)
             .zip(&mesh.triangles)
             .map(|(i, corners)| {
@@ -90,6 +93,7 @@ mod tests {
             mesh.reorder(&order);
             assert_eq!(content(&mesh), content(&before));
             assert_eq!(mesh.hash(), before.hash());
+            assert_eq!(mesh.report(), before.report());
             for (new, &old_triangle) in (0u32..).zip(&order) {
                 assert_eq!(mesh.face_of(new), old.face_of(old_triangle));
             }
