@@ -11,7 +11,7 @@ mod pair;
 mod pose;
 pub mod triangle;
 
-pub use mesh::{Mesh, MeshError};
+pub use mesh::{Mesh, MeshError, NotClosed};
 pub use model::{Model, Quality};
 pub use pair::{Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
