@@ -3,6 +3,7 @@
 use crate::error::{LoadError, Place, found};
 use crate::text::{loses_digits, number};
 use glam::Vec3;
+use jostle_geom::{Mesh, MeshError};
 use std::fmt;
 
 /// What a file holds.
@@ -14,6 +15,16 @@ pub struct Loaded {
     pub faces: Polygons,
     /// What was odd, each kind once.
     pub warnings: Vec<Warning>,
+}
+
+impl Loaded {
+    /// The mesh of these faces.
+    ///
+    /// # Errors
+    /// More triangles than [`Mesh::COUNT_MAX`]; [`crate::load`] has refused everything else.
+    pub fn into_mesh(self) -> Result<Mesh, MeshError> {
+        Mesh::from_face_sizes(self.vertices, &self.faces.sizes, &self.faces.corners)
+    }
 }
 
 /// Polygons as one list of vertex indices.

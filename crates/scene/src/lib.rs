@@ -11,7 +11,9 @@
 //! let loaded = load(square, Format::Obj)?;
 //! assert_eq!(loaded.vertices.len(), 4);
 //! assert_eq!(loaded.faces.iter().next(), Some(&[0, 1, 2, 3][..]));
-//! # Ok::<(), jostle_scene::LoadError>(())
+//! let mesh = loaded.into_mesh()?;
+//! assert_eq!((mesh.face_count(), mesh.triangle_count()), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod error;

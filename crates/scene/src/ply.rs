@@ -70,6 +70,7 @@ fn read_element(
                 Role::Unused => values.skip(property)?,
             }
         }
+        values.end_element()?;
         if is_vertex {
             gather.vertex(vertex, place)?;
         }

@@ -25,6 +25,7 @@ fn load_checked(bytes: &[u8], format: Format, told: &str) -> bool {
     match result {
         Ok(loaded) => {
             check_result(&loaded, told);
+            assert!(loaded.into_mesh().is_ok(), "{told}");
             true
         }
         Err(error) => {
@@ -89,11 +90,10 @@ property list uchar uchar vertex_index\nend_header\n";
     assert!(load_checked(&obj, Format::Obj, "one-corner faces"));
     let mut stl = vec![0; 80];
     stl.extend(20_000u32.to_le_bytes());
-    for i in 0..180_000u32 {
-        if i.is_multiple_of(9) {
-            stl.extend([0; 14]);
-        }
-        stl.extend((i as f32).to_le_bytes());
+    for triangle in 0..20_000u32 {
+        stl.extend([0; 12]);
+        stl.extend((0..9).flat_map(|i| ((9 * triangle + i) as f32).to_le_bytes()));
+        stl.extend([0; 2]);
     }
     assert!(load_checked(&stl, Format::Stl, "vertices all different"));
 }

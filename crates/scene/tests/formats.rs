@@ -23,7 +23,7 @@ fn obj_keeps_polygons_counts_back_and_joins_lines() {
     let faces: [&[u32]; 6] =
         [&[3, 2, 1, 0], &[0, 1, 4], &[1, 2, 4], &[2, 3, 4], &[3, 0, 4], &[0, 1, 2, 3, 4]];
     assert_eq!(polygons(&loaded), faces);
-    let first = Place::Line(22);
+    let first = Place::Line(20);
     assert_eq!(loaded.warnings, [Warning::Ignored { what: "points and lines", count: 2, first }]);
 }
 
@@ -128,7 +128,7 @@ const LIST: &str = "property list uchar int vertex_indices\n";
 #[test]
 fn ply_reads_triangle_strips() {
     let header = format!("element vertex 5\n{XYZ}element tristrips 1\n{LIST}");
-    let bytes = ply(&header, "0 0 0 1 0 0 0 1 0 1 1 0 2 2 2\n8 0 1 2 3 -1 4 3 2\n");
+    let bytes = ply(&header, "0 0 0\n1 0 0\n0 1 0\n1 1 0\n2 2 2\n8 0 1 2 3 -1 4 3 2\n");
     let loaded = load(&bytes, Format::Ply).unwrap();
     assert_eq!(polygons(&loaded), [[0, 1, 2], [2, 1, 3], [4, 3, 2]]);
 }
@@ -137,12 +137,12 @@ fn ply_reads_triangle_strips() {
 fn ply_counts_are_compared_with_the_bytes() {
     let huge = ply(&format!("element vertex 4294967295\n{XYZ}"), "0 0 0\n");
     let list = "the list of 4294967295 \"vertex\" elements needs 21474836475 bytes";
-    assert_eq!(error(&huge, Format::Ply), format!("line 7: {list}, but only 6 are left"));
+    assert_eq!(error(&huge, Format::Ply), format!("line 8: {list}, but only 6 are left"));
     let header = format!("element vertex 1\n{XYZ}element face 1\n{LIST}");
     let long = ply(&header, "0 0 0\n4000000000 0\n");
-    assert!(error(&long, Format::Ply).starts_with("line 10: a list of 4000000000 needs"));
+    assert!(error(&long, Format::Ply).starts_with("line 11: a list of 4000000000 needs"));
     let negative = ply(&header, "0 0 0\n-3 0 0 0\n");
-    let count = "line 10: expected a list count of 0 or more, found \"-3\"";
+    let count = "line 11: expected a list count of 0 or more, found \"-3\"";
     assert_eq!(error(&negative, Format::Ply), count);
 }
 
@@ -151,10 +151,12 @@ fn ply_errors_name_the_line() {
     let header = format!("element vertex 1\n{XYZ}element face 1\n{LIST}");
     let with = |data: &str| error(&ply(&header, data), Format::Ply);
     let index = "a face names vertex";
-    assert_eq!(with("0 0 0\n3 0 0 1"), format!("line 10: {index} 1, but there are 1 vertices"));
-    assert_eq!(with("0 0 0\n3 0 0 -1"), format!("line 10: {index} -1, but there are 1 vertices"));
-    assert_eq!(with("0 0 0\n3 0 0 0.5"), "line 10: expected a vertex index, found \"0.5\"");
-    assert_eq!(with("0 0 zero\n3 0 0 0"), "line 9: expected a coordinate, found \"zero\"");
+    assert_eq!(with("0 0 0\n3 0 0 1"), format!("line 11: {index} 1, but there are 1 vertices"));
+    assert_eq!(with("0 0 0\n3 0 0 -1"), format!("line 11: {index} -1, but there are 1 vertices"));
+    assert_eq!(with("0 0 0\n3 0 0 0.5"), "line 11: expected a vertex index, found \"0.5\"");
+    assert_eq!(with("0 0 zero\n3 0 0 0"), "line 10: expected a coordinate, found \"zero\"");
+    let shifted = "line 10: expected a new line after the last property of an element, found";
+    assert_eq!(with("0 0 0 7\n3 0 0 0"), format!("{shifted} \"7\""));
     let twice = ply(&format!("element vertex 1\n{XYZ}property float x\n"), "0 0 0 0\n");
     let same = "no element or property of the same name twice";
     assert_eq!(

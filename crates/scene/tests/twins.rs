@@ -96,10 +96,10 @@ fn ply_agrees_with_ply_rs() {
     let text = String::from_utf8_lossy(samples::PLY_TEXT);
     // What ply-rs-bw cannot read.
     let text = text.replace("1. ", "1 ").replace(" .0", " 0").replace("nan", "0").into_bytes();
-    let mut agreed = 0;
     for source in [text, samples::ply_binary(false), samples::ply_binary(true)] {
         // 4 billion elements without properties keep ply-rs-bw busy for long.
         let source = replace(&source, b"element nothing 4000000000", b"element nothing 2");
+        let mut agreed = 0;
         for seed in 0..3000 {
             let bytes = if seed == 0 { source.clone() } else { mutate(&source, &mut Random(seed)) };
             let Ok(ours) = load(&bytes, Format::Ply) else { continue };
@@ -118,8 +118,8 @@ fn ply_agrees_with_ply_rs() {
             }
             agreed += 1;
         }
+        assert!(agreed > 40, "only {agreed} files were read by both");
     }
-    assert!(agreed > 300, "only {agreed} files were read by both");
 }
 
 fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {

@@ -71,6 +71,18 @@ impl<'a> Values<'a> {
         gather.coordinate_wide(self.scalar(kind, "a coordinate")?, place)
     }
 
+    /// Ends an element. In a text nothing more may stand on its line: a number too many or too
+    /// few would otherwise shift all that follow.
+    pub(super) fn end_element(&mut self) -> Result<(), LoadError> {
+        if let Values::Text(words) = self
+            && let Some(word) = words.word()
+        {
+            let expected = "a new line after the last property of an element";
+            return Err(unexpected(Some(word), words.place(), expected));
+        }
+        Ok(())
+    }
+
     /// A vertex index.
     pub(super) fn index(&mut self, kind: Kind) -> Result<i64, LoadError> {
         self.whole(kind, "a vertex index")
