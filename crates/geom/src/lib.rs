@@ -9,9 +9,10 @@ mod mesh;
 mod model;
 mod pair;
 mod pose;
+pub mod solids;
 pub mod triangle;
 
-pub use mesh::{Mesh, MeshError, NotClosed};
+pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
 pub use model::{Model, Quality};
 pub use pair::{Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
