@@ -85,6 +85,11 @@ property list uchar uchar vertex_index\nend_header\n";
     ply.extend([0; 3]);
     ply.extend([1, 0].repeat(500_000));
     assert!(load_checked(&ply, Format::Ply, "one-corner faces"));
+    let mut ply = "ply\nformat ascii 1.0\n".to_string();
+    for i in 0..55_000 {
+        ply += &format!("element e{i} 0\n");
+    }
+    assert!(load_checked((ply + "end_header\n").as_bytes(), Format::Ply, "a long header"));
     let mut obj = b"v 0 0 0\n".to_vec();
     obj.extend(b"f 1\n".repeat(300_000));
     assert!(load_checked(&obj, Format::Obj, "one-corner faces"));

@@ -74,7 +74,8 @@ fn f32s(values: [f32; 3]) -> Vec<u8> {
 
 /// The polygons of [`PLY_TEXT`], and one more element after them.
 pub(crate) fn ply_binary(big: bool) -> Vec<u8> {
-    let header = "ply\r\nformat ENDIAN 1.0\r\nobj_info x\r\nelement vertex 5\r\nproperty uchar red\r\n\
+    let header = "ply\r\nformat ENDIAN 1.0\r\nobj_info x\r\n\
+element vertex 5\r\nproperty uchar red\r\n\
 property double x\r\nproperty float y\r\nproperty short z\r\n\
 property list uchar ushort neighbours\r\nelement face 2\r\n\
 property list uint uint vertex_index\r\nproperty char flag\r\n\
