@@ -40,7 +40,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// All poses for everyone, in about twenty blocks of at most fifty poses.
+    /// All poses for everyone, in blocks of 20 to 50 poses: enough blocks to see the spread, and
+    /// so long that an engine is not slowed by caches that the one before it has filled.
     pub(crate) fn all(poses: &Poses) -> Plan {
         Plan::first(poses.len(), poses)
     }
@@ -48,7 +49,7 @@ impl Plan {
     /// The first few poses.
     pub(crate) fn first(count: usize, poses: &Poses) -> Plan {
         let count = count.min(poses.len());
-        Plan { poses: count, parry: count, block: (count / 20).clamp(5, 50) }
+        Plan { poses: count, parry: count, block: (count / 20).clamp(20, 50) }
     }
 }
 

@@ -49,8 +49,12 @@ impl Row {
             return None;
         }
         let worst = answers().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let name = peer.name();
-        Some(format!("{name} DISAGREES in {count} of {} (by ≤ {worst:.3})", answers().count()))
+        let by = match self.query {
+            Query::Pairs => format!(" by up to {worst} pairs"),
+            Query::Distance => format!(" by up to {worst:.1e}"),
+            Query::Touch | Query::Within(_) => String::new(),
+        };
+        Some(format!("{} DISAGREES in {count} of {}{by}", peer.name(), answers().count()))
     }
 }
 
