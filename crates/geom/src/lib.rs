@@ -9,9 +9,12 @@ mod mesh;
 mod model;
 mod pair;
 mod pose;
+pub mod predicates;
+pub mod simd;
+mod tree;
 pub mod triangle;
 
-pub use mesh::{Mesh, MeshError};
+pub use mesh::{Mesh, MeshError, NotClosed};
 pub use model::{Model, Quality};
-pub use pair::{Distance, FacePair, Pair, Witness};
+pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
