@@ -185,3 +185,39 @@ pub(crate) fn interleave(runners: &mut [Runner<'_>], poses: usize, block: usize)
     }
     series
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn every_engine_sees_every_pose_once_and_blocks_match() {
+        let seen = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
+        let mut runners: Vec<Runner<'_>> = [(Engine::Us, 47), (Engine::Parry, 5)]
+            .into_iter()
+            .zip(&seen)
+            .map(|((engine, limit), seen)| {
+                let ask = move |pose: usize| {
+                    seen.borrow_mut().push(pose);
+                    pose as f64
+                };
+                Runner { engine, limit, ask: Box::new(ask) }
+            })
+            .collect();
+        let series = interleave(&mut runners, 47, 10);
+        assert_eq!(*seen[0].borrow(), (0..47).collect::<Vec<_>>());
+        assert_eq!(*seen[1].borrow(), (0..5).collect::<Vec<_>>());
+        assert_eq!(series[0].queries(), 47);
+        // The ratio to the slow engine compares the same five poses.
+        assert_eq!(series[0].blocks[0].queries, series[1].blocks[0].queries);
+        assert_eq!(series[1].blocks.len(), 1);
+        assert_eq!(series[0].answers[46], 46.0);
+    }
+
+    #[test]
+    fn a_figure_has_the_middle_and_the_ends() {
+        let figure = Figure::new(2.5, vec![4.0, 1.0, 3.0, 2.0]);
+        assert_eq!((figure.min, figure.median, figure.max), (1.0, 2.5, 4.0));
+    }
+}

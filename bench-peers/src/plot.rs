@@ -1,4 +1,4 @@
-//! The plot of the tori: µs per query over triangles, one panel per query, both scales logarithmic.
+//! The plot of the tori: time per query over triangles, a panel per query, logarithmic scales.
 //!
 //! Written by hand because it is three panels of lines; its colours follow the reader's light or
 //! dark mode, and every line also has its own mark, so that colour is not needed to read it.
@@ -92,13 +92,12 @@ pub(crate) fn svg(report: &Report) -> String {
 fn points(report: &Report, query: Query, engine: Engine) -> Vec<Point> {
     let rows = report.rows.iter().filter(|row| row.query == query);
     let points = rows.filter_map(|row| {
-        let series = row.of(engine)?;
-        let us = row.of(Engine::Us).filter(|_| engine != Engine::Us);
+        let series = row.of(engine).filter(|series| !series.sum().is_nan())?;
         Some(Point {
             triangles: row.triangles[0] as f64,
             // A clock tick at least: zero has no logarithm.
             micros: series.micros().mean.max(1e-3),
-            ratio: us.map(|us| series.times_slower_than(us).mean),
+            ratio: row.ratio(engine).filter(|_| engine != Engine::Us).map(|r| r.mean),
         })
     });
     points.collect()

@@ -34,6 +34,12 @@ impl Row {
         self.series.iter().find(|s| s.engine == engine)
     }
 
+    /// How many times our time a peer took. None if we gave no answers: that is not fast.
+    pub(crate) fn ratio(&self, peer: Engine) -> Option<Figure> {
+        let us = self.of(Engine::Us).filter(|us| !us.sum().is_nan())?;
+        Some(self.of(peer)?.times_slower_than(us))
+    }
+
     /// How often a peer answers otherwise than we do.
     fn disagreement(&self, peer: Engine) -> Option<String> {
         let (ours, theirs) = (self.of(Engine::Us)?, self.of(peer)?);
@@ -42,15 +48,16 @@ impl Row {
             Query::Touch | Query::Pairs | Query::Within(_) => 0.0,
         };
         let answers = || ours.answers.iter().zip(&theirs.answers);
-        // Written so that NaN, which is no answer, disagrees.
-        let differs = |(a, b): &(&f64, &f64)| !((*a - *b).abs() <= slack);
-        let count = answers().filter(differs).count();
+        // NaN, which is no answer, does not agree with anything.
+        let agrees = |a: f64, b: f64| (a - b).abs() <= slack;
+        let count = answers().filter(|&(&a, &b)| !agrees(a, b)).count();
         if count == 0 {
             return None;
         }
         let worst = answers().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let by = match self.query {
             Query::Pairs => format!(" by up to {worst} pairs"),
+            Query::Distance if ours.sum().is_nan() => " (we have no answer)".into(),
             Query::Distance => format!(" by up to {worst:.1e}"),
             Query::Touch | Query::Within(_) => String::new(),
         };
@@ -81,16 +88,61 @@ impl Report {
         text.push_str("FCL / us | parry / us | answers | remarks |\n");
         text.push_str("|---|---|---|---|---|---|---|---|---|---|---|\n");
         self.rows.iter().for_each(|row| text.push_str(&markdown_row(row)));
-        if !self.builds.is_empty() {
-            text.push_str("\n## Building\n\nMedian ms (least..largest); thread-CPU time ");
-            text.push_str("unless it says wall clock.\n\n");
-            text.push_str("| model | triangles | engine | what | ms | remarks |\n");
-            text.push_str("|---|---|---|---|---|---|\n");
+        text.push_str(&self.summary());
+        text.push_str(&self.markdown_builds());
+        text
+    }
+
+    /// For each query and peer: the ratio over all rows, and the row where we do worst.
+    fn summary(&self) -> String {
+        let mut text = String::from("\n## In short\n\n");
+        for query in [Query::Touch, Query::Pairs, Query::Distance] {
+            for peer in Engine::PEERS {
+                let rows = self.rows.iter().filter(|row| row.query == query);
+                let ratios: Vec<(f64, &Row)> =
+                    rows.filter_map(|row| Some((row.ratio(peer)?.mean, row))).collect();
+                let Some((least, row)) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else {
+                    continue;
+                };
+                let mean = ratios.iter().map(|r| r.0.ln()).sum::<f64>() / ratios.len() as f64;
+                let (mean, least) = (short(mean.exp()), short(*least));
+                let (query, peer) = (query.name(), peer.name());
+                let Row { case, triangles: [a, b], .. } = row;
+                let _ = writeln!(
+                    text,
+                    "- {query}, {peer} / us: geometric mean {mean}, least {least} ({case}, {a} × \
+                     {b} triangles)"
+                );
+            }
         }
-        for b in &self.builds {
-            let (name, ms) = (b.engine.name(), cell(b.figure()));
-            let BuildRow { case, triangles, what, remark, .. } = b;
-            let _ = writeln!(text, "| {case} | {triangles} | {name} | {what} | {ms} | {remark} |");
+        text
+    }
+
+    /// One line per model, one column per way of building.
+    fn markdown_builds(&self) -> String {
+        let Some(first) = self.builds.first() else {
+            return String::new();
+        };
+        let mut text = String::from(
+            "\n## Building\n\nMedian ms (least..largest), thread-CPU time unless it says wall \
+             clock.\n\n| model | triangles |",
+        );
+        let columns = self.builds.iter().take_while(|b| b.case == first.case);
+        let columns: Vec<_> = columns.map(|b| (b.engine, b.what)).collect();
+        for (engine, what) in &columns {
+            let _ = write!(text, " {}: {what} |", engine.name());
+        }
+        let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(columns.len()));
+        for line in self.builds.chunk_by(|a, b| a.case == b.case) {
+            let _ = write!(text, "| {} | {} |", line[0].case, line[0].triangles);
+            for build in line {
+                let _ = write!(text, " {}", cell(build.figure()));
+                if !build.remark.is_empty() {
+                    let _ = write!(text, ", {}", build.remark);
+                }
+                text.push_str(" |");
+            }
+            text.push('\n');
         }
         text
     }
@@ -133,7 +185,7 @@ impl Report {
 
     fn csv_line(&self, row: &Row, series: &Series) -> String {
         let f = series.micros();
-        let ratio = row.of(Engine::Us).map(|us| series.times_slower_than(us).mean);
+        let ratio = row.ratio(series.engine).map(|ratio| ratio.mean);
         format!(
             "{},{},{},{},{},{},{},{:.3},{:.3},{:.3},{:.3},{:.3},{},{},{}\n",
             self.workload,
@@ -165,13 +217,9 @@ fn markdown_row(row: &Row) -> String {
         let _ = write!(text, " {micros} |");
     }
     for peer in Engine::PEERS {
-        let ratio = match (row.of(Engine::Us), row.of(peer)) {
-            (Some(us), Some(peer)) => {
-                let r = peer.times_slower_than(us);
-                format!("**{}** ({}..{})", short(r.mean), short(r.min), short(r.max))
-            }
-            _ => String::new(),
-        };
+        let ratio = row.ratio(peer).map_or(String::new(), |r| {
+            format!("**{}** ({}..{})", short(r.mean), short(r.min), short(r.max))
+        });
         let _ = write!(text, " {ratio} |");
     }
     let answers: Vec<String> = row.series.iter().map(|s| answer(row.query, s)).collect();

@@ -92,7 +92,7 @@ impl Solid {
     pub(crate) fn soup(self, n: usize) -> Soup {
         let n = n as f64;
         match self {
-            Solid::Sphere => sphere((n / 4.0).sqrt().round() as u32),
+            Solid::Sphere => sphere((0.5 + (n / 4.0).sqrt()).round() as u32),
             // Ring and tube as 10 to 4, as are the numbers of segments.
             Solid::Torus => {
                 let across = (n / 2.0 / 2.5).sqrt().round();
@@ -135,19 +135,60 @@ fn grid(nu: u32, nv: u32, wrap: bool, surface: impl Fn(f64, f64) -> [f64; 3]) ->
 
 /// A unit sphere of `bands` bands from pole to pole and twice as many segments around.
 fn sphere(bands: u32) -> Soup {
-    let (nu, bands) = (2 * bands.max(2), bands.max(2));
-    let mut inner = grid(nu, bands - 2, false, |u, v| {
+    let bands = bands.max(3);
+    let (nu, rows) = (2 * bands, bands - 1);
+    let mut soup = grid(nu, bands - 2, false, |u, v| {
         let band = (1.0 + v * f64::from(bands - 2)) / f64::from(bands);
         let (u, v) = (u * TAU, band * TAU / 2.0);
-        [v.sin() * u.cos(), v.sin() * u.sin(), v.cos()]
+        [v.sin() * u.cos(), v.sin() * u.sin(), -v.cos()]
     });
-    let north = inner.vertices.len() as u32;
-    inner.vertices.extend([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]);
-    let rows = bands - 1;
+    let south = soup.vertices.len() as u32;
+    soup.vertices.extend([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]);
     for i in 0..nu {
         let (here, next) = (i * rows, (i + 1) % nu * rows);
-        inner.triangles.push([north, here, next]);
-        inner.triangles.push([north + 1, next + rows - 1, here + rows - 1]);
+        soup.triangles.push([south, next, here]);
+        soup.triangles.push([south + 1, here + rows - 1, next + rows - 1]);
     }
-    inner
+    soup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Edges that have no twin in the other direction.
+    fn open_edges(soup: &Soup) -> usize {
+        let edges = soup.triangles.iter().flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])]);
+        let edges: HashSet<_> = edges.collect();
+        assert_eq!(edges.len(), 3 * soup.triangles.len(), "an edge is used twice");
+        edges.iter().filter(|(a, b)| !edges.contains(&(*b, *a))).count()
+    }
+
+    #[test]
+    fn closed_solids_are_closed_and_the_hyperboloid_is_open_at_two_ends() {
+        for n in [100, 1_000, 16_000] {
+            assert_eq!(open_edges(&Solid::Sphere.soup(n)), 0);
+            assert_eq!(open_edges(&Solid::Torus.soup(n)), 0);
+            assert!(open_edges(&Solid::Hyperboloid.soup(n)) > 0);
+            for solid in Solid::ALL {
+                let triangles = solid.soup(n).triangles.len();
+                assert!(triangles.abs_diff(n) * 4 < n, "{solid:?}: {triangles} for {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn tori_have_the_sizes_of_the_published_workload() {
+        let sizes = [2_000, 20_000, 200_000].map(|n| bumpy_tori(n)[0].triangles.len());
+        assert_eq!(sizes, [2_016, 20_000, 199_712]);
+    }
+
+    #[test]
+    fn poses_are_the_same_every_time_and_within_reach() {
+        let again = poses(100, 1.3, 42);
+        assert_eq!(again, poses(100, 1.3, 42));
+        let far = again.iter().map(|p| p.translation().length());
+        assert!(far.into_iter().all(|d| (0.2..2.6).contains(&d)));
+    }
 }
