@@ -91,7 +91,8 @@ fn overlaps_in_one_plane_are_as_long_as_they_are() {
 
 #[test]
 fn distances_are_right_within_rounding() {
-    largest_error(16.0, |a, b| {
+    // Worst seen in 275,000 cases: 20, where edges meet at an angle just above `SMALL_ANGLE`.
+    largest_error(64.0, |a, b| {
         let found = distance(a, b);
         if verdict(a, b) != Verdict::Apart {
             assert_eq!(found.distance, 0.0);
@@ -132,7 +133,7 @@ fn a_limit_only_leaves_out_what_is_not_below_it() {
 
 #[test]
 fn closest_points_are_right_within_rounding() {
-    largest_error(16.0, |a, b| {
+    largest_error(8.0, |a, b| {
         let found = closest_point(b[0], a);
         let error = (found.distance(b[0]) - point_distance(b[0], a)).abs();
         Some(error.max(point_distance(found, a)))
