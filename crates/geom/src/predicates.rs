@@ -16,7 +16,7 @@
 //! multiplies by 2^27 at most. So every rounding error in here is a relative error of at most
 //! u = 2^-53, which is what Shewchuk's proofs assume.
 //!
-//! **The bound of the filter** ([`ERROR`]). `det = (u × v) · w` is a sum of six products of three
+//! **The bound of the filter** (`ERROR`). `det = (u × v) · w` is a sum of six products of three
 //! coordinate differences; let P be the exact sum of their absolute values. On its way into the
 //! sum each product meets at most eight roundings: three differences, the product inside the
 //! minor, the difference inside the minor, the product with the third factor, and two additions.

@@ -91,7 +91,7 @@ fn overlaps_in_one_plane_are_as_long_as_they_are() {
 
 #[test]
 fn distances_are_right_within_rounding() {
-    // Worst seen in 275,000 cases: 20, where edges meet at an angle just above `SMALL_ANGLE`.
+    // Worst seen in 275,000 cases: 20.
     largest_error(64.0, |a, b| {
         let found = distance(a, b);
         if verdict(a, b) != Verdict::Apart {
