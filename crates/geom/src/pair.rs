@@ -145,3 +145,12 @@ impl<'a> Pair<'a> {
         self.b.mesh.triangles[triangle].map(|v| self.pose_b.place(self.b.mesh.vertices[v as usize]))
     }
 }
+impl Pair<'_> {
+    /// What distance costs.
+    #[must_use]
+    pub fn distance_counters(&self) -> Counters {
+        let mut search = DistanceSearch::new(*self, f64::INFINITY);
+        search.run(u64::MAX);
+        search.counters
+    }
+}

@@ -5,14 +5,14 @@
 //! than the best distance found is never opened (HIERARCHY-STUDY.md, point 4: this needs three to
 //! four times fewer tests than depth first alone).
 
-use super::leaf::LeafFilter;
+use super::leaf::{LeafFilter, Verdict};
 use super::near::SquaredDistances;
 use super::place::{Entry, LeafPair, Opening};
 use super::walk::Counters;
 use super::{Distance, Pair};
 use crate::simd::{Isa, Kernel, Simd};
+use crate::tree::Lane;
 use crate::tree::overlap::Gaps;
-use crate::tree::{Child, Lane};
 use crate::triangle;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,8 +29,10 @@ pub(crate) struct DistanceSearch<'a> {
     pub(crate) counters: Counters,
     /// Pairs whose boxes overlap, the most promising last.
     overlapping: Vec<Entry>,
-    /// Pairs with a gap, as the bits of a positive `f32` (which order like the number).
-    apart: BinaryHeap<Reverse<(u32, u64)>>,
+    /// Pairs with a gap: the bits of a positive `f32` (which order like the number), then the
+    /// place in `waiting`. One number, so that the heap compares fast.
+    apart: BinaryHeap<Reverse<u64>>,
+    waiting: Vec<Entry>,
     /// Nothing further than this is of interest.
     limit: f64,
     /// The closest triangles so far.
@@ -51,7 +53,8 @@ impl<'a> DistanceSearch<'a> {
             isa: Isa::best(),
             counters: Counters::default(),
             overlapping,
-            apart: BinaryHeap::with_capacity(64),
+            apart: BinaryHeap::with_capacity(256),
+            waiting: Vec::with_capacity(256),
             limit,
             best: None,
             touching: false,
@@ -82,13 +85,15 @@ impl<'a> DistanceSearch<'a> {
         if self.touching || !self.overlapping.is_empty() {
             return 0.0;
         }
-        let open = self
-            .apart
-            .peek()
-            .map_or(f64::INFINITY, |Reverse((bits, _))| f64::from(f32::from_bits(*bits)));
+        let open = self.apart.peek().map_or(f64::INFINITY, |Reverse(key)| gap_of(*key));
         let error = 2.0 * self.pair.relative.point_error;
         open.min(self.limit / RANK_SLACK - error).max(0.0)
     }
+}
+
+/// The gap in a key of the heap.
+fn gap_of(key: u64) -> f64 {
+    f64::from(f32::from_bits((key >> 32) as u32))
 }
 
 struct Run<'w, 'a> {
@@ -108,21 +113,23 @@ impl Kernel for Run<'_, '_> {
             if self.budget == 0 {
                 return self.search.overlapping.is_empty() && self.search.apart.is_empty();
             }
+            let mut apart = false;
             let entry = if let Some(entry) = self.search.overlapping.pop() {
                 entry
             } else {
-                let Some(Reverse((gap, entry))) = self.search.apart.pop() else { return true };
-                if f64::from(f32::from_bits(gap)) >= self.search.limit {
+                let Some(Reverse(key)) = self.search.apart.pop() else { return true };
+                if gap_of(key) >= self.search.limit {
                     self.search.apart.clear();
                     return true;
                 }
-                Entry(entry)
+                apart = true;
+                self.search.waiting[key as u32 as usize]
             };
             self.budget -= 1;
             let (a, b) = entry.lanes();
             let (a, b) = (self.search.pair.a.tree.child(a), self.search.pair.b.tree.child(b));
             if a.is_leaf() && b.is_leaf() {
-                self.leaves::<S>(entry);
+                self.leaves::<S>(entry, apart);
             } else {
                 self.open::<S>(entry);
             }
@@ -147,7 +154,9 @@ impl Run<'_, '_> {
                 continue;
             }
             if gaps[k] > 0.0 {
-                search.apart.push(Reverse((gaps[k].to_bits(), entry.0)));
+                let key = u64::from(gaps[k].to_bits()) << 32 | search.waiting.len() as u64;
+                search.apart.push(Reverse(key));
+                search.waiting.push(entry);
             } else {
                 if gaps[k] < deepest.0 {
                     deepest = (gaps[k], search.overlapping.len());
@@ -162,20 +171,22 @@ impl Run<'_, '_> {
         // Before any distance is known, follow the smallest gap straight down.
         if search.best.is_none()
             && search.overlapping.is_empty()
-            && let Some(Reverse((_, entry))) = search.apart.pop()
+            && let Some(Reverse(key)) = search.apart.pop()
         {
-            search.overlapping.push(Entry(entry));
+            search.overlapping.push(search.waiting[key as u32 as usize]);
         }
     }
 
     #[inline(always)]
-    fn leaves<S: Simd>(&mut self, entry: Entry) {
+    fn leaves<S: Simd>(&mut self, entry: Entry, apart: bool) {
         let search = &mut *self.search;
         let pair = search.pair;
         let leaves = LeafPair::new(&pair, entry, search.limit.min(1e30) as f32);
         search.counters.triangle_tests += u64::from(leaves.used().count_ones());
         let squared = SquaredDistances { pair: &pair, leaves }.run::<S>();
-        let verdict = LeafFilter { pair: &pair, leaves }.run::<S>();
+        // Boxes with a gap hold no triangles that touch.
+        let verdict =
+            if apart { Verdict::APART } else { LeafFilter { pair: &pair, leaves }.run::<S>() };
         for (bit, squared) in squared.into_iter().enumerate() {
             if leaves.used() >> bit & 1 == 0 {
                 continue;

@@ -31,6 +31,11 @@ pub(crate) struct Verdict {
     pub(crate) unsure: u8,
 }
 
+impl Verdict {
+    /// Surely none touch.
+    pub(crate) const APART: Verdict = Verdict { yes: 0, unsure: 0 };
+}
+
 /// The filter.
 pub(crate) struct LeafFilter<'w, 'a> {
     pub(crate) pair: &'w Pair<'a>,
@@ -130,14 +135,14 @@ fn verdict<S: Simd>(a: &Corners<S>, b: &Corners<S>, error: S::D, used: u8) -> Ve
     let b_sides = Signs::of::<S>(b_sides, error);
     let mut open = used & !b_sides.one_sided();
     if open == 0 {
-        return Verdict { yes: 0, unsure: 0 };
+        return Verdict::APART;
     }
     let zero = S::D::splat(0.0);
     let a_sides = sides::<S>(normal_b, three!(I => zero.sub(between[I])), along_a);
     let a_sides = Signs::of::<S>(a_sides, error);
     open &= !a_sides.one_sided();
     if open == 0 {
-        return Verdict { yes: 0, unsure: 0 };
+        return Verdict::APART;
     }
     let hands = three!(I => {
         let values =
