@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod ci;
-mod demo;
+mod release;
 mod tidy;
 
 const HELP: &str = "\
@@ -12,6 +12,7 @@ Usage: cargo xtask <command>
 
   ci      everything that must hold before a change lands: format, clippy, docs, tidy, tests
   tidy    the rules of STYLE.md that a program can check
+  exact   triangle pairs against whole-number arithmetic: --cases N (default 1000000) --seed S
   demo    two bodies turning through each other in the terminal
 ";
 
@@ -21,7 +22,8 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["ci"] => ci::run(&root()),
         ["tidy"] => tidy::run(&root()),
-        ["demo", rest @ ..] => demo::run(&root(), rest),
+        ["exact", rest @ ..] => release::example(&root(), "jostle-oracle", "exact", rest),
+        ["demo", rest @ ..] => release::example(&root(), "jostle", "turning", rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

@@ -9,6 +9,7 @@ mod mesh;
 mod model;
 mod pair;
 mod pose;
+pub mod predicates;
 pub mod triangle;
 
 pub use mesh::{Mesh, MeshError};

@@ -1,10 +1,14 @@
 //! Two placed triangles: the exact decision and what follows from it.
+//!
+//! Every function here takes coordinates as [`crate::Pose::place`] makes them: finite, multiples
+//! of 2^-261, smaller than 2^131 (see [`crate::limits`]).
 
 use glam::DVec3;
 
+mod flat;
 mod touch;
 
-pub use touch::triangles_touch;
+pub use touch::{triangles_touch, triangles_touch_counted};
 
 /// Three corners in the world, in any position: they may lie on one line or in one point, and
 /// then the triangle is that segment or point.
