@@ -12,7 +12,7 @@ mod pose;
 pub mod predicates;
 pub mod triangle;
 
-pub use mesh::{Mesh, MeshError};
+pub use mesh::{Mesh, MeshError, NotClosed};
 pub use model::{Model, Quality};
 pub use pair::{Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
