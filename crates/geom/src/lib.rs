@@ -10,9 +10,11 @@ mod model;
 mod pair;
 mod pose;
 pub mod predicates;
+pub mod simd;
+mod tree;
 pub mod triangle;
 
 pub use mesh::{Mesh, MeshError, NotClosed};
 pub use model::{Model, Quality};
-pub use pair::{Distance, FacePair, Pair, Witness};
+pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};

@@ -1,6 +1,7 @@
 //! A mesh ready for queries: the mesh and its hierarchy.
 
 use crate::mesh::Mesh;
+use crate::tree::{self, Tree};
 
 /// How much work goes into the hierarchy. The answers are the same for all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,13 +19,16 @@ pub enum Quality {
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) mesh: Mesh,
+    pub(crate) tree: Tree,
 }
 
 impl Model {
     /// Builds the hierarchy of a mesh.
     #[must_use]
-    pub fn build(mesh: Mesh, _quality: Quality) -> Model {
-        Model { mesh }
+    pub fn build(mut mesh: Mesh, quality: Quality) -> Model {
+        let (tree, order) = tree::build::build(&mesh.vertices, &mesh.triangles, quality);
+        mesh.reorder(&order);
+        Model { mesh, tree }
     }
 
     /// The mesh. Its triangles stand in the order of the hierarchy; faces keep their numbers.
@@ -36,6 +40,6 @@ impl Model {
     /// Bytes of memory that mesh and hierarchy take together.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        0
+        self.mesh.bytes() + self.tree.bytes()
     }
 }

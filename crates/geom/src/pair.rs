@@ -1,7 +1,16 @@
 //! Two models in two poses: every question that can be asked of them.
 
+mod leaf;
+mod relative;
+mod walk;
+
+use crate::triangle::Triangle;
 use crate::{Model, Pose};
 use glam::DVec3;
+use relative::Relative;
+use std::ops::ControlFlow;
+pub use walk::Counters;
+use walk::{Order, Walk};
 
 /// Two models, each in its pose.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +19,7 @@ pub struct Pair<'a> {
     pose_a: Pose,
     b: &'a Model,
     pose_b: Pose,
+    relative: Relative,
 }
 
 /// Two faces that touch, as their callers counted them.
@@ -47,14 +57,15 @@ impl<'a> Pair<'a> {
     /// `a` in `pose_a` and `b` in `pose_b`.
     #[must_use]
     pub fn new(a: &'a Model, pose_a: &Pose, b: &'a Model, pose_b: &Pose) -> Pair<'a> {
-        Pair { a, pose_a: *pose_a, b, pose_b: *pose_b }
+        let relative = Relative::new(a, pose_a, b, pose_b);
+        Pair { a, pose_a: *pose_a, b, pose_b: *pose_b, relative }
     }
 
     /// Do they share at least one point?
     #[must_use]
     pub fn touches(&self) -> bool {
-        let _ = (self.a, self.pose_a, self.b, self.pose_b);
-        false
+        let mut walk = Walk::new(*self);
+        walk.run(Order::Deepest, |_, _| ControlFlow::Break(())).is_break()
     }
 
     /// Two touching faces and a common point, if they touch.
@@ -66,7 +77,30 @@ impl<'a> Pair<'a> {
     /// Every touching pair of faces, sorted.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<FacePair> {
-        Vec::new()
+        let mut found = Vec::new();
+        let (mesh_a, mesh_b) = (&self.a.mesh, &self.b.mesh);
+        let _ = Walk::new(*self).run(Order::Any, |a, b| {
+            found.push(FacePair { a: mesh_a.face_of(a as u32), b: mesh_b.face_of(b as u32) });
+            ControlFlow::Continue(())
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// What [`Pair::all_pairs`] costs.
+    #[must_use]
+    pub fn all_pairs_counters(&self) -> Counters {
+        let mut walk = Walk::new(*self);
+        let _ = walk.run(Order::Any, |_, _| ControlFlow::Continue(()));
+        walk.counters
+    }
+    /// What touch costs.
+    #[must_use]
+    pub fn touch_counters(&self) -> Counters {
+        let mut walk = Walk::new(*self);
+        let _ = walk.run(Order::Deepest, |_, _| ControlFlow::Break(()));
+        walk.counters
     }
 
     /// The smallest distance; `None` if one of the models is empty.
@@ -80,5 +114,13 @@ impl<'a> Pair<'a> {
     pub fn within(&self, distance: f64) -> bool {
         let _ = distance;
         false
+    }
+
+    pub(crate) fn placed_a(&self, triangle: usize) -> Triangle {
+        self.a.mesh.triangles[triangle].map(|v| self.pose_a.place(self.a.mesh.vertices[v as usize]))
+    }
+
+    pub(crate) fn placed_b(&self, triangle: usize) -> Triangle {
+        self.b.mesh.triangles[triangle].map(|v| self.pose_b.place(self.b.mesh.vertices[v as usize]))
     }
 }

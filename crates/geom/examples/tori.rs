@@ -1,0 +1,105 @@
+//! Scratch: the workload of PEERS.md.
+use glam::*;
+use jostle_geom::*;
+use std::time::Instant;
+fn obj(p: &str) -> Mesh {
+    let s = std::fs::read_to_string(p).unwrap();
+    let (mut v, mut f) = (vec![], vec![]);
+    for l in s.lines() {
+        let mut w = l.split_ascii_whitespace();
+        match w.next() {
+            Some("v") => {
+                let x: Vec<f32> = w.map(|t| t.parse().unwrap()).collect();
+                v.push(Vec3::new(x[0], x[1], x[2]))
+            }
+            Some("f") => {
+                let x: Vec<u32> = w.map(|t| t.parse::<u32>().unwrap() - 1).collect();
+                f.push([x[0], x[1], x[2]])
+            }
+            _ => {}
+        }
+    }
+    Mesh::from_triangles(v, f).unwrap()
+}
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let n = &args[1];
+    let np: usize = args[2].parse().unwrap();
+    let q = match args.get(3).map(|s| s.as_str()) {
+        Some("fast") => Quality::Fast,
+        Some("tight") => Quality::Tight,
+        _ => Quality::Default,
+    };
+    let d = "/tmp/peers/data";
+    let (ma, mb) = (obj(&format!("{d}/a_{n}.obj")), obj(&format!("{d}/b_{n}.obj")));
+    let nt = ma.triangles().len();
+    let t = Instant::now();
+    let a = Model::build(ma, q);
+    println!(
+        "build {:.1} ms, {:.1} B/tri",
+        t.elapsed().as_secs_f64() * 1e3,
+        a.bytes() as f64 / nt as f64
+    );
+    let b = Model::build(mb, q);
+    let poses: Vec<Pose> = std::fs::read_to_string(format!("{d}/poses_{n}.txt"))
+        .unwrap()
+        .lines()
+        .take(np)
+        .map(|l| {
+            let x: Vec<f64> = l.split_ascii_whitespace().map(|t| t.parse().unwrap()).collect();
+            Pose::from_rows(
+                [
+                    DVec3::new(x[0], x[1], x[2]),
+                    DVec3::new(x[3], x[4], x[5]),
+                    DVec3::new(x[6], x[7], x[8]),
+                ],
+                DVec3::new(x[9], x[10], x[11]),
+            )
+            .unwrap()
+        })
+        .collect();
+    let id = Pose::IDENTITY;
+    for pass in 0..3 {
+        let t = Instant::now();
+        let hits = poses.iter().filter(|p| Pair::new(&a, &id, &b, p).touches()).count();
+        let us = t.elapsed().as_secs_f64() * 1e6 / np as f64;
+        let t = Instant::now();
+        let pairs: usize = poses.iter().map(|p| Pair::new(&a, &id, &b, p).all_pairs().len()).sum();
+        let us2 = t.elapsed().as_secs_f64() * 1e6 / np as f64;
+        println!("pass {pass}: touch {hits} {us:.2} us; all pairs {pairs} {us2:.1} us");
+        let k = np.min(20);
+        let t = Instant::now();
+        let sum: f64 = poses[..k]
+            .iter()
+            .filter_map(|p| Pair::new(&a, &id, &b, p).distance())
+            .map(|d| d.distance)
+            .sum();
+        println!("   distance {sum:.6} {:.1} us", t.elapsed().as_secs_f64() * 1e6 / k as f64);
+        let t = Instant::now();
+        let w = poses.iter().filter(|p| Pair::new(&a, &id, &b, p).within(0.05)).count();
+        println!("   within {w} {:.2} us", t.elapsed().as_secs_f64() * 1e6 / np as f64);
+    }
+    let mut c = Counters::default();
+    let mut c2 = Counters::default();
+    for p in &poses {
+        let pr = Pair::new(&a, &id, &b, p);
+        let x = pr.touch_counters();
+        c.box_tests += x.box_tests;
+        c.triangle_tests += x.triangle_tests;
+        c.unsure += x.unsure;
+        let x = pr.all_pairs_counters();
+        c2.box_tests += x.box_tests;
+        c2.triangle_tests += x.triangle_tests;
+        c2.unsure += x.unsure;
+    }
+    let f = |x: u64| x as f64 / np as f64;
+    println!(
+        "touch: box8 {:.1} tri {:.1} unsure {:.3}; all: box8 {:.0} tri {:.0} unsure {:.3}",
+        f(c.box_tests),
+        f(c.triangle_tests),
+        f(c.unsure),
+        f(c2.box_tests),
+        f(c2.triangle_tests),
+        f(c2.unsure)
+    );
+}

@@ -1,0 +1,90 @@
+//! Where the second model is, seen from the first, and how far rounding can lead astray.
+
+use crate::tree::Tree;
+use crate::{Model, Pose};
+use glam::{DVec3, Mat3A, Vec3A};
+
+/// The pose of model B in the frame of model A, with bounds on every rounding on the way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relative {
+    /// Turns and shifts a box of B's tree into the frame of A's tree.
+    pub(crate) to_a: (Mat3A, Vec3A),
+    /// The other way.
+    pub(crate) to_b: (Mat3A, Vec3A),
+    /// Boxes closer than this may hold points that touch. See [`margin`].
+    pub(crate) margin: f32,
+    /// Rows and shift that bring a mesh point of B into the mesh frame of A, in `f64`.
+    pub(crate) rows: [DVec3; 3],
+    pub(crate) shift: DVec3,
+    /// How far a point brought over by `rows` and `shift`, or taken as it is in A's frame, can be
+    /// from where [`Pose::place`] puts it, up to a rigid motion.
+    pub(crate) point_error: f64,
+}
+
+impl Relative {
+    pub(crate) fn new(a: &Model, pose_a: &Pose, b: &Model, pose_b: &Pose) -> Relative {
+        let [bx, by, bz] = pose_b.rows();
+        let columns = [
+            DVec3::new(bx.x, by.x, bz.x),
+            DVec3::new(bx.y, by.y, bz.y),
+            DVec3::new(bx.z, by.z, bz.z),
+        ]
+        .map(|column| pose_a.turn_back(column));
+        let between = pose_a.turn_back(pose_b.translation() - pose_a.translation());
+        let [cx, cy, cz] = columns;
+        let rows = [
+            DVec3::new(cx.x, cy.x, cz.x),
+            DVec3::new(cx.y, cy.y, cz.y),
+            DVec3::new(cx.z, cy.z, cz.z),
+        ];
+        let turned = |p: DVec3| cx * p.x + cy * p.y + cz * p.z;
+        let turned_back = |p: DVec3| DVec3::new(cx.dot(p), cy.dot(p), cz.dot(p));
+        let (origin_a, origin_b) = (a.tree.origin.as_dvec3(), b.tree.origin.as_dvec3());
+        let shift = turned(origin_b) + between - origin_a;
+        let turn = Mat3A::from_cols(narrow(cx), narrow(cy), narrow(cz));
+        let far = pose_a.translation().length() + pose_b.translation().length();
+        Relative {
+            to_a: (turn, narrow(shift)),
+            to_b: (turn.transpose(), narrow(-turned_back(shift))),
+            margin: margin(&a.tree, &b.tree, shift, far),
+            rows,
+            shift: between,
+            point_error: point_error(&a.tree, &b.tree, between, far),
+        }
+    }
+}
+
+fn narrow(v: DVec3) -> Vec3A {
+    Vec3A::new(v.x as f32, v.y as f32, v.z as f32)
+}
+
+/// Slack of a box test, in mesh units, for two trees whose origins are `shift` apart.
+///
+/// Let u = 2^-24 and L = radius A + radius B + |shift|; every number in the kernel is at most L.
+/// * A vertex relative to the tree's origin: u·L. The box's centre and extents as stored: the
+///   projections of the fit are off by 3u·L, the centre and half extent by another 4u·L.
+/// * The box moved into the other frame: rotation rounded to `f32` (√3·u·L), product and shift
+///   (4u·L).
+/// * Difference of centres u·L, projection 3u·L, radius: sums of seven terms, 8u·L; crossed edges
+///   the same with factors below 1.
+///
+/// Below 27u·L for one box, and 8u·L for the other's fit: 35u·L in all; 64 leaves room.
+/// Placing vertices in `f64` adds [`point_error`] for far poses, the last term the rounding of
+/// numbers near the smallest `f32`.
+fn margin(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f32 {
+    let length = f64::from(a.radius) + f64::from(b.radius) + shift.length();
+    let tiny = f64::from(f32::from_bits(64));
+    (64.0 * 2f64.powi(-24) * length + 2.0 * point_error(a, b, shift, far) + tiny) as f32
+}
+
+/// Bound on the error of a point in A's frame against where the world has it, in mesh units.
+///
+/// With v = 2^-53 and L the sum of all lengths involved (both meshes' reach from their own zero,
+/// both translations): `Pose::place` is off from the exact product with its own matrix by 4v·L;
+/// that matrix is orthogonal up to 8v per entry, so the map is rigid up to 24v·L; bringing a
+/// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The
+/// sum of everything on both sides is below 96v·L; 128 leaves room.
+fn point_error(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f64 {
+    let reach = |t: &Tree| f64::from(t.radius) + t.origin.as_dvec3().length();
+    128.0 * 2f64.powi(-53) * (reach(a) + reach(b) + shift.length() + far)
+}

@@ -1,0 +1,188 @@
+//! Builds the hierarchy from the top.
+//!
+//! A node starts as one lane and always cuts its largest lane until it has eight. Lanes with at
+//! most sixteen triangles are not cut until they are a node of their own: then they fill it, and
+//! the bottom of the tree is not half empty (HIERARCHY-STUDY.md, point 2).
+//!
+//! Large sub-trees are built in parallel with `rayon`. Which ones depends on their size only, so
+//! the result is the same for any number of threads.
+
+use super::fit::{Effort, Fit};
+use super::split::{Bounds, Set, split};
+use super::{Child, LEAF_MAX, Node, Tree, WIDTH};
+use crate::model::Quality;
+use crate::simd::Isa;
+use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
+
+/// A set of triangles that fits one node.
+const BLOCK: usize = WIDTH * LEAF_MAX;
+
+/// Sub-trees with more triangles than this are built side by side.
+const PARALLEL_MIN: usize = 2048;
+
+/// How boxes are fitted.
+#[derive(Clone, Copy)]
+enum Boxes {
+    AxisAligned,
+    Tight(Effort),
+}
+
+impl Boxes {
+    fn of(quality: Quality) -> Boxes {
+        match quality {
+            Quality::Fast => Boxes::AxisAligned,
+            Quality::Default => Boxes::Tight(Effort { climbs: 10, angles: 4, plane_frames: 8 }),
+            Quality::Tight => Boxes::Tight(Effort { climbs: 40, angles: 6, plane_frames: 16 }),
+        }
+    }
+
+    fn fit(self, isa: Isa, triangles: &[[Vec3A; 3]]) -> Fit {
+        match self {
+            Boxes::AxisAligned => {
+                let all = triangles.iter().fold(Bounds::NONE, |b, t| b.with(Bounds::of(t)));
+                Fit::axis_aligned(all.lo, all.hi)
+            }
+            Boxes::Tight(effort) => Fit::tight(isa, triangles, effort),
+        }
+    }
+}
+
+/// The tree of a mesh, and the order in which it wants the triangles.
+pub(crate) fn build(
+    vertices: &[Vec3],
+    triangles: &[[u32; 3]],
+    quality: Quality,
+) -> (Tree, Vec<u32>) {
+    let mut ids: Vec<u32> = (0..triangles.len() as u32).collect();
+    let Some((origin, radius)) = frame(vertices, triangles) else {
+        return (Tree { nodes: vec![Node::UNUSED], origin: Vec3::ZERO, radius: 0.0 }, ids);
+    };
+    let local = |v: u32| Vec3A::from(vertices[v as usize] - origin);
+    let mut corners: Vec<[Vec3A; 3]> = triangles.iter().map(|t| t.map(local)).collect();
+    let mut set = Set { triangles: &mut corners, ids: &mut ids };
+    let builder = Builder { isa: Isa::best(), boxes: Boxes::of(quality) };
+    let whole = builder.boxes.fit(builder.isa, set.triangles);
+    let mut nodes = vec![Node::UNUSED];
+    let child = builder.child(&mut set, &whole, 0, &mut nodes);
+    nodes[0].set(0, &whole.obb, whole.raw, child);
+    nodes.shrink_to_fit();
+    (Tree { nodes, origin, radius }, ids)
+}
+
+/// Centre of the used vertices, and a bound on their distance from it.
+pub(crate) fn frame(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Option<(Vec3, f32)> {
+    let used = || triangles.as_flattened().iter().map(|&v| vertices[v as usize]);
+    let first = used().next()?;
+    let (lo, hi) = used().fold((first, first), |(lo, hi), v| (lo.min(v), hi.max(v)));
+    let origin = lo * 0.5 + hi * 0.5;
+    let half = (hi - origin).max(origin - lo).as_dvec3();
+    // Rounded up: one part in a million covers the rounding of this line many times.
+    Some((origin, (half.length() * (1.0 + 1e-6)) as f32))
+}
+
+#[derive(Clone, Copy)]
+struct Builder {
+    isa: Isa,
+    boxes: Boxes,
+}
+
+impl Builder {
+    /// What hangs below a lane; nodes are appended to `nodes`.
+    fn child(self, set: &mut Set<'_>, fit: &Fit, first: usize, nodes: &mut Vec<Node>) -> Child {
+        if set.triangles.len() <= LEAF_MAX {
+            return Child::leaf(first, set.triangles.len());
+        }
+        let index = nodes.len();
+        nodes.push(Node::UNUSED);
+        let lanes = self.lanes(set, fit);
+        let mut node = Node::UNUSED;
+        if set.triangles.len() > PARALLEL_MIN {
+            let parts: Vec<(Child, Vec<Node>)> = self
+                .parts(set, &lanes, first)
+                .into_par_iter()
+                .map(|(mut part, fit, first)| {
+                    let mut below = Vec::new();
+                    (self.child(&mut part, &fit, first, &mut below), below)
+                })
+                .collect();
+            for (k, (child, below)) in parts.into_iter().enumerate() {
+                let child = append(nodes, below, child);
+                node.set(k, &lanes[k].fit.obb, lanes[k].fit.raw, child);
+            }
+        } else {
+            for (k, (mut part, fit, first)) in
+                self.parts(set, &lanes, first).into_iter().enumerate()
+            {
+                let child = self.child(&mut part, &fit, first, nodes);
+                node.set(k, &fit.obb, fit.raw, child);
+            }
+        }
+        nodes[index] = node;
+        Child::node(index)
+    }
+
+    /// Cuts a set into at most eight lanes.
+    fn lanes(self, set: &mut Set<'_>, fit: &Fit) -> Vec<LaneRange> {
+        let n = set.triangles.len();
+        let cut_above = if n > BLOCK { BLOCK } else { LEAF_MAX };
+        let mut lanes = Vec::with_capacity(WIDTH);
+        lanes.push(LaneRange { start: 0, end: n, fit: *fit });
+        while lanes.len() < WIDTH {
+            let largest = (0..lanes.len())
+                .filter(|&k| lanes[k].end - lanes[k].start > cut_above)
+                .max_by(|&a, &b| lanes[a].fit.area.total_cmp(&lanes[b].fit.area).then(b.cmp(&a)));
+            let Some(k) = largest else { break };
+            let LaneRange { start, end, fit } = lanes[k];
+            let mut part =
+                Set { triangles: &mut set.triangles[start..end], ids: &mut set.ids[start..end] };
+            let cut = start + split(&mut part, &fit.obb.axes);
+            let (left, right) = (&set.triangles[start..cut], &set.triangles[cut..end]);
+            let fit = |side: &[[Vec3A; 3]]| self.boxes.fit(self.isa, side);
+            let (fit_left, fit_right) = if end - start > PARALLEL_MIN {
+                rayon::join(|| fit(left), || fit(right))
+            } else {
+                (fit(left), fit(right))
+            };
+            lanes[k] = LaneRange { start, end: cut, fit: fit_left };
+            lanes.insert(k + 1, LaneRange { start: cut, end, fit: fit_right });
+        }
+        lanes
+    }
+
+    fn parts<'s>(
+        self,
+        set: &'s mut Set<'_>,
+        lanes: &[LaneRange],
+        first: usize,
+    ) -> Vec<(Set<'s>, Fit, usize)> {
+        let (mut triangles, mut ids) = (&mut *set.triangles, &mut *set.ids);
+        let mut parts = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            let n = lane.end - lane.start;
+            let (head, tail) = triangles.split_at_mut(n);
+            let (head_ids, tail_ids) = ids.split_at_mut(n);
+            parts.push((Set { triangles: head, ids: head_ids }, lane.fit, first + lane.start));
+            (triangles, ids) = (tail, tail_ids);
+        }
+        parts
+    }
+}
+
+#[derive(Clone, Copy)]
+struct LaneRange {
+    start: usize,
+    end: usize,
+    fit: Fit,
+}
+
+/// Moves nodes built elsewhere behind `nodes` and renumbers their children.
+fn append(nodes: &mut Vec<Node>, below: Vec<Node>, child: Child) -> Child {
+    let offset = nodes.len();
+    let moved = |c: Child| if c.is_leaf() { c } else { Child::node(c.node_index() + offset) };
+    for mut node in below {
+        node.child = node.child.map(moved);
+        nodes.push(node);
+    }
+    moved(child)
+}

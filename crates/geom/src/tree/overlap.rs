@@ -1,0 +1,133 @@
+//! One box against eight: which of them may touch it?
+//!
+//! Separating axes (Gottschalk, Lin, Manocha 1996): two boxes are apart if and only if one of 15
+//! directions separates them: three face normals of each, nine crossed edges. Everything is in
+//! `f32` and rounded, so the test may only err towards "overlap". Two slacks see to that:
+//!
+//! * **Axes are not quite orthonormal.** Stored components are within 1.6e-5 of the truth, so a
+//!   Gram matrix entry is off by at most δ = 1.1e-4 (u·u, v·v and u·v by 5.3e-5; w·w by 1.1e-4;
+//!   w is exactly orthogonal to both up to rounding). A point of the box is Σ aₖ·dualₖ with
+//!   |aₖ| ≤ hₖ, and the dual axes differ from the stored ones by at most 2δ; so a radius computed
+//!   with the stored axes is short by at most 2δ·Σh. A crossed-edge direction n×E uses
+//!   n = v×w instead of u (off by another δ). `AXIS_SLACK` = 2^-11 = 4.9e-4 times the sum of all
+//!   six half extents covers these (2δ + δ for one box and the same for the other, 3.3e-4)
+//!   and the relative rounding of the radii themselves (below 16·2^-24 = 1e-6).
+//! * **Numbers are rounded.** Centres, the relative pose and every product carry a few times
+//!   2^-24 of the largest coordinate involved. `Relative::margin` has the count.
+
+use super::{AXIS_UNIT, Node, Obb, WIDTH};
+use crate::simd::{F32x8, Kernel, Simd, three};
+use glam::{Mat3A, Vec3A};
+
+/// See the head of this file.
+const AXIS_SLACK: f32 = 1.0 / 2048.0;
+
+/// A box brought into the frame of the tree that it is tested against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct One {
+    center: [f32; 3],
+    half: [f32; 3],
+    /// `axes[j]` is the j-th axis.
+    axes: [[f32; 3]; 3],
+    /// What a separation must exceed, apart from the lane's own half extents.
+    slack: f32,
+}
+
+impl One {
+    /// `obb` moved by a rotation and a translation; gaps up to `reach` count as overlap.
+    #[inline(always)]
+    pub(crate) fn new(obb: &Obb, turn: &Mat3A, shift: Vec3A, reach: f32) -> One {
+        let center = *turn * obb.center + shift;
+        let axes = obb.axes.map(|a| (*turn * a).to_array());
+        let slack = AXIS_SLACK * (obb.half.x + obb.half.y + obb.half.z) + reach;
+        One { center: center.to_array(), half: obb.half.to_array(), axes, slack }
+    }
+}
+
+/// Per lane: how far apart along the best of the 15 directions, less the slacks. Above zero means
+/// apart; NaN (numbers beyond `f32`) counts as overlap.
+#[inline(always)]
+fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
+    let unit = S::F::splat(AXIS_UNIT);
+    let u = three!(I => S::F::load_i16(&node.axis[I]).mul(unit));
+    let v = three!(I => S::F::load_i16(&node.axis[3 + I]).mul(unit));
+    let w = cross::<S>(u, v);
+    let lane = [u, v, w];
+    let d = three!(I => S::F::splat(one.center[I]).sub(S::F::load(&node.center[I])));
+    let h = three!(I => S::F::load(&node.half[I]));
+    let hh = three!(I => S::F::splat(one.half[I]));
+
+    // r[k][j] = lane axis k · axis j of the one box; q = |r|.
+    let e = three!(J => three!(I => S::F::splat(one.axes[J][I])));
+    let r = three!(K => three!(J => dot::<S>(lane[K], e[J])));
+    let q = three!(K => three!(J => r[K][J].abs()));
+    // The offset of the centres in the frames of both.
+    let dl = three!(K => dot::<S>(d, lane[K]));
+    let de = three!(J => dot::<S>(d, e[J]));
+
+    let mut faces = S::F::splat(f32::NEG_INFINITY);
+    for k in 0..3 {
+        let radius = q[k][0].mul_add(hh[0], q[k][1].mul_add(hh[1], q[k][2].mul_add(hh[2], h[k])));
+        faces = dl[k].abs().sub(radius).max(faces);
+    }
+    for j in 0..3 {
+        let radius = q[0][j].mul_add(h[0], q[1][j].mul_add(h[1], q[2][j].mul_add(h[2], hh[j])));
+        faces = de[j].abs().sub(radius).max(faces);
+    }
+    let mut edges = S::F::splat(f32::NEG_INFINITY);
+    for k in 0..3 {
+        let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
+        for j in 0..3 {
+            let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+            let offset = dl[k2].mul_sub(r[k1][j], dl[k1].mul(r[k2][j])).abs();
+            let mine = h[k1].mul_add(q[k2][j], h[k2].mul(q[k1][j]));
+            let both = hh[j1].mul_add(q[k][j2], hh[j2].mul_add(q[k][j1], mine));
+            edges = offset.sub(both).max(edges);
+        }
+    }
+    let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(one.slack));
+    (faces.max(edges), slack)
+}
+
+#[inline(always)]
+fn dot<S: Simd>(a: [S::F; 3], b: [S::F; 3]) -> S::F {
+    a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul(b[2])))
+}
+
+#[inline(always)]
+fn cross<S: Simd>(a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
+    [
+        a[1].mul_sub(b[2], a[2].mul(b[1])),
+        a[2].mul_sub(b[0], a[0].mul(b[2])),
+        a[0].mul_sub(b[1], a[1].mul(b[0])),
+    ]
+}
+
+/// Which lanes may touch the box: bit k for lane k.
+pub(crate) struct Overlap<'a>(pub(crate) &'a Node, pub(crate) &'a One);
+
+impl Kernel for Overlap<'_> {
+    type Out = u8;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> u8 {
+        let (apart, slack) = separations::<S>(self.0, self.1);
+        // "Not greater", so that NaN counts as overlap.
+        !apart.gt(slack)
+    }
+}
+
+/// As [`Overlap`], and how far each lane is apart (below zero: how deep they overlap).
+pub(crate) struct OverlapDepth<'a>(pub(crate) &'a Node, pub(crate) &'a One);
+
+impl Kernel for OverlapDepth<'_> {
+    type Out = (u8, [f32; WIDTH]);
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> (u8, [f32; WIDTH]) {
+        let (apart, slack) = separations::<S>(self.0, self.1);
+        let mut depth = [0.0; WIDTH];
+        apart.store(&mut depth);
+        (!apart.gt(slack), depth)
+    }
+}
