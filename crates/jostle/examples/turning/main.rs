@@ -20,8 +20,6 @@ const FRAMES_PER_SECOND: u32 = 30;
 const FRAMES: usize = 20 * FRAMES_PER_SECOND as usize;
 const PLAIN_FRAMES: usize = 8;
 const PANEL_ROWS: usize = 4;
-/// Where the eye is on the z axis.
-const EYE: f64 = 5.5;
 const COLOURS: [Vec3; 2] = [Vec3::new(0.10, 0.45, 0.55), Vec3::new(0.75, 0.50, 0.12)];
 const TOUCHING: Vec3 = Vec3::new(1.0, 0.05, 0.03);
 
@@ -192,9 +190,12 @@ impl Show {
             let place = |vertex: &Vec3| self.poses[body].place(*vertex);
             let placed: Vec<DVec3> = mesh.vertices().iter().map(place).collect();
             for (number, corners) in (0u32..).zip(mesh.triangles()) {
-                let touching = self.touching[body].contains(&mesh.face_of(number));
-                let colour = if touching { TOUCHING } else { own_colour };
-                picture.draw(corners.map(|corner| placed[corner as usize]), EYE, colour);
+                let corners = corners.map(|corner| placed[corner as usize]);
+                if self.touching[body].contains(&mesh.face_of(number)) {
+                    picture.glow(corners, TOUCHING);
+                } else {
+                    picture.draw(corners, own_colour);
+                }
             }
         }
         picture

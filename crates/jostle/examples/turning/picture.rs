@@ -15,7 +15,13 @@ pub(crate) enum Palette {
     Cube,
 }
 
-/// A picture made of samples. `x` goes right, `y` down, both from -1 to 1 along the shorter side.
+/// Where the eye is on the z axis; it looks towards -z.
+const EYE: f64 = 5.5;
+
+/// What touches shines through this much of what is in front of it (a factor on nearness).
+const GLOW: f32 = 1.3;
+
+/// A picture made of samples, seen from [`EYE`].
 pub(crate) struct Picture {
     width: usize,
     height: usize,
@@ -31,22 +37,46 @@ impl Picture {
     /// An empty picture for a terminal of this many columns and rows.
     pub(crate) fn new(columns: usize, rows: usize) -> Picture {
         let (width, height) = (columns * SAMPLES, rows * 2 * SAMPLES);
-        let sky = |y: usize| Vec3::new(0.03, 0.04, 0.07) * (1.4 - y as f32 / height as f32);
+        let sky = |y: usize| Vec3::new(0.008, 0.011, 0.022) * (1.4 - y as f32 / height as f32);
         let colours = (0..height).flat_map(|y| std::iter::repeat_n(sky(y), width)).collect();
         Picture { width, height, colours, nearness: vec![0.0; width * height] }
     }
 
-    /// Draws a triangle of the world, seen from `eye` on the z axis looking towards -z.
-    pub(crate) fn draw(&mut self, corners: [DVec3; 3], eye: f64, colour: Vec3) {
-        let zoom = 0.9 * self.width.min(self.height) as f64;
-        let spots = corners.map(|corner| {
-            let near = 1.0 / (eye - corner.z);
-            let x = self.width as f64 / 2.0 + zoom * corner.x * near;
-            let y = self.height as f64 / 2.0 - zoom * corner.y * near;
-            [x as f32, y as f32, near as f32]
-        });
+    /// Draws a triangle of the world in the light of the lamps.
+    pub(crate) fn draw(&mut self, corners: [DVec3; 3], colour: Vec3) {
         let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).as_vec3();
-        self.fill(spots, lit(colour, normal.normalize_or_zero()));
+        self.fill(self.spots(corners), lit(colour, normal.normalize_or_zero()));
+    }
+
+    /// Draws a triangle that shines by itself and can be seen through others.
+    pub(crate) fn glow(&mut self, corners: [DVec3; 3], colour: Vec3) {
+        let spots = self.spots(corners).map(|[x, y, near]| [x, y, near * GLOW]);
+        self.fill(spots, colour);
+        // Small triangles slip between the samples, but their corners are somewhere.
+        for [x, y, near] in spots {
+            if x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32 {
+                self.set(x as usize, y as usize, near, colour);
+            }
+        }
+    }
+
+    fn spots(&self, corners: [DVec3; 3]) -> [Spot; 3] {
+        let (width, height) = (self.width as f64, self.height as f64);
+        let zoom = (0.9 * width).min(1.6 * height);
+        corners.map(|corner| {
+            let near = 1.0 / (EYE - corner.z);
+            let x = width / 2.0 + zoom * corner.x * near;
+            let y = height / 2.0 - zoom * corner.y * near;
+            [x as f32, y as f32, near as f32]
+        })
+    }
+
+    fn set(&mut self, x: usize, y: usize, near: f32, colour: Vec3) {
+        let at = y * self.width + x;
+        if near > self.nearness[at] {
+            self.nearness[at] = near;
+            self.colours[at] = colour;
+        }
     }
 
     fn fill(&mut self, [a, b, c]: [Spot; 3], colour: Vec3) {
@@ -65,10 +95,8 @@ impl Picture {
                 let weights = [side(b, c, p), side(c, a, p), side(a, b, p)];
                 let [u, v, w] = weights.map(|weight| weight / doubled_area);
                 let near = u * a[2] + v * b[2] + w * c[2];
-                let at = y * self.width + x;
-                if u >= 0.0 && v >= 0.0 && w >= 0.0 && near > self.nearness[at] {
-                    self.nearness[at] = near;
-                    self.colours[at] = colour;
+                if u >= 0.0 && v >= 0.0 && w >= 0.0 {
+                    self.set(x, y, near, colour);
                 }
             }
         }
@@ -145,7 +173,7 @@ mod tests {
             let mut picture = Picture::new(20, 10);
             for z in order {
                 let colour = if z > 0.0 { Vec3::X } else { Vec3::Z };
-                picture.draw(FACING.map(|corner| corner + DVec3::Z * z), 5.0, colour);
+                picture.draw(FACING.map(|corner| corner + DVec3::Z * z), colour);
             }
             let seen = middle(&picture);
             seen.x > 0.0 && seen.z == 0.0
@@ -159,7 +187,7 @@ mod tests {
         let empty = middle(&Picture::new(20, 10));
         for shift in [DVec3::Z * 9.0, DVec3::X * 1e6, DVec3::Y * -1e6] {
             let mut picture = Picture::new(20, 10);
-            picture.draw(FACING.map(|corner| corner + shift), 5.0, Vec3::X);
+            picture.draw(FACING.map(|corner| corner + shift), Vec3::X);
             assert_eq!(middle(&picture), empty, "{shift}");
         }
     }
