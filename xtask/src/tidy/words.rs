@@ -61,7 +61,7 @@ mod tests {
         for path in ["a.tmp", "docs/a.md.orig", "a.rs.bak", "a.rs.rej", "a.rs~"] {
             assert_eq!(found(path, ""), [(Rule::Leftover, 0)], "{path}");
         }
-        for path in ["tmp.rs", "original.md", "bak/a.rs"] {
+        for path in ["tmp.rs", "a.tmp.rs", "original.md", "bak/a.rs", "~a/b.rs"] {
             assert_eq!(found(path, ""), [], "{path}");
         }
     }

@@ -112,6 +112,7 @@ fn clocks_stay_out_of_answers() {
         assert_eq!(found(&path, "use std::time::{Duration, Instant};"), [(Rule::Clock, 1)]);
         assert_eq!(found(&path, "fn f() { std::time::SystemTime::now(); }"), [(Rule::Clock, 1)]);
         assert_eq!(found(&path, "use std::time::Duration; // an Instant"), []);
+        assert_eq!(found(&path, "#[cfg(test)]\nuse std::time::Instant;"), []);
     }
     assert_eq!(found("crates/net/src/a.rs", "use std::time::Instant;"), []);
     assert_eq!(found("crates/geom/tests/a.rs", "use std::time::Instant;"), []);
