@@ -11,10 +11,11 @@ mod pair;
 mod pose;
 pub mod predicates;
 pub mod simd;
+pub mod solids;
 mod tree;
 pub mod triangle;
 
-pub use mesh::{Mesh, MeshError, NotClosed};
+pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
 pub use model::{Model, Quality};
 pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};

@@ -8,8 +8,11 @@ use glam::Vec3;
 
 mod hash;
 mod reorder;
+mod report;
 mod topology;
 mod triangulate;
+
+pub use report::{Finding, MeshReport, NON_PLANAR_BOUND};
 
 use triangulate::Triangulator;
 

@@ -234,6 +234,21 @@ fn large_combs_and_spirals_keep_their_area() {
     }
 }
 
+/// The random polygons below are of both kinds, so both checks are run.
+#[test]
+fn some_small_polygons_are_simple_and_some_are_not() {
+    let mut seen = [0; 2];
+    for code in 0..4096i64 {
+        // Six points on a grid of 4 × 4, two bits at a time.
+        let mix = |i: i64| (code * 2_654_435_761 >> (4 * i)) & 15;
+        let polygon: Vec<Point> = (0..6).map(|i| [mix(i) & 3, mix(i) >> 2]).collect();
+        let simple = is_simple(&polygon);
+        seen[usize::from(simple)] += 1;
+        if simple { check_simple(&polygon) } else { check_any(&polygon) }
+    }
+    assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

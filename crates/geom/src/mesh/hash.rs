@@ -2,16 +2,15 @@
 
 use super::Mesh;
 
-/// Odd constants without structure: the first 64 bits of the fractional parts of the golden ratio
-/// and of the square roots of 2, 3 and 5.
-const KEY: [u64; 4] =
-    [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b];
+/// Constants without structure, made odd: the first 64 bits of the fractional parts of the golden
+/// ratio and of the square roots of 2 and 3.
+const KEY: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
 
 impl Mesh {
-    /// A hash of the content: vertices and triangles with the numbers that the caller gave, the
-    /// number of faces, and whether the mesh is solid. It does not depend on the order in which
-    /// vertices and triangles are stored, nor on the platform. It finds stale files; it does not
-    /// resist somebody who wants two meshes to have the same hash.
+    /// A hash of the content: vertices and triangles with the numbers that the caller gave, and
+    /// the number of faces. It does not depend on the order in which vertices and triangles are
+    /// stored, on being solid, nor on the platform. It finds stale files; it does not resist
+    /// somebody who wants two meshes to have the same hash.
     ///
     /// Each vertex and each triangle is mixed with its numbers, and the results are added, so
     /// that their order does not matter.
@@ -20,7 +19,6 @@ impl Mesh {
         let mut sum =
             mix([self.vertices.len(), self.triangles.len(), self.face_count]
                 .map(|count| count as u64));
-        sum = sum.wrapping_add(u64::from(self.solid) * KEY[3]);
         for (vertex, position) in self.vertices.iter().enumerate() {
             let caller = self.caller_vertex(vertex as u32);
             let [x, y, z] = position.to_array().map(f32::to_bits);
@@ -43,7 +41,7 @@ fn join(high: u32, low: u32) -> u64 {
 fn mix(words: [u64; 3]) -> u64 {
     let mut state = KEY[0];
     for (word, key) in words.into_iter().zip(KEY) {
-        let product = u128::from(state ^ word) * u128::from(key | 1);
+        let product = u128::from(state ^ word) * u128::from(key);
         state = (product as u64) ^ ((product >> 64) as u64) ^ word.rotate_left(29);
     }
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -49,7 +49,7 @@ impl Mesh {
 mod tests {
     use super::*;
 
-    /// Two tetrahedra's worth of odd faces: a quad, a point, a segment, a vertex out of use (4).
+    /// A triangle, a quad, a point, a segment, half of the quad again; vertex 4 is not used.
     fn odd_mesh() -> Mesh {
         let vertices = (0..9).map(|i| Vec3::new(i as f32, (i * i) as f32, (i % 3) as f32));
         let faces: [&[u32]; 5] = [&[5, 6, 7], &[0, 1, 2, 3], &[8], &[8, 7], &[2, 3, 0]];
@@ -90,6 +90,7 @@ mod tests {
             mesh.reorder(&order);
             assert_eq!(content(&mesh), content(&before));
             assert_eq!(mesh.hash(), before.hash());
+            assert_eq!(mesh.report(), before.report());
             for (new, &old_triangle) in (0u32..).zip(&order) {
                 assert_eq!(mesh.face_of(new), old.face_of(old_triangle));
             }

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 mod blockers;
 
-use blockers::Blockers;
+use blockers::{Blockers, is_apart};
 
 /// Up to this many vertices, going through the polygon is faster than a tree. Measured on stars.
 const TREE_FROM: usize = 48;
@@ -240,6 +240,9 @@ impl Triangulator {
     fn blocks(&self, triangle: [DVec2; 3], other: u32) -> bool {
         let [a, b, c] = triangle;
         let point = self.point(other);
+        if is_apart([point, point], triangle) {
+            return false;
+        }
         let Some(corner) = triangle.iter().position(|&corner| corner == point) else {
             return turn(a, b, point) >= 0.0
                 && turn(b, c, point) >= 0.0

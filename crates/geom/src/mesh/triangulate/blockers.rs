@@ -101,21 +101,28 @@ impl Blockers {
     }
 
     /// Whether `test` holds for a vertex that is on; only those near the triangle, which must
-    /// turn left, are tested.
+    /// turn left, are tested. Those near its middle come first: when there is one inside, the many
+    /// that lie just outside along a side need not be looked at.
     pub(super) fn any_in(&self, triangle: [DVec2; 3], test: impl Fn(u32) -> bool) -> bool {
         let mut stack = [0usize; 64];
         stack[0] = 1;
         let mut depth = 1;
+        let middle = (triangle[0] + triangle[1] + triangle[2]) / 3.0;
+        let from_middle = |node: usize| {
+            let Node { low, high, .. } = self.nodes[node];
+            middle.distance_squared(middle.clamp(low, high))
+        };
         while depth > 0 {
             depth -= 1;
             let index = stack[depth];
             let node = &self.nodes[index];
-            if node.on == 0 || is_apart(node, triangle) {
+            if node.on == 0 || is_apart([node.low, node.high], triangle) {
                 continue;
             }
             if index < self.leaves {
-                stack[depth] = index * 2;
-                stack[depth + 1] = index * 2 + 1;
+                let right_first = from_middle(index * 2 + 1) < from_middle(index * 2);
+                stack[depth] = index * 2 + usize::from(!right_first);
+                stack[depth + 1] = index * 2 + usize::from(right_first);
                 depth += 2;
                 continue;
             }
@@ -132,16 +139,16 @@ impl Blockers {
 }
 
 /// Whether a box surely has no point in common with a triangle that turns left.
-fn is_apart(node: &Node, triangle: [DVec2; 3]) -> bool {
+pub(super) fn is_apart([low, high]: [DVec2; 2], triangle: [DVec2; 3]) -> bool {
     let [a, b, c] = triangle;
-    if a.min(b).min(c).cmpgt(node.high).any() || a.max(b).max(c).cmplt(node.low).any() {
+    if a.min(b).min(c).cmpgt(high).any() || a.max(b).max(c).cmplt(low).any() {
         return true;
     }
     [(a, b), (b, c), (c, a)].iter().any(|&(from, to)| {
         // The corner of the box that is furthest to the left of the line.
         let along = to - from;
-        let x = if along.y > 0.0 { node.low.x } else { node.high.x };
-        let y = if along.x > 0.0 { node.high.y } else { node.low.y };
+        let x = if along.y > 0.0 { low.x } else { high.x };
+        let y = if along.x > 0.0 { high.y } else { low.y };
         let (plus, minus) = (along.x * (y - from.y), along.y * (x - from.x));
         // Two differences, a product and a difference: the error is below four units in 2^53.
         plus - minus < (plus.abs() + minus.abs()) * -1e-15
