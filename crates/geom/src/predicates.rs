@@ -28,6 +28,8 @@
 
 use glam::DVec3;
 
+pub(crate) mod value;
+
 /// The sign of an exact number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sign {

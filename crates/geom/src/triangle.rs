@@ -5,10 +5,18 @@
 
 use glam::DVec3;
 
+mod common;
+mod distance;
 mod flat;
+mod relation;
 mod touch;
+mod x_ray;
 
+pub use common::{Common, common};
+pub use distance::{TriangleDistance, closest_point, distance};
+pub use relation::{TriangleRelation, relation};
 pub use touch::{triangles_touch, triangles_touch_counted};
+pub use x_ray::{RayCross, x_ray_crosses};
 
 /// Three corners in the world, in any position: they may lie on one line or in one point, and
 /// then the triangle is that segment or point.

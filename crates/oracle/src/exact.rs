@@ -4,7 +4,10 @@ use crate::cases::Family;
 use crate::rng::Rng;
 use crate::separation::{Verdict, judge};
 use crate::whole::{Whole, whole};
-use jostle_geom::triangle::{Triangle, triangles_touch, triangles_touch_counted};
+use jostle_geom::triangle::{
+    Triangle, TriangleRelation, common, distance, relation, triangles_touch,
+    triangles_touch_counted,
+};
 use rayon::prelude::*;
 use std::fmt;
 
@@ -115,6 +118,23 @@ fn fault(a: &Triangle, b: &Triangle, expected: Verdict, unsure: &mut u64) -> Opt
     }
     if triangles_touch(b, a) != touching {
         return Some(format!("triangles_touch(b, a) = {}", !touching));
+    }
+    let expected_relation = match expected {
+        Verdict::Apart => TriangleRelation::Apart,
+        Verdict::Touching => TriangleRelation::Touching,
+        Verdict::Crossing => TriangleRelation::Crossing,
+    };
+    let found = relation(a, b);
+    if found != expected_relation {
+        return Some(format!("relation(a, b) = {found:?}"));
+    }
+    let found = common(a, b);
+    if found.is_some() != touching {
+        return Some(format!("common(a, b) = {found:?}"));
+    }
+    let found = distance(a, b);
+    if (found.distance == 0.0) != touching {
+        return Some(format!("distance(a, b) = {found:?}"));
     }
     None
 }

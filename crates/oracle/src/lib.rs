@@ -1,11 +1,12 @@
 //! The judge of the exact decisions: slow, obvious, and sharing nothing with what it judges.
 //!
 //! [`whole`] turns `f64` coordinates into whole numbers without loss, [`separation`] decides by
-//! separating directions on those, [`cases`] draws triangles where the kernels are weak, and
-//! [`exact::run`] compares. Never part of the shipped library.
+//! separating directions on those, [`metric`] measures distances, [`cases`] draws triangles where
+//! the kernels are weak, and [`exact::run`] compares. Never part of the shipped library.
 
 pub mod cases;
 pub mod exact;
+pub mod metric;
 pub mod rng;
 pub mod separation;
 pub mod whole;

@@ -20,21 +20,27 @@ pub enum Whole {
 /// The points, scaled by a common power of two and moved to begin at the origin.
 #[must_use]
 pub fn whole(points: &[DVec3]) -> Whole {
-    let numbers = || points.iter().flat_map(|p| p.to_array()).map(parts);
-    let unit = numbers().filter(|(m, _)| *m != 0).map(|(_, e)| e).min().unwrap_or(0);
-    let top = numbers().filter(|(m, _)| *m != 0).map(|(m, e)| e + bits(m)).max().unwrap_or(0);
-    if top - unit <= 28 {
-        let small = |x: f64| {
-            let (m, e) = parts(x);
-            if m == 0 { 0 } else { i128::from(m) << (e - unit) }
-        };
-        let first = points[0].to_array().map(small);
-        let moved = |p: &DVec3| {
-            let [x, y, z] = p.to_array().map(small);
-            [x - first[0], y - first[1], z - first[2]]
-        };
-        return Whole::Small(points.iter().map(moved).collect());
+    let unit = unit(points);
+    let top = numbers(points).map(|(m, e)| e + bits(m)).max().unwrap_or(0);
+    if top - unit > 28 {
+        return Whole::Large(large(points).0);
     }
+    let small = |x: f64| {
+        let (m, e) = parts(x);
+        if m == 0 { 0 } else { i128::from(m) << (e - unit) }
+    };
+    let first = points[0].to_array().map(small);
+    let moved = |p: &DVec3| {
+        let [x, y, z] = p.to_array().map(small);
+        [x - first[0], y - first[1], z - first[2]]
+    };
+    Whole::Small(points.iter().map(moved).collect())
+}
+
+/// As [`whole`], whatever the size; also the exponent of the power of two that one step is.
+#[must_use]
+pub fn large(points: &[DVec3]) -> (Vec<Point<BigInt>>, i32) {
+    let unit = unit(points);
     let large = |x: f64| {
         let (m, e) = parts(x);
         if m == 0 { BigInt::ZERO } else { BigInt::from(m) << (e - unit) }
@@ -44,7 +50,17 @@ pub fn whole(points: &[DVec3]) -> Whole {
         let [x, y, z] = p.to_array().map(large);
         [x - &first[0], y - &first[1], z - &first[2]]
     };
-    Whole::Large(points.iter().map(moved).collect())
+    (points.iter().map(moved).collect(), unit)
+}
+
+/// The exponent of the largest power of two that divides all coordinates.
+fn unit(points: &[DVec3]) -> i32 {
+    numbers(points).map(|(_, e)| e).min().unwrap_or(0)
+}
+
+/// The coordinates that are not zero, in [`parts`].
+fn numbers(points: &[DVec3]) -> impl Iterator<Item = (i64, i32)> {
+    points.iter().flat_map(|p| p.to_array()).map(parts).filter(|&(m, _)| m != 0)
 }
 
 /// The odd whole number m and the exponent e with x = m · 2^e; (0, 0) for zero.

@@ -20,31 +20,24 @@ pub(super) fn touch(a: &Triangle, b: &Triangle, sides: [[Sign; 3]; 2]) -> bool {
     if !in_plane(sides_of_b) {
         return segment_meets(ends(b), a);
     }
-    let (axis_a, axis_b) = (plane_axis(a), plane_axis(b));
-    if let Some(axis) = axis_a.or(axis_b) {
-        // One plane holds all, and along this axis the projection loses nothing.
-        return !separates(axis, a, axis_a, b) && !separates(axis, b, axis_b, a);
-    }
-    segments_meet(ends(a), ends(b))
-}
-
-/// Do two segments in space meet?
-fn segments_meet([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> bool {
-    if orient3d(p, q, r, s) != Sign::Zero {
-        return false;
-    }
-    match plane_axis(&[p, q, r])
-        .or_else(|| plane_axis(&[p, q, s]))
-        .or_else(|| plane_axis(&[p, r, s]))
+    let (hull_a, hull_b) = (Hull::of(a), Hull::of(b));
+    if let (Hull::Segment([p, q]), Hull::Segment([r, s])) = (&hull_a, &hull_b)
+        && orient3d(*p, *q, *r, *s) != Sign::Zero
     {
-        Some(axis) => !on_one_side(axis, [p, q], &[r, s]) && !on_one_side(axis, [r, s], &[p, q]),
-        // All on one line (or in one point).
-        None => !before(q, r) && !before(s, p),
+        return false; // two segments that are not in one plane
+    }
+    match common_axis(a, b) {
+        Some(axis) => !hull_a.separates(axis, b) && !hull_b.separates(axis, a),
+        None => {
+            // All on one line, or in one point.
+            let ([p, q], [r, s]) = (ends(a), ends(b));
+            !before(q, r) && !before(s, p)
+        }
     }
 }
 
 /// Does the segment `pq`, not in the plane of `t`, meet the triangle `t`?
-pub(super) fn segment_meets([p, q]: [DVec3; 2], t: &Triangle) -> bool {
+fn segment_meets([p, q]: [DVec3; 2], t: &Triangle) -> bool {
     let side_p = orient3d(t[0], t[1], t[2], p);
     if side_p == orient3d(t[0], t[1], t[2], q) {
         return false;
@@ -55,31 +48,76 @@ pub(super) fn segment_meets([p, q]: [DVec3; 2], t: &Triangle) -> bool {
     !(hands.contains(&Sign::Positive) && hands.contains(&Sign::Negative))
 }
 
+/// For two triangles in one plane: an axis along which the projection of that plane loses
+/// nothing; `None` if all corners lie on one line.
+pub(super) fn common_axis(a: &Triangle, b: &Triangle) -> Option<Axis> {
+    let mixed = || {
+        let ([p, q], [r, s]) = (ends(a), ends(b));
+        [[p, q, r], [p, q, s], [p, r, s]].iter().find_map(plane_axis)
+    };
+    plane_axis(a).or_else(|| plane_axis(b)).or_else(mixed)
+}
+
 /// An axis along which the triangle projects to a triangle; `None` if it is degenerate.
-pub(super) fn plane_axis(t: &Triangle) -> Option<Axis> {
+fn plane_axis(t: &Triangle) -> Option<Axis> {
     Axis::ALL.into_iter().find(|&axis| orient2d(axis, t[0], t[1], t[2]) != Sign::Zero)
 }
 
-/// Does the line of an edge of `t` have all of `other` strictly beyond it?
-///
-/// In a plane, two convex sets that do not meet are separated by a line along an edge of one of
-/// them, where a segment is an edge with two outsides: the origin is outside their Minkowski
-/// difference, whose edges are parallel to theirs. (Not so if all points are on one line; then
-/// this is not called.)
-fn separates(axis: Axis, t: &Triangle, own_axis: Option<Axis>, other: &Triangle) -> bool {
-    if own_axis.is_none() {
-        return on_one_side(axis, ends(t), other);
-    }
-    let inside = orient2d(axis, t[0], t[1], t[2]);
-    (0..3).any(|i| {
-        let side = |p| orient2d(axis, t[i], t[(i + 1) % 3], p);
-        other.iter().all(|&p| side(p) == inside.flip())
-    })
+/// What the three corners span.
+pub(super) enum Hull {
+    Triangle(Triangle),
+    /// Also a point: then the ends are equal.
+    Segment([DVec3; 2]),
 }
 
-/// Are all points strictly on one side of the line `pq`?
-fn on_one_side(axis: Axis, [p, q]: [DVec3; 2], points: &[DVec3]) -> bool {
-    let side = |r: DVec3| orient2d(axis, p, q, r);
-    let first = side(points[0]);
-    first != Sign::Zero && points[1..].iter().all(|&r| side(r) == first)
+impl Hull {
+    pub(super) fn of(t: &Triangle) -> Hull {
+        if plane_axis(t).is_some() { Hull::Triangle(*t) } else { Hull::Segment(ends(t)) }
+    }
+
+    pub(super) fn corners(&self) -> &[DVec3] {
+        match self {
+            Hull::Triangle(t) => t,
+            Hull::Segment(s) => s,
+        }
+    }
+
+    pub(super) fn edges(&self) -> impl Iterator<Item = [DVec3; 2]> {
+        let corners = self.corners();
+        let count = if corners.len() == 3 { 3 } else { 1 };
+        (0..count).map(move |i| [corners[i], corners[(i + 1) % corners.len()]])
+    }
+
+    /// Is `p`, a point of the common plane, in the hull?
+    pub(super) fn holds(&self, axis: Axis, p: DVec3) -> bool {
+        match self {
+            Hull::Triangle(t) => {
+                let outside = orient2d(axis, t[0], t[1], t[2]).flip();
+                self.edges().all(|[q, r]| orient2d(axis, q, r, p) != outside)
+            }
+            Hull::Segment([q, r]) => {
+                orient2d(axis, *q, *r, p) == Sign::Zero && !before(p, *q) && !before(*r, p)
+            }
+        }
+    }
+
+    /// Does the line of an edge have all of `other` strictly beyond it?
+    ///
+    /// In a plane, two convex sets that do not meet are separated by a line along an edge of one
+    /// of them, where a segment is an edge with two outsides: the origin is outside their
+    /// Minkowski difference, whose edges are parallel to theirs. (Not so if all points are on one
+    /// line; then this is not called.)
+    fn separates(&self, axis: Axis, other: &Triangle) -> bool {
+        match self {
+            Hull::Triangle(t) => {
+                let outside = orient2d(axis, t[0], t[1], t[2]).flip();
+                self.edges().any(|[q, r]| other.iter().all(|&p| orient2d(axis, q, r, p) == outside))
+            }
+            Hull::Segment([q, r]) => {
+                let side = |p: DVec3| orient2d(axis, *q, *r, p);
+                let first = side(other[0]);
+                first != Sign::Zero && other[1..].iter().all(|&p| side(p) == first)
+            }
+        }
+    }
 }
