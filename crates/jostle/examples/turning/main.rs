@@ -7,7 +7,8 @@ use crossterm::event::{self, Event, KeyCode, KeyModifiers};
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{cursor, execute};
 use jostle::glam::{DQuat, DVec3, Vec3};
-use jostle::{Mesh, MeshError, Model, Pair, Pose, PoseError, Quality};
+use jostle::solids::{BumpyTorus, SolidError};
+use jostle::{Mesh, Model, Pair, Pose, PoseError, Quality};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, IsTerminal, Write};
@@ -101,7 +102,7 @@ struct Show {
 
 impl Show {
     fn new() -> Result<Show, Box<dyn Error>> {
-        let model = || Ok::<_, MeshError>(Model::build(ring(140, 70)?, Quality::Default));
+        let model = || Ok::<_, SolidError>(Model::build(ring([140, 70])?, Quality::Default));
         let poses = poses(0)?;
         let [touch, pairs, apart] = [(); 3].map(|()| Clock::default());
         let models = [model()?, model()?];
@@ -202,23 +203,9 @@ impl Show {
     }
 }
 
-/// A bumpy torus of `around` by `across` squares, each cut in two.
-fn ring(around: u32, across: u32) -> Result<Mesh, MeshError> {
-    let turn = |part: u32, of: u32| part as f32 / of as f32 * std::f32::consts::TAU;
-    let mut vertices = Vec::new();
-    let mut triangles = Vec::new();
-    for i in 0..around {
-        for j in 0..across {
-            let (u, v) = (turn(i, around), turn(j, across));
-            let thickness = 0.32 * (1.0 + 0.12 * (9.0 * u).sin() * (5.0 * v).sin());
-            let out = 1.0 + thickness * v.cos();
-            vertices.push(Vec3::new(out * u.cos(), out * u.sin(), thickness * v.sin()));
-            let at = |i: u32, j: u32| (i % around) * across + j % across;
-            triangles.push([at(i, j), at(i + 1, j), at(i + 1, j + 1)]);
-            triangles.push([at(i, j), at(i + 1, j + 1), at(i, j + 1)]);
-        }
-    }
-    Mesh::from_triangles(vertices, triangles)
+fn ring(cells: [u32; 2]) -> Result<Mesh, SolidError> {
+    let waves = BumpyTorus { amplitude: 0.12, waves: 7.0, ..BumpyTorus::plain(1.0, 0.32, cells) };
+    waves.mesh()
 }
 
 /// The way of the two rings: each turns about its own axis while they swing to and fro, so that
@@ -288,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_rings_touch_and_part_on_their_way() {
-        let mesh = ring(20, 8).expect("a ring is a mesh");
+        let mesh = ring([24, 12]).expect("a ring is a mesh");
         let mut seen = [0, 0];
         for frame in (0..FRAMES).step_by(20) {
             let poses = poses(frame).expect("the poses are finite");
