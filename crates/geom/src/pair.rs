@@ -4,13 +4,13 @@ mod leaf;
 mod relative;
 mod walk;
 
-use crate::triangle::Triangle;
+use crate::triangle::{Triangle, triangles_touch};
 use crate::{Model, Pose};
 use glam::DVec3;
 use relative::Relative;
 use std::ops::ControlFlow;
 pub use walk::Counters;
-use walk::{Order, Walk};
+use walk::{End, Order, Touching, Walk};
 
 /// Two models, each in its pose.
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +64,8 @@ impl<'a> Pair<'a> {
     /// Do they share at least one point?
     #[must_use]
     pub fn touches(&self) -> bool {
-        let mut walk = Walk::new(*self);
-        walk.run(Order::Deepest, |_, _| ControlFlow::Break(())).is_break()
+        let mut walk = Walk::new(*self, Order::Deepest, 0.0);
+        walk.run(u64::MAX, &mut Touching(|_, _| ControlFlow::Break(()))) == End::Stopped
     }
 
     /// Two touching faces and a common point, if they touch.
@@ -79,10 +79,14 @@ impl<'a> Pair<'a> {
     pub fn all_pairs(&self) -> Vec<FacePair> {
         let mut found = Vec::new();
         let (mesh_a, mesh_b) = (&self.a.mesh, &self.b.mesh);
-        let _ = Walk::new(*self).run(Order::Any, |a, b| {
-            found.push(FacePair { a: mesh_a.face_of(a as u32), b: mesh_b.face_of(b as u32) });
-            ControlFlow::Continue(())
-        });
+        let mut walk = Walk::new(*self, Order::Any, 0.0);
+        walk.run(
+            u64::MAX,
+            &mut Touching(|a, b| {
+                found.push(FacePair { a: mesh_a.face_of(a as u32), b: mesh_b.face_of(b as u32) });
+                ControlFlow::Continue(())
+            }),
+        );
         found.sort_unstable();
         found.dedup();
         found
@@ -91,16 +95,22 @@ impl<'a> Pair<'a> {
     /// What [`Pair::all_pairs`] costs.
     #[must_use]
     pub fn all_pairs_counters(&self) -> Counters {
-        let mut walk = Walk::new(*self);
-        let _ = walk.run(Order::Any, |_, _| ControlFlow::Continue(()));
+        let mut walk = Walk::new(*self, Order::Any, 0.0);
+        walk.run(u64::MAX, &mut Touching(|_, _| ControlFlow::Continue(())));
         walk.counters
     }
     /// What touch costs.
     #[must_use]
     pub fn touch_counters(&self) -> Counters {
-        let mut walk = Walk::new(*self);
-        let _ = walk.run(Order::Deepest, |_, _| ControlFlow::Break(()));
+        let mut walk = Walk::new(*self, Order::Deepest, 0.0);
+        walk.run(u64::MAX, &mut Touching(|_, _| ControlFlow::Break(())));
         walk.counters
+    }
+
+    /// The exact answer for two triangles.
+    #[cold]
+    fn triangles_touch(&self, a: usize, b: usize) -> bool {
+        triangles_touch(&self.placed_a(a), &self.placed_b(b))
     }
 
     /// The smallest distance; `None` if one of the models is empty.

@@ -68,6 +68,8 @@ pub(crate) trait F32x8: Copy {
     fn max(self, other: Self) -> Self;
     /// Bit k says whether lane k is greater than the other's.
     fn gt(self, other: Self) -> u8;
+    /// Bit k says whether the top bit of integer k is set.
+    fn top_bits(of: &[u32; 8]) -> u8;
     /// Per lane: `self < other` picks from `yes`, otherwise from `no`.
     fn select_lt(self, other: Self, yes: Self, no: Self) -> Self;
 }
@@ -143,7 +145,13 @@ impl Isa {
             return Isa(Kind::Scalar);
         }
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
             return Isa(Kind::Avx2);
         }
         Isa(Kind::Scalar)
@@ -168,7 +176,27 @@ fn run_scalar<K: Kernel>(kernel: K) -> K::Out {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Out {
     kernel.run::<avx2::Avx2>()
+}
+
+/// Asks the processor to fetch a value's cache lines; has no other effect.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut at = std::ptr::from_ref(value).cast::<i8>();
+        for _ in 0..size_of::<T>().div_ceil(64) {
+            // SAFETY: a prefetch reads nothing and cannot fault; SSE is part of x86-64.
+            #[allow(unsafe_code)]
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(at);
+            }
+            at = at.wrapping_add(64);
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }

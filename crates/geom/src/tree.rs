@@ -16,6 +16,7 @@ mod fit;
 pub(crate) mod overlap;
 mod split;
 
+use crate::simd::{F32x8, Simd};
 use glam::{Vec3, Vec3A};
 
 /// Boxes per node.
@@ -90,7 +91,7 @@ impl Child {
 
 /// One lane of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lane(u32);
+pub(crate) struct Lane(pub(crate) u32);
 
 impl Lane {
     /// The lane that holds the whole mesh.
@@ -156,10 +157,18 @@ impl Node {
         Obb { center: three(&self.center), half: three(&self.half), axes: [u, v, u.cross(v)] }
     }
 
+    /// Bit k says whether lane k is a leaf or unused.
+    #[inline(always)]
+    pub(crate) fn leaf_lanes<S: Simd>(&self) -> u8 {
+        S::F::top_bits(&self.child.map(|c| c.0))
+    }
+
     /// Largest half extent of a lane: how big it is, for choosing which side to descend.
     #[inline(always)]
     pub(crate) fn size(&self, lane: usize) -> f32 {
-        self.half[0][lane].max(self.half[1][lane]).max(self.half[2][lane])
+        let [x, y, z] = [self.half[0][lane], self.half[1][lane], self.half[2][lane]];
+        let larger = if x > y { x } else { y };
+        if larger > z { larger } else { z }
     }
 }
 

@@ -180,8 +180,22 @@ fn a_quad_is_cut_where_it_is_inside() {
 #[test]
 fn holes_reached_by_a_bridge_stay_open() {
     // A square with a square hole; the bridge is walked twice.
-    let polygon = [[0, 0], [9, 0], [9, 9], [0, 9], [0, 0], [3, 3], [3, 6], [6, 6], [6, 3], [3, 3]];
-    for_all_starts(&polygon, |turned| {
+    let small =
+        vec![[0, 0], [9, 0], [9, 9], [0, 9], [0, 0], [3, 3], [3, 6], [6, 6], [6, 3], [3, 3]];
+    check_with_bridges(&small, 2 * (81 - 9));
+    // A plate with a row of such holes, all reached from one corner: enough vertices for the tree.
+    let mut large = vec![[0, 99], [0, 0], [99, 0]];
+    for hole in (0..16).rev() {
+        let x = 3 + 6 * hole;
+        large.extend([[99, 99], [x + 3, 6], [x + 3, 3], [x, 3], [x, 6], [x + 3, 6]]);
+    }
+    large.push([99, 99]);
+    check_with_bridges(&large, 2 * (99 * 99 - 16 * 9));
+}
+
+/// For polygons whose edges touch but do not cross.
+fn check_with_bridges(polygon: &[Point], expected: i64) {
+    for_all_starts(polygon, |turned| {
         let mesh = mesh_of(turned, 0);
         let area: i64 = twice_area(turned);
         let parts = mesh.triangles().iter().map(|corners| {
@@ -190,7 +204,7 @@ fn holes_reached_by_a_bridge_stay_open() {
         });
         let (sum, size) = parts.fold((0, 0), |(sum, size), part| (sum + part, size + part.abs()));
         assert_eq!((sum, size), (area, area.abs()), "{turned:?}");
-        assert_eq!(area.abs(), 2 * (81 - 9));
+        assert_eq!(area.abs(), expected);
     });
 }
 
@@ -240,7 +254,7 @@ fn some_small_polygons_are_simple_and_some_are_not() {
     let mut seen = [0; 2];
     for code in 0..4096i64 {
         // Six points on a grid of 4 × 4, two bits at a time.
-        let mix = |i: i64| (code * 2_654_435_761 >> (4 * i)) & 15;
+        let mix = |i: i64| ((code * 2_654_435_761) >> (4 * i)) & 15;
         let polygon: Vec<Point> = (0..6).map(|i| [mix(i) & 3, mix(i) >> 2]).collect();
         let simple = is_simple(&polygon);
         seen[usize::from(simple)] += 1;

@@ -56,8 +56,11 @@ mod tests {
         Mesh::from_polygons(vertices.collect(), faces).unwrap()
     }
 
+    /// Face, corners and where they are.
+    type Placed = (u32, [u32; 3], [Vec3; 3]);
+
     /// What the mesh is, in the caller's numbers: per face, its triangles with coordinates.
-    fn content(mesh: &Mesh) -> (Vec<(u32, [u32; 3], [Vec3; 3])>, Vec<Vec3>, Vec<u32>) {
+    fn content(mesh: &Mesh) -> (Vec<Placed>, Vec<Vec3>, Vec<u32>) {
         let mut faces: Vec<_> = (0u32..)
             .zip(&mesh.triangles)
             .map(|(i, corners)| {

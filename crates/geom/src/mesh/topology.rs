@@ -124,3 +124,93 @@ impl Mesh {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small generator, so that the cases are the same on every run.
+    struct Dice(u64);
+
+    impl Dice {
+        fn below(&mut self, limit: u32) -> u32 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((self.0 >> 33) % u64::from(limit)) as u32
+        }
+
+        /// Few places, so that many vertices share one; also −0.0.
+        fn position(&mut self) -> Vec3 {
+            const VALUES: [f32; 4] = [0.0, -0.0, 1.0, 1e-40];
+            Vec3::from([(); 3].map(|()| VALUES[self.below(4) as usize]))
+        }
+    }
+
+    /// The slow twin: labels spread until nothing changes. One lowest vertex per label.
+    fn parts(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Vec<u32> {
+        let mut label: Vec<u32> = (0..vertices.len() as u32).collect();
+        loop {
+            let before = label.clone();
+            for i in 0..vertices.len() {
+                for j in 0..vertices.len() {
+                    let (i32, j32) = (i as u32, j as u32);
+                    let linked = vertices[i] == vertices[j]
+                        || triangles.iter().any(|t| t.contains(&i32) && t.contains(&j32));
+                    if linked {
+                        label[i] = label[i].min(label[j]);
+                    }
+                }
+            }
+            if label == before {
+                break;
+            }
+        }
+        let mut used: Vec<u32> = triangles.iter().flatten().copied().collect();
+        used.sort_unstable();
+        let mut seen = Vec::new();
+        used.retain(|&vertex| {
+            let new = !seen.contains(&label[vertex as usize]);
+            seen.push(label[vertex as usize]);
+            new
+        });
+        used
+    }
+
+    #[test]
+    fn parts_and_closedness_equal_their_slow_twins() {
+        let mut closed = [0; 2];
+        for seed in 0..3000 {
+            let mut dice = Dice(seed);
+            let count = 1 + dice.below(12);
+            let vertices: Vec<Vec3> = (0..count).map(|_| dice.position()).collect();
+            let triangles: Vec<[u32; 3]> =
+                (0..dice.below(8)).map(|_| [(); 3].map(|()| dice.below(count))).collect();
+            let mut mesh = Mesh::from_triangles(vertices.clone(), triangles.clone()).unwrap();
+            assert_eq!(mesh.component_vertices, parts(&vertices, &triangles), "seed {seed}");
+
+            let at = |vertex: u32| vertices[vertex as usize];
+            let sides: Vec<[Vec3; 2]> = triangles
+                .iter()
+                .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+                .map(|side| side.map(at))
+                .collect();
+            let uses = |[a, b]: [Vec3; 2]| {
+                sides.iter().filter(|&&side| side == [a, b] || side == [b, a]).count()
+            };
+            let even = sides.iter().all(|&[a, b]| a == b || uses([a, b]) % 2 == 0);
+            assert_eq!(mesh.clone().into_solid().is_ok(), even, "seed {seed}");
+            closed[usize::from(even && !triangles.is_empty())] += 1;
+
+            let moved: Vec<Vec3> = (0..count).map(|_| dice.position()).collect();
+            let had_duplicates = mesh.seams;
+            mesh.set_vertices(&moved).unwrap();
+            let expected = parts(&moved, &triangles);
+            if had_duplicates {
+                assert_eq!(mesh.component_vertices, expected, "seed {seed}");
+            } else {
+                let kept = &mesh.component_vertices;
+                assert!(expected.iter().all(|vertex| kept.contains(vertex)), "seed {seed}");
+            }
+        }
+        assert!(closed.iter().all(|&count| count > 100), "{closed:?}");
+    }
+}

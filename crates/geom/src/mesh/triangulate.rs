@@ -7,8 +7,9 @@
 //! has two ears, none of them flat (Meisters, "Polygons have ears", 1975). Only vertices that are
 //! reflex or straight need be looked for in an ear, and a vertex that is no ear becomes one only
 //! when a neighbour is clipped; so about 3 n vertices are tested, each against a small tree
-//! ([`Blockers`]) of the reflex and straight ones: a polygon of 100,000 vertices takes a fraction
-//! of a second.
+//! ([`Blockers`]) of the reflex and straight ones. A polygon of 100,000 vertices takes about 0.1 s;
+//! the worst that was found, a comb with a long slanted back, where thin triangles run along many
+//! straight vertices, takes 0.9 s.
 //!
 //! Polygons that touch or cross themselves, or that have no area, may run out of ears. Then
 //! straight vertices are clipped, and when there are none of these either, any vertex: what comes
@@ -23,8 +24,9 @@ mod blockers;
 
 use blockers::{Blockers, is_apart};
 
-/// Up to this many vertices, going through the polygon is faster than a tree. Measured on stars.
-const TREE_FROM: usize = 48;
+/// Up to this many vertices, going through the polygon is faster than a tree. Measured on stars,
+/// where both take the same time at about 90.
+const TREE_FROM: usize = 80;
 
 /// Memory that is used again for each polygon.
 #[derive(Default)]

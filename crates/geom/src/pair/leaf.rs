@@ -9,13 +9,14 @@
 //! all three edges of the triangle on the same hand. Fifteen determinants decide.
 //!
 //! **Error bound.** Let all coordinate differences be at most H, and let each point be off by at
-//! most e ([`Relative::point_error`]). A determinant of three difference vectors (each of length
+//! most e (`Relative::point_error`). A determinant of three difference vectors (each of length
 //! at most √3·H) changes by at most 3·(2√3·e)·3H² < 32·e·H² when the points move by e each;
 //! rounding of differences, cross and dot products adds less than 16·2^-53·6·H³. As e is at least
 //! 128·2^-53 times the size of the models and H at most twice that, 64·e·H² covers both; 128
 //! leaves room.
 
-use super::relative::Relative;
+use super::Pair;
+use super::walk::LeafPair;
 use crate::Model;
 use crate::simd::{F64x4, Kernel, Simd, three};
 use crate::tree::Child;
@@ -31,31 +32,28 @@ pub(crate) struct Verdict {
 }
 
 /// The filter.
-pub(crate) struct LeafFilter<'a> {
-    pub(crate) a: &'a Model,
-    pub(crate) b: &'a Model,
-    pub(crate) relative: &'a Relative,
-    pub(crate) leaf_a: Child,
-    pub(crate) leaf_b: Child,
-    /// Bound on the distance between any two corners involved.
-    pub(crate) reach: f64,
+pub(crate) struct LeafFilter<'w, 'a> {
+    pub(crate) pair: &'w Pair<'a>,
+    pub(crate) leaves: LeafPair,
 }
 
 /// Three corners of two triangles, spread over four lanes.
 type Corners<S> = [[<S as Simd>::D; 3]; 3];
 
-impl Kernel for LeafFilter<'_> {
+impl Kernel for LeafFilter<'_, '_> {
     type Out = Verdict;
 
     #[inline(always)]
     fn run<S: Simd>(self) -> Verdict {
-        let (two_a, two_b) = (corners(self.a, self.leaf_a), corners(self.b, self.leaf_b));
+        let LeafFilter { pair, leaves } = self;
+        let relative = &pair.relative;
+        let (two_a, two_b) = (corners(pair.a, leaves.a), corners(pair.b, leaves.b));
         let a: Corners<S> = three!(K => {
             let (p, q) = (two_a[0][K].as_dvec3(), two_a[1][K].as_dvec3());
             three!(I => S::D::new([p[I], p[I], q[I], q[I]]))
         });
-        let rows = three!(K => three!(I => S::D::splat(self.relative.rows[K][I])));
-        let shift = three!(I => S::D::splat(self.relative.shift[I]));
+        let rows = three!(K => three!(I => S::D::splat(relative.rows[K][I])));
+        let shift = three!(I => S::D::splat(relative.shift[I]));
         let b: Corners<S> = three!(K => {
             let (p, q) = (two_b[0][K].as_dvec3(), two_b[1][K].as_dvec3());
             let v = three!(I => S::D::new([p[I], q[I], p[I], q[I]]));
@@ -64,8 +62,8 @@ impl Kernel for LeafFilter<'_> {
                 r[0].mul_add(v[0], r[1].mul_add(v[1], r[2].mul_add(v[2], shift[I])))
             })
         });
-        let error = 128.0 * self.relative.point_error * self.reach * self.reach;
-        let used = match (self.leaf_a.triangles().len(), self.leaf_b.triangles().len()) {
+        let error = 128.0 * relative.point_error * leaves.reach * leaves.reach;
+        let used = match (leaves.a.triangles().len(), leaves.b.triangles().len()) {
             (2, 2) => 0b1111,
             (2, _) => 0b0101,
             (_, 2) => 0b0011,

@@ -1,11 +1,15 @@
-//! Tree against tree: one loop for every question of touching.
+//! Tree against tree: one loop for every yes/no question, with pluggable work at the leaves
+//! (Zachmann 2000, section 3.4: "simultaneous traversal").
+//!
+//! Two lists: places where two boxes may overlap, and pairs of leaves that wait for their
+//! triangle test. Leaves are kept apart so that each loop does one kind of work; together with
+//! lists that grow without a branch per lane this took a quarter off all-pairs queries.
 
 use super::Pair;
 use super::leaf::LeafFilter;
-use crate::simd::Isa;
+use crate::simd::{Isa, Kernel, Simd, prefetch};
 use crate::tree::overlap::{One, Overlap, OverlapDepth};
-use crate::tree::{Child, Lane, Tree};
-use crate::triangle::triangles_touch;
+use crate::tree::{Child, Lane, Node, Tree};
 use std::ops::ControlFlow;
 
 /// What a query cost.
@@ -19,25 +23,111 @@ pub struct Counters {
     pub unsure: u64,
 }
 
-/// Two lanes whose boxes may overlap.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    a: Lane,
-    b: Lane,
+/// Two lanes whose boxes may overlap, and how many box tests led there: six bits of depth, then
+/// 29 bits for each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry(u64);
+
+const LANE_BITS: u32 = 29;
+const DEPTH_SHIFT: u32 = 2 * LANE_BITS;
+
+/// Depths from here on are not told apart.
+pub(crate) const DEPTH_END: u32 = (1 << (64 - DEPTH_SHIFT)) - 1;
+
+impl Entry {
+    const ROOTS: Entry = Entry(0);
+
+    #[inline(always)]
+    fn lanes(self) -> (Lane, Lane) {
+        let mask = (1 << LANE_BITS) - 1;
+        (Lane((self.0 >> LANE_BITS & mask) as u32), Lane((self.0 & mask) as u32))
+    }
+
+    #[inline(always)]
+    fn depth(self) -> u32 {
+        (self.0 >> DEPTH_SHIFT) as u32
+    }
+
+    #[inline(always)]
+    fn new(depth: u32, a: Lane, b: Lane) -> Entry {
+        Entry(u64::from(depth) << DEPTH_SHIFT | u64::from(a.0) << LANE_BITS | u64::from(b.0))
+    }
 }
 
-/// A walk over the pairs of lanes that may touch. It can be stopped after any triangle pair and
-/// goes on from there.
+/// A stack that takes up to eight entries at a time, chosen by a mask, without a branch.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk<'a> {
-    pair: Pair<'a>,
-    isa: Isa,
-    stack: Vec<Entry>,
-    pub(crate) counters: Counters,
+struct List {
+    slots: Vec<Entry>,
+    len: usize,
+}
+
+/// `LANES[mask]` lists the set bits of `mask`, in order.
+static LANES: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if mask >> bit & 1 == 1 {
+                table[mask][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+impl List {
+    fn new(capacity: usize) -> List {
+        List { slots: vec![Entry::ROOTS; capacity], len: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, entry: Entry) {
+        self.push_lanes(1, entry, 0);
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<Entry> {
+        self.len = self.len.checked_sub(1)?;
+        Some(self.slots[self.len])
+    }
+
+    /// Appends `first` with each set bit of `mask` added at `shift`.
+    #[inline(always)]
+    fn push_lanes(&mut self, mask: u8, first: Entry, shift: u32) {
+        if self.len + 8 > self.slots.len() {
+            self.grow();
+        }
+        let lanes = &LANES[usize::from(mask)];
+        let slots = &mut self.slots[self.len..self.len + 8];
+        for k in 0..8 {
+            slots[k] = Entry(first.0 + (u64::from(lanes[k]) << shift));
+        }
+        self.len += mask.count_ones() as usize;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.slots.resize(self.slots.len() * 2, Entry::ROOTS);
+    }
+}
+
+/// How a walk ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The work at a leaf said stop.
+    Stopped,
+    /// Everything was visited.
+    Finished,
+    /// The budget is used up; the walk can go on.
+    Paused,
 }
 
 /// In which order lanes are visited.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// As they come.
     Any,
@@ -45,132 +135,288 @@ pub(crate) enum Order {
     Deepest,
 }
 
+/// What is done with two leaves whose boxes may overlap.
+pub(crate) trait LeafWork {
+    /// Looks at the triangles of two leaves; breaks to stop the walk.
+    fn leaves<S: Simd>(
+        &mut self,
+        pair: &Pair<'_>,
+        counters: &mut Counters,
+        leaves: LeafPair,
+    ) -> ControlFlow<()>;
+}
+
+/// Two leaves, and a bound on the distance between any two of their corners.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeafPair {
+    pub(crate) a: Child,
+    pub(crate) b: Child,
+    pub(crate) reach: f64,
+}
+
+/// A walk over the pairs of lanes that may touch. It can be stopped after any triangle pair and
+/// goes on from there.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk<'a> {
+    pub(crate) pair: Pair<'a>,
+    pub(crate) counters: Counters,
+    /// Whether boxes at the depth limit overlapped, so that the answer may be yes.
+    pub(crate) cut_short: bool,
+    isa: Isa,
+    order: Order,
+    /// Gaps up to this count as overlap.
+    gap: f32,
+    depth_max: u32,
+    boxes: List,
+    leaves: List,
+}
+
 impl<'a> Walk<'a> {
-    pub(crate) fn new(pair: Pair<'a>) -> Walk<'a> {
-        let mut stack = Vec::with_capacity(128);
-        if !pair.a.tree.child(Lane::ROOT).is_empty() && !pair.b.tree.child(Lane::ROOT).is_empty() {
-            stack.push(Entry { a: Lane::ROOT, b: Lane::ROOT });
+    /// A walk over everything closer than `gap`.
+    pub(crate) fn new(pair: Pair<'a>, order: Order, gap: f32) -> Walk<'a> {
+        let (mut boxes, mut leaves) = (List::new(64), List::new(16));
+        let (a, b) = (pair.a.tree.child(Lane::ROOT), pair.b.tree.child(Lane::ROOT));
+        if a.is_empty() || b.is_empty() {
+            // Nothing touches nothing.
+        } else if a.is_leaf() && b.is_leaf() {
+            leaves.push(Entry::ROOTS);
+        } else {
+            boxes.push(Entry::ROOTS);
         }
-        Walk { pair, isa: Isa::best(), stack, counters: Counters::default() }
+        Walk {
+            pair,
+            counters: Counters::default(),
+            cut_short: false,
+            isa: Isa::best(),
+            order,
+            gap,
+            depth_max: DEPTH_END,
+            boxes,
+            leaves,
+        }
     }
 
-    /// Visits touching triangle pairs until `visit` breaks or none are left.
-    #[inline(always)]
-    pub(crate) fn run(
-        &mut self,
-        order: Order,
-        mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        while let Some(Entry { a, b }) = self.stack.pop() {
-            let (tree_a, tree_b) = (&self.pair.a.tree, &self.pair.b.tree);
-            let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
-            if child_a.is_leaf() && child_b.is_leaf() {
-                self.leaves(a, b, &mut visit)?;
-                continue;
-            }
-            let descend_b =
-                child_a.is_leaf() || (!child_b.is_leaf() && tree_b.size(b) > tree_a.size(a));
-            let r = &self.pair.relative;
-            let (one, node, tree) = if descend_b {
-                let one = One::new(&tree_a.obb(a), &r.to_b.0, r.to_b.1, r.margin);
-                (one, child_b.node_index(), tree_b)
-            } else {
-                let one = One::new(&tree_b.obb(b), &r.to_a.0, r.to_a.1, r.margin);
-                (one, child_a.node_index(), tree_a)
-            };
-            self.counters.box_tests += 1;
-            let entry =
-                |lane: Lane| if descend_b { Entry { a, b: lane } } else { Entry { a: lane, b } };
-            match order {
-                Order::Any => {
-                    let mask = self.isa.run(Overlap(&tree.nodes[node], &one));
-                    for k in lanes(mask, tree, node) {
-                        self.stack.push(entry(Lane::new(node, k)));
-                    }
-                }
-                Order::Deepest => {
-                    let (mask, depth) = self.isa.run(OverlapDepth(&tree.nodes[node], &one));
-                    let mut deepest = None;
-                    for k in lanes(mask, tree, node) {
-                        match deepest {
-                            Some(d) if depth[k] >= depth[d] => {
-                                self.stack.push(entry(Lane::new(node, k)));
-                            }
-                            other => {
-                                if let Some(d) = other {
-                                    self.stack.push(entry(Lane::new(node, d)));
-                                }
-                                deepest = Some(k);
-                            }
-                        }
-                    }
-                    if let Some(d) = deepest {
-                        self.stack.push(entry(Lane::new(node, d)));
-                    }
-                }
-            }
-        }
-        ControlFlow::Continue(())
+    /// Looks no deeper than this many box tests.
+    pub(crate) fn with_depth_max(mut self, depth_max: u32) -> Walk<'a> {
+        self.depth_max = depth_max.min(DEPTH_END);
+        self
     }
 
-    #[inline(always)]
-    fn leaves(
-        &mut self,
-        a: Lane,
-        b: Lane,
-        visit: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        let (tree_a, tree_b) = (&self.pair.a.tree, &self.pair.b.tree);
-        let (leaf_a, leaf_b) = (tree_a.child(a), tree_b.child(b));
-        let filter = LeafFilter {
-            a: self.pair.a,
-            b: self.pair.b,
-            relative: &self.pair.relative,
-            leaf_a,
-            leaf_b,
-            reach: reach(tree_a, a) + reach(tree_b, b) + f64::from(self.pair.relative.margin),
-        };
-        let verdict = self.isa.run(filter);
-        self.counters.triangle_tests +=
-            (leaf_a.triangles().len() * leaf_b.triangles().len()) as u64;
-        let mut rest = verdict.yes | verdict.unsure;
-        while rest != 0 {
-            let bit = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let (ta, tb) = (leaf_a.triangles().start + bit / 2, leaf_b.triangles().start + bit % 2);
-            if verdict.yes >> bit & 1 == 0 {
-                self.counters.unsure += 1;
-                if !self.exact(ta, tb) {
-                    continue;
-                }
-            }
-            visit(ta, tb)?;
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[cold]
-    fn exact(&self, triangle_a: usize, triangle_b: usize) -> bool {
-        triangles_touch(&self.pair.placed_a(triangle_a), &self.pair.placed_b(triangle_b))
+    /// Walks on until done, stopped, or after `budget` box and leaf tests.
+    pub(crate) fn run(&mut self, budget: u64, work: &mut impl LeafWork) -> End {
+        let isa = self.isa;
+        isa.run(Run { walk: self, budget, work })
     }
 }
 
-/// Bound on the distance of two points in a lane's box, doubled: two overlapping boxes of these
-/// extents hold no two points further apart than the sum.
+/// The loop as a kernel: compiled as a whole for the instruction set, so that box and triangle
+/// tests need no call.
+struct Run<'w, 'a, W> {
+    walk: &'w mut Walk<'a>,
+    budget: u64,
+    work: &'w mut W,
+}
+
+impl<W: LeafWork> Kernel for Run<'_, '_, W> {
+    type Out = End;
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self) -> End {
+        loop {
+            match self.walk.order {
+                Order::Any => {
+                    while self.walk.leaves.len < 64 && self.budget > 1 {
+                        let Some(first) = self.walk.boxes.pop() else { break };
+                        self.budget -= 1;
+                        if let Some(second) = self.walk.boxes.pop() {
+                            self.budget -= 1;
+                            self.open_two::<S>(first, second);
+                        } else {
+                            self.open::<S>(first);
+                        }
+                    }
+                }
+                Order::Deepest => {
+                    while self.walk.leaves.len == 0 && self.budget > 0 {
+                        let Some(entry) = self.walk.boxes.pop() else { break };
+                        self.budget -= 1;
+                        self.open_deepest::<S>(entry);
+                    }
+                }
+            }
+            if self.budget <= 1 {
+                return End::Paused;
+            }
+            if self.walk.leaves.len == 0 {
+                return End::Finished;
+            }
+            while let Some(entry) = self.walk.leaves.pop() {
+                if self.budget == 0 {
+                    self.walk.leaves.len += 1;
+                    return End::Paused;
+                }
+                self.budget -= 1;
+                if self.leaves::<S>(entry).is_break() {
+                    return End::Stopped;
+                }
+            }
+        }
+    }
+}
+
+impl<'a, W: LeafWork> Run<'_, 'a, W> {
+    /// The larger of two boxes is to be opened; `None` at the depth limit.
+    #[inline(always)]
+    fn prepare(&mut self, entry: Entry) -> Option<Opening<'a>> {
+        if entry.depth() >= self.walk.depth_max && self.walk.depth_max < DEPTH_END {
+            self.walk.cut_short = true;
+            return None;
+        }
+        self.walk.counters.box_tests += 1;
+        let (a, b) = entry.lanes();
+        let pair = &self.walk.pair;
+        let (tree_a, tree_b) = (&pair.a.tree, &pair.b.tree);
+        let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
+        let descend_b =
+            child_a.is_leaf() || (!child_b.is_leaf() && tree_b.size(b) > tree_a.size(a));
+        let depth = (entry.depth() + 1).min(DEPTH_END);
+        let reach = pair.relative.margin + self.walk.gap;
+        Some(if descend_b {
+            // The other side is likely to be opened next.
+            if !child_a.is_leaf() {
+                prefetch(&tree_a.nodes[child_a.node_index()]);
+            }
+            let (turn, shift) = &pair.relative.to_b;
+            let index = child_b.node_index();
+            Opening {
+                node: &tree_b.nodes[index],
+                one: One::new(&tree_a.obb(a), turn, *shift, reach),
+                one_is_leaf: child_a.is_leaf(),
+                first: Entry::new(depth, a, Lane::new(index, 0)),
+                shift: 0,
+            }
+        } else {
+            if !child_b.is_leaf() {
+                prefetch(&tree_b.nodes[child_b.node_index()]);
+            }
+            let (turn, shift) = &pair.relative.to_a;
+            let index = child_a.node_index();
+            Opening {
+                node: &tree_a.nodes[index],
+                one: One::new(&tree_b.obb(b), turn, *shift, reach),
+                one_is_leaf: child_b.is_leaf(),
+                first: Entry::new(depth, Lane::new(index, 0), b),
+                shift: LANE_BITS,
+            }
+        })
+    }
+
+    /// Keeps the lanes of `mask`: leaf against leaf waits for its triangle test.
+    #[inline(always)]
+    fn keep<S: Simd>(&mut self, opening: &Opening<'_>, mask: u8) -> u8 {
+        let leaf = if opening.one_is_leaf { opening.node.leaf_lanes::<S>() } else { 0 };
+        self.walk.leaves.push_lanes(mask & leaf, opening.first, opening.shift);
+        self.walk.boxes.push_lanes(mask & !leaf, opening.first, opening.shift);
+        mask & !leaf
+    }
+
+    #[inline(always)]
+    fn open<S: Simd>(&mut self, entry: Entry) {
+        let Some(opening) = self.prepare(entry) else { return };
+        let mask = Overlap(opening.node, &opening.one).run::<S>();
+        self.keep::<S>(&opening, mask);
+    }
+
+    /// Opens two places at once: their box tests do not wait for each other.
+    #[inline(always)]
+    fn open_two<S: Simd>(&mut self, first: Entry, second: Entry) {
+        let Some(one) = self.prepare(first) else { return self.open::<S>(second) };
+        let Some(two) = self.prepare(second) else { return self.open::<S>(first) };
+        let mask_one = Overlap(one.node, &one.one).run::<S>();
+        let mask_two = Overlap(two.node, &two.one).run::<S>();
+        self.keep::<S>(&one, mask_one);
+        self.keep::<S>(&two, mask_two);
+    }
+
+    /// Opens a place and leaves the lane that overlaps deepest on top.
+    #[inline(always)]
+    fn open_deepest<S: Simd>(&mut self, entry: Entry) {
+        let Some(opening) = self.prepare(entry) else { return };
+        let (mask, depth) = OverlapDepth(opening.node, &opening.one).run::<S>();
+        let mask = self.keep::<S>(&opening, mask);
+        let count = mask.count_ones() as usize;
+        if count > 1 {
+            let lanes = &LANES[usize::from(mask)];
+            let mut deepest = 0;
+            for rank in 1..count {
+                if depth[lanes[rank] as usize] < depth[lanes[deepest] as usize] {
+                    deepest = rank;
+                }
+            }
+            let end = self.walk.boxes.len;
+            self.walk.boxes.slots.swap(end - count + deepest, end - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn leaves<S: Simd>(&mut self, entry: Entry) -> ControlFlow<()> {
+        let (a, b) = entry.lanes();
+        let pair = &self.walk.pair;
+        let (tree_a, tree_b) = (&pair.a.tree, &pair.b.tree);
+        let reach = reach(tree_a, a) + reach(tree_b, b);
+        let reach = reach + 2.0 * f64::from(pair.relative.margin + self.walk.gap);
+        let leaves = LeafPair { a: tree_a.child(a), b: tree_b.child(b), reach };
+        self.work.leaves::<S>(pair, &mut self.walk.counters, leaves)
+    }
+}
+
+/// A node to be tested against one box, and where its lanes go: the entry of its first lane, and
+/// where the lane number stands in it.
+#[derive(Clone, Copy)]
+struct Opening<'a> {
+    node: &'a Node,
+    one: One,
+    one_is_leaf: bool,
+    first: Entry,
+    shift: u32,
+}
+
+/// Diameter of a lane's box, rounded up: two boxes that overlap hold no two points further apart
+/// than the sum of theirs.
 #[inline(always)]
 fn reach(tree: &Tree, lane: Lane) -> f64 {
     let (node, lane) = lane.split();
     let half = &tree.nodes[node].half;
-    2.5 * f64::from(half[0][lane] + half[1][lane] + half[2][lane])
+    2.01 * f64::from(half[0][lane] + half[1][lane] + half[2][lane])
 }
 
-#[inline(always)]
-fn lanes(mask: u8, tree: &Tree, node: usize) -> impl Iterator<Item = usize> + '_ {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        let k = rest.trailing_zeros() as usize;
-        rest &= rest.wrapping_sub(1);
-        (k < 8).then_some(k)
-    })
-    .take_while(move |&k| tree.nodes[node].child[k] != Child::EMPTY)
+/// Touching triangle pairs, each given to `visit`.
+pub(crate) struct Touching<V>(pub(crate) V);
+
+impl<V: FnMut(usize, usize) -> ControlFlow<()>> LeafWork for Touching<V> {
+    #[inline(always)]
+    fn leaves<S: Simd>(
+        &mut self,
+        pair: &Pair<'_>,
+        counters: &mut Counters,
+        leaves: LeafPair,
+    ) -> ControlFlow<()> {
+        let verdict = LeafFilter { pair, leaves }.run::<S>();
+        let (first_a, first_b) = (leaves.a.triangles(), leaves.b.triangles());
+        counters.triangle_tests += (first_a.len() * first_b.len()) as u64;
+        let mut rest = verdict.yes | verdict.unsure;
+        while rest != 0 {
+            let bit = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let (a, b) = (first_a.start + bit / 2, first_b.start + bit % 2);
+            if verdict.yes >> bit & 1 == 0 {
+                counters.unsure += 1;
+                if !pair.triangles_touch(a, b) {
+                    continue;
+                }
+            }
+            (self.0)(a, b)?;
+        }
+        ControlFlow::Continue(())
+    }
 }

@@ -77,6 +77,10 @@ impl F32x8 for Ymm {
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0)) as u8 }
     }
     #[inline(always)]
+    fn top_bits(of: &[u32; 8]) -> u8 {
+        unsafe { _mm256_movemask_ps(_mm256_loadu_ps(of.as_ptr().cast())) as u8 }
+    }
+    #[inline(always)]
     fn select_lt(self, other: Self, yes: Self, no: Self) -> Self {
         unsafe {
             let less = _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0);

@@ -80,6 +80,10 @@ impl F32x8 for Array8 {
         (0..8).fold(0, |bits, k| bits | (u8::from(self.0[k] > other.0[k]) << k))
     }
     #[inline(always)]
+    fn top_bits(of: &[u32; 8]) -> u8 {
+        (0..8).fold(0, |bits, k| bits | ((of[k] >> 31) as u8) << k)
+    }
+    #[inline(always)]
     fn select_lt(self, other: Self, yes: Self, no: Self) -> Self {
         each8(|k| if self.0[k] < other.0[k] { yes.0[k] } else { no.0[k] })
     }

@@ -65,16 +65,23 @@ fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
     let dl = three!(K => dot::<S>(d, lane[K]));
     let de = three!(J => dot::<S>(d, e[J]));
 
+    // Two chains of maxima, so that one does not wait for the other.
     let mut faces = S::F::splat(f32::NEG_INFINITY);
+    let mut others = faces;
     for k in 0..3 {
         let radius = q[k][0].mul_add(hh[0], q[k][1].mul_add(hh[1], q[k][2].mul_add(hh[2], h[k])));
         faces = dl[k].abs().sub(radius).max(faces);
     }
     for j in 0..3 {
         let radius = q[0][j].mul_add(h[0], q[1][j].mul_add(h[1], q[2][j].mul_add(h[2], hh[j])));
-        faces = de[j].abs().sub(radius).max(faces);
+        others = de[j].abs().sub(radius).max(others);
     }
-    let mut edges = S::F::splat(f32::NEG_INFINITY);
+    let faces = faces.max(others);
+    let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(one.slack));
+    if faces.gt(slack) == 0xff {
+        return (faces, slack);
+    }
+    let mut edges = [S::F::splat(f32::NEG_INFINITY); 3];
     for k in 0..3 {
         let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
         for j in 0..3 {
@@ -82,11 +89,10 @@ fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
             let offset = dl[k2].mul_sub(r[k1][j], dl[k1].mul(r[k2][j])).abs();
             let mine = h[k1].mul_add(q[k2][j], h[k2].mul(q[k1][j]));
             let both = hh[j1].mul_add(q[k][j2], hh[j2].mul_add(q[k][j1], mine));
-            edges = offset.sub(both).max(edges);
+            edges[k] = offset.sub(both).max(edges[k]);
         }
     }
-    let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(one.slack));
-    (faces.max(edges), slack)
+    (faces.max(edges[0]).max(edges[1].max(edges[2])), slack)
 }
 
 #[inline(always)]

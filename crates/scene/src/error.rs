@@ -1,0 +1,99 @@
+//! Why bytes are not a scene: what, where, and what was expected.
+
+use std::fmt;
+
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a text file, counted from 1.
+    Line(usize),
+    /// A byte of a binary file, counted from 0.
+    Byte(usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(line) => write!(f, "line {line}"),
+            Place::Byte(byte) => write!(f, "byte {byte}"),
+        }
+    }
+}
+
+/// Why bytes could not be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LoadError {
+    /// Something else stands where the format wants something definite.
+    #[error("{place}: expected {expected}, found {found}")]
+    Unexpected {
+        /// Where.
+        place: Place,
+        /// What the format wants there.
+        expected: String,
+        /// What is there, shortened.
+        found: String,
+    },
+    /// A coordinate that is not a finite `f32`.
+    #[error("{place}: a coordinate must be finite and at most 3.4e38 in size, found {found}")]
+    NotFinite {
+        /// Where.
+        place: Place,
+        /// The number as it stands in the file.
+        found: String,
+    },
+    /// A face names a vertex that is not there.
+    #[error("{place}: a face names vertex {found}, but there are {vertices} vertices")]
+    BadIndex {
+        /// Where.
+        place: Place,
+        /// The index as it stands in the file: OBJ counts from 1, the others from 0.
+        found: i64,
+        /// The number of vertices.
+        vertices: usize,
+    },
+    /// The file says there is more than it holds.
+    #[error("{place}: {what} needs {needs} bytes, but only {left} are left")]
+    Truncated {
+        /// Where.
+        place: Place,
+        /// What the file promises, with its count.
+        what: String,
+        /// The fewest bytes that this takes.
+        needs: u128,
+        /// The bytes that are left.
+        left: usize,
+    },
+    /// More than indices of 32 bits can count.
+    #[error("{place}: more than 4294967295 {what}")]
+    TooMany {
+        /// Where.
+        place: Place,
+        /// What there is too much of.
+        what: &'static str,
+    },
+}
+
+/// The longest piece of a file that a message repeats, in characters.
+const QUOTE_MAX: usize = 40;
+
+/// The error for a word that the format does not have here; `None` is the end.
+pub(crate) fn unexpected(word: Option<&[u8]>, place: Place, expected: &str) -> LoadError {
+    LoadError::Unexpected { place, expected: expected.to_string(), found: found(word) }
+}
+
+/// A word for a message.
+pub(crate) fn found(word: Option<&[u8]>) -> String {
+    word.map_or_else(|| "the end".to_string(), quote)
+}
+
+/// A piece of a file for a message: escaped, in quotes, shortened.
+fn quote(bytes: &[u8]) -> String {
+    // A character takes at most four bytes, so the cut below never sees the cut made here.
+    let head = &bytes[..bytes.len().min(4 * QUOTE_MAX + 4)];
+    let text = String::from_utf8_lossy(head);
+    let mut short: String = text.chars().take(QUOTE_MAX).flat_map(char::escape_debug).collect();
+    if text.chars().count() > QUOTE_MAX {
+        short.push('…');
+    }
+    format!("\"{short}\"")
+}

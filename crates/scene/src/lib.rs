@@ -1,0 +1,75 @@
+//! What is in this file? Bytes in, checked polygons and warnings out.
+//!
+//! Nothing in here opens a file or fetches anything. Outside bytes never cause a panic, and
+//! never more memory than a small multiple of their length: every count that a file declares is
+//! compared with the bytes that are left before anything is reserved for it.
+//!
+//! ```
+//! use jostle_scene::{Format, load};
+//!
+//! let square = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+//! let loaded = load(square, Format::Obj)?;
+//! assert_eq!(loaded.vertices.len(), 4);
+//! assert_eq!(loaded.faces.iter().next(), Some(&[0, 1, 2, 3][..]));
+//! let mesh = loaded.into_mesh()?;
+//! assert_eq!((mesh.face_count(), mesh.triangle_count()), (1, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod gather;
+mod obj;
+mod ply;
+mod stl;
+mod text;
+
+pub use error::{LoadError, Place};
+pub use gather::{Loaded, Polygons, Warning};
+
+/// The formats that [`load`] reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Wavefront OBJ: polygons of any size.
+    Obj,
+    /// STL, text or binary: triangles without shared vertices.
+    Stl,
+    /// PLY, text or binary: polygons of any size.
+    Ply,
+}
+
+impl Format {
+    /// The format that a file name promises by its ending, in upper or lower case.
+    ///
+    /// ```
+    /// use jostle_scene::Format;
+    ///
+    /// assert_eq!(Format::from_name("parts/Gear.STL"), Some(Format::Stl));
+    /// assert_eq!(Format::from_name("obj"), None);
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Format> {
+        let (_, ending) = name.rsplit_once('.')?;
+        match ending.to_ascii_lowercase().as_str() {
+            "obj" => Some(Format::Obj),
+            "stl" => Some(Format::Stl),
+            "ply" => Some(Format::Ply),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the polygons of a file.
+///
+/// Polygons stay polygons, in the order of the file. STL vertices at the same position become
+/// one vertex; vertices of the other formats stay as they are.
+///
+/// # Errors
+/// Bytes that are not of this format, numbers that are not finite as `f32`, vertices that are
+/// not there, data that ends early: with the line (text) or byte (binary) and what was expected.
+pub fn load(bytes: &[u8], format: Format) -> Result<Loaded, LoadError> {
+    match format {
+        Format::Obj => obj::read(bytes),
+        Format::Stl => stl::read(bytes),
+        Format::Ply => ply::read(bytes),
+    }
+}
