@@ -8,7 +8,7 @@
 //! the result is the same for any number of threads.
 
 use super::fit::{Effort, Fit};
-use super::split::{Bounds, Set, split};
+use super::split::{Bounds, Cuts, Set, split};
 use super::{Child, LEAF_MAX, Node, Tree, WIDTH};
 use crate::model::Quality;
 use crate::simd::Isa;
@@ -32,8 +32,15 @@ impl Boxes {
     fn of(quality: Quality) -> Boxes {
         match quality {
             Quality::Fast => Boxes::AxisAligned,
-            Quality::Default => Boxes::Tight(Effort { climbs: 10, angles: 4, plane_frames: 8 }),
+            Quality::Default => Boxes::Tight(Effort { climbs: 8, angles: 3, plane_frames: 8 }),
             Quality::Tight => Boxes::Tight(Effort { climbs: 40, angles: 6, plane_frames: 16 }),
+        }
+    }
+
+    fn cuts(self, fit: &Fit) -> Cuts {
+        match self {
+            Boxes::AxisAligned => Cuts::LongestAxis,
+            Boxes::Tight(_) => Cuts::EveryAxis(fit.obb.axes),
         }
     }
 
@@ -136,7 +143,7 @@ impl Builder {
             let LaneRange { start, end, fit } = lanes[k];
             let mut part =
                 Set { triangles: &mut set.triangles[start..end], ids: &mut set.ids[start..end] };
-            let cut = start + split(&mut part, &fit.obb.axes);
+            let cut = start + split(self.isa, &mut part, self.boxes.cuts(&fit));
             let (left, right) = (&set.triangles[start..cut], &set.triangles[cut..end]);
             let fit = |side: &[[Vec3A; 3]]| self.boxes.fit(self.isa, side);
             let (fit_left, fit_right) = if end - start > PARALLEL_MIN {

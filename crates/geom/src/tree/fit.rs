@@ -84,7 +84,7 @@ impl Fit {
         let mut start = if triangles.len() <= effort.plane_frames {
             plane_frame(isa, triangles)
         } else {
-            principal_axes(triangles)
+            isa.run(PrincipalAxes(triangles))
         };
         if points.len() <= DIRECT_MAX {
             start = isa.run(Climb { points, start, effort });
@@ -339,20 +339,35 @@ impl Best<'_> {
 }
 
 /// Eigenvectors of the covariance of triangle surfaces (Gottschalk, Lin, Manocha 1996).
+struct PrincipalAxes<'a>(&'a [[Vec3A; 3]]);
+
+impl Kernel for PrincipalAxes<'_> {
+    type Out = [Vec3A; 3];
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> [Vec3A; 3] {
+        principal_axes(self.0)
+    }
+}
+
+#[inline(always)]
 fn principal_axes(triangles: &[[Vec3A; 3]]) -> [Vec3A; 3] {
-    let middle = triangles.iter().map(|t| t[0] + t[1] + t[2]).fold(Vec3A::ZERO, |a, b| a + b)
-        / (3 * triangles.len()) as f32;
+    let mut middle = Vec3A::ZERO;
+    for t in triangles {
+        middle += t[0] + t[1] + t[2];
+    }
+    let middle = middle / (3 * triangles.len()) as f32;
     let mut weight = 0.0;
     let mut mean = Vec3A::ZERO;
     let mut second = [Vec3A::ZERO; 3]; // columns of the matrix of second moments
     for t in triangles {
-        let [p, q, r] = t.map(|p| p - middle);
+        let [p, q, r] = [t[0] - middle, t[1] - middle, t[2] - middle];
         let area = (q - p).cross(r - p).length();
         let sum = p + q + r;
         weight += area;
         mean += sum * area;
-        for (k, column) in second.iter_mut().enumerate() {
-            *column += (sum * sum[k] + p * p[k] + q * q[k] + r * r[k]) * area;
+        for k in 0..3 {
+            second[k] += (sum * sum[k] + p * p[k] + q * q[k] + r * r[k]) * area;
         }
     }
     if weight.is_nan() || weight <= 0.0 {

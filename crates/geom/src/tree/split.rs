@@ -4,6 +4,7 @@
 //! the one that minimises count × area on both sides. Large sets use bins, small ones try every
 //! cut.
 
+use crate::simd::{Isa, Kernel, Simd};
 use glam::{Mat3A, Vec3A};
 
 /// Sets up to this size try every cut along every axis.
@@ -54,26 +55,88 @@ impl Bounds {
     }
 }
 
-/// Moves the triangles of one side to the front and returns how many they are; both sides get at
-/// least one. `frame` has the axes of the set's box as rows.
-pub(crate) fn split(set: &mut Set<'_>, axes: &[Vec3A; 3]) -> usize {
-    let n = set.triangles.len();
-    debug_assert!(n >= 2);
-    let frame = Mat3A::from_cols(axes[0], axes[1], axes[2]).transpose();
-    if n <= SWEEP_MAX { sweep(set, &frame) } else { binned(set, &frame) }
+/// Where cuts are looked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Cuts {
+    /// Along the three axes of the set's own box.
+    EveryAxis([Vec3A; 3]),
+    /// Along the longest coordinate axis: quicker to find.
+    LongestAxis,
 }
 
-fn sweep(set: &mut Set<'_>, frame: &Mat3A) -> usize {
+impl Cuts {
+    /// A point in the frame of the cuts.
+    #[inline(always)]
+    fn local(&self, p: Vec3A) -> Vec3A {
+        match self {
+            Cuts::EveryAxis([u, v, w]) => *u * p.x + *v * p.y + *w * p.z,
+            Cuts::LongestAxis => p,
+        }
+    }
+
+    /// The axes to try, for triangles whose middles spread over `size`.
+    #[inline(always)]
+    fn axes(&self, size: Vec3A) -> std::ops::Range<usize> {
+        match self {
+            Cuts::EveryAxis(_) => 0..3,
+            Cuts::LongestAxis => {
+                let longest = if size.x >= size.y && size.x >= size.z {
+                    0
+                } else if size.y >= size.z {
+                    1
+                } else {
+                    2
+                };
+                longest..longest + 1
+            }
+        }
+    }
+}
+
+/// Moves the triangles of one side to the front and returns how many they are; both sides get at
+/// least one.
+pub(crate) fn split(isa: Isa, set: &mut Set<'_>, cuts: Cuts) -> usize {
+    // Columns instead of rows: then a point is turned by three products.
+    let cuts = match cuts {
+        Cuts::EveryAxis([u, v, w]) => {
+            let t = Mat3A::from_cols(u, v, w).transpose();
+            Cuts::EveryAxis([t.x_axis, t.y_axis, t.z_axis])
+        }
+        Cuts::LongestAxis => Cuts::LongestAxis,
+    };
+    isa.run(Split { set, cuts })
+}
+
+/// A kernel only to be compiled with the better instructions: it uses no lanes.
+struct Split<'w, 's> {
+    set: &'w mut Set<'s>,
+    cuts: Cuts,
+}
+
+impl Kernel for Split<'_, '_> {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> usize {
+        let n = self.set.triangles.len();
+        debug_assert!(n >= 2);
+        if n <= SWEEP_MAX { sweep(self.set, &self.cuts) } else { binned(self.set, &self.cuts) }
+    }
+}
+
+#[inline(always)]
+fn sweep(set: &mut Set<'_>, cuts: &Cuts) -> usize {
     let n = set.triangles.len();
     let mut bounds = [Bounds::NONE; SWEEP_MAX];
+    let mut middles = Bounds::NONE;
     for (b, t) in bounds.iter_mut().zip(set.triangles.iter()) {
-        *b = Bounds::of(&t.map(|p| *frame * p));
+        *b = Bounds::of(&[cuts.local(t[0]), cuts.local(t[1]), cuts.local(t[2])]);
+        middles = middles.with(Bounds { lo: b.middle(), hi: b.middle() });
     }
-    let mut best = (f32::INFINITY, [0u8; SWEEP_MAX], n / 2);
-    for axis in 0..3 {
-        let mut order: [u8; SWEEP_MAX] = std::array::from_fn(|k| k as u8);
-        let key = |k: u8| bounds[k as usize].middle()[axis];
-        order[..n].sort_unstable_by(|&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
+    let identity: [u8; SWEEP_MAX] = std::array::from_fn(|k| k as u8);
+    let mut best = (f32::INFINITY, identity, n / 2);
+    for axis in cuts.axes(middles.hi - middles.lo) {
+        let order = sorted(&bounds[..n], axis);
         let mut right = [0.0; SWEEP_MAX];
         let mut grown = Bounds::NONE;
         for k in (1..n).rev() {
@@ -88,9 +151,6 @@ fn sweep(set: &mut Set<'_>, frame: &Mat3A) -> usize {
                 best = (cost, order, k);
             }
         }
-        if axis == 0 && best.0 == f32::INFINITY {
-            best.1 = order; // areas beyond f32: any order will do
-        }
     }
     let (old, old_ids): ([_; SWEEP_MAX], [_; SWEEP_MAX]) = (
         std::array::from_fn(|k| set.triangles[k.min(n - 1)]),
@@ -103,16 +163,36 @@ fn sweep(set: &mut Set<'_>, frame: &Mat3A) -> usize {
     best.2
 }
 
+/// The numbers of boxes in the order of their middles along an axis, equal ones by number.
+#[inline(always)]
+fn sorted(bounds: &[Bounds], axis: usize) -> [u8; SWEEP_MAX] {
+    let mut keys = [u64::MAX; SWEEP_MAX];
+    for (k, b) in bounds.iter().enumerate() {
+        // As f32::total_cmp orders: flip all bits of negative numbers, the sign of others.
+        let bits = b.middle()[axis].to_bits();
+        let ordered = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+        let key = u64::from(ordered) << 8 | k as u64;
+        let mut at = k;
+        while at > 0 && keys[at - 1] > key {
+            keys[at] = keys[at - 1];
+            at -= 1;
+        }
+        keys[at] = key;
+    }
+    keys.map(|key| key as u8)
+}
+
 /// Leaves that hold `n` triangles.
 fn leaves(n: usize) -> f32 {
     n.div_ceil(super::LEAF_MAX) as f32
 }
 
-fn binned(set: &mut Set<'_>, frame: &Mat3A) -> usize {
+#[inline(always)]
+fn binned(set: &mut Set<'_>, cuts: &Cuts) -> usize {
     let n = set.triangles.len();
     let (mut lo, mut hi) = (Vec3A::splat(f32::INFINITY), Vec3A::splat(f32::NEG_INFINITY));
     for t in set.triangles.iter() {
-        let m = *frame * (t[0] + t[1] + t[2]);
+        let m = cuts.local(t[0] + t[1] + t[2]);
         lo = lo.min(m);
         hi = hi.max(m);
     }
@@ -121,27 +201,36 @@ fn binned(set: &mut Set<'_>, frame: &Mat3A) -> usize {
         let scale = (BINS as f32 * 0.9999) / s;
         if scale.is_finite() { scale } else { 0.0 }
     }));
-    let bin = |t: &[Vec3A; 3]| (*frame * (t[0] + t[1] + t[2]) - lo) * scale;
+    let axes = cuts.axes(size);
     let mut bins = [[(Bounds::NONE, 0u32); BINS]; 3];
     for t in set.triangles.iter() {
-        let at = bin(t);
-        let bounds = Bounds::of(&t.map(|p| *frame * p));
-        for (axis, row) in bins.iter_mut().enumerate() {
-            let slot = &mut row[(at[axis] as usize).min(BINS - 1)];
+        let at = (cuts.local(t[0] + t[1] + t[2]) - lo) * scale;
+        let bounds = Bounds::of(&[cuts.local(t[0]), cuts.local(t[1]), cuts.local(t[2])]);
+        for axis in axes.clone() {
+            let slot = &mut bins[axis][(at[axis] as usize).min(BINS - 1)];
             slot.0 = slot.0.with(bounds);
             slot.1 += 1;
         }
     }
-    let Some((axis, cut)) = best_cut(&bins) else {
+    let Some((axis, cut)) = best_cut(&bins, axes) else {
         return n / 2; // all in one bin on every axis: any halves will do
     };
-    partition(set, |t| (bin(t)[axis] as usize).min(BINS - 1) < cut)
+    // The same operations as above, so that a triangle falls into the same bin.
+    partition(set, |t| {
+        let at = (cuts.local(t[0] + t[1] + t[2]) - lo) * scale;
+        (at[axis] as usize).min(BINS - 1) < cut
+    })
 }
 
 /// Axis and first bin of the right side.
-fn best_cut(bins: &[[(Bounds, u32); BINS]; 3]) -> Option<(usize, usize)> {
+#[inline(always)]
+fn best_cut(
+    bins: &[[(Bounds, u32); BINS]; 3],
+    axes: std::ops::Range<usize>,
+) -> Option<(usize, usize)> {
     let mut best: Option<(f32, usize, usize)> = None;
-    for (axis, row) in bins.iter().enumerate() {
+    for axis in axes {
+        let row = &bins[axis];
         let mut right = [(0.0, 0u32); BINS];
         let mut grown = (Bounds::NONE, 0);
         for k in (1..BINS).rev() {
@@ -164,6 +253,7 @@ fn best_cut(bins: &[[(Bounds, u32); BINS]; 3]) -> Option<(usize, usize)> {
 }
 
 /// Those that are `left` first. Returns how many.
+#[inline(always)]
 fn partition(set: &mut Set<'_>, left: impl Fn(&[Vec3A; 3]) -> bool) -> usize {
     let (mut i, mut j) = (0, set.triangles.len());
     loop {
