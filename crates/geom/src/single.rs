@@ -16,7 +16,7 @@ pub use contains::{ContainsError, Side};
 pub use frustum::{ClipDepth, FrustumSide, Plane, PlaneError, frustum_planes};
 pub use ray::{Ray, RayError, RayHit};
 
-use crate::limits::{TRANSLATION_MAX, TRANSLATION_MIN};
+use crate::limits::TRANSLATION_MIN;
 use crate::tree::{Child, Node};
 use crate::triangle::Triangle;
 use crate::{Model, Pose};
@@ -160,12 +160,16 @@ impl LaneBox {
     }
 }
 
-/// A point that exact predicates can work with: finite, components below
-/// [`TRANSLATION_MAX`], and those too small for the grid of [`crate::limits`] taken as zero.
+/// Components of points must be smaller than this: 2^129, more than twice the largest `f32`, and
+/// with room below the 2^131 that exact predicates can take.
+const POINT_MAX: f64 = f64::from_bits((1023 + 129) << 52);
+
+/// A point that exact predicates can work with: finite, components below [`POINT_MAX`], and those
+/// too small for the grid of [`crate::limits`] taken as zero.
 fn usable(p: DVec3) -> Option<DVec3> {
     let flush = |x: f64| if x.abs() < TRANSLATION_MIN { 0.0 } else { x };
     // Written so that NaN is refused too.
-    let fits = |x: f64| x.abs() < TRANSLATION_MAX;
+    let fits = |x: f64| x.abs() < POINT_MAX;
     let all = fits(p.x) && fits(p.y) && fits(p.z);
     all.then(|| DVec3::new(flush(p.x), flush(p.y), flush(p.z)))
 }

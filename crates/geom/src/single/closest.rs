@@ -50,7 +50,7 @@ impl Placed<'_> {
     /// (which may be infinite). Of faces at the same (rounded) distance the one with the smallest
     /// number is given.
     ///
-    /// `None` also if `within` is NaN, or `p` is not finite or has a component of 2^100 or more.
+    /// `None` also if `within` is NaN, or `p` is not finite or has a component of 2^129 or more.
     /// Components below 2^-209 count as zero.
     ///
     /// ```

@@ -22,8 +22,8 @@ pub enum ContainsError {
     /// The mesh is not marked as solid.
     #[error("only a solid has an inside: the mesh must have passed Mesh::into_solid")]
     NotSolid,
-    /// The point has components that are not finite, or of 2^100 and more.
-    #[error("a point needs components below 2^100 in size, found {point}")]
+    /// The point has components that are not finite, or of 2^129 and more.
+    #[error("a point needs components below 2^129 in size, found {point}")]
     BadPoint {
         /// The point found.
         point: DVec3,
@@ -49,7 +49,7 @@ impl Placed<'_> {
     /// ```
     ///
     /// # Errors
-    /// A mesh that is not marked as solid; a point that is not finite or further out than 2^100.
+    /// A mesh that is not marked as solid; a point that is not finite or further out than 2^129.
     pub fn contains(&self, p: DVec3) -> Result<Side, ContainsError> {
         if !self.model.mesh.is_solid() {
             return Err(ContainsError::NotSolid);

@@ -81,11 +81,11 @@ pub enum ClipDepth {
 /// Frustum Planes from the World-View-Projection Matrix*, 2001.)
 ///
 /// ```
-/// use glam::{DMat4, DVec3};
+/// use glam::{DVec3, dcamera::rh::proj::directx};
 /// use jostle_geom::{ClipDepth, FrustumSide, Model, Placed, Pose, Quality};
 /// use jostle_geom::{frustum_planes, solids};
 ///
-/// let view = DMat4::orthographic_rh(-2.0, 2.0, -2.0, 2.0, 0.0, 10.0);
+/// let view = directx::orthographic(-2.0, 2.0, -2.0, 2.0, 0.0, 10.0);
 /// let planes = frustum_planes(&view, ClipDepth::ZeroToOne)?;
 /// let cube = Model::build(solids::cuboid(DVec3::splat(2.0))?, Quality::Default);
 /// let side = |z| {

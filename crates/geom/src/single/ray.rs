@@ -12,8 +12,9 @@ use crate::tree::{Child, Node};
 use crate::triangle::{Triangle, common, triangles_touch};
 use glam::DVec3;
 
-/// A ray is never longer than this: 2^120, far beyond everything that can be placed.
-const LENGTH_MAX: f64 = f64::from_bits((1023 + 120) << 52);
+/// A ray is never longer than this: 2^130, so that its end is not further out than 2^131. More
+/// than the diagonal of a cube that holds all `f32`.
+const LENGTH_MAX: f64 = f64::from_bits((1023 + 130) << 52);
 
 /// 2^900: brings the smallest `f64` to where it can be divided by, and 1 not to infinity.
 const UP: f64 = f64::from_bits((1023 + 900) << 52);
@@ -30,8 +31,8 @@ pub struct Ray {
 /// Why numbers are not a ray.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum RayError {
-    /// A point has components that are not finite, or of 2^100 and more.
-    #[error("a ray needs points with components below 2^100 in size, found {point}")]
+    /// A point has components that are not finite, or of 2^129 and more.
+    #[error("a ray needs points with components below 2^129 in size, found {point}")]
     BadPoint {
         /// The point found.
         point: DVec3,
@@ -54,13 +55,13 @@ impl Ray {
     /// The ray from `origin` along `direction`, which may have any length but zero, up to the
     /// distance `length_max`, which may be infinite.
     ///
-    /// The ray is the segment from `origin` to the point at that distance (or at 2^120 if that is
+    /// The ray is the segment from `origin` to the point at that distance (or at 2^130 if that is
     /// nearer), rounded; what it meets is decided exactly for that segment. Components of a point
     /// below 2^-209 count as zero. A length of zero is allowed: the ray is then a point.
     ///
     /// # Errors
     /// A direction that is zero or not finite, an origin that is not finite or further out than
-    /// 2^100, a length that is negative or NaN.
+    /// 2^129, a length that is negative or NaN.
     pub fn new(origin: DVec3, direction: DVec3, length_max: f64) -> Result<Ray, RayError> {
         let start = usable(origin).ok_or(RayError::BadPoint { point: origin })?;
         let unit = unit(direction).ok_or(RayError::BadDirection { direction })?;
@@ -78,7 +79,7 @@ impl Ray {
     /// The segment between two different points.
     ///
     /// # Errors
-    /// Points that are equal, not finite, or further out than 2^100.
+    /// Points that are equal, not finite, or further out than 2^129.
     pub fn between(from: DVec3, to: DVec3) -> Result<Ray, RayError> {
         let origin = usable(from).ok_or(RayError::BadPoint { point: from })?;
         let end = usable(to).ok_or(RayError::BadPoint { point: to })?;
