@@ -2,7 +2,7 @@
 //!
 //! Three nouns: a [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy,
 //! ready for queries; a [`Pose`] says where a model is. A [`Pair`] of posed models answers
-//! questions about the two.
+//! questions about the two, a [`Placed`] model those about one.
 
 pub mod limits;
 mod mesh;
@@ -11,6 +11,7 @@ mod pair;
 mod pose;
 pub mod predicates;
 pub mod simd;
+mod single;
 pub mod solids;
 mod tree;
 pub mod triangle;
@@ -19,3 +20,7 @@ pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed
 pub use model::{Model, Quality};
 pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
+pub use single::{
+    ClipDepth, ClosestPoint, ContainsError, FrustumSide, Placed, Plane, PlaneError, Ray, RayError,
+    RayHit, Side, frustum_planes,
+};
