@@ -2,11 +2,12 @@
 //!
 //! Three nouns: a [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy,
 //! ready for queries; a [`Pose`] says where a model is. A [`Pair`] of posed models answers
-//! questions about the two.
+//! questions about the two, and [`time_of_contact`] when they first touch in [`Motion`].
 
 pub mod limits;
 mod mesh;
 mod model;
+mod motion;
 mod pair;
 mod pose;
 pub mod predicates;
@@ -17,5 +18,6 @@ pub mod triangle;
 
 pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
 pub use model::{Model, Quality};
+pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
 pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
