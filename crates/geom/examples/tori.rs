@@ -133,6 +133,24 @@ fn main() {
         c2.unsure += x.unsure;
     }
     let f = |x: u64| x as f64 / np as f64;
+    let mut c3 = Counters::default();
+    for p in &poses[..np.min(20)] {
+        let x = Pair::new(&a, &id, &b, p).distance_counters();
+        c3.box_tests += x.box_tests;
+        c3.triangle_tests += x.triangle_tests;
+    }
+    println!("distance box8 {} tri {}", c3.box_tests / 20, c3.triangle_tests / 20);
+    if args.len() > 5 {
+        let k = np.min(20);
+        for _ in 0..300 {
+            let s: f64 = poses[..k]
+                .iter()
+                .filter_map(|p| Pair::new(&a, &id, &b, p).distance())
+                .map(|d| d.distance)
+                .sum();
+            assert!(s > 0.0);
+        }
+    }
     println!(
         "touch: box8 {:.1} tri {:.1} unsure {:.3}; all: box8 {:.0} tri {:.0} unsure {:.3}",
         f(c.box_tests),

@@ -1,12 +1,17 @@
 //! Two models in two poses: every question that can be asked of them.
 
+mod distance;
 mod leaf;
+mod near;
+mod place;
 mod relative;
 mod walk;
 
 use crate::triangle::{Triangle, triangles_touch};
 use crate::{Model, Pose};
+use distance::DistanceSearch;
 use glam::DVec3;
+use near::Nearer;
 use relative::Relative;
 use std::ops::ControlFlow;
 pub use walk::Counters;
@@ -116,14 +121,20 @@ impl<'a> Pair<'a> {
     /// The smallest distance; `None` if one of the models is empty.
     #[must_use]
     pub fn distance(&self) -> Option<Distance> {
-        None
+        let mut search = DistanceSearch::new(*self, f64::INFINITY);
+        search.run(u64::MAX);
+        search.found()
     }
 
     /// Is the smallest distance at most `distance`?
     #[must_use]
     pub fn within(&self, distance: f64) -> bool {
-        let _ = distance;
-        false
+        let mut walk = Walk::new(*self, Order::Deepest, distance as f32 * 1.000_001);
+        walk.run(u64::MAX, &mut Nearer(distance)) == End::Stopped
+    }
+
+    fn faces(&self, a: usize, b: usize) -> FacePair {
+        FacePair { a: self.a.mesh.face_of(a as u32), b: self.b.mesh.face_of(b as u32) }
     }
 
     pub(crate) fn placed_a(&self, triangle: usize) -> Triangle {
@@ -132,5 +143,14 @@ impl<'a> Pair<'a> {
 
     pub(crate) fn placed_b(&self, triangle: usize) -> Triangle {
         self.b.mesh.triangles[triangle].map(|v| self.pose_b.place(self.b.mesh.vertices[v as usize]))
+    }
+}
+impl Pair<'_> {
+    /// What distance costs.
+    #[must_use]
+    pub fn distance_counters(&self) -> Counters {
+        let mut search = DistanceSearch::new(*self, f64::INFINITY);
+        search.run(u64::MAX);
+        search.counters
     }
 }

@@ -66,6 +66,8 @@ pub(crate) trait F32x8: Copy {
     fn min(self, other: Self) -> Self;
     /// Larger of two; `other` when either is NaN.
     fn max(self, other: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
     /// Bit k says whether lane k is greater than the other's.
     fn gt(self, other: Self) -> u8;
     /// Bit k says whether the top bit of integer k is set.
@@ -94,8 +96,12 @@ pub(crate) trait F64x4: Copy {
     fn min(self, other: Self) -> Self;
     /// Larger of two; `other` when either is NaN.
     fn max(self, other: Self) -> Self;
+    /// Quotient.
+    fn div(self, other: Self) -> Self;
     /// Bit k says whether lane k is greater than the other's.
     fn gt(self, other: Self) -> u8;
+    /// Per lane: `self < other` picks from `yes`, otherwise from `no`.
+    fn select_lt(self, other: Self, yes: Self, no: Self) -> Self;
     /// Lane by lane to memory.
     fn to_array(self) -> [f64; 4];
 }

@@ -199,7 +199,11 @@ impl Tree {
 /// Rounds two orthonormal axes to what a node stores, and gives the three axes that
 /// [`Node::obb`] will give back, to the bit.
 pub(crate) fn stored_axes(axes: [Vec3A; 3]) -> ([i16; 6], [Vec3A; 3]) {
-    let raw = |x: f32| (x * AXIS_ONE).round().clamp(-AXIS_ONE, AXIS_ONE) as i16;
+    // Not `f32::round`: without SSE4.1 that is a call into the C library.
+    let raw = |x: f32| {
+        let x = (x * AXIS_ONE).clamp(-AXIS_ONE, AXIS_ONE);
+        (x + if x < 0.0 { -0.5 } else { 0.5 }) as i16
+    };
     let [u, v, _] = axes;
     let raw = [raw(u.x), raw(u.y), raw(u.z), raw(v.x), raw(v.y), raw(v.z)];
     let back = |k: usize| {

@@ -13,7 +13,7 @@ mod touch;
 mod x_ray;
 
 pub use common::{Common, common};
-pub use distance::{TriangleDistance, closest_point, distance};
+pub use distance::{TriangleDistance, closest_point, distance, distance_below};
 pub use relation::{TriangleRelation, relation};
 pub use touch::{triangles_touch, triangles_touch_counted};
 pub use x_ray::{RayCross, x_ray_crosses};

@@ -1,5 +1,12 @@
 //! Exact and fast collision detection for everything that shares a 3D world.
 //!
-//! This crate is the door: it re-exports the crates behind it under one name.
+//! This crate is the door: it re-exports the crates behind it under one name. Positions and
+//! directions are those of [`glam`], re-exported in the version that is used here.
 
+pub use glam;
 pub use jostle_geom::*;
+
+/// Compiles and runs the programs of the README with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -14,7 +14,7 @@ use jostle_geom::triangle::Triangle;
 pub enum Family {
     /// Corners uniform in a cube.
     Random,
-    /// Corners on a grid of 4 × 4 × 4: shared planes, lines and corners all the time.
+    /// Corners on a grid of 4 or 7 steps: shared planes, lines and corners all the time.
     TinyGrid,
     /// Both exactly in one slanted plane.
     SharedPlane,
@@ -24,6 +24,8 @@ pub enum Family {
     RoundedContact,
     /// Needles, thinner than they are long by up to the last bit.
     Slivers,
+    /// Needles and faces one above the other, all but parallel, touching or nearly.
+    Grazing,
     /// Sizes from 1e-6 to 1e6 against each other.
     MixedScales,
     /// Segments and points among the triangles.
@@ -36,13 +38,14 @@ pub enum Family {
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 10] = [
+    pub const ALL: [Family; 11] = [
         Family::Random,
         Family::TinyGrid,
         Family::SharedPlane,
         Family::SharedCorners,
         Family::RoundedContact,
         Family::Slivers,
+        Family::Grazing,
         Family::MixedScales,
         Family::Degenerate,
         Family::NearPlane,
@@ -53,11 +56,15 @@ impl Family {
     pub fn draw(self, rng: &mut Rng) -> [Triangle; 2] {
         match self {
             Family::Random => [(); 2].map(|()| triangle(rng)),
-            Family::TinyGrid => [(); 2].map(|()| [(); 3].map(|()| grid_point(rng, 4))),
+            Family::TinyGrid => {
+                let size = rng.pick(&[4, 4, 7]);
+                [(); 2].map(|()| [(); 3].map(|()| grid_point(rng, size)))
+            }
             Family::SharedPlane => shared_plane(rng),
             Family::SharedCorners => shared_corners(rng),
             Family::RoundedContact => rounded_contact(rng),
             Family::Slivers => slivers(rng),
+            Family::Grazing => grazing(rng),
             Family::MixedScales => mixed_scales(rng),
             Family::Degenerate => degenerate(rng),
             Family::NearPlane => near_plane(rng),
@@ -158,6 +165,26 @@ fn slivers(rng: &mut Rng) -> [Triangle; 2] {
     let a = sliver(rng, center);
     let off = point(rng) * rng.pick(&[0.0, 1e-16, 1e-12, 1e-8]);
     let b = if rng.below(4) == 0 { triangle(rng) } else { sliver(rng, center + off) };
+    [a, b].map(|t| t.map(in_range))
+}
+
+fn grazing(rng: &mut Rng) -> [Triangle; 2] {
+    let tiny = |rng: &mut Rng| 10f64.powf(-8.0 + 6.0 * rng.unit()) * rng.pick(&[0.0, 1.0, 1.0]);
+    let [along, across, up] = {
+        let (x, y) = (point(rng).normalize_or(DVec3::X), point(rng));
+        let z = x.cross(y).normalize_or(DVec3::Y);
+        [x, z.cross(x), z]
+    };
+    let needle = |rng: &mut Rng, angle: f64, height: f64| {
+        let dir = along + across * angle;
+        let side = if rng.below(4) == 0 { rng.unit() } else { tiny(rng) };
+        let start = dir * (0.3 * rng.unit() - 1.0) + up * height;
+        let end = dir * (1.0 + 0.3 * rng.unit()) + up * height;
+        [start, end, start + (end - start) * rng.part() + across * side + up * tiny(rng)]
+    };
+    let a = needle(rng, 0.0, 0.0);
+    let [angle, height] = [(); 2].map(|()| tiny(rng));
+    let b = needle(rng, angle, height);
     [a, b].map(|t| t.map(in_range))
 }
 

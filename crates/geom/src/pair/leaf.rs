@@ -16,7 +16,7 @@
 //! leaves room.
 
 use super::Pair;
-use super::walk::LeafPair;
+use super::place::LeafPair;
 use crate::Model;
 use crate::simd::{F64x4, Kernel, Simd, three};
 use crate::tree::Child;
@@ -31,6 +31,11 @@ pub(crate) struct Verdict {
     pub(crate) unsure: u8,
 }
 
+impl Verdict {
+    /// Surely none touch.
+    pub(crate) const APART: Verdict = Verdict { yes: 0, unsure: 0 };
+}
+
 /// The filter.
 pub(crate) struct LeafFilter<'w, 'a> {
     pub(crate) pair: &'w Pair<'a>,
@@ -38,7 +43,7 @@ pub(crate) struct LeafFilter<'w, 'a> {
 }
 
 /// Three corners of two triangles, spread over four lanes.
-type Corners<S> = [[<S as Simd>::D; 3]; 3];
+pub(crate) type Corners<S> = [[<S as Simd>::D; 3]; 3];
 
 impl Kernel for LeafFilter<'_, '_> {
     type Out = Verdict;
@@ -46,31 +51,32 @@ impl Kernel for LeafFilter<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self) -> Verdict {
         let LeafFilter { pair, leaves } = self;
-        let relative = &pair.relative;
-        let (two_a, two_b) = (corners(pair.a, leaves.a), corners(pair.b, leaves.b));
-        let a: Corners<S> = three!(K => {
-            let (p, q) = (two_a[0][K].as_dvec3(), two_a[1][K].as_dvec3());
-            three!(I => S::D::new([p[I], p[I], q[I], q[I]]))
-        });
-        let rows = three!(K => three!(I => S::D::splat(relative.rows[K][I])));
-        let shift = three!(I => S::D::splat(relative.shift[I]));
-        let b: Corners<S> = three!(K => {
-            let (p, q) = (two_b[0][K].as_dvec3(), two_b[1][K].as_dvec3());
-            let v = three!(I => S::D::new([p[I], q[I], p[I], q[I]]));
-            three!(I => {
-                let r = rows[I];
-                r[0].mul_add(v[0], r[1].mul_add(v[1], r[2].mul_add(v[2], shift[I])))
-            })
-        });
-        let error = 128.0 * relative.point_error * leaves.reach * leaves.reach;
-        let used = match (leaves.a.triangles().len(), leaves.b.triangles().len()) {
-            (2, 2) => 0b1111,
-            (2, _) => 0b0101,
-            (_, 2) => 0b0011,
-            _ => 0b0001,
-        };
-        verdict::<S>(&a, &b, S::D::splat(error), used)
+        let (a, b) = load_corners::<S>(pair, leaves);
+        let error = 128.0 * pair.relative.point_error * leaves.reach * leaves.reach;
+        verdict::<S>(&a, &b, S::D::splat(error), leaves.used())
     }
+}
+
+/// The corners of both leaves in the mesh frame of A, pair by pair.
+#[inline(always)]
+pub(crate) fn load_corners<S: Simd>(pair: &Pair<'_>, leaves: LeafPair) -> (Corners<S>, Corners<S>) {
+    let relative = &pair.relative;
+    let (two_a, two_b) = (corners(pair.a, leaves.a), corners(pair.b, leaves.b));
+    let a = three!(K => {
+        let (p, q) = (two_a[0][K].as_dvec3(), two_a[1][K].as_dvec3());
+        three!(I => S::D::new([p[I], p[I], q[I], q[I]]))
+    });
+    let rows = three!(K => three!(I => S::D::splat(relative.rows[K][I])));
+    let shift = three!(I => S::D::splat(relative.shift[I]));
+    let b = three!(K => {
+        let (p, q) = (two_b[0][K].as_dvec3(), two_b[1][K].as_dvec3());
+        let v = three!(I => S::D::new([p[I], q[I], p[I], q[I]]));
+        three!(I => {
+            let r = rows[I];
+            r[0].mul_add(v[0], r[1].mul_add(v[1], r[2].mul_add(v[2], shift[I])))
+        })
+    });
+    (a, b)
 }
 
 #[inline(always)]
@@ -129,14 +135,14 @@ fn verdict<S: Simd>(a: &Corners<S>, b: &Corners<S>, error: S::D, used: u8) -> Ve
     let b_sides = Signs::of::<S>(b_sides, error);
     let mut open = used & !b_sides.one_sided();
     if open == 0 {
-        return Verdict { yes: 0, unsure: 0 };
+        return Verdict::APART;
     }
     let zero = S::D::splat(0.0);
     let a_sides = sides::<S>(normal_b, three!(I => zero.sub(between[I])), along_a);
     let a_sides = Signs::of::<S>(a_sides, error);
     open &= !a_sides.one_sided();
     if open == 0 {
-        return Verdict { yes: 0, unsure: 0 };
+        return Verdict::APART;
     }
     let hands = three!(I => {
         let values =
@@ -167,17 +173,17 @@ fn sides<S: Simd>(normal: [S::D; 3], first: [S::D; 3], along: [[S::D; 3]; 3]) ->
 }
 
 #[inline(always)]
-fn minus<S: Simd>(a: [S::D; 3], b: [S::D; 3]) -> [S::D; 3] {
+pub(crate) fn minus<S: Simd>(a: [S::D; 3], b: [S::D; 3]) -> [S::D; 3] {
     [a[0].sub(b[0]), a[1].sub(b[1]), a[2].sub(b[2])]
 }
 
 #[inline(always)]
-fn dot<S: Simd>(a: [S::D; 3], b: [S::D; 3]) -> S::D {
+pub(crate) fn dot<S: Simd>(a: [S::D; 3], b: [S::D; 3]) -> S::D {
     a[0].mul_add(b[0], a[1].mul_add(b[1], a[2].mul(b[2])))
 }
 
 #[inline(always)]
-fn cross<S: Simd>(a: [S::D; 3], b: [S::D; 3]) -> [S::D; 3] {
+pub(crate) fn cross<S: Simd>(a: [S::D; 3], b: [S::D; 3]) -> [S::D; 3] {
     [
         a[1].mul_sub(b[2], a[2].mul(b[1])),
         a[2].mul_sub(b[0], a[0].mul(b[2])),

@@ -7,9 +7,10 @@
 
 use super::Pair;
 use super::leaf::LeafFilter;
-use crate::simd::{Isa, Kernel, Simd, prefetch};
-use crate::tree::overlap::{One, Overlap, OverlapDepth};
-use crate::tree::{Child, Lane, Node, Tree};
+use super::place::{DEPTH_END, Entry, LeafPair, Opening};
+use crate::simd::{Isa, Kernel, Simd};
+use crate::tree::Lane;
+use crate::tree::overlap::{Overlap, OverlapDepth};
 use std::ops::ControlFlow;
 
 /// What a query cost.
@@ -21,37 +22,6 @@ pub struct Counters {
     pub triangle_tests: u64,
     /// Pairs that the filter could not decide, so that exact arithmetic did.
     pub unsure: u64,
-}
-
-/// Two lanes whose boxes may overlap, and how many box tests led there: six bits of depth, then
-/// 29 bits for each lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry(u64);
-
-const LANE_BITS: u32 = 29;
-const DEPTH_SHIFT: u32 = 2 * LANE_BITS;
-
-/// Depths from here on are not told apart.
-pub(crate) const DEPTH_END: u32 = (1 << (64 - DEPTH_SHIFT)) - 1;
-
-impl Entry {
-    const ROOTS: Entry = Entry(0);
-
-    #[inline(always)]
-    fn lanes(self) -> (Lane, Lane) {
-        let mask = (1 << LANE_BITS) - 1;
-        (Lane((self.0 >> LANE_BITS & mask) as u32), Lane((self.0 & mask) as u32))
-    }
-
-    #[inline(always)]
-    fn depth(self) -> u32 {
-        (self.0 >> DEPTH_SHIFT) as u32
-    }
-
-    #[inline(always)]
-    fn new(depth: u32, a: Lane, b: Lane) -> Entry {
-        Entry(u64::from(depth) << DEPTH_SHIFT | u64::from(a.0) << LANE_BITS | u64::from(b.0))
-    }
 }
 
 /// A stack that takes up to eight entries at a time, chosen by a mask, without a branch.
@@ -144,14 +114,6 @@ pub(crate) trait LeafWork {
         counters: &mut Counters,
         leaves: LeafPair,
     ) -> ControlFlow<()>;
-}
-
-/// Two leaves, and a bound on the distance between any two of their corners.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LeafPair {
-    pub(crate) a: Child,
-    pub(crate) b: Child,
-    pub(crate) reach: f64,
 }
 
 /// A walk over the pairs of lanes that may touch. It can be stopped after any triangle pair and
@@ -273,42 +235,8 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
             return None;
         }
         self.walk.counters.box_tests += 1;
-        let (a, b) = entry.lanes();
-        let pair = &self.walk.pair;
-        let (tree_a, tree_b) = (&pair.a.tree, &pair.b.tree);
-        let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
-        let descend_b =
-            child_a.is_leaf() || (!child_b.is_leaf() && tree_b.size(b) > tree_a.size(a));
-        let depth = (entry.depth() + 1).min(DEPTH_END);
-        let reach = pair.relative.margin + self.walk.gap;
-        Some(if descend_b {
-            // The other side is likely to be opened next.
-            if !child_a.is_leaf() {
-                prefetch(&tree_a.nodes[child_a.node_index()]);
-            }
-            let (turn, shift) = &pair.relative.to_b;
-            let index = child_b.node_index();
-            Opening {
-                node: &tree_b.nodes[index],
-                one: One::new(&tree_a.obb(a), turn, *shift, reach),
-                one_is_leaf: child_a.is_leaf(),
-                first: Entry::new(depth, a, Lane::new(index, 0)),
-                shift: 0,
-            }
-        } else {
-            if !child_b.is_leaf() {
-                prefetch(&tree_b.nodes[child_b.node_index()]);
-            }
-            let (turn, shift) = &pair.relative.to_a;
-            let index = child_a.node_index();
-            Opening {
-                node: &tree_a.nodes[index],
-                one: One::new(&tree_b.obb(b), turn, *shift, reach),
-                one_is_leaf: child_b.is_leaf(),
-                first: Entry::new(depth, Lane::new(index, 0), b),
-                shift: LANE_BITS,
-            }
-        })
+        let reach = self.walk.pair.relative.margin + self.walk.gap;
+        Some(Opening::new(&self.walk.pair, entry, reach))
     }
 
     /// Keeps the lanes of `mask`: leaf against leaf waits for its triangle test.
@@ -360,34 +288,10 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
 
     #[inline(always)]
     fn leaves<S: Simd>(&mut self, entry: Entry) -> ControlFlow<()> {
-        let (a, b) = entry.lanes();
         let pair = &self.walk.pair;
-        let (tree_a, tree_b) = (&pair.a.tree, &pair.b.tree);
-        let reach = reach(tree_a, a) + reach(tree_b, b);
-        let reach = reach + 2.0 * f64::from(pair.relative.margin + self.walk.gap);
-        let leaves = LeafPair { a: tree_a.child(a), b: tree_b.child(b), reach };
+        let leaves = LeafPair::new(pair, entry, self.walk.gap);
         self.work.leaves::<S>(pair, &mut self.walk.counters, leaves)
     }
-}
-
-/// A node to be tested against one box, and where its lanes go: the entry of its first lane, and
-/// where the lane number stands in it.
-#[derive(Clone, Copy)]
-struct Opening<'a> {
-    node: &'a Node,
-    one: One,
-    one_is_leaf: bool,
-    first: Entry,
-    shift: u32,
-}
-
-/// Diameter of a lane's box, rounded up: two boxes that overlap hold no two points further apart
-/// than the sum of theirs.
-#[inline(always)]
-fn reach(tree: &Tree, lane: Lane) -> f64 {
-    let (node, lane) = lane.split();
-    let half = &tree.nodes[node].half;
-    2.01 * f64::from(half[0][lane] + half[1][lane] + half[2][lane])
 }
 
 /// Touching triangle pairs, each given to `visit`.
@@ -402,13 +306,12 @@ impl<V: FnMut(usize, usize) -> ControlFlow<()>> LeafWork for Touching<V> {
         leaves: LeafPair,
     ) -> ControlFlow<()> {
         let verdict = LeafFilter { pair, leaves }.run::<S>();
-        let (first_a, first_b) = (leaves.a.triangles(), leaves.b.triangles());
-        counters.triangle_tests += (first_a.len() * first_b.len()) as u64;
+        counters.triangle_tests += u64::from(leaves.used().count_ones());
         let mut rest = verdict.yes | verdict.unsure;
         while rest != 0 {
             let bit = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            let (a, b) = (first_a.start + bit / 2, first_b.start + bit % 2);
+            let (a, b) = leaves.triangles(bit);
             if verdict.yes >> bit & 1 == 0 {
                 counters.unsure += 1;
                 if !pair.triangles_touch(a, b) {

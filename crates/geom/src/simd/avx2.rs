@@ -73,6 +73,10 @@ impl F32x8 for Ymm {
         Ymm(unsafe { _mm256_max_ps(self.0, other.0) })
     }
     #[inline(always)]
+    fn sqrt(self) -> Self {
+        Ymm(unsafe { _mm256_sqrt_ps(self.0) })
+    }
+    #[inline(always)]
     fn gt(self, other: Self) -> u8 {
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0)) as u8 }
     }
@@ -125,6 +129,17 @@ impl F64x4 for YmmD {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         YmmD(unsafe { _mm256_max_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        YmmD(unsafe { _mm256_div_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn select_lt(self, other: Self, yes: Self, no: Self) -> Self {
+        unsafe {
+            let less = _mm256_cmp_pd::<_CMP_LT_OQ>(self.0, other.0);
+            YmmD(_mm256_blendv_pd(no.0, yes.0, less))
+        }
     }
     #[inline(always)]
     fn gt(self, other: Self) -> u8 {

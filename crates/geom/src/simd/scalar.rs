@@ -76,6 +76,10 @@ impl F32x8 for Array8 {
         each8(|k| if self.0[k] > other.0[k] { self.0[k] } else { other.0[k] })
     }
     #[inline(always)]
+    fn sqrt(self) -> Self {
+        each8(|k| self.0[k].sqrt())
+    }
+    #[inline(always)]
     fn gt(self, other: Self) -> u8 {
         (0..8).fold(0, |bits, k| bits | (u8::from(self.0[k] > other.0[k]) << k))
     }
@@ -125,6 +129,14 @@ impl F64x4 for Array4 {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         each4(|k| if self.0[k] > other.0[k] { self.0[k] } else { other.0[k] })
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        each4(|k| self.0[k] / other.0[k])
+    }
+    #[inline(always)]
+    fn select_lt(self, other: Self, yes: Self, no: Self) -> Self {
+        each4(|k| if self.0[k] < other.0[k] { yes.0[k] } else { no.0[k] })
     }
     #[inline(always)]
     fn gt(self, other: Self) -> u8 {

@@ -81,17 +81,10 @@ impl Fit {
     /// A tight box around triangles.
     pub(crate) fn tight(isa: Isa, triangles: &[[Vec3A; 3]], effort: Effort) -> Fit {
         let points = triangles.as_flattened();
-        let mut start = if triangles.len() <= 2 {
-            plane_frame(isa, triangles, 3)
+        let mut start = if triangles.len() <= effort.plane_frames {
+            plane_frame(isa, triangles)
         } else {
-            let principal = principal_axes(triangles);
-            if triangles.len() <= effort.plane_frames {
-                let planes = plane_frame(isa, triangles, 1);
-                let area = |axes| Fit::along(isa, points, axes).area;
-                if area(planes) < area(principal) { planes } else { principal }
-            } else {
-                principal
-            }
+            principal_axes(triangles)
         };
         if points.len() <= DIRECT_MAX {
             start = isa.run(Climb { points, start, effort });
@@ -280,32 +273,69 @@ impl Kernel for Outermost<'_> {
     }
 }
 
-/// The best frame among those that lie in the plane of a triangle, along one of its edges
-/// (`edges` = 1: the longest only).
-fn plane_frame(isa: Isa, triangles: &[[Vec3A; 3]], edges: usize) -> [Vec3A; 3] {
+/// The best frame among those that lie in the plane of a triangle along one of its edges: all
+/// three edges for up to four triangles, the longest for more.
+fn plane_frame(isa: Isa, triangles: &[[Vec3A; 3]]) -> [Vec3A; 3] {
     let points = triangles.as_flattened();
-    let mut best = (f32::INFINITY, [Vec3A::X, Vec3A::Y, Vec3A::Z]);
+    let edges = if triangles.len() <= 4 { 3 } else { 1 };
+    let mut best = Best { points, found: (f32::INFINITY, [Vec3A::X, Vec3A::Y, Vec3A::Z]) };
+    let mut frames = [[Vec3A::ZERO; 3]; 5];
+    let mut count = 0;
     for t in triangles {
         let mut sides = [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
-        if edges == 1 {
-            sides.sort_by(|a, b| b.length_squared().total_cmp(&a.length_squared()));
-        }
         let normal = sides[0].cross(sides[1]);
+        let long = sides.map(Vec3A::length_squared);
+        if edges == 1 {
+            let longest = if long[0] >= long[1] && long[0] >= long[2] {
+                0
+            } else if long[1] >= long[2] {
+                1
+            } else {
+                2
+            };
+            sides.swap(0, longest);
+        }
         for side in &sides[..edges] {
             let Some(u) = side.try_normalize() else { continue };
             let w = normal.try_normalize().unwrap_or_else(|| u.any_orthonormal_vector());
-            let v = w.cross(u).normalize_or_zero();
-            let axes = orthonormal([u, v, w]);
+            let axes = orthonormal([u, w.cross(u), w]);
             if !axes.iter().all(|a| a.is_finite()) {
                 continue;
             }
-            let area = Fit::along(isa, points, axes).area;
-            if area < best.0 {
-                best = (area, axes);
+            frames[count] = axes;
+            count += 1;
+            if count == frames.len() {
+                best.consider(isa, &frames);
+                count = 0;
             }
         }
     }
-    best.1
+    best.consider(isa, &frames[..count]);
+    best.found.1
+}
+
+/// The frame with the smallest box so far.
+struct Best<'a> {
+    points: &'a [Vec3A],
+    found: (f32, [Vec3A; 3]),
+}
+
+impl Best<'_> {
+    /// Looks at up to five frames.
+    fn consider(&mut self, isa: Isa, frames: &[[Vec3A; 3]]) {
+        let mut dirs = [[[0.0; 8]; 3]; 2];
+        for (k, axis) in frames.as_flattened().iter().enumerate() {
+            set_direction(&mut dirs, k, *axis);
+        }
+        let (min, max) = isa.run(Extents { points: self.points, dirs: &dirs });
+        for (k, frame) in frames.iter().enumerate() {
+            let width = |d: usize| max[d / 8][d % 8] - min[d / 8][d % 8];
+            let area = area(Vec3A::new(width(3 * k), width(3 * k + 1), width(3 * k + 2)));
+            if area < self.found.0 {
+                self.found = (area, *frame);
+            }
+        }
+    }
 }
 
 /// Eigenvectors of the covariance of triangle surfaces (Gottschalk, Lin, Manocha 1996).

@@ -44,10 +44,23 @@ impl One {
     }
 }
 
-/// Per lane: how far apart along the best of the 15 directions, less the slacks. Above zero means
-/// apart; NaN (numbers beyond `f32`) counts as overlap.
+/// What is known of eight boxes and one, lane by lane.
+struct Projections<S: Simd> {
+    /// Signed gaps along the three face normals of the lane's box.
+    lane_faces: [S::F; 3],
+    /// Signed gaps along the three face normals of the one box.
+    one_faces: [S::F; 3],
+    /// What a gap must exceed.
+    slack: S::F,
+    // What the crossed edges need.
+    offset: [S::F; 3],
+    turn: [[S::F; 3]; 3],
+    half: [S::F; 3],
+    one_half: [S::F; 3],
+}
+
 #[inline(always)]
-fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
+fn faces<S: Simd>(node: &Node, one: &One) -> Projections<S> {
     let unit = S::F::splat(AXIS_UNIT);
     let u = three!(I => S::F::load_i16(&node.axis[I]).mul(unit));
     let v = three!(I => S::F::load_i16(&node.axis[3 + I]).mul(unit));
@@ -64,35 +77,55 @@ fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
     // The offset of the centres in the frames of both.
     let dl = three!(K => dot::<S>(d, lane[K]));
     let de = three!(J => dot::<S>(d, e[J]));
-
-    // Two chains of maxima, so that one does not wait for the other.
-    let mut faces = S::F::splat(f32::NEG_INFINITY);
-    let mut others = faces;
-    for k in 0..3 {
-        let radius = q[k][0].mul_add(hh[0], q[k][1].mul_add(hh[1], q[k][2].mul_add(hh[2], h[k])));
-        faces = dl[k].abs().sub(radius).max(faces);
-    }
-    for j in 0..3 {
-        let radius = q[0][j].mul_add(h[0], q[1][j].mul_add(h[1], q[2][j].mul_add(h[2], hh[j])));
-        others = de[j].abs().sub(radius).max(others);
-    }
-    let faces = faces.max(others);
+    let lane_faces = three!(K => {
+        let radius = q[K][0].mul_add(hh[0], q[K][1].mul_add(hh[1], q[K][2].mul_add(hh[2], h[K])));
+        dl[K].abs().sub(radius)
+    });
+    let one_faces = three!(J => {
+        let radius = q[0][J].mul_add(h[0], q[1][J].mul_add(h[1], q[2][J].mul_add(h[2], hh[J])));
+        de[J].abs().sub(radius)
+    });
     let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(one.slack));
-    if faces.gt(slack) == 0xff {
-        return (faces, slack);
+    Projections { lane_faces, one_faces, slack, offset: dl, turn: r, half: h, one_half: hh }
+}
+
+impl<S: Simd> Projections<S> {
+    /// Largest signed gap along a face normal.
+    #[inline(always)]
+    fn best_face(&self) -> S::F {
+        let ([a, b, c], [d, e, f]) = (self.lane_faces, self.one_faces);
+        a.max(b).max(c.max(d)).max(e.max(f))
     }
-    let mut edges = [S::F::splat(f32::NEG_INFINITY); 3];
-    for k in 0..3 {
-        let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
-        for j in 0..3 {
-            let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
-            let offset = dl[k2].mul_sub(r[k1][j], dl[k1].mul(r[k2][j])).abs();
-            let mine = h[k1].mul_add(q[k2][j], h[k2].mul(q[k1][j]));
-            let both = hh[j1].mul_add(q[k][j2], hh[j2].mul_add(q[k][j1], mine));
-            edges[k] = offset.sub(both).max(edges[k]);
+
+    /// Largest signed gap along a crossed edge (a direction no longer than 1).
+    #[inline(always)]
+    fn best_edge(&self) -> S::F {
+        let (h, hh, r) = (self.half, self.one_half, self.turn);
+        let mut edges = [S::F::splat(f32::NEG_INFINITY); 3];
+        for k in 0..3 {
+            let (k1, k2) = ((k + 1) % 3, (k + 2) % 3);
+            for j in 0..3 {
+                let (j1, j2) = ((j + 1) % 3, (j + 2) % 3);
+                let offset = self.offset[k2].mul_sub(r[k1][j], self.offset[k1].mul(r[k2][j])).abs();
+                let mine = h[k1].mul_add(r[k2][j].abs(), h[k2].mul(r[k1][j].abs()));
+                let both = hh[j1].mul_add(r[k][j2].abs(), hh[j2].mul_add(r[k][j1].abs(), mine));
+                edges[k] = offset.sub(both).max(edges[k]);
+            }
         }
+        edges[0].max(edges[1]).max(edges[2])
     }
-    (faces.max(edges[0]).max(edges[1].max(edges[2])), slack)
+}
+
+/// Per lane: how far apart along the best of the 15 directions, and what that must exceed. NaN
+/// (numbers beyond `f32`) counts as overlap.
+#[inline(always)]
+fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
+    let p = faces::<S>(node, one);
+    let apart = p.best_face();
+    if apart.gt(p.slack) == 0xff {
+        return (apart, p.slack);
+    }
+    (apart.max(p.best_edge()), p.slack)
 }
 
 #[inline(always)]
@@ -135,5 +168,35 @@ impl Kernel for OverlapDepth<'_> {
         let mut depth = [0.0; WIDTH];
         apart.store(&mut depth);
         (!apart.gt(slack), depth)
+    }
+}
+
+/// Lower bounds of the distances of eight boxes to one, lane by lane.
+pub(crate) struct Gaps<'a>(pub(crate) &'a Node, pub(crate) &'a One);
+
+/// Axes are up to 1.1e-4 too long or short, so a gap measured along three of them is off by at
+/// most that factor.
+const GAP_SCALE: f32 = 0.9995;
+
+impl Kernel for Gaps<'_> {
+    /// Lower bounds (zero or less: may overlap, by how much), and the lanes in use.
+    type Out = ([f32; WIDTH], u8);
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> Self::Out {
+        let p = faces::<S>(self.0, self.1);
+        let zero = S::F::splat(0.0);
+        // Gaps along three orthogonal directions add up like the sides of a box.
+        let [a, b, c] = three!(K => p.lane_faces[K].max(zero));
+        let lane = a.mul_add(a, b.mul_add(b, c.mul(c)));
+        let [a, b, c] = three!(K => p.one_faces[K].max(zero));
+        let one = a.mul_add(a, b.mul_add(b, c.mul(c)));
+        let corner = lane.max(one).sqrt();
+        let flat = p.best_face().max(p.best_edge());
+        let bound = zero.select_lt(flat, corner.max(flat), flat);
+        let bound = bound.mul(S::F::splat(GAP_SCALE)).sub(p.slack);
+        let mut out = [0.0; WIDTH];
+        bound.store(&mut out);
+        (out, S::F::splat(-1e29).gt(p.half[0]) ^ 0xff)
     }
 }

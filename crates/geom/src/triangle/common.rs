@@ -42,11 +42,11 @@ impl Common {
 /// ```
 #[must_use]
 pub fn common(a: &Triangle, b: &Triangle) -> Option<Common> {
-    let sides_of_b = sides(a, b, &mut 0);
+    let sides_of_b = sides(a, b);
     if one_sided(sides_of_b) {
         return None;
     }
-    let sides_of_a = sides(b, a, &mut 0);
+    let sides_of_a = sides(b, a);
     if one_sided(sides_of_a) {
         return None;
     }

@@ -20,7 +20,7 @@ pub enum TriangleRelation {
 #[must_use]
 pub fn relation(a: &Triangle, b: &Triangle) -> TriangleRelation {
     use TriangleRelation::{Apart, Crossing, Touching};
-    let (sides_of_b, sides_of_a) = (sides(a, b, &mut 0), sides(b, a, &mut 0));
+    let (sides_of_b, sides_of_a) = (sides(a, b), sides(b, a));
     if one_sided(sides_of_b) || one_sided(sides_of_a) {
         return Apart;
     }

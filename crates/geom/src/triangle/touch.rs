@@ -31,12 +31,14 @@ pub fn triangles_touch(a: &Triangle, b: &Triangle) -> bool {
 /// and that were decided with more digits.
 #[inline]
 pub fn triangles_touch_counted(a: &Triangle, b: &Triangle, unsure: &mut u64) -> bool {
-    let sides_of_b = sides(a, b, unsure);
-    if one_sided(sides_of_b) {
-        return false; // most calls end here: `b` is wholly on one side of the plane of `a`
+    let (plane_a, plane_b) = (Plane::through(a), Plane::through(b));
+    // Most calls end here.
+    if plane_a.surely_one_sided(b) || plane_b.surely_one_sided(a) {
+        return false;
     }
-    let sides_of_a = sides(b, a, unsure);
-    if one_sided(sides_of_a) {
+    let sides_of_b = b.map(|corner| plane_a.side(corner, unsure));
+    let sides_of_a = a.map(|corner| plane_b.side(corner, unsure));
+    if one_sided(sides_of_b) || one_sided(sides_of_a) {
         return false;
     }
     if in_plane(sides_of_a) || in_plane(sides_of_b) {
@@ -48,9 +50,9 @@ pub fn triangles_touch_counted(a: &Triangle, b: &Triangle, unsure: &mut u64) -> 
 
 /// The sides of the corners of `other` on the plane of `t`.
 #[inline]
-pub(super) fn sides(t: &Triangle, other: &Triangle, unsure: &mut u64) -> [Sign; 3] {
+pub(super) fn sides(t: &Triangle, other: &Triangle) -> [Sign; 3] {
     let plane = Plane::through(t);
-    other.map(|corner| plane.side(corner, unsure))
+    other.map(|corner| plane.side(corner, &mut 0))
 }
 
 /// Are all three strictly on the same side?

@@ -39,7 +39,9 @@ pub enum RayCross {
 ///
 /// let wall = [DVec3::X, DVec3::new(1.0, 1.0, 0.0), DVec3::new(1.0, 0.0, 1.0)];
 /// let from = |x| x_ray_crosses(DVec3::new(x, 0.2, 0.2), &wall);
-/// assert_eq!([from(0.0), from(1.0), from(2.0)], [RayCross::Yes, RayCross::OnTriangle, RayCross::No]);
+/// assert_eq!(from(0.0), RayCross::Yes);
+/// assert_eq!(from(1.0), RayCross::OnTriangle);
+/// assert_eq!(from(2.0), RayCross::No);
 /// ```
 #[must_use]
 pub fn x_ray_crosses(p: DVec3, t: &Triangle) -> RayCross {

@@ -1,0 +1,122 @@
+//! Everything that must hold before a change lands, in one command, the same here and on the
+//! server (`.ci/run` calls it). Quick checks come first, and the first failure ends the run.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// One check: a title, and the cargo command that makes it.
+struct Step {
+    title: &'static str,
+    cargo: Vec<&'static str>,
+    environment: Option<(&'static str, &'static str)>,
+}
+
+/// Runs all checks on the workspace at `root`.
+///
+/// # Errors
+/// Says which check failed and how to repeat it alone.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let begin = Instant::now();
+    let before_tidy = [
+        step("formatting", "fmt --all --check"),
+        step("clippy", "clippy --locked --workspace --all-targets -- -D warnings"),
+        Step {
+            environment: Some(("RUSTDOCFLAGS", "-D warnings")),
+            // Binaries are left out: `jostle` is also the name of a library.
+            ..step("rustdoc", "doc --locked --workspace --no-deps --lib")
+        },
+    ];
+    for step in &before_tidy {
+        timed(step.title, || step.run(root))?;
+    }
+    timed("tidy", || crate::tidy::run(root))?;
+    for step in tests(has_nextest(root)) {
+        timed(step.title, || step.run(root))?;
+    }
+    println!("\nci: all checks passed in {:.1} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The tests, by nextest where it is installed; nextest does not run examples in documentation.
+fn tests(nextest: bool) -> [Step; 2] {
+    let tests = if nextest {
+        step("tests", "nextest run --locked --workspace --no-fail-fast")
+    } else {
+        step("tests", "test --locked --workspace --tests --no-fail-fast")
+    };
+    [tests, step("doc tests", "test --locked --workspace --doc --no-fail-fast")]
+}
+
+fn step(title: &'static str, cargo: &'static str) -> Step {
+    Step { title, cargo: cargo.split(' ').collect(), environment: None }
+}
+
+impl Step {
+    fn run(&self, root: &Path) -> Result<(), String> {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(&self.cargo).current_dir(root).envs(self.environment);
+        let status =
+            command.status().map_err(|error| format!("cargo could not be started: {error}"))?;
+        if status.success() {
+            return Ok(());
+        }
+        let setting = self.environment.map(|(name, value)| format!("{name}='{value}' "));
+        let repeat = format!("{}cargo {}", setting.unwrap_or_default(), self.cargo.join(" "));
+        Err(format!("to repeat: {repeat}"))
+    }
+}
+
+fn timed(title: &str, check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    println!("\n=== {title}");
+    let begin = Instant::now();
+    let outcome = check();
+    let seconds = begin.elapsed().as_secs_f64();
+    match outcome {
+        Ok(()) => println!("=== {title}: passed in {seconds:.1} s"),
+        Err(message) => {
+            return Err(format!("=== {title}: FAILED after {seconds:.1} s\n{message}"));
+        }
+    }
+    Ok(())
+}
+
+fn has_nextest(root: &Path) -> bool {
+    Command::new(env!("CARGO"))
+        .args(["nextest", "--version"])
+        .current_dir(root)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_step_says_how_to_repeat_it() {
+        let root = crate::root();
+        let step = Step { environment: Some(("COLOUR", "red")), ..step("none", "no-such-command") };
+        let message = step.run(&root).expect_err("cargo has no such command");
+        assert_eq!(message, "to repeat: COLOUR='red' cargo no-such-command");
+    }
+
+    #[test]
+    fn documentation_examples_run_with_and_without_nextest() {
+        for nextest in [false, true] {
+            let steps = tests(nextest);
+            assert_eq!(steps[0].cargo.contains(&"nextest"), nextest);
+            assert!(steps[1].cargo.contains(&"--doc"));
+        }
+    }
+
+    #[test]
+    fn the_first_failure_is_announced_with_its_title() {
+        let message = timed("clippy", || Err("to repeat: x".into())).expect_err("the check fails");
+        assert!(message.starts_with("=== clippy: FAILED after"), "{message}");
+        assert!(message.ends_with("to repeat: x"), "{message}");
+        assert!(timed("clippy", || Ok(())).is_ok());
+    }
+}

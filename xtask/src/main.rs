@@ -1,0 +1,49 @@
+//! Work on the repository itself. `cargo xtask` lists the commands.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+mod ci;
+mod release;
+mod tidy;
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  ci      everything that must hold before a change lands: format, clippy, docs, tidy, tests
+  tidy    the rules of STYLE.md that a program can check
+  exact   triangle pairs against whole-number arithmetic: --cases N (default 1000000) --seed S
+  demo    two bodies turning through each other in the terminal
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["ci"] => ci::run(&root()),
+        ["tidy"] => tidy::run(&root()),
+        ["exact", rest @ ..] => release::example(&root(), "jostle-oracle", "exact", rest),
+        ["demo", rest @ ..] => release::example(&root(), "jostle", "turning", rest),
+        [] | ["help" | "-h" | "--help"] => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        other => {
+            eprint!("cargo xtask does not know `{}`\n\n{HELP}", other.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the repository: the folder above this package.
+fn root() -> PathBuf {
+    let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    package.parent().map(PathBuf::from).unwrap_or(package)
+}
