@@ -23,8 +23,9 @@ use crate::triangle::{Triangle, TriangleDistance, distance};
 use crate::{Model, Pose};
 use glam::{DMat3, DVec3};
 
-/// Relative slack of speeds and times, far above the rounding of the few operations behind each.
-const SPEED_SLACK: f64 = 1e-12;
+/// Relative slack of speeds and times: each comes from a few dozen operations on numbers that are
+/// not larger, so they are off by less than 1e-14.
+const SPEED_SLACK: f64 = 1e-13;
 
 /// One of the two models at one time.
 pub(super) struct Body<'a> {

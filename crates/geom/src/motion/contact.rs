@@ -2,7 +2,6 @@
 
 use super::Motion;
 use super::advance::{Body, Limiting, Search, radius};
-use crate::triangle::distance;
 use crate::{Distance, FacePair, Model, Pair};
 
 /// How exactly, and with how much work, to look for a contact.
@@ -120,6 +119,7 @@ pub fn time_of_contact(
         let next = free + safe;
         if safe <= time_max {
             let probe = (free + time_max).min(1.0);
+            let probe = if probe - free > time_max { probe.next_down() } else { probe };
             if probe > free && moving.pair(probe).touches() {
                 let closest = moving.closest_touching(probe, &limiting);
                 return Contact::During { free, contact: probe, closest };
@@ -178,19 +178,8 @@ impl<'a> Moving<'a> {
 
     /// Where the models touch at the time `s`.
     fn closest_touching(&self, s: f64, limiting: &Limiting) -> Distance {
-        let pair = self.pair(s);
-        if let Some(witness) = pair.witness() {
-            let point = witness.point;
-            return Distance {
-                distance: 0.0,
-                point_a: point,
-                point_b: point,
-                faces: witness.faces,
-            };
-        }
-        // One solid is inside the other already: the triangles that were the first to be near.
-        let [i, j] = limiting.triangles;
-        let apart = distance(&pair.placed_a(i), &pair.placed_b(j));
-        self.named(&Limiting { apart, ..*limiting })
+        // A solid inside of another touches it, whatever the distance of the surfaces.
+        let closest = self.pair(s).distance().unwrap_or_else(|| self.named(limiting));
+        Distance { distance: 0.0, ..closest }
     }
 }
