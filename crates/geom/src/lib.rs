@@ -2,11 +2,13 @@
 //!
 //! Three nouns: a [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy,
 //! ready for queries; a [`Pose`] says where a model is. A [`Pair`] of posed models answers
-//! questions about the two, a [`Placed`] model those about one.
+//! questions about the two, a [`Placed`] model those about one, and [`time_of_contact`] tells
+//! when two models in [`Motion`] first touch.
 
 pub mod limits;
 mod mesh;
 mod model;
+mod motion;
 mod pair;
 mod pose;
 pub mod predicates;
@@ -18,6 +20,7 @@ pub mod triangle;
 
 pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
 pub use model::{Model, Quality};
+pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
 pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
 pub use single::{

@@ -1,0 +1,325 @@
+//! How long can two moving models go on before they can touch?
+//!
+//! Conservative advancement (Mirtich, *Impulse-based Dynamic Simulation of Rigid Body Systems*,
+//! 1996, section 2.3) with a bound along a direction for every pair of boxes and of triangles
+//! (Tang, Kim, Manocha, *C²A: Controlled Conservative Advancement for Continuous Collision
+//! Detection of Polygonal Models*, 2009). Two convex things that a gap g separates along a
+//! direction n stay apart as long as their points approach each other along n by less than g.
+//! How fast they can approach is known from [`Twist`]:
+//!
+//! * never faster than n · drift + |n × axis| · |w|, for each side;
+//! * at first with n · (drift + w), and that changes by at most turning · |n × axis| · |w| per
+//!   unit of time. For small gaps this is far better: it knows what moves away or along.
+//!
+//! The farthest point of a triangle along n is always one of its corners, so corners are enough.
+//! The time that is safe for two models is the smallest of their triangle pairs; the trees find
+//! it, since no pair in two boxes has less than the boxes have. Nothing of this needs the
+//! distance of the models, and any direction is right; directions only decide how much time is
+//! found.
+
+use super::{Motion, Twist};
+use crate::tree::{Child, Lane, WIDTH};
+use crate::triangle::{Triangle, TriangleDistance, distance};
+use crate::{Model, Pose};
+use glam::{DMat3, DVec3};
+
+/// Relative slack of speeds and times: each comes from a few dozen operations on numbers that are
+/// not larger, so they are off by less than 1e-14.
+const SPEED_SLACK: f64 = 1e-13;
+
+/// One of the two models at one time.
+pub(super) struct Body<'a> {
+    model: &'a Model,
+    pose: Pose,
+    twist: Twist,
+    /// Added to any approach speed, for rounding.
+    speed_slack: f64,
+    /// How far a corner of a triangle can be outside of a box of the tree around it.
+    box_slack: f64,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(model: &'a Model, motion: &Motion, s: f64) -> Body<'a> {
+        let twist = motion.twist(s);
+        let reach = radius(model) + motion.reach();
+        let speed = twist.drift.length() + twist.swirl.length() + twist.turning * reach;
+        // The fit of a box is off by at most 8 units of the last place of the radius, see
+        // `Relative`; twice that, and some of the smallest `f32`.
+        let box_slack = f64::from(f32::EPSILON) * 8.0 * f64::from(model.tree.radius)
+            + f64::from(f32::MIN_POSITIVE);
+        Body { model, pose: motion.at(s), twist, speed_slack: SPEED_SLACK * speed, box_slack }
+    }
+
+    fn placed(&self, triangle: usize) -> Triangle {
+        let mesh = &self.model.mesh;
+        mesh.triangles[triangle].map(|v| self.pose.place(mesh.vertices[v as usize]))
+    }
+
+    fn point(&self, at: DVec3, radius: f64) -> Point {
+        let swirl = self.twist.swirl_at(at);
+        let length = swirl.length() + self.twist.turning * radius;
+        Point { at, velocity: self.twist.drift + swirl, swirl: length }
+    }
+
+    fn points(&self, corners: &Triangle) -> [Point; 3] {
+        corners.map(|corner| self.point(corner, 0.0))
+    }
+
+    fn moving_box(&self, lane: Lane) -> MovingBox {
+        let tree = &self.model.tree;
+        let obb = tree.obb(lane);
+        let axes = obb.axes.map(|axis| axis.as_dvec3());
+        // The axes are orthonormal up to 1e-4 only. The box is all points whose projections on
+        // them are small enough, so its edges are along the inverse of the axes.
+        let inverse = DMat3::from_cols(axes[0], axes[1], axes[2]).transpose().inverse();
+        let half = obb.half.as_dvec3() + self.box_slack;
+        let edges = [
+            self.pose.turn(inverse.x_axis) * half.x,
+            self.pose.turn(inverse.y_axis) * half.y,
+            self.pose.turn(inverse.z_axis) * half.z,
+        ];
+        let center = self.pose.place_wide(tree.origin.as_dvec3() + obb.center.as_dvec3());
+        let radius = edges.iter().map(|edge| edge.length()).sum();
+        let normals = axes.map(|axis| self.pose.turn(axis));
+        MovingBox { center: self.point(center, radius), radius, edges, normals }
+    }
+
+    /// The speed along `n` at one time, at most, and how fast it can grow.
+    #[inline]
+    fn speeds(&self, point: &Point, n: DVec3, across: f64) -> Approach {
+        let most = n.dot(self.twist.drift) + across * point.swirl + self.speed_slack;
+        let now = n.dot(point.velocity) + self.speed_slack;
+        let bend = across * self.twist.turning * (point.swirl + self.speed_slack);
+        Approach { now, most, bend: bend * (1.0 + SPEED_SLACK) }
+    }
+
+    /// How much of `n` is normal to the axis.
+    #[inline]
+    fn across(&self, n: DVec3) -> f64 {
+        if self.twist.turning == 0.0 {
+            0.0
+        } else {
+            n.cross(self.twist.axis).length() + SPEED_SLACK
+        }
+    }
+}
+
+/// No vertex is further than this from the origin of the mesh.
+pub(super) fn radius(model: &Model) -> f64 {
+    1.001 * (f64::from(model.tree.radius) + model.tree.origin.as_dvec3().length())
+}
+
+/// A point of a model: where it is, its velocity, and the length of its swirl.
+#[derive(Clone, Copy)]
+struct Point {
+    at: DVec3,
+    velocity: DVec3,
+    swirl: f64,
+}
+
+/// All points centre ± edge ± edge ± edge and what lies between.
+struct MovingBox {
+    /// Its swirl is the longest of all points of the box.
+    center: Point,
+    radius: f64,
+    edges: [DVec3; 3],
+    normals: [DVec3; 3],
+}
+
+impl MovingBox {
+    fn extent(&self, n: DVec3) -> f64 {
+        self.edges.iter().map(|edge| edge.dot(n).abs()).sum()
+    }
+}
+
+/// How fast something moves along a direction: now, at most, and how fast that can grow.
+#[derive(Clone, Copy)]
+struct Approach {
+    now: f64,
+    most: f64,
+    bend: f64,
+}
+
+impl Approach {
+    /// The sum of what two things do towards each other.
+    #[inline]
+    fn and(self, other: Approach) -> Approach {
+        Approach {
+            now: self.now + other.now,
+            most: self.most + other.most,
+            bend: self.bend + other.bend,
+        }
+    }
+
+    /// A time after which the gap is still not closed.
+    #[inline]
+    fn safe_time(&self, gap: f64) -> f64 {
+        if gap <= 0.0 {
+            return 0.0;
+        }
+        let straight = if self.most > 0.0 { gap / self.most } else { f64::INFINITY };
+        // The root of gap = now·t + bend·t²/2, in the form without cancellation.
+        let root = (self.now * self.now + 2.0 * self.bend * gap).sqrt().max(self.now.abs());
+        let bent = if self.now >= 0.0 {
+            2.0 * gap / (self.now + root)
+        } else if self.bend > 0.0 {
+            (root - self.now) / self.bend
+        } else {
+            f64::INFINITY
+        };
+        straight.max(bent) * (1.0 - SPEED_SLACK)
+    }
+}
+
+/// The two triangles that may be the first to touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limiting {
+    pub(super) triangles: [usize; 2],
+    /// Their distance at the time of the search.
+    pub(super) apart: TriangleDistance,
+    /// Whether their closest points approach each other then.
+    pub(super) approach: bool,
+}
+
+/// The search for the time that is safe, at one time of the motion.
+pub(super) struct Search<'a> {
+    a: Body<'a>,
+    b: Body<'a>,
+    /// What rounding may take off a gap.
+    margin: f64,
+    /// The smallest safe time so far.
+    best: f64,
+    limiting: Option<Limiting>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(a: Body<'a>, b: Body<'a>, margin: f64, time_max: f64) -> Search<'a> {
+        Search { a, b, margin, best: time_max, limiting: None }
+    }
+
+    /// A time for which no two triangles can touch, and which pair of triangles prevents more;
+    /// `None` if there is no need for more. Looking at a pair of triangles `first` that is
+    /// likely to be it saves work.
+    pub(super) fn run(mut self, first: Option<[usize; 2]>) -> (f64, Option<Limiting>) {
+        let (tree_a, tree_b) = (&self.a.model.tree, &self.b.model.tree);
+        if tree_a.child(Lane::ROOT).is_empty() || tree_b.child(Lane::ROOT).is_empty() {
+            return (self.best, None);
+        }
+        if let Some([a, b]) = first {
+            self.triangles(a, b);
+        }
+        let roots = (self.a.moving_box(Lane::ROOT), self.b.moving_box(Lane::ROOT));
+        let mut stack = vec![(self.boxes(&roots.0, &roots.1), Lane::ROOT, Lane::ROOT)];
+        while let Some((time, a, b)) = stack.pop() {
+            if time >= self.best {
+                continue;
+            }
+            let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
+            if child_a.is_leaf() && child_b.is_leaf() {
+                for i in child_a.triangles() {
+                    for j in child_b.triangles() {
+                        self.triangles(i, j);
+                    }
+                }
+                continue;
+            }
+            let open_b =
+                child_a.is_leaf() || (!child_b.is_leaf() && tree_b.size(b) > tree_a.size(a));
+            let from = stack.len();
+            let lanes = |child: Child| (0..WIDTH).map(move |k| Lane::new(child.node_index(), k));
+            if open_b {
+                let one = self.a.moving_box(a);
+                for lane in lanes(child_b).filter(|&lane| !tree_b.child(lane).is_empty()) {
+                    stack.push((self.boxes(&one, &self.b.moving_box(lane)), a, lane));
+                }
+            } else {
+                let one = self.b.moving_box(b);
+                for lane in lanes(child_a).filter(|&lane| !tree_a.child(lane).is_empty()) {
+                    stack.push((self.boxes(&self.a.moving_box(lane), &one), lane, b));
+                }
+            }
+            // The least time on top. The sort is stable, so machines agree on the order.
+            stack[from..].sort_by(|x, y| y.0.total_cmp(&x.0));
+        }
+        (self.best, self.limiting)
+    }
+
+    /// A safe time for two boxes; the search for a larger one ends at the best so far.
+    fn boxes(&self, a: &MovingBox, b: &MovingBox) -> f64 {
+        let between = b.center.at - a.center.at;
+        let mut time = 0f64;
+        let mut enough = |n: DVec3| {
+            let n = if n.dot(between) < 0.0 { -n } else { n };
+            time = time.max(self.boxes_along(a, b, n));
+            time >= self.best
+        };
+        let faces = a.normals.iter().chain(&b.normals).copied();
+        let crossed = a.edges.iter().flat_map(|e| b.edges.iter().map(move |f| e.cross(*f)));
+        let _ = std::iter::once(between)
+            .chain(faces)
+            .chain(crossed)
+            .filter_map(DVec3::try_normalize)
+            .any(&mut enough);
+        time
+    }
+
+    fn boxes_along(&self, a: &MovingBox, b: &MovingBox, n: DVec3) -> f64 {
+        let gap = n.dot(b.center.at - a.center.at) - a.extent(n) - b.extent(n) - self.margin;
+        if gap <= 0.0 {
+            return 0.0;
+        }
+        let side = |body: &Body<'_>, moving: &MovingBox, n: DVec3| {
+            let across = body.across(n);
+            let mut approach = body.speeds(&moving.center, n, across);
+            approach.now += across * body.twist.turning * moving.radius;
+            approach
+        };
+        side(&self.a, a, n).and(side(&self.b, b, -n)).safe_time(gap)
+    }
+
+    /// Looks whether two triangles leave less time than the best so far.
+    fn triangles(&mut self, i: usize, j: usize) {
+        let (a, b) = (self.a.placed(i), self.b.placed(j));
+        let (points_a, points_b) = (self.a.points(&a), self.b.points(&b));
+        let apart = distance(&a, &b);
+        let towards = apart.on_b - apart.on_a;
+        let mut time = 0f64;
+        let mut enough = |n: DVec3| {
+            time = time.max(self.triangles_along(&points_a, &points_b, n));
+            time >= self.best
+        };
+        let edges = |t: &Triangle| [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
+        let (edges_a, edges_b) = (edges(&a), edges(&b));
+        let faces = [edges_a[0].cross(edges_a[1]), edges_b[0].cross(edges_b[1])];
+        let crossed = edges_a.iter().flat_map(|e| edges_b.iter().map(move |f| e.cross(*f)));
+        // Closer than this the direction between two points has few digits left, and the planes
+        // of the triangles tell better how they are apart.
+        let more = faces.into_iter().chain(crossed);
+        let candidates = std::iter::once(towards).chain(more.flat_map(|n| [n, -n]));
+        if candidates.filter_map(DVec3::try_normalize).any(&mut enough) {
+            return;
+        }
+        let velocity = |body: &Body<'_>, at: DVec3| body.point(at, 0.0).velocity;
+        let closing = velocity(&self.a, apart.on_a) - velocity(&self.b, apart.on_b);
+        self.best = time;
+        self.limiting =
+            Some(Limiting { triangles: [i, j], apart, approach: closing.dot(towards) > 0.0 });
+    }
+
+    fn triangles_along(&self, a: &[Point; 3], b: &[Point; 3], n: DVec3) -> f64 {
+        let gap = |x: &Point, y: &Point| n.dot(y.at - x.at) - self.margin;
+        if a.iter().any(|x| b.iter().any(|y| gap(x, y) <= 0.0)) {
+            return 0.0;
+        }
+        let (across_a, across_b) = (self.a.across(n), self.b.across(n));
+        let speeds_a = [0, 1, 2].map(|i| self.a.speeds(&a[i], n, across_a));
+        let speeds_b = [0, 1, 2].map(|j| self.b.speeds(&b[j], -n, across_b));
+        let mut time = f64::INFINITY;
+        for i in 0..3 {
+            for j in 0..3 {
+                time = time.min(speeds_a[i].and(speeds_b[j]).safe_time(gap(&a[i], &b[j])));
+            }
+        }
+        time
+    }
+}
