@@ -19,3 +19,4 @@ pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed
 pub use model::{Model, Quality};
 pub use pair::{Counters, Distance, FacePair, Pair, Witness};
 pub use pose::{Pose, PoseError};
+pub use tree::bytes::LoadTreeError;
