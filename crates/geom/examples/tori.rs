@@ -123,11 +123,11 @@ fn main() {
     let mut c2 = Counters::default();
     for p in &poses {
         let pr = Pair::new(&a, &id, &b, p);
-        let x = pr.touch_counters();
+        let x = pr.touches_counted().1;
         c.box_tests += x.box_tests;
         c.triangle_tests += x.triangle_tests;
         c.unsure += x.unsure;
-        let x = pr.all_pairs_counters();
+        let x = pr.all_pairs_counted().1;
         c2.box_tests += x.box_tests;
         c2.triangle_tests += x.triangle_tests;
         c2.unsure += x.unsure;
@@ -135,7 +135,7 @@ fn main() {
     let f = |x: u64| x as f64 / np as f64;
     let mut c3 = Counters::default();
     for p in &poses[..np.min(20)] {
-        let x = Pair::new(&a, &id, &b, p).distance_counters();
+        let x = Pair::new(&a, &id, &b, p).distance_counted().1;
         c3.box_tests += x.box_tests;
         c3.triangle_tests += x.triangle_tests;
     }

@@ -21,9 +21,13 @@ pub mod triangle;
 pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
 pub use model::{Model, Quality};
 pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
-pub use pair::{Counters, Distance, FacePair, Pair, Witness};
+pub use pair::{
+    Answer, Counters, Distance, DistanceSearch, FacePair, Limits, Pair, Progress, Relation,
+    SharedSegment, TouchSearch, Witness,
+};
 pub use pose::{Pose, PoseError};
 pub use single::{
     ClipDepth, ClosestPoint, ContainsError, FrustumSide, Placed, Plane, PlaneError, Ray, RayError,
     RayHit, Side, frustum_planes,
 };
+pub use tree::bytes::LoadTreeError;

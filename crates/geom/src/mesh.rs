@@ -333,6 +333,11 @@ impl Mesh {
         &self.triangles
     }
 
+    /// Whether some face is more than one triangle.
+    pub(crate) fn has_polygons(&self) -> bool {
+        self.triangles.len() != self.face_count()
+    }
+
     /// The face, as the caller counted them, that a triangle is part of.
     ///
     /// # Panics

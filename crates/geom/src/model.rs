@@ -1,7 +1,9 @@
 //! A mesh ready for queries: the mesh and its hierarchy.
 
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, MeshError};
+use crate::tree::bytes::{self, LoadTreeError, Loaded};
 use crate::tree::{self, Tree};
+use glam::Vec3;
 
 /// How much work goes into the hierarchy. The answers are the same for all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,7 @@ pub enum Quality {
 pub struct Model {
     pub(crate) mesh: Mesh,
     pub(crate) tree: Tree,
+    quality: Quality,
 }
 
 impl Model {
@@ -28,13 +31,105 @@ impl Model {
     pub fn build(mut mesh: Mesh, quality: Quality) -> Model {
         let (tree, order) = tree::build::build(&mesh.vertices, &mesh.triangles, quality);
         mesh.reorder(&order);
-        Model { mesh, tree }
+        Model { mesh, tree, quality }
+    }
+
+    /// The hierarchy as bytes, without the mesh. The format is described byte by byte in
+    /// `docs/hierarchy-file.md`.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Quality, solids};
+    ///
+    /// let mesh = solids::cuboid(DVec3::ONE)?;
+    /// let bytes = Model::build(mesh.clone(), Quality::Default).save();
+    /// let model = Model::load(mesh, &bytes)?;
+    /// assert_eq!(model.save(), bytes);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn save(&self) -> Vec<u8> {
+        bytes::save(&self.tree, &self.mesh, self.quality)
+    }
+
+    /// A mesh with the hierarchy that [`Model::save`] gave for it. The model is the same as the
+    /// one that was saved.
+    ///
+    /// # Errors
+    /// Bytes that are no saved hierarchy, damaged, cut short, of another mesh or of an earlier
+    /// state of this one. Bytes are not trusted: every box is compared with the triangles that it
+    /// must hold, so no bytes can lead to a wrong answer.
+    pub fn load(mut mesh: Mesh, bytes: &[u8]) -> Result<Model, LoadTreeError> {
+        let Loaded { tree, order, quality } = bytes::load(&mesh, bytes)?;
+        mesh.reorder(&order);
+        Ok(Model { mesh, tree, quality })
+    }
+
+    /// As [`Model::load`], and where that fails, or without bytes, as [`Model::build`]. Also
+    /// gives what was wrong with the bytes. A hierarchy that was saved with another quality is
+    /// taken as it is; [`Model::quality`] tells.
+    #[must_use]
+    pub fn load_or_build(
+        mut mesh: Mesh,
+        bytes: Option<&[u8]>,
+        quality: Quality,
+    ) -> (Model, Option<LoadTreeError>) {
+        match bytes.map(|bytes| bytes::load(&mesh, bytes)) {
+            Some(Ok(Loaded { tree, order, quality })) => {
+                mesh.reorder(&order);
+                (Model { mesh, tree, quality }, None)
+            }
+            Some(Err(error)) => (Model::build(mesh, quality), Some(error)),
+            None => (Model::build(mesh, quality), None),
+        }
+    }
+
+    /// Moves the vertices, given in the caller's order, and fits the boxes of the hierarchy to
+    /// them. Many times faster than a new hierarchy, and as good while neighbours stay neighbours;
+    /// after a large deformation [`Model::rebuild`] makes queries fast again.
+    ///
+    /// ```
+    /// use glam::{DVec3, Vec3};
+    /// use jostle_geom::{Mesh, Model, Pair, Pose, Quality};
+    ///
+    /// let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+    /// let a = Model::build(Mesh::from_triangles(corners, vec![[0, 1, 2]])?, Quality::Fast);
+    /// let mut b = a.clone();
+    /// let touch = |b: &Model| Pair::new(&a, &Pose::IDENTITY, b, &Pose::IDENTITY).touches();
+    /// assert!(touch(&b));
+    /// b.refit(&[Vec3::Z, Vec3::X + Vec3::Z, Vec3::Y + Vec3::Z])?;
+    /// assert!(!touch(&b));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Mesh::set_vertices`]. The model is then unchanged.
+    pub fn refit(&mut self, vertices: &[Vec3]) -> Result<(), MeshError> {
+        self.mesh.set_vertices(vertices)?;
+        self.tree.refit(&self.mesh.vertices, &self.mesh.triangles);
+        Ok(())
+    }
+
+    /// Builds the hierarchy anew. The result depends on the mesh and the quality only, not on
+    /// earlier hierarchies.
+    pub fn rebuild(&mut self, quality: Quality) {
+        let order = bytes::callers_order(&self.mesh);
+        self.mesh.reorder(&order);
+        let (tree, order) = tree::build::build(&self.mesh.vertices, &self.mesh.triangles, quality);
+        self.mesh.reorder(&order);
+        (self.tree, self.quality) = (tree, quality);
     }
 
     /// The mesh. Its triangles stand in the order of the hierarchy; faces keep their numbers.
     #[must_use]
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    /// What the hierarchy was built with.
+    #[must_use]
+    pub fn quality(&self) -> Quality {
+        self.quality
     }
 
     /// Bytes of memory that mesh and hierarchy take together.

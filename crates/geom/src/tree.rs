@@ -12,9 +12,12 @@
 //! a third less memory).
 
 pub(crate) mod build;
+pub(crate) mod bytes;
 mod fit;
 pub(crate) mod overlap;
+mod refit;
 mod split;
+mod validate;
 
 use crate::simd::{F32x8, Simd};
 use glam::{Vec3, Vec3A};

@@ -21,12 +21,27 @@ use std::collections::BinaryHeap;
 /// 2^-53, and the error of the points is added apart.
 const RANK_SLACK: f64 = 1.0 + 1e-12;
 
-/// A search for the smallest distance. It can be paused and goes on from there.
+/// A search for the smallest distance of two surfaces. It can be paused and goes on from there.
+/// Made by [`Pair::search_distance`].
+///
+/// ```
+/// use glam::DVec3;
+/// use jostle_geom::{Model, Pair, Pose, Quality, solids};
+///
+/// let ball = Model::build(solids::sphere(1.0, 0.001)?, Quality::Default);
+/// let beside = Pose::from_translation(DVec3::new(3.0, 0.0, 0.0))?;
+/// let mut search = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside).search_distance();
+/// while !search.run(10) {
+///     assert!(search.lower_bound() <= 1.01); // a bound that grows with every run
+/// }
+/// assert!(search.found().is_some_and(|found| found.distance >= 1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct DistanceSearch<'a> {
+pub struct DistanceSearch<'a> {
     pair: Pair<'a>,
     isa: Isa,
-    pub(crate) counters: Counters,
+    counters: Counters,
     /// Pairs whose boxes overlap, the most promising last.
     overlapping: Vec<Entry>,
     /// Pairs with a gap: the bits of a positive `f32` (which order like the number), then the
@@ -41,8 +56,7 @@ pub(crate) struct DistanceSearch<'a> {
 }
 
 impl<'a> DistanceSearch<'a> {
-    /// Looks for the smallest distance below `limit`.
-    pub(crate) fn new(pair: Pair<'a>, limit: f64) -> DistanceSearch<'a> {
+    pub(crate) fn new(pair: Pair<'a>) -> DistanceSearch<'a> {
         let (a, b) = (pair.a.tree.child(Lane::ROOT), pair.b.tree.child(Lane::ROOT));
         let mut overlapping = Vec::with_capacity(64);
         if !a.is_empty() && !b.is_empty() {
@@ -55,20 +69,22 @@ impl<'a> DistanceSearch<'a> {
             overlapping,
             apart: BinaryHeap::with_capacity(256),
             waiting: Vec::with_capacity(256),
-            limit,
+            limit: f64::INFINITY,
             best: None,
             touching: false,
         }
     }
 
-    /// Goes on for at most `budget` tests; true when finished.
-    pub(crate) fn run(&mut self, budget: u64) -> bool {
+    /// Goes on for at most this many operations (a box against eight, or a pair of leaves); true
+    /// when finished.
+    pub fn run(&mut self, operations: u64) -> bool {
         let isa = self.isa;
-        isa.run(Run { search: self, budget })
+        isa.run(Run { search: self, budget: operations })
     }
 
-    /// What was found: faces and points of the closest triangles.
-    pub(crate) fn found(&self) -> Option<Distance> {
+    /// The closest found so far; when finished, the smallest distance.
+    #[must_use]
+    pub fn found(&self) -> Option<Distance> {
         let (a, b) = self.best?;
         let pair = &self.pair;
         let closest = triangle::distance(&pair.placed_a(a), &pair.placed_b(b));
@@ -80,8 +96,15 @@ impl<'a> DistanceSearch<'a> {
         })
     }
 
+    /// What it cost so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
     /// No two points are closer than this.
-    pub(crate) fn lower_bound(&self) -> f64 {
+    #[must_use]
+    pub fn lower_bound(&self) -> f64 {
         if self.touching || !self.overlapping.is_empty() {
             return 0.0;
         }

@@ -50,7 +50,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// The box around `points` along the given orthonormal axes.
-    fn along(isa: Isa, points: &[Vec3A], axes: [Vec3A; 3]) -> Fit {
+    pub(super) fn along(isa: Isa, points: &[Vec3A], axes: [Vec3A; 3]) -> Fit {
         let (raw, axes) = stored_axes(axes);
         let mut dirs = [[[0.0; 8]; 3]; 2];
         for (k, axis) in axes.iter().enumerate() {

@@ -1,0 +1,113 @@
+//! The same bytes and answers for any number of threads, and on every machine.
+//!
+//! The scenes use no library trigonometry, so that their coordinates are the same everywhere.
+//! `PAIRS` never changes: answers are exact. `TREES` changes when the way of building changes, and
+//! at no other time: then look whether the change is meant, and copy what the test prints.
+
+mod soup;
+
+use glam::{DQuat, DVec2, DVec3};
+use jostle_geom::{Mesh, Model, Pair, Pose, solids};
+use soup::{QUALITIES, Random, grid_soup, soup};
+
+fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+/// Waves of whole numbers: every coordinate is an integer.
+fn terrain() -> Mesh {
+    let height = |at: DVec2| {
+        let (x, y) = (at.x.round() as i64, at.y.round() as i64);
+        ((x * x * 7 + y * y * 3 + x * y) % 11) as f64
+    };
+    solids::grid(DVec2::new(120.0, 80.0), [120, 80], height).unwrap()
+}
+
+#[test]
+fn any_number_of_threads_builds_the_same() {
+    let scenes = [
+        solids::sphere(1.0, 0.000_5).unwrap(),
+        terrain(),
+        soup(&mut Random(1), 9000, 1.0, 0.05),
+        grid_soup(&mut Random(2), 5000, 6, 1.0),
+    ];
+    for (index, mesh) in scenes.iter().enumerate() {
+        for quality in QUALITIES {
+            let build = |threads| in_pool(threads, || Model::build(mesh.clone(), quality).save());
+            let expected = build(1);
+            for threads in [2, 3, 8] {
+                assert!(build(threads) == expected, "scene {index}, {quality:?}, {threads}");
+            }
+        }
+    }
+}
+
+fn hash(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// Number of touching pairs of a model with itself over some poses, and their hash.
+fn pairs(model: &Model) -> (usize, u64) {
+    let mut all = Vec::new();
+    let vertices = model.mesh().vertices();
+    let size = f64::from(vertices.iter().fold(0.0, |size: f32, v| size.max(v.abs().max_element())));
+    for (turn, shift) in [
+        ([0.0, 0.0, 0.0, 1.0], [0.5, 0.25, 0.125]),
+        ([1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
+        ([1.0, 2.0, 3.0, 4.0], [0.25, 0.75, 0.5]),
+        ([1.0, 0.0, -1.0, 0.25], [0.0, 0.0, 0.0]),
+    ] {
+        let pose = Pose::new(DQuat::from_array(turn), DVec3::from(shift) * size).unwrap();
+        all.extend(Pair::new(model, &Pose::IDENTITY, model, &pose).all_pairs());
+    }
+    (all.len(), hash(all.iter().map(|pair| u64::from(pair.a) << 32 | u64::from(pair.b))))
+}
+
+/// The last eight bytes of a saved hierarchy.
+fn checksum(model: &Model) -> u64 {
+    model.save().last_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[test]
+fn every_machine_gives_the_same() {
+    let scenes = [
+        ("sphere", solids::sphere(1.0, 0.002).unwrap()),
+        ("box", solids::cuboid(DVec3::new(1.0, 2.0, 3.0)).unwrap()),
+        ("tetra flake", solids::tetra_flake(4).unwrap()),
+        ("terrain", terrain()),
+        ("integer soup", grid_soup(&mut Random(5), 700, 8, 0.5)),
+        ("soup", soup(&mut Random(6), 700, 1.0, 0.1)),
+    ];
+    let (mut found_trees, mut found_pairs) = (String::new(), String::new());
+    for (name, mesh) in &scenes {
+        let models = QUALITIES.map(|quality| Model::build(mesh.clone(), quality));
+        let [fast, default, tight] = models.each_ref().map(checksum);
+        found_trees += &format!("{name}: {fast:016x} {default:016x} {tight:016x}\n");
+        let [first, rest @ ..] = models.each_ref().map(pairs);
+        assert!(rest.iter().all(|other| *other == first), "{name}: a quality changes the answer");
+        found_pairs += &format!("{name}: {} {:016x}\n", first.0, first.1);
+    }
+    assert_eq!(found_pairs, PAIRS, "pairs:\n{found_pairs}");
+    assert_eq!(found_trees, TREES, "trees:\n{found_trees}");
+}
+
+const PAIRS: &str = "\
+sphere: 16312 cc40e9b3b684db15
+box: 28 432ae094d5bbe715
+tetra flake: 1592 ba828988bcedb167
+terrain: 21221 8030ddb2972fcb00
+integer soup: 45876 3567000196242069
+soup: 103 47aaebc29bb28570
+";
+
+/// Checksums of fast, default and tight hierarchies.
+const TREES: &str = "\
+sphere: 37418312590c3f19 355c8cf49554b735 f766a299897f2650
+box: ba108e4cc13d9a67 2a8a0fae7058abfe d80cfc1f70ee27b9
+tetra flake: 6b336926c85fded1 ff34523a8c878b19 1add8871cc7cd10f
+terrain: d013004d7198ba02 aa6ee8eb26c59fa6 f7add46e47e9a488
+integer soup: e570a2ec7d039b7d 2a28fbd3c4bc32c6 fe42f73b8fbf186e
+soup: 2199b35b908ca4cd 602d99aae67a2b29 31e7c47573ea5738
+";
