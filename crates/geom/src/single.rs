@@ -96,7 +96,7 @@ impl<'a> Placed<'a> {
     }
 
     /// A point of the world in the frame of the tree.
-    fn to_tree(&self, p: DVec3) -> DVec3 {
+    fn in_tree_frame(&self, p: DVec3) -> DVec3 {
         self.pose.unplace(p) - self.model.tree.origin.as_dvec3()
     }
 

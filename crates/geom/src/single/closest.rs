@@ -70,7 +70,7 @@ impl Placed<'_> {
         if within.is_nan() {
             return None;
         }
-        let local = self.to_tree(p);
+        let local = self.in_tree_frame(p);
         let slack = self.slack_at(p);
         let mut best: Option<(ClosestPoint, usize)> = None;
         let mut open = BinaryHeap::with_capacity(64);

@@ -65,8 +65,7 @@ impl Ray {
     pub fn new(origin: DVec3, direction: DVec3, length_max: f64) -> Result<Ray, RayError> {
         let start = usable(origin).ok_or(RayError::BadPoint { point: origin })?;
         let unit = unit(direction).ok_or(RayError::BadDirection { direction })?;
-        // Written so that NaN is refused too.
-        if !(length_max >= 0.0) {
+        if length_max.is_nan() || length_max < 0.0 {
             return Err(RayError::BadLength { length: length_max });
         }
         let length = length_max.min(LENGTH_MAX);
@@ -235,7 +234,7 @@ impl Placed<'_> {
 
     /// The ray in the frame of the tree; `direction` has length 1.
     pub(super) fn local_ray(&self, origin: DVec3, direction: DVec3, length: f64) -> LocalRay {
-        let start = self.to_tree(origin);
+        let start = self.in_tree_frame(origin);
         let slack = self.slack_at(origin);
         let reach = start.length() + f64::from(self.model.tree.radius) + slack;
         // Every point of the mesh is nearer than `reach`. What lies beyond does not matter, and

@@ -6,7 +6,7 @@ use jostle_geom::triangle::distance;
 use jostle_geom::{Pose, Quality};
 
 /// Smallest distance by the function for two triangles, one of them a point.
-fn slow_distance(case: &Case, p: DVec3) -> f64 {
+pub(super) fn slow_distance(case: &Case, p: DVec3) -> f64 {
     let placed = case.placed();
     let all = (0..case.triangles()).map(|i| distance(&[p; 3], &placed.triangle(i)).distance);
     all.fold(f64::INFINITY, f64::min)

@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 use jostle_geom::triangle::{RayCross, x_ray_crosses};
 use jostle_geom::{ContainsError, Mesh, Model, Placed, Pose, Quality, Side, solids};
 
-fn slow_contains(placed: &Placed<'_>, p: DVec3) -> Side {
+pub(super) fn slow_contains(placed: &Placed<'_>, p: DVec3) -> Side {
     let crossed: Vec<RayCross> = (0..placed.model().mesh().triangle_count())
         .map(|i| x_ray_crosses(p, &placed.triangle(i)))
         .collect();

@@ -160,6 +160,26 @@ fn an_empty_model_answers_everything() {
     assert_eq!(placed.own_touching(), []);
 }
 
+/// Near the largest `f32` the radius of the mesh may not be a number, and boxes are of no use.
+#[test]
+fn the_largest_numbers_are_no_exception() {
+    let mut dice = Dice(9);
+    let mesh = scaled(&torus([10, 6]), 1.1e38, Vec3::ZERO).into_solid().unwrap();
+    for pose in poses() {
+        let case = Case::new("largest", mesh.clone(), pose, Quality::Default);
+        let (placed, size) = (case.placed(), 3e38);
+        for _ in 0..40 {
+            let p = dice.vector() * size;
+            let [a, b, c] = placed.triangle(dice.below(case.triangles() as u64) as usize);
+            let through = jostle_geom::Ray::between(p, (a + b + c) / 3.0 * 1.01).unwrap();
+            ray::check(&case, &through, "largest");
+            assert_eq!(placed.contains(p), Ok(contains::slow_contains(&placed, p)));
+            let closest = placed.closest_point(p, f64::INFINITY).unwrap().distance;
+            assert!((closest - closest::slow_distance(&case, p)).abs() < size * 1e-14);
+        }
+    }
+}
+
 #[test]
 fn placed_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}

@@ -25,7 +25,7 @@ fn slow_ray(placed: &Placed<'_>, ray: &Ray) -> Option<(f64, u32, DVec3)> {
     best
 }
 
-fn check(case: &Case, ray: &Ray, about: &str) -> bool {
+pub(super) fn check(case: &Case, ray: &Ray, about: &str) -> bool {
     let placed = case.placed();
     let (fast, slow) = (placed.ray(ray), slow_ray(&placed, ray));
     let about = format!("{about} {} {ray:?}", case.name);
