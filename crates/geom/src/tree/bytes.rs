@@ -12,9 +12,12 @@
 //! | 28 | 4 | number of nodes n, at least 1 |
 //! | 32 | 12 | origin x, y, z (`f32`) |
 //! | 44 | 4 | radius (`f32`) |
-//! | 48 | 320·n | nodes: centre x of eight lanes, y, z; half extents along the three axes (`f32`); first axis x, y, z, second axis x, y, z (`i16`); children (`u32`) |
-//! | 48 + 320·n | 4·t | for each triangle in the order of the hierarchy, its number in the caller's order |
+//! | 48 | 320·n | the nodes, see below |
+//! | 48 + 320·n | 4·t | for each triangle of the hierarchy, its number in the caller's order |
 //! | 48 + 320·n + 4·t | 8 | FNV-1a (64 bits) of all bytes before |
+//!
+//! A node is, for eight lanes each: centre x, y, z; half extents along the three axes (`f32`);
+//! first axis x, y, z, second axis x, y, z (`i16`); children (`u32`, see [`Child`]).
 //!
 //! The caller's order is by face; the triangles of one polygon are ordered by the caller's numbers
 //! of their corners, because a mesh that was reordered does not know how they stood.
