@@ -97,14 +97,14 @@ impl Motion {
         Ok(Motion { drift, arc: way - drift, ..linear })
     }
 
-    /// The pose at time `s`: up to 0 the start pose, from 1 on the end pose, to the bit.
+    /// The pose at time `s`: up to 0 (and for NaN) the start pose, from 1 on the end pose, to the
+    /// bit.
     #[must_use]
     pub fn at(&self, s: f64) -> Pose {
         if s >= 1.0 {
             return self.end;
         }
-        // Written so that NaN is the start.
-        if !(s > 0.0) || self.start == self.end {
+        if s.is_nan() || s <= 0.0 || self.start == self.end {
             return self.start;
         }
         let rotation = if self.half_angle == 0.0 {

@@ -335,7 +335,8 @@ fn a_budget_ends_conservatively() {
     assert!(last > 0.3 && known > 0, "{last} {known}");
 }
 
-/// Bits that must never change, on any machine.
+/// Bits that are the same on every machine. (Another hierarchy may change the last of them: a time
+/// may be found safe by boxes or by triangles.)
 #[test]
 fn golden_bits() {
     let (a, b) = (cuboid(1.0, 2.0, 3.0), cuboid(0.5, 4.0, 3.0));
@@ -351,5 +352,9 @@ fn golden_bits() {
         let (free, contact) = during(case.checked("golden"));
         [free.to_bits(), contact.to_bits()]
     });
-    assert_eq!(found, [[0; 2]; 2], "{found:#018x?}");
+    let expected = [
+        [0x3fcf_29b6_00c7_59de, 0x3fcf_29be_6443_2a38],
+        [0x3fce_4bcd_3a49_ecfb, 0x3fce_4bd5_9dc5_bd55],
+    ];
+    assert_eq!(found, expected, "{found:#018x?}");
 }

@@ -69,7 +69,7 @@ pub enum Contact {
 ///    each other so that the proof succeeds, are not in contact.
 /// 3. A contact that is shorter than `time` may show only as the second kind, or as
 ///    [`Contact::Unknown`]; but it is never passed over.
-/// 4. Every machine gives the same bits.
+/// 4. Every machine gives the same bits, for models built with the same [`crate::Quality`].
 ///
 /// Solids contain what is inside of them ([`crate::Mesh::into_solid`]): at time 0 that is
 /// [`Contact::AtStart`]. Later it cannot begin without the surfaces touching first. An empty
