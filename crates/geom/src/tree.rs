@@ -143,8 +143,8 @@ impl Node {
             self.center[k][lane] = obb.center[k];
             self.half[k][lane] = obb.half[k];
         }
-        for k in 0..6 {
-            self.axis[k][lane] = raw[k];
+        for (axis, raw) in self.axis.iter_mut().zip(raw) {
+            axis[lane] = raw;
         }
         self.child[lane] = child;
     }

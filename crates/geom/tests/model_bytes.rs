@@ -30,7 +30,7 @@ fn answers(model: &Model, other: &Model) -> Vec<(Vec<FacePair>, bool, String)> {
     let mut random = Random(9);
     let ask = |pose: Pose| {
         let pair = Pair::new(model, &Pose::IDENTITY, other, &pose);
-        let cost = format!("{:?} {:?}", pair.touch_counters(), pair.all_pairs_counters());
+        let cost = format!("{:?} {:?}", pair.touches_counted().1, pair.all_pairs_counted().1);
         (pair.all_pairs(), pair.touches(), cost)
     };
     let mut all = vec![ask(Pose::IDENTITY)];
@@ -208,7 +208,6 @@ fn mutations_are_refused_or_harmless() {
         (soup(&mut random, 3, 1e-40, 0.5), Quality::Tight),
         (soup(&mut random, 3, 1e38, 0.5), Quality::Default),
     ] {
-        let asked = mesh.vertices()[0].length() < 1e30;
         let expected = poses.map(|pose| brute_pairs(&mesh, &Pose::IDENTITY, other.mesh(), &pose));
         let bytes = Model::build(mesh.clone(), quality).save();
         for turn in 0..5000 {
@@ -225,7 +224,7 @@ fn mutations_are_refused_or_harmless() {
             };
             accepted += 1;
             assert!(model.save() == changed, "turn {turn}");
-            for (pose, expected) in poses.iter().zip(&expected).filter(|_| asked) {
+            for (pose, expected) in poses.iter().zip(&expected) {
                 let pair = Pair::new(&model, &Pose::IDENTITY, &other, pose);
                 assert_eq!(pair.all_pairs(), *expected, "turn {turn}");
                 assert_eq!(pair.touches(), !expected.is_empty(), "turn {turn}");

@@ -184,7 +184,7 @@ fn huge_and_tiny() {
     tally.both_answers_occur();
 }
 
-const SCALES: [f32; 9] = [1e-45, 1e-40, 1e-38, 1e-30, 1e-15, 1e6, 1e15, 1e28, 1e30];
+const SCALES: [f32; 11] = [1e-45, 1e-40, 1e-38, 1e-30, 1e-15, 1e6, 1e15, 1e28, 1e30, 1e37, 1e38];
 
 /// Far translations leave few digits for the position; the answer is about the placed numbers.
 #[test]

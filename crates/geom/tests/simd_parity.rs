@@ -29,7 +29,7 @@ fn run(a: &Mesh, b: &Mesh, reach: f64, scalar: bool) -> Vec<Outcome> {
         let answers = (0..8).map(|_| {
             let (pose_a, pose_b) = (random.pose(reach * 0.1), random.pose(reach));
             let pair = Pair::new(&models[0], &pose_a, &models[1], &pose_b);
-            (pair.touches(), pair.all_pairs(), pair.touch_counters(), pair.all_pairs_counters())
+            (pair.touches(), pair.all_pairs(), pair.touches_counted().1, pair.all_pairs_counted().1)
         });
         Outcome {
             answers: answers.collect(),
@@ -83,8 +83,8 @@ fn plain_arrays_and_vector_instructions_give_the_same_bits() {
     // One more pair in one and the same place, where the filter can decide little.
     use_scalar_only(true);
     let model = Model::build(cube, QUALITIES[1]);
-    let slow = Pair::new(&model, &Pose::IDENTITY, &model, &Pose::IDENTITY).all_pairs_counters();
+    let slow = Pair::new(&model, &Pose::IDENTITY, &model, &Pose::IDENTITY).all_pairs_counted().1;
     use_scalar_only(false);
-    let fast = Pair::new(&model, &Pose::IDENTITY, &model, &Pose::IDENTITY).all_pairs_counters();
+    let fast = Pair::new(&model, &Pose::IDENTITY, &model, &Pose::IDENTITY).all_pairs_counted().1;
     assert_eq!(slow, fast);
 }

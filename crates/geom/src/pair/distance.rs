@@ -170,19 +170,19 @@ impl Run<'_, '_> {
         let (gaps, used) = Gaps(opening.node, &opening.one).run::<S>();
         let first = search.overlapping.len();
         let mut deepest = (f32::INFINITY, 0);
-        for k in 0..8 {
+        for (k, gap) in gaps.into_iter().enumerate() {
             let entry = Entry(opening.first.0 + ((k as u64) << opening.shift));
             // NaN (numbers beyond f32) counts as overlap.
-            if used >> k & 1 == 0 || f64::from(gaps[k]) >= search.limit {
+            if used >> k & 1 == 0 || f64::from(gap) >= search.limit {
                 continue;
             }
-            if gaps[k] > 0.0 {
-                let key = u64::from(gaps[k].to_bits()) << 32 | search.waiting.len() as u64;
+            if gap > 0.0 {
+                let key = u64::from(gap.to_bits()) << 32 | search.waiting.len() as u64;
                 search.apart.push(Reverse(key));
                 search.waiting.push(entry);
             } else {
-                if gaps[k] < deepest.0 {
-                    deepest = (gaps[k], search.overlapping.len());
+                if gap < deepest.0 {
+                    deepest = (gap, search.overlapping.len());
                 }
                 search.overlapping.push(entry);
             }

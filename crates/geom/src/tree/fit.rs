@@ -31,7 +31,7 @@ const ANGLES: [(f32, f32); 6] = [
     (0.997_188_8, 0.074_929_7),
     (0.999_296_9, 0.037_491_2),
     (0.999_824_2, 0.018_748_9),
-    (0.999_956_05, 0.009_374_86),
+    (0.999_956_07, 0.009_374_86),
 ];
 
 /// Sets with more points climb on their extreme points only.
@@ -62,7 +62,7 @@ impl Fit {
         // The centre is rounded, so the half extent is measured from the rounded centre. The axes
         // are orthonormal up to 1.1e-4 only; solving for the point with the wanted projections
         // would be tighter by that much and is not worth it.
-        let middle = (lo + hi) * 0.5;
+        let middle = lo * 0.5 + hi * 0.5; // not (lo + hi) / 2, which can overflow
         let center = axes[0] * middle.x + axes[1] * middle.y + axes[2] * middle.z;
         let along = |p: Vec3A| Vec3A::new(axes[0].dot(p), axes[1].dot(p), axes[2].dot(p));
         let at = along(center);
@@ -73,7 +73,7 @@ impl Fit {
     /// The box along the coordinate axes.
     pub(crate) fn axis_aligned(lo: Vec3A, hi: Vec3A) -> Fit {
         let (raw, axes) = stored_axes([Vec3A::X, Vec3A::Y, Vec3A::Z]);
-        let center = (lo + hi) * 0.5;
+        let center = lo * 0.5 + hi * 0.5;
         let half = (hi - center).max(center - lo);
         Fit { obb: Obb { center, half, axes }, raw, area: area(half) }
     }
@@ -410,11 +410,9 @@ fn eigenvectors(mut m: [[f32; 3]; 3]) -> [Vec3A; 3] {
                 row[p] = c * a - s * b;
                 row[q] = s * a + c * b;
             }
-            for k in 0..3 {
-                let (a, b) = (m[p][k], m[q][k]);
-                m[p][k] = c * a - s * b;
-                m[q][k] = s * a + c * b;
-            }
+            let (row_p, row_q) = (m[p], m[q]);
+            m[p] = std::array::from_fn(|k| c * row_p[k] - s * row_q[k]);
+            m[q] = std::array::from_fn(|k| s * row_p[k] + c * row_q[k]);
             let (a, b) = (axes[p], axes[q]);
             axes[p] = a * c - b * s;
             axes[q] = a * s + b * c;

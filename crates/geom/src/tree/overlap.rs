@@ -90,6 +90,13 @@ fn faces<S: Simd>(node: &Node, one: &One) -> Projections<S> {
 }
 
 impl<S: Simd> Projections<S> {
+    /// The lanes in use: unused ones have negative half extents. (Slacks beyond 1e30 would make
+    /// those overlap too.)
+    #[inline(always)]
+    fn used(&self) -> u8 {
+        !S::F::splat(0.0).gt(self.half[0])
+    }
+
     /// Largest signed gap along a face normal.
     #[inline(always)]
     fn best_face(&self) -> S::F {
@@ -116,16 +123,18 @@ impl<S: Simd> Projections<S> {
     }
 }
 
-/// Per lane: how far apart along the best of the 15 directions, and what that must exceed. NaN
-/// (numbers beyond `f32`) counts as overlap.
+/// The lanes that may overlap, and per lane how far apart they are along the best of the 15
+/// directions. NaN (numbers beyond `f32`) counts as overlap: hence "not greater".
 #[inline(always)]
-fn separations<S: Simd>(node: &Node, one: &One) -> (S::F, S::F) {
+fn separations<S: Simd>(node: &Node, one: &One) -> (u8, S::F) {
     let p = faces::<S>(node, one);
     let apart = p.best_face();
-    if apart.gt(p.slack) == 0xff {
-        return (apart, p.slack);
+    let mask = p.used() & !apart.gt(p.slack);
+    if mask == 0 {
+        return (0, apart);
     }
-    (apart.max(p.best_edge()), p.slack)
+    let apart = apart.max(p.best_edge());
+    (mask & !apart.gt(p.slack), apart)
 }
 
 #[inline(always)]
@@ -150,9 +159,7 @@ impl Kernel for Overlap<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> u8 {
-        let (apart, slack) = separations::<S>(self.0, self.1);
-        // "Not greater", so that NaN counts as overlap.
-        !apart.gt(slack)
+        separations::<S>(self.0, self.1).0
     }
 }
 
@@ -164,10 +171,10 @@ impl Kernel for OverlapDepth<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> (u8, [f32; WIDTH]) {
-        let (apart, slack) = separations::<S>(self.0, self.1);
+        let (mask, apart) = separations::<S>(self.0, self.1);
         let mut depth = [0.0; WIDTH];
         apart.store(&mut depth);
-        (!apart.gt(slack), depth)
+        (mask, depth)
     }
 }
 
@@ -197,6 +204,6 @@ impl Kernel for Gaps<'_> {
         let bound = bound.mul(S::F::splat(GAP_SCALE)).sub(p.slack);
         let mut out = [0.0; WIDTH];
         bound.store(&mut out);
-        (out, S::F::splat(-1e29).gt(p.half[0]) ^ 0xff)
+        (out, p.used())
     }
 }
