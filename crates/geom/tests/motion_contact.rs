@@ -50,8 +50,12 @@ impl Case<'_> {
     fn checked(&self, name: &str) -> Contact {
         let answer = self.ask();
         let swapped = Case { a: self.b, b: self.a, limits: self.limits };
-        let kind = std::mem::discriminant(&answer);
-        assert_eq!(std::mem::discriminant(&swapped.ask()), kind, "{name}: the other way round");
+        // Both take other steps, so one may have used them up before the other.
+        let kinds = [answer, swapped.ask()];
+        if !kinds.iter().any(|kind| matches!(kind, Contact::Unknown { .. })) {
+            let [one, other] = kinds.map(|kind| std::mem::discriminant(&kind));
+            assert_eq!(one, other, "{name}: the other way round");
+        }
         let first = self.first_touch();
         match answer {
             Contact::Never => assert_eq!(first, None, "{name}: passed over"),
@@ -320,7 +324,7 @@ fn a_budget_ends_conservatively() {
     let motion = Motion::screw(&at(-4.0, 0.3, 0.2), &turned(spin, 1.0, 0.0, 0.0)).unwrap();
     let mut last = 0.0;
     let mut known = 0;
-    for steps_max in 0..12 {
+    for steps_max in 0..30 {
         let limits = ContactLimits { steps_max, ..ContactLimits::default() };
         let still = Motion::still(&Pose::IDENTITY);
         match (Case { a: (&torus, motion), b: (&torus, still), limits }).checked("budget") {
@@ -353,8 +357,8 @@ fn golden_bits() {
         [free.to_bits(), contact.to_bits()]
     });
     let expected = [
-        [0x3fcf_29b6_00c7_59de, 0x3fcf_29be_6443_2a38],
-        [0x3fce_4bcd_3a49_ecfb, 0x3fce_4bd5_9dc5_bd55],
+        [0x3fcf_29b8_2986_381d, 0x3fcf_29c0_8d02_0877],
+        [0x3fce_4bd2_2e5b_17a3, 0x3fce_4bda_91d6_e7fd],
     ];
     assert_eq!(found, expected, "{found:#018x?}");
 }

@@ -27,6 +27,11 @@ use glam::{DMat3, DVec3};
 /// not larger, so they are off by less than 1e-14.
 const SPEED_SLACK: f64 = 1e-13;
 
+/// Boxes with at least this part of the time that a pair of triangles allows are not opened: a
+/// somewhat shorter step for much less work (the "controlled" of C²A). Two tori of 2k, 20k, 200k
+/// triangles: 3.6, 11.3, 73 ms with 1; 1.6, 2.6, 5.2 ms with 0.75; 1.8, 2.5, 4.2 ms with 0.4.
+const ENOUGH: f64 = 0.5;
+
 /// One of the two models at one time.
 pub(super) struct Body<'a> {
     model: &'a Model,
@@ -210,8 +215,14 @@ impl<'a> Search<'a> {
         }
         let roots = (self.a.moving_box(Lane::ROOT), self.b.moving_box(Lane::ROOT));
         let mut stack = vec![(self.boxes(&roots.0, &roots.1), Lane::ROOT, Lane::ROOT)];
+        // The least time of the boxes that were not opened.
+        let mut boxes_time = f64::INFINITY;
         while let Some((time, a, b)) = stack.pop() {
             if time >= self.best {
+                continue;
+            }
+            if self.limiting.is_some() && time >= ENOUGH * self.best {
+                boxes_time = boxes_time.min(time);
                 continue;
             }
             let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
@@ -241,7 +252,7 @@ impl<'a> Search<'a> {
             // The least time on top. The sort is stable, so machines agree on the order.
             stack[from..].sort_by(|x, y| y.0.total_cmp(&x.0));
         }
-        (self.best, self.limiting)
+        (self.best.min(boxes_time), self.limiting)
     }
 
     /// A safe time for two boxes; the search for a larger one ends at the best so far.
