@@ -251,6 +251,9 @@ impl<'a> Pair<'a> {
     /// A part of one that lies inside the other, which is solid. Only for surfaces that do not
     /// touch: then one vertex of each connected part decides for the whole part.
     fn inside(&self) -> Option<Witness> {
+        if !self.a.mesh.is_solid() && !self.b.mesh.is_solid() {
+            return None;
+        }
         let [a, b] = self.placed();
         let inner_b =
             || part_inside(&a, &b).map(|(face, point)| (FacePair { a: 0, b: face }, point));

@@ -24,10 +24,13 @@ pub struct Counters {
     pub unsure: u64,
 }
 
-/// A stack that takes up to eight entries at a time, chosen by a mask, without a branch.
+/// A stack that takes up to eight entries at a time, chosen by a mask, without a branch. Small
+/// ones need no memory from the heap: that is a tenth of a query that ends early.
 #[derive(Clone, Debug)]
-struct List {
-    slots: Vec<Entry>,
+struct List<const INLINE: usize> {
+    inline: [Entry; INLINE],
+    /// Takes over when `inline` is full; empty until then.
+    spilled: Vec<Entry>,
     len: usize,
 }
 
@@ -49,9 +52,14 @@ static LANES: [[u8; 8]; 256] = {
     table
 };
 
-impl List {
-    fn new(capacity: usize) -> List {
-        List { slots: vec![Entry::ROOTS; capacity], len: 0 }
+impl<const INLINE: usize> List<INLINE> {
+    fn new() -> Self {
+        List { inline: [Entry::ROOTS; INLINE], spilled: Vec::new(), len: 0 }
+    }
+
+    #[inline(always)]
+    fn slots(&mut self) -> &mut [Entry] {
+        if self.spilled.is_empty() { &mut self.inline } else { &mut self.spilled }
     }
 
     #[inline(always)]
@@ -61,18 +69,20 @@ impl List {
 
     #[inline(always)]
     fn pop(&mut self) -> Option<Entry> {
-        self.len = self.len.checked_sub(1)?;
-        Some(self.slots[self.len])
+        let last = self.len.checked_sub(1)?;
+        self.len = last;
+        Some(self.slots()[last])
     }
 
     /// Appends `first` with each set bit of `mask` added at `shift`.
     #[inline(always)]
     fn push_lanes(&mut self, mask: u8, first: Entry, shift: u32) {
-        if self.len + 8 > self.slots.len() {
+        let len = self.len;
+        if len + 8 > self.slots().len() {
             self.grow();
         }
         let lanes = &LANES[usize::from(mask)];
-        let slots = &mut self.slots[self.len..self.len + 8];
+        let slots = &mut self.slots()[len..len + 8];
         for k in 0..8 {
             slots[k] = Entry(first.0 + (u64::from(lanes[k]) << shift));
         }
@@ -81,7 +91,9 @@ impl List {
 
     #[cold]
     fn grow(&mut self) {
-        self.slots.resize(self.slots.len() * 2, Entry::ROOTS);
+        let mut more = self.slots().to_vec();
+        more.resize(2 * more.len(), Entry::ROOTS);
+        self.spilled = more;
     }
 }
 
@@ -129,14 +141,14 @@ pub(crate) struct Walk<'a> {
     /// Gaps up to this count as overlap.
     gap: f32,
     depth_max: u32,
-    boxes: List,
-    leaves: List,
+    boxes: List<96>,
+    leaves: List<96>,
 }
 
 impl<'a> Walk<'a> {
     /// A walk over everything closer than `gap`.
     pub(crate) fn new(pair: Pair<'a>, order: Order, gap: f32) -> Walk<'a> {
-        let (mut boxes, mut leaves) = (List::new(64), List::new(16));
+        let (mut boxes, mut leaves) = (List::new(), List::new());
         let (a, b) = (pair.a.tree.child(Lane::ROOT), pair.b.tree.child(Lane::ROOT));
         if a.is_empty() || b.is_empty() {
             // Nothing touches nothing.
@@ -282,7 +294,7 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
                 }
             }
             let end = self.walk.boxes.len;
-            self.walk.boxes.slots.swap(end - count + deepest, end - 1);
+            self.walk.boxes.slots().swap(end - count + deepest, end - 1);
         }
     }
 

@@ -32,7 +32,7 @@ impl Boxes {
     fn of(quality: Quality) -> Boxes {
         match quality {
             Quality::Fast => Boxes::AxisAligned,
-            Quality::Default => Boxes::Tight(Effort { climbs: 8, angles: 3, plane_frames: 8 }),
+            Quality::Default => Boxes::Tight(Effort { climbs: 10, angles: 4, plane_frames: 8 }),
             Quality::Tight => Boxes::Tight(Effort { climbs: 40, angles: 6, plane_frames: 16 }),
         }
     }
