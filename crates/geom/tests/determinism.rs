@@ -104,10 +104,10 @@ soup: 103 47aaebc29bb28570
 
 /// Checksums of fast, default and tight hierarchies.
 const TREES: &str = "\
-sphere: 37418312590c3f19 355c8cf49554b735 f766a299897f2650
-box: ba108e4cc13d9a67 2a8a0fae7058abfe d80cfc1f70ee27b9
-tetra flake: 6b336926c85fded1 ff34523a8c878b19 1add8871cc7cd10f
-terrain: d013004d7198ba02 aa6ee8eb26c59fa6 f7add46e47e9a488
-integer soup: e570a2ec7d039b7d 2a28fbd3c4bc32c6 fe42f73b8fbf186e
-soup: 2199b35b908ca4cd 602d99aae67a2b29 31e7c47573ea5738
+sphere: a0a394fb11117497 a5931391e5402ee1 332b42bb7da3bc1d
+box: ba108e4cc13d9a67 846e51c94310a27e beab1c29b8b2ff12
+tetra flake: 6b336926c85fded1 eb1b5e6bc2f0a19e a445d1a6e2ef0ac1
+terrain: 0e603b04ed280f44 5592cd800fdd9a98 93cb5254df5d7846
+integer soup: dfe81d3e8d7e3f3b 4df8a1eac2f559cf d115a0e7df75f323
+soup: 3a760a0d1692a0b9 f0f0bbff40a275e8 3291721db13ff148
 ";

@@ -32,15 +32,19 @@ impl Boxes {
     fn of(quality: Quality) -> Boxes {
         match quality {
             Quality::Fast => Boxes::AxisAligned,
-            Quality::Default => Boxes::Tight(Effort { climbs: 10, angles: 4, plane_frames: 8 }),
-            Quality::Tight => Boxes::Tight(Effort { climbs: 40, angles: 6, plane_frames: 16 }),
+            Quality::Default => {
+                Boxes::Tight(Effort { climbs: 10, angles: 4, plane_frames: 8, plane_only: 2 })
+            }
+            Quality::Tight => {
+                Boxes::Tight(Effort { climbs: 40, angles: 6, plane_frames: 16, plane_only: 0 })
+            }
         }
     }
 
     fn cuts(self, fit: &Fit) -> Cuts {
         match self {
-            Boxes::AxisAligned => Cuts::LongestAxis,
-            Boxes::Tight(_) => Cuts::EveryAxis(fit.obb.axes),
+            Boxes::AxisAligned => Cuts::Longest,
+            Boxes::Tight(_) => Cuts::TwoLongest(fit.obb.axes),
         }
     }
 

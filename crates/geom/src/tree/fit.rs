@@ -20,8 +20,13 @@ pub(crate) struct Effort {
     pub(crate) climbs: usize,
     /// How many of [`ANGLES`] are used.
     pub(crate) angles: usize,
-    /// Candidate frames from triangle planes for sets up to this many triangles.
+    /// Sets up to this many triangles start from the planes of their triangles, others from
+    /// principal axes.
     pub(crate) plane_frames: usize,
+    /// Sets up to this many triangles do not climb at all: for two triangles with a common edge
+    /// the best plane is nearly the best box (without: 3 % fewer triangle tests, 50 ms more per
+    /// 200,000 triangles).
+    pub(crate) plane_only: usize,
 }
 
 /// Cosine and sine of 0.3 rad, 0.15 rad, and so on, each half of the one before.
@@ -87,7 +92,9 @@ impl Fit {
             isa.run(PrincipalAxes(triangles))
         };
         if points.len() <= DIRECT_MAX {
-            start = isa.run(Climb { points, start, effort });
+            if triangles.len() > effort.plane_only {
+                start = isa.run(Climb { points, start, effort });
+            }
             return Fit::along(isa, points, start);
         }
         let plain = Fit::along(isa, points, start);
