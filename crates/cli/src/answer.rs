@@ -200,7 +200,7 @@ impl fmt::Display for Answer {
         match self {
             Answer::Touch(touches) => f.write_str(if *touches { "touch" } else { "apart" }),
             Answer::Witness(Some(Witness { faces, point })) => {
-                write!(f, "touch  faces {} and {} at {point:?}", faces.a, faces.b)
+                write!(f, "touch  faces {} and {} at {point}", faces.a, faces.b)
             }
             Answer::Witness(None) => f.write_str("apart"),
             Answer::Pairs { pairs, full } => {
