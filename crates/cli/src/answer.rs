@@ -228,19 +228,15 @@ fn write_distance(f: &mut fmt::Formatter<'_>, found: &Distance) -> fmt::Result {
     write!(f, "{distance}  face {} at {point_a}, face {} at {point_b}", faces.a, faces.b)
 }
 
-/// The times in columns of nine digits; JSON has all.
+/// The times with all their digits: rounding could make free what is not.
 fn write_contact(f: &mut fmt::Formatter<'_>, contact: &Contact) -> fmt::Result {
-    let (kind, free, at) = contact_parts(contact);
-    write!(f, "{kind:<8}")?;
-    if let Some(free) = free {
-        write!(f, "  free {free:<11.9}")?;
+    match contact {
+        Contact::Never => f.write_str("never"),
+        Contact::AtStart => f.write_str("at-start"),
+        Contact::During { free, contact, closest } => {
+            write!(f, "during    free {free:<20}  contact {contact:<20}  distance ")?;
+            write_distance(f, closest)
+        }
+        Contact::Unknown { free } => write!(f, "unknown   free {free}"),
     }
-    if let Some(at) = at {
-        write!(f, "  contact {at:<11.9}")?;
-    }
-    if let Contact::During { closest, .. } = contact {
-        f.write_str("  distance ")?;
-        write_distance(f, closest)?;
-    }
-    Ok(())
 }

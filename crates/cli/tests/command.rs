@@ -308,7 +308,7 @@ fn the_summary_alone_and_the_first_poses() {
 fn results_come_in_the_order_of_many_poses() {
     let folder = Folder::new("many");
     // More than two batches, every third of them apart.
-    let line = |i: usize| format!("{} 0 0 0 0 0 1\n", if i % 3 == 0 { 2.0 } else { 0.5 });
+    let line = |i: usize| format!("{} 0 0 0 0 0 1\n", if i.is_multiple_of(3) { 2.0 } else { 0.5 });
     folder.write("poses.txt", (0..150).map(line).collect::<String>());
     let args = ["pair", "cube.obj", "cube.obj", "--poses", "poses.txt"];
     let json = folder.json(&[&args[..], &["--json"]].concat());
