@@ -4,9 +4,12 @@ use crate::input::parse_pose;
 use crate::query::Query;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// What touches what? Exact and fast collision detection.
+///
+/// Exit codes: 0 done; 1 the answer is what --fail-on names; 2 bad input, told on stderr.
 #[derive(Debug, Parser)]
 #[command(name = "jostle", version)]
 pub(crate) struct Args {
@@ -17,10 +20,27 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Two models: do they touch, where, how far apart, and when?
+    #[command(after_help = PAIR_EXAMPLES)]
     Pair(Box<PairArgs>),
     /// One model: what is in it, what is odd about it, what does it take?
+    #[command(after_help = MESH_EXAMPLES)]
     Mesh(MeshArgs),
 }
+
+const PAIR_EXAMPLES: &str = "\
+Examples:
+  jostle pair cup.obj table.stl
+  jostle pair cup.obj table.stl --pose-a \"0 0 0.8 0 0 0 1\" --query distance
+  jostle pair cup.obj table.stl --poses path.txt --query within=0.01 --fail-on clearance
+  jostle pair cup.obj table.stl --query toc --pose-a-end \"0 0 -1 0 0 0 1\"
+  jostle pair cup.obj table.stl --query pairs --segments --json";
+
+const MESH_EXAMPLES: &str = "\
+Examples:
+  jostle mesh cup.obj
+  jostle mesh cup.obj --json --solid
+  jostle mesh cup.obj --quality tight --save-hierarchy cup.hierarchy
+  jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairArgs {
@@ -28,30 +48,104 @@ pub(crate) struct PairArgs {
     pub(crate) a: PathBuf,
     /// The second model
     pub(crate) b: PathBuf,
-    /// What to ask: touch, witness, pairs, distance or within=D
+    /// What to ask: touch, witness, pairs, distance, within=D, relation or toc (the time of the
+    /// first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]
     pub(crate) query: Query,
-    /// Where the first model is: "tx ty tz qx qy qz qw"
-    #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
-    pub(crate) pose_a: Option<Pose>,
-    /// Where the second model is: "tx ty tz qx qy qz qw"
-    #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
-    pub(crate) pose_b: Option<Pose>,
-    /// Poses of B relative to A, one per line: 9 rotation numbers by rows and 3 of translation,
-    /// or "tx ty tz qx qy qz qw"; empty lines and # comments are skipped
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pose_a", "pose_b"])]
-    pub(crate) poses: Option<PathBuf>,
-    /// Exit with code 1 if any pose touches, or comes as close as within=D
+    /// Exit with code 1 if any pose touches, or comes as close as within=D; with toc, if any
+    /// motion leads to contact or could not be followed to its end
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
     #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) pairs: PairsArgs,
+    #[command(flatten)]
+    pub(crate) motion: MotionArgs,
+    /// A hierarchy of A that `jostle mesh --save-hierarchy` wrote; one that does not fit is told
+    /// on stderr and built anew
+    #[arg(long, value_name = "FILE", help_heading = "Models")]
+    pub(crate) hierarchy_a: Option<PathBuf>,
+    /// The same for B
+    #[arg(long, value_name = "FILE", help_heading = "Models")]
+    pub(crate) hierarchy_b: Option<PathBuf>,
+    #[command(flatten)]
     pub(crate) model: ModelArgs,
+    /// Print the summary only
+    #[arg(long, help_heading = "Output")]
+    pub(crate) summary: bool,
+    /// Add to the summary what a query costs in the mean: box tests, triangle tests, and triangle
+    /// tests that needed exact arithmetic; with touch, pairs, distance and within
+    #[arg(long, help_heading = "Output")]
+    pub(crate) counters: bool,
+}
+
+/// Where the models are.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Places")]
+pub(crate) struct PlaceArgs {
+    /// Where A is: "tx ty tz qx qy qz qw"
+    #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
+    pub(crate) pose_a: Option<Pose>,
+    /// Where B is: "tx ty tz qx qy qz qw"
+    #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
+    pub(crate) pose_b: Option<Pose>,
+    /// Poses of B relative to A, one per line: 9 rotation numbers by rows and 3 of translation,
+    /// or "tx ty tz qx qy qz qw"; empty lines and # comments are skipped. With toc, B moves from
+    /// each pose to the next: N poses are N - 1 motions
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["pose_a", "pose_b", "pose_a_end", "pose_b_end"]
+    )]
+    pub(crate) poses: Option<PathBuf>,
+    /// Take only the first N poses of the file, and look no further
+    #[arg(long, value_name = "N", requires = "poses")]
+    pub(crate) first: Option<NonZeroUsize>,
+}
+
+/// What the query `pairs` lists.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "With --query pairs")]
+pub(crate) struct PairsArgs {
+    /// Also what the faces share: a segment for each pair of triangles that touches
+    #[arg(long)]
+    pub(crate) segments: bool,
+    /// Stop at N touching pairs of triangles
+    #[arg(long, value_name = "N", conflicts_with = "segments")]
+    pub(crate) contacts_max: Option<NonZeroUsize>,
+}
+
+/// How models move.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "With --query toc")]
+pub(crate) struct MotionArgs {
+    /// Where A is at the end of its motion [default: where it starts]
+    #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
+    pub(crate) pose_a_end: Option<Pose>,
+    /// Where B is at the end of its motion [default: where it starts]
+    #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
+    pub(crate) pose_b_end: Option<Pose>,
+    /// How models move from pose to pose [default: linear]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) motion: Option<MotionKind>,
+    /// The longest time between "still free" and "in contact", as a part of the motion
+    /// [default: 1e-6]
+    #[arg(long, value_name = "T", value_parser = parse_tolerance, allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<f64>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeshArgs {
     /// The model: OBJ, STL or PLY
     pub(crate) file: PathBuf,
+    /// A hierarchy that --save-hierarchy wrote; one that does not fit is told on stderr and built
+    /// anew
+    #[arg(long, value_name = "FILE", help_heading = "Models")]
+    pub(crate) hierarchy: Option<PathBuf>,
+    /// Write the hierarchy to a file, for --hierarchy, --hierarchy-a and --hierarchy-b
+    #[arg(long, value_name = "OUT", help_heading = "Models")]
+    pub(crate) save_hierarchy: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
 }
@@ -59,14 +153,14 @@ pub(crate) struct MeshArgs {
 /// How models are prepared and answers printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// How much work goes into the hierarchy; the answers are the same
-    #[arg(long, default_value = "default")]
+    /// How much work goes into hierarchies that are built; the answers are the same
+    #[arg(long, default_value = "default", help_heading = "Models")]
     pub(crate) quality: Quality,
     /// Closed models are solid: what lies inside touches them
-    #[arg(long)]
+    #[arg(long, help_heading = "Models")]
     pub(crate) solid: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
@@ -93,4 +187,19 @@ pub(crate) enum FailOn {
     Touch,
     /// They are as close as the query within=D asks.
     Clearance,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MotionKind {
+    /// The origin of the model moves straight, and the model turns about it.
+    Linear,
+    /// The model turns about a fixed axis and moves along it.
+    Screw,
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(time) if time.is_finite() && time >= 0.0 => Ok(time),
+        _ => Err(format!("expected a part of the motion, 0 or more, found {text:?}")),
+    }
 }

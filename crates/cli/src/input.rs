@@ -5,23 +5,30 @@ use crate::error::CliError;
 use glam::{DQuat, DVec3};
 use jostle_geom::{Mesh, Model, Pose};
 use jostle_scene::{Format, load};
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A model as it came from its file.
 pub(crate) struct Opened {
     pub(crate) model: Model,
-    /// How long the hierarchy took, by the clock on the wall.
+    /// How long it took to build or load the hierarchy, by the clock on the wall.
     pub(crate) build_time: Duration,
+    /// Whether the hierarchy came from a file.
+    pub(crate) loaded: bool,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Reads a model; warnings go to stderr too.
-pub(crate) fn open(path: &Path, args: &ModelArgs) -> Result<Opened, CliError> {
+/// Reads a model, and its hierarchy where a file with one is named; warnings go to stderr too.
+pub(crate) fn open(
+    path: &Path,
+    hierarchy: Option<&Path>,
+    args: &ModelArgs,
+) -> Result<Opened, CliError> {
     let file = || path.display().to_string();
     let format = Format::from_name(&path.to_string_lossy())
         .ok_or_else(|| CliError::UnknownFormat { file: file() })?;
-    let bytes = std::fs::read(path).map_err(|source| CliError::Read { file: file(), source })?;
+    let bytes = read(path)?;
     let loaded = load(&bytes, format).map_err(|source| CliError::Load { file: file(), source })?;
     drop(bytes);
     let mut warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
@@ -30,9 +37,22 @@ pub(crate) fn open(path: &Path, args: &ModelArgs) -> Result<Opened, CliError> {
     for warning in &warnings {
         eprintln!("jostle: {}: warning: {warning}", file());
     }
+    let saved = hierarchy.map(read).transpose()?;
     let start = Instant::now();
-    let model = Model::build(mesh, args.quality.into());
-    Ok(Opened { model, build_time: start.elapsed(), warnings })
+    let (model, refused) = Model::load_or_build(mesh, saved.as_deref(), args.quality.into());
+    let build_time = start.elapsed();
+    let loaded = saved.is_some() && refused.is_none();
+    if let (Some(hierarchy), Some(reason)) = (hierarchy, refused) {
+        let warning = format!("built anew, because {reason}");
+        eprintln!("jostle: {}: warning: {warning}", hierarchy.display());
+        warnings.push(format!("{}: {warning}", hierarchy.display()));
+    }
+    Ok(Opened { model, build_time, loaded, warnings })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+    std::fs::read(path)
+        .map_err(|source| CliError::Read { file: path.display().to_string(), source })
 }
 
 fn solid_if_closed(mesh: Mesh, warnings: &mut Vec<String>) -> Mesh {
@@ -45,17 +65,20 @@ fn solid_if_closed(mesh: Mesh, warnings: &mut Vec<String>) -> Mesh {
     }
 }
 
-/// The poses of a file, one per line.
-pub(crate) fn open_poses(path: &Path) -> Result<Vec<Pose>, CliError> {
-    let file = || path.display().to_string();
-    let text = std::fs::read(path).map_err(|source| CliError::Read { file: file(), source })?;
+/// The poses of a file, one per line; with `first`, not more than that.
+pub(crate) fn open_poses(path: &Path, first: Option<NonZeroUsize>) -> Result<Vec<Pose>, CliError> {
+    let text = read(path)?;
+    let most = first.map_or(usize::MAX, NonZeroUsize::get);
     let mut poses = Vec::new();
     for (line, words) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+        if poses.len() == most {
+            break;
+        }
         let words = String::from_utf8_lossy(words);
         let words = words.split('#').next().unwrap_or_default().trim();
         if !words.is_empty() {
             let pose = parse_pose_line(words).map_err(|what| CliError::PoseLine {
-                file: file(),
+                file: path.display().to_string(),
                 line,
                 what,
             })?;

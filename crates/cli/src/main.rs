@@ -1,7 +1,18 @@
 //! The command `jostle`: parse, do, exit code.
 //!
+//! ```text
+//! jostle pair cup.obj table.stl                                  do they touch?
+//! jostle pair cup.obj table.stl --query pairs --segments --json  which faces, and where
+//! jostle pair cup.obj table.stl --poses path.txt --query distance
+//! jostle pair cup.obj table.stl --query toc --pose-a-end "0 0 -1 0 0 0 1"
+//! jostle mesh cup.obj --save-hierarchy cup.hierarchy
+//! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
+//! ```
+//!
 //! 0: done. 1: the answer is what `--fail-on` asks to fail on. 2: bad input, told on stderr.
+//! Every option and the shape of the JSON: `docs/command-line.md`.
 
+mod answer;
 mod args;
 mod error;
 mod input;
@@ -9,21 +20,22 @@ mod mesh;
 mod pair;
 mod progress;
 mod query;
+mod summary;
 
 use args::{Args, Command};
 use clap::Parser;
 use error::CliError;
-use std::io::{ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let mut out = Vec::new();
+    let mut out = BufWriter::new(Patient(io::stdout().lock()));
     let done = match &args.command {
         Command::Pair(pair) => pair::run(pair, &mut out),
         Command::Mesh(mesh) => mesh::run(mesh, &mut out),
     };
-    match done.and_then(|failed| print(&out).map(|()| failed)) {
+    match done.and_then(|failed| out.flush().map(|()| failed).map_err(CliError::Output)) {
         Ok(failed) => ExitCode::from(u8::from(failed)),
         Err(error) => {
             eprintln!("jostle: {error}");
@@ -32,11 +44,22 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whoever reads the output may stop early (`jostle … | head`); that is no error.
-fn print(out: &[u8]) -> Result<(), CliError> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(out).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CliError::Output(error)),
-        _ => Ok(()),
+/// Whoever reads the output may stop early (`jostle … | head`). That is no error, and does not
+/// change the exit code.
+struct Patient<W>(W);
+
+impl<W: Write> Write for Patient<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
     }
 }

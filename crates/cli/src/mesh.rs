@@ -3,8 +3,10 @@
 use crate::args::MeshArgs;
 use crate::error::CliError;
 use crate::input::{Opened, open};
+use jostle_geom::Quality;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 /// The report in JSON: counts only.
 #[derive(Debug, Serialize)]
@@ -26,7 +28,10 @@ struct Output {
     solid: bool,
     /// Lowest and highest coordinates.
     bounds: Option<[[f32; 3]; 2]>,
-    /// By the clock on the wall.
+    quality: &'static str,
+    /// Built or loaded.
+    hierarchy: &'static str,
+    /// Building or loading the hierarchy, by the clock on the wall.
     build_ms: f64,
     /// Mesh and hierarchy together; null without triangles.
     bytes_per_triangle: Option<f64>,
@@ -35,14 +40,24 @@ struct Output {
 
 /// Never a failure: odd meshes are good input.
 pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError> {
-    let Opened { model, build_time, warnings } = open(&args.file, &args.model)?;
+    if let Some(path) = &args.save_hierarchy {
+        check_not_read(path, args)?;
+    }
+    let opened = open(&args.file, args.hierarchy.as_deref(), &args.model)?;
+    let Opened { model, build_time, loaded, warnings } = opened;
+    if let Some(path) = &args.save_hierarchy {
+        let file = || path.display().to_string();
+        std::fs::write(path, model.save())
+            .map_err(|source| CliError::Write { file: file(), source })?;
+    }
     let report = model.mesh().report();
     let build_ms = build_time.as_secs_f64() * 1e3;
     let bytes_per_triangle =
         (report.triangles > 0).then(|| model.bytes() as f64 / report.triangles as f64);
     if !args.model.json {
         writeln!(out, "{report}")?;
-        writeln!(out, "build time         {build_ms:.2} ms")?;
+        let title = if loaded { "load time" } else { "build time" };
+        writeln!(out, "{title:<17}  {build_ms:.2} ms")?;
         if let Some(bytes) = bytes_per_triangle {
             writeln!(out, "memory             {bytes:.1} bytes per triangle")?;
         }
@@ -64,6 +79,8 @@ pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError
         closed: report.closed,
         solid: report.solid,
         bounds: report.bounds.map(|bounds| bounds.map(|corner| corner.to_array())),
+        quality: quality_name(model.quality()),
+        hierarchy: if loaded { "loaded" } else { "built" },
         build_ms,
         bytes_per_triangle,
         warnings,
@@ -71,4 +88,21 @@ pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError
     serde_json::to_writer(&mut *out, &output)?;
     writeln!(out)?;
     Ok(false)
+}
+
+/// The model itself is easily named by mistake, and would be lost.
+fn check_not_read(path: &Path, args: &MeshArgs) -> Result<(), CliError> {
+    let Ok(written) = path.canonicalize() else { return Ok(()) };
+    if args.file.canonicalize().is_ok_and(|read| read == written) {
+        return Err(CliError::WouldOverwrite { file: path.display().to_string() });
+    }
+    Ok(())
+}
+
+fn quality_name(quality: Quality) -> &'static str {
+    match quality {
+        Quality::Fast => "fast",
+        Quality::Default => "default",
+        Quality::Tight => "tight",
+    }
 }

@@ -1,122 +1,183 @@
-//! `jostle pair`: one question about two models, for one pose or many.
+//! `jostle pair`: one question about two models, for one pose or many, or for motions.
 
-use crate::args::{FailOn, PairArgs};
+use crate::answer::Answer;
+use crate::args::{FailOn, MotionKind, PairArgs};
 use crate::error::CliError;
 use crate::input::{open, open_poses};
 use crate::progress::Progress;
-use crate::query::{Answer, Query};
+use crate::query::{Pairs, Placed, Query};
+use crate::summary::{Printer, Summary};
 use cpu_time::ThreadTime;
-use jostle_geom::{Model, Pair, Pose};
-use serde::Serialize;
-use std::io::Write;
+use jostle_geom::{ContactLimits, Counters, Motion, Pair, Pose, time_of_contact};
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// Queries between two looks at the clock: few enough for a bar that moves, many enough that
 /// reading the clock (a system call) costs nothing.
 const BATCH: usize = 64;
 
-#[derive(Debug, Serialize)]
-struct Output {
-    results: Vec<Answer>,
-    summary: Summary,
-}
-
-#[derive(Debug, Serialize)]
-struct Summary {
-    query: &'static str,
-    queries: usize,
-    /// Poses that touch, or come as close as asked.
-    hits: usize,
-    /// Touching face pairs of all poses together; 0 unless asked for.
-    pairs: usize,
-    /// Sum of all distances; 0 unless asked for.
-    distance_sum: f64,
-    /// Processor time of this thread per query, in microseconds, without reading and printing.
-    mean_us: f64,
-}
-
 /// True if `--fail-on` says that the answer is a failure.
 pub(crate) fn run(args: &PairArgs, out: &mut dyn Write) -> Result<bool, CliError> {
-    check_fail_on(args)?;
-    let poses = match &args.poses {
-        Some(file) => open_poses(file)?,
-        None => vec![args.pose_b.unwrap_or(Pose::IDENTITY)],
+    let query = wanted(args);
+    check_options(args, query)?;
+    let poses = match &args.place.poses {
+        Some(file) => open_poses(file, args.place.first)?,
+        None => vec![args.place.pose_b.unwrap_or(Pose::IDENTITY)],
     };
-    let a = open(&args.a, &args.model)?.model;
-    let b = open(&args.b, &args.model)?.model;
-    let pose_a = args.pose_a.unwrap_or(Pose::IDENTITY);
-    let (results, time) = ask_all(args.query, [&a, &b], &pose_a, &poses);
-    let summary = summarise(args.query, &results, time);
-    let failed = args.fail_on.is_some() && summary.hits > 0;
-    let output = Output { results, summary };
-    if args.model.json {
-        serde_json::to_writer(&mut *out, &output)?;
-        writeln!(out)?;
-    } else {
-        print_table(&output, args.poses.is_some(), out)?;
-    }
-    Ok(failed)
-}
-
-fn check_fail_on(args: &PairArgs) -> Result<(), CliError> {
-    let query = args.query.name();
-    let (fail_on, instead) = match (args.fail_on, args.query) {
-        (Some(FailOn::Touch), Query::Within(_)) => ("touch", "ask --fail-on clearance"),
-        (Some(FailOn::Clearance), Query::Within(_)) | (Some(FailOn::Touch) | None, _) => {
-            return Ok(());
+    let pose_a = args.place.pose_a.unwrap_or(Pose::IDENTITY);
+    let motions = if query == Query::Toc { motions(args, &pose_a, &poses)? } else { Vec::new() };
+    let a = open(&args.a, args.hierarchy_a.as_deref(), &args.model)?.model;
+    let b = open(&args.b, args.hierarchy_b.as_deref(), &args.model)?.model;
+    let run = Run {
+        query,
+        printer: Printer {
+            json: args.model.json,
+            listing: !args.summary,
+            numbered: args.place.poses.is_some(),
+        },
+        counters: args.counters,
+    };
+    let summary = match query {
+        Query::Placed(placed) => {
+            run.ask_all(poses.len(), |i| placed.ask(&Pair::new(&a, &pose_a, &b, &poses[i])), out)?
         }
-        (Some(FailOn::Clearance), _) => ("clearance", "ask --query within=D"),
+        Query::Toc => {
+            let limits = limits(args);
+            let contact = |i: usize| {
+                let [motion_a, motion_b] = &motions[i];
+                let contact = time_of_contact(&a, motion_a, &b, motion_b, &limits);
+                (Answer::Contact(contact), Counters::default())
+            };
+            run.ask_all(motions.len(), contact, out)?
+        }
     };
-    Err(CliError::FailOn { fail_on, query, instead })
+    Ok(args.fail_on.is_some() && (summary.hits > 0 || summary.unknown.is_some_and(|n| n > 0)))
 }
 
-fn ask_all(
+/// The query with the options that change what it lists.
+fn wanted(args: &PairArgs) -> Query {
+    let Query::Placed(Placed::Pairs(_)) = args.query else { return args.query };
+    Query::Placed(Placed::Pairs(match args.pairs.contacts_max {
+        _ if args.pairs.segments => Pairs::WithSegments,
+        Some(most) => Pairs::UpTo(most),
+        None => Pairs::All,
+    }))
+}
+
+/// No option is silently without effect.
+fn check_options(args: &PairArgs, query: Query) -> Result<(), CliError> {
+    let is_within = matches!(query, Query::Placed(Placed::Within(_)));
+    let is_pairs = matches!(query, Query::Placed(Placed::Pairs(_)));
+    let is_toc = query == Query::Toc;
+    let (motion, pairs) = (&args.motion, &args.pairs);
+    let (for_pairs, for_toc) = ("ask --query pairs", "ask --query toc");
+    let fail_on = |what| args.fail_on == Some(what);
+    // Whether the option was given, whether it has an effect, its name, and what to do if not.
+    let options = [
+        (fail_on(FailOn::Touch), !is_within, "--fail-on touch", "ask --fail-on clearance"),
+        (fail_on(FailOn::Clearance), is_within, "--fail-on clearance", "ask --query within=D"),
+        (pairs.segments, is_pairs, "--segments", for_pairs),
+        (pairs.contacts_max.is_some(), is_pairs, "--contacts-max", for_pairs),
+        (motion.pose_a_end.is_some(), is_toc, "--pose-a-end", for_toc),
+        (motion.pose_b_end.is_some(), is_toc, "--pose-b-end", for_toc),
+        (motion.motion.is_some(), is_toc, "--motion", for_toc),
+        (motion.tolerance.is_some(), is_toc, "--tolerance", for_toc),
+        (
+            args.counters,
+            query.is_counted(),
+            "--counters",
+            "ask touch, pairs without --segments, distance or within=D",
+        ),
+    ];
+    match options.iter().find(|(given, has_effect, ..)| *given && !has_effect) {
+        Some(&(_, _, option, instead)) => {
+            Err(CliError::Option { option, query: query.name(), instead })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The motions of A and of B: from pose to pose of a file, or from start to end.
+fn motions(args: &PairArgs, pose_a: &Pose, poses: &[Pose]) -> Result<Vec<[Motion; 2]>, CliError> {
+    let kind = args.motion.motion.unwrap_or(MotionKind::Linear);
+    let between = |motion, start: &Pose, end: &Pose| match kind {
+        MotionKind::Linear => Ok(Motion::linear(start, end)),
+        MotionKind::Screw => {
+            Motion::screw(start, end).map_err(|source| CliError::Motion { motion, source })
+        }
+    };
+    let Some(file) = &args.place.poses else {
+        let end = |start, end: Option<Pose>| between(0, start, &end.unwrap_or(*start));
+        let pose_b = &poses[0];
+        return Ok(vec![[
+            end(pose_a, args.motion.pose_a_end)?,
+            end(pose_b, args.motion.pose_b_end)?,
+        ]]);
+    };
+    if poses.len() < 2 {
+        let file = file.display().to_string();
+        return Err(CliError::TooFewPoses { file, found: poses.len() });
+    }
+    let step =
+        |(i, ends): (usize, &[Pose])| Ok([Motion::still(pose_a), between(i, &ends[0], &ends[1])?]);
+    poses.windows(2).enumerate().map(step).collect()
+}
+
+fn limits(args: &PairArgs) -> ContactLimits {
+    let limits = ContactLimits::default();
+    ContactLimits { time: args.motion.tolerance.unwrap_or(limits.time), ..limits }
+}
+
+/// How questions are asked and answers printed.
+struct Run {
     query: Query,
-    [a, b]: [&Model; 2],
-    pose_a: &Pose,
-    poses: &[Pose],
-) -> (Vec<Answer>, Duration) {
-    let mut answers = Vec::with_capacity(poses.len());
-    let mut progress = Progress::new(poses.len());
-    let mut time = Duration::ZERO;
-    for batch in poses.chunks(BATCH) {
-        let start = ThreadTime::now();
-        answers.extend(batch.iter().map(|pose_b| query.ask(&Pair::new(a, pose_a, b, pose_b))));
-        time += start.elapsed();
-        progress.done(answers.len());
-    }
-    (answers, time)
+    printer: Printer,
+    /// Whether the summary tells what the queries cost.
+    counters: bool,
 }
 
-fn summarise(query: Query, results: &[Answer], time: Duration) -> Summary {
-    Summary {
-        query: query.name(),
-        queries: results.len(),
-        hits: results.iter().filter(|answer| answer.is_hit()).count(),
-        pairs: results.iter().map(Answer::pair_count).sum(),
-        distance_sum: results.iter().map(Answer::distance).sum(),
-        mean_us: time.as_secs_f64() * 1e6 / results.len().max(1) as f64,
-    }
-}
-
-fn print_table(output: &Output, is_many: bool, out: &mut dyn Write) -> Result<(), CliError> {
-    for (pose, answer) in output.results.iter().enumerate() {
-        if is_many {
-            write!(out, "{pose:>6}  ")?;
-        }
-        writeln!(out, "{answer}")?;
-    }
-    let summary = &output.summary;
-    if is_many {
-        writeln!(out, "{} queries, {} hits", summary.queries, summary.hits)?;
-        match output.results.first() {
-            Some(Answer::Pairs { .. }) => writeln!(out, "{} pairs", summary.pairs)?,
-            Some(Answer::Distance { .. }) => {
-                writeln!(out, "{} distance in all", summary.distance_sum)?;
+impl Run {
+    /// Asks `count` questions. Only the asking is timed; answers are printed and dropped batch by
+    /// batch between two looks at the clock.
+    fn ask_all(
+        &self,
+        count: usize,
+        ask: impl Fn(usize) -> (Answer, Counters),
+        out: &mut dyn Write,
+    ) -> Result<Summary, CliError> {
+        // Where results are seen to pass by, a bar would only be in their way.
+        let mut progress = Progress::new(count, !self.printer.listing || !stdout_is_terminal());
+        let mut summary = Summary::new(self.query);
+        let mut answers = Vec::with_capacity(BATCH.min(count));
+        let mut time = Duration::ZERO;
+        let mut cost = Counters::default();
+        self.printer.begin(out)?;
+        while summary.queries < count {
+            let batch = summary.queries..count.min(summary.queries + BATCH);
+            let start = ThreadTime::now();
+            for index in batch {
+                let (answer, counters) = ask(index);
+                answers.push(answer);
+                cost.box_tests += counters.box_tests;
+                cost.triangle_tests += counters.triangle_tests;
+                cost.unsure += counters.unsure;
             }
-            _ => {}
+            time += start.elapsed();
+            for answer in answers.drain(..) {
+                self.printer.result(summary.queries, &answer, out)?;
+                summary.add(&answer);
+            }
+            progress.done(summary.queries);
         }
+        summary.set_time(time);
+        if self.counters {
+            summary.set_counters(cost);
+        }
+        self.printer.end(self.query, &summary, out)?;
+        Ok(summary)
     }
-    writeln!(out, "{:.2} µs per query", summary.mean_us)?;
-    Ok(())
+}
+
+fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
 }

@@ -7,17 +7,18 @@ const LONG: Duration = Duration::from_secs(1);
 
 pub(crate) struct Progress {
     total: u64,
+    allowed: bool,
     start: Instant,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    pub(crate) fn new(total: usize) -> Progress {
-        Progress { total: total as u64, start: Instant::now(), bar: None }
+    pub(crate) fn new(total: usize, allowed: bool) -> Progress {
+        Progress { total: total as u64, allowed, start: Instant::now(), bar: None }
     }
 
     pub(crate) fn done(&mut self, done: usize) {
-        if self.bar.is_none() && self.start.elapsed() > LONG {
+        if self.allowed && self.bar.is_none() && self.start.elapsed() > LONG {
             // Draws to stderr, and nothing at all if that is not a terminal.
             self.bar = Some(ProgressBar::new(self.total));
         }

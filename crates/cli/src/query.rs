@@ -1,163 +1,115 @@
-//! The questions about a pair, and their answers.
+//! The questions about a pair, and how the library is asked.
 
-use jostle_geom::{FacePair, Pair};
-use serde::Serialize;
-use std::fmt;
-
-/// Face pairs that a line of the table shows; JSON has them all.
-const PAIRS_SHOWN: usize = 5;
+use crate::answer::Answer;
+use jostle_geom::{Counters, Limits, Pair, Progress};
+use std::num::NonZeroUsize;
 
 /// A question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Query {
+    /// About two poses.
+    Placed(Placed),
+    /// About two motions: when is the first contact?
+    Toc,
+}
+
+/// A question about two poses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Placed {
     Touch,
     Witness,
-    Pairs,
+    Pairs(Pairs),
     Distance,
     Within(f64),
+    Relation,
+}
+
+/// Which touching pairs, and what of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pairs {
+    All,
+    UpTo(NonZeroUsize),
+    WithSegments,
 }
 
 impl Query {
     pub(crate) fn parse(text: &str) -> Result<Query, String> {
-        match text {
-            "touch" => Ok(Query::Touch),
-            "witness" => Ok(Query::Witness),
-            "pairs" => Ok(Query::Pairs),
-            "distance" => Ok(Query::Distance),
-            _ => {
-                let Some(limit) = text.strip_prefix("within=") else {
-                    return Err("expected touch, witness, pairs, distance or within=D".to_string());
-                };
-                match limit.parse::<f64>() {
-                    Ok(limit) if limit.is_finite() && limit >= 0.0 => Ok(Query::Within(limit)),
-                    _ => Err(format!("within needs a distance of 0 or more, found {limit:?}")),
-                }
-            }
-        }
+        let placed = match text {
+            "toc" => return Ok(Query::Toc),
+            "touch" => Placed::Touch,
+            "witness" => Placed::Witness,
+            "pairs" => Placed::Pairs(Pairs::All),
+            "distance" => Placed::Distance,
+            "relation" => Placed::Relation,
+            _ => Placed::Within(parse_within(text)?),
+        };
+        Ok(Query::Placed(placed))
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Query::Touch => "touch",
-            Query::Witness => "witness",
-            Query::Pairs => "pairs",
-            Query::Distance => "distance",
-            Query::Within(_) => "within",
+            Query::Placed(Placed::Touch) => "touch",
+            Query::Placed(Placed::Witness) => "witness",
+            Query::Placed(Placed::Pairs(_)) => "pairs",
+            Query::Placed(Placed::Distance) => "distance",
+            Query::Placed(Placed::Within(_)) => "within",
+            Query::Placed(Placed::Relation) => "relation",
+            Query::Toc => "toc",
         }
     }
 
-    pub(crate) fn ask(self, pair: &Pair<'_>) -> Answer {
+    /// Whether the library tells what an answer cost.
+    pub(crate) fn is_counted(self) -> bool {
         match self {
-            Query::Touch => Answer::Touch { touches: pair.touches() },
-            Query::Witness => match pair.witness() {
-                Some(witness) => Answer::Witness {
-                    touches: true,
-                    faces: Some(faces(witness.faces)),
-                    point: Some(witness.point.to_array()),
-                },
-                None => Answer::Witness { touches: false, faces: None, point: None },
-            },
-            Query::Pairs => {
-                Answer::Pairs { pairs: pair.all_pairs().into_iter().map(faces).collect() }
-            }
-            Query::Distance => match pair.distance() {
-                Some(found) => Answer::Distance {
-                    distance: Some(found.distance),
-                    point_a: Some(found.point_a.to_array()),
-                    point_b: Some(found.point_b.to_array()),
-                    faces: Some(faces(found.faces)),
-                },
-                None => {
-                    Answer::Distance { distance: None, point_a: None, point_b: None, faces: None }
-                }
-            },
-            Query::Within(limit) => Answer::Within { within: pair.within(limit) },
+            Query::Placed(Placed::Touch | Placed::Distance | Placed::Within(_)) => true,
+            Query::Placed(Placed::Pairs(pairs)) => pairs != Pairs::WithSegments,
+            Query::Placed(Placed::Witness | Placed::Relation) | Query::Toc => false,
         }
     }
 }
 
-fn faces(pair: FacePair) -> [u32; 2] {
-    [pair.a, pair.b]
-}
-
-/// An answer, as it is printed. Faces count from 0, as they stand in the files.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Answer {
-    Touch {
-        touches: bool,
-    },
-    Witness {
-        touches: bool,
-        faces: Option<[u32; 2]>,
-        point: Option<[f64; 3]>,
-    },
-    Pairs {
-        pairs: Vec<[u32; 2]>,
-    },
-    /// All empty if one of the models is empty.
-    Distance {
-        distance: Option<f64>,
-        point_a: Option<[f64; 3]>,
-        point_b: Option<[f64; 3]>,
-        faces: Option<[u32; 2]>,
-    },
-    Within {
-        within: bool,
-    },
-}
-
-impl Answer {
-    /// Do they touch, or come as close as asked?
-    pub(crate) fn is_hit(&self) -> bool {
-        match self {
-            Answer::Touch { touches } | Answer::Witness { touches, .. } => *touches,
-            Answer::Pairs { pairs } => !pairs.is_empty(),
-            Answer::Distance { distance, .. } => *distance == Some(0.0),
-            Answer::Within { within } => *within,
-        }
-    }
-
-    pub(crate) fn pair_count(&self) -> usize {
-        match self {
-            Answer::Pairs { pairs } => pairs.len(),
-            _ => 0,
-        }
-    }
-
-    pub(crate) fn distance(&self) -> f64 {
-        match self {
-            Answer::Distance { distance: Some(distance), .. } => *distance,
-            _ => 0.0,
-        }
+fn parse_within(text: &str) -> Result<f64, String> {
+    let limit = text
+        .strip_prefix("within=")
+        .ok_or("expected touch, witness, pairs, distance, within=D, relation or toc")?;
+    match limit.parse::<f64>() {
+        Ok(limit) if limit.is_finite() && limit >= 0.0 => Ok(limit),
+        _ => Err(format!("within needs a distance of 0 or more, found {limit:?}")),
     }
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let point = |[x, y, z]: [f64; 3]| format!("({x}, {y}, {z})");
+impl Placed {
+    /// The answer, and what it cost: zero unless the query is counted. Only this is timed, so
+    /// answers stay as the library gives them.
+    pub(crate) fn ask(self, pair: &Pair<'_>) -> (Answer, Counters) {
         match self {
-            Answer::Touch { touches } => f.write_str(if *touches { "touch" } else { "apart" }),
-            Answer::Witness { faces: Some([a, b]), point: Some(at), .. } => {
-                write!(f, "touch  faces {a} and {b} at {}", point(*at))
+            Placed::Touch => {
+                let (touches, counters) = pair.touches_counted();
+                (Answer::Touch(touches), counters)
             }
-            Answer::Witness { .. } => f.write_str("apart"),
-            Answer::Pairs { pairs } => {
-                write!(f, "{} pairs", pairs.len())?;
-                pairs.iter().take(PAIRS_SHOWN).try_for_each(|[a, b]| write!(f, "  {a}-{b}"))?;
-                f.write_str(if pairs.len() > PAIRS_SHOWN { "  …" } else { "" })
+            Placed::Pairs(Pairs::All) => {
+                let (pairs, counters) = pair.all_pairs_counted();
+                (Answer::Pairs { pairs, full: None }, counters)
             }
-            Answer::Distance {
-                distance: Some(distance),
-                point_a: Some(point_a),
-                point_b: Some(point_b),
-                faces: Some([a, b]),
-            } => {
-                write!(f, "{distance}  face {a} at {}", point(*point_a))?;
-                write!(f, ", face {b} at {}", point(*point_b))
+            Placed::Pairs(Pairs::UpTo(most)) => {
+                let limits = Limits { contacts_max: most.get(), ..Limits::default() };
+                let mut search = pair.search(limits);
+                let full = search.run(u64::MAX) == Progress::Full;
+                (Answer::Pairs { pairs: search.pairs(), full: Some(full) }, search.counters())
             }
-            Answer::Distance { .. } => f.write_str("none: a model is empty"),
-            Answer::Within { within } => f.write_str(if *within { "within" } else { "beyond" }),
+            Placed::Distance => {
+                let (distance, counters) = pair.distance_counted();
+                (Answer::Distance(distance), counters)
+            }
+            Placed::Within(limit) => {
+                let (within, counters) = pair.within_counted(limit);
+                (Answer::Within(within), counters)
+            }
+            Placed::Witness => (Answer::Witness(pair.witness()), Counters::default()),
+            Placed::Pairs(Pairs::WithSegments) => {
+                (Answer::Segments(pair.all_segments()), Counters::default())
+            }
+            Placed::Relation => (Answer::Relation(pair.relation()), Counters::default()),
         }
     }
 }

@@ -1,61 +1,11 @@
 //! The command from outside: what it prints, what it refuses, with which code it ends.
 
-use glam::DVec3;
-use jostle_geom::{Model, Pair, Pose, Quality};
-use jostle_scene::{Format, load};
+mod common;
+
+use common::{CUBE, Folder, cube_model, pose, stderr};
+use jostle_geom::{Pair, Pose};
 use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-/// A folder of its own for each test, gone at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("jostle-{}-{test}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        let folder = Folder(path);
-        folder.write("cube.obj", CUBE);
-        folder
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        std::fs::write(self.0.join(name), content).unwrap();
-    }
-
-    fn jostle(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_jostle")).args(args).current_dir(&self.0).output().unwrap()
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        let output = self.jostle(args);
-        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// What the command says when it refuses.
-    fn refusal(&self, args: &[&str]) -> String {
-        let output = self.jostle(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(output.stdout.is_empty(), "{args:?}");
-        stderr(&output)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A folder left behind in the temporary files does no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The unit cube, of squares.
-const CUBE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
-f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+use std::process::{Command, Stdio};
 
 /// Corner to corner, apart by 1, apart by 4, half overlapping.
 const POSES: &str = "# translation and quaternion\n\
@@ -107,7 +57,7 @@ fn an_empty_mesh_is_a_mesh() {
 fn every_query_prints_results_and_a_summary() {
     let folder = Folder::new("queries");
     folder.write("poses.txt", POSES);
-    for query in ["touch", "witness", "pairs", "distance", "within=1"] {
+    for query in ["touch", "witness", "pairs", "distance", "within=1", "relation"] {
         let args = ["pair", "cube.obj", "cube.obj", "--json", "--query", query];
         let json = folder.json(&args);
         assert_eq!(json["results"].as_array().unwrap().len(), 1, "{query}");
@@ -127,9 +77,7 @@ fn every_query_prints_results_and_a_summary() {
 fn answers_are_those_of_the_library() {
     let folder = Folder::new("library");
     folder.write("poses.txt", POSES);
-    let mesh = load(CUBE.as_bytes(), Format::Obj).unwrap().into_mesh().unwrap();
-    let cube = Model::build(mesh, Quality::Default);
-    let pose = |x, y, z| Pose::from_translation(DVec3::new(x, y, z)).unwrap();
+    let cube = cube_model();
     let poses =
         [pose(1.0, 1.0, 1.0), pose(2.0, 0.0, 0.0), pose(5.0, 0.0, 0.0), pose(0.5, 0.0, 0.0)];
     let pairs = poses.map(|pose| Pair::new(&cube, &Pose::IDENTITY, &cube, &pose));
@@ -164,8 +112,7 @@ fn answers_are_those_of_the_library() {
 #[test]
 fn the_code_is_1_only_when_asked() {
     let folder = Folder::new("codes");
-    let mesh = load(CUBE.as_bytes(), Format::Obj).unwrap().into_mesh().unwrap();
-    let cube = Model::build(mesh, Quality::Default);
+    let cube = cube_model();
     let pair = Pair::new(&cube, &Pose::IDENTITY, &cube, &Pose::IDENTITY);
     let code = |more: &[&str]| {
         folder.jostle(&[&["pair", "cube.obj", "cube.obj"][..], more].concat()).status.code()
@@ -226,8 +173,172 @@ fn bad_questions_are_refused() {
         (&["--fail-on", "clearance"], "ask --query within=D"),
         (&["--query", "within=1", "--fail-on", "touch"], "ask --fail-on clearance"),
         (&["--quality", "best"], "invalid value"),
+        (&["--segments"], "--segments does not go with --query touch; ask --query pairs"),
+        (&["--contacts-max", "3"], "ask --query pairs"),
+        (&["--query", "pairs", "--contacts-max", "0"], "invalid value"),
+        (&["--query", "pairs", "--contacts-max", "3", "--segments"], "cannot be used with"),
+        (&["--pose-a-end", "0 0 0 0 0 0 1"], "ask --query toc"),
+        (&["--pose-b-end", "0 0 0 0 0 0 1"], "ask --query toc"),
+        (&["--motion", "screw"], "--motion does not go with --query touch; ask --query toc"),
+        (&["--tolerance", "0.1"], "ask --query toc"),
+        (&["--query", "toc", "--tolerance", "-1"], "expected a part of the motion"),
+        (&["--query", "toc", "--tolerance", "nan"], "expected a part of the motion"),
+        (&["--query", "toc", "--fail-on", "clearance"], "ask --query within=D"),
+        (&["--query", "toc", "--counters"], "--counters does not go with --query toc"),
+        (&["--query", "relation", "--counters"], "--counters does not go with"),
+        (&["--query", "pairs", "--segments", "--counters"], "without --segments"),
+        (&["--first", "3"], "--poses"),
     ] {
         let refusal = folder.refusal(&[&pair[..], args].concat());
         assert!(refusal.contains(told), "{args:?}: {refusal}");
     }
+}
+
+#[test]
+fn relations_have_names() {
+    let folder = Folder::new("relation");
+    let small = "v 0 0 0\nv 0.5 0 0\nv 0 0.5 0\nv 0 0 0.5\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    folder.write("small.obj", small);
+    let inside = "0.1 0.1 0.1 0 0 0 1";
+    for (a, b, pose_a, pose_b, told) in [
+        ("cube.obj", "cube.obj", "0 0 0 0 0 0 1", "9 0 0 0 0 0 1", "apart"),
+        ("cube.obj", "cube.obj", "0 0 0 0 0 0 1", "1 1 1 0 0 0 1", "touching"),
+        ("cube.obj", "cube.obj", "0 0 0 0 0 0 1", "0.3 0.4 0.5 0 0 0 1", "crossing"),
+        ("small.obj", "cube.obj", inside, "0 0 0 0 0 0 1", "a-inside-b"),
+        ("cube.obj", "small.obj", "0 0 0 0 0 0 1", inside, "b-inside-a"),
+        ("cube.obj", "cube.obj", inside, inside, "identical"),
+    ] {
+        let args = ["pair", a, b, "--pose-a", pose_a, "--pose-b", pose_b, "--solid"];
+        let args = [&args[..], &["--query", "relation"]].concat();
+        let json = folder.json(&[&args[..], &["--json"]].concat());
+        assert_eq!(json["results"][0], json!({ "relation": told }));
+        assert_eq!(json["summary"]["hits"], u32::from(told != "apart"), "{told}");
+        assert!(folder.text(&args).starts_with(&format!("{told}\n")), "{told}");
+    }
+}
+
+#[test]
+fn segments_and_limits_are_those_of_the_library() {
+    let folder = Folder::new("segments");
+    folder.write("poses.txt", POSES);
+    let cube = cube_model();
+    let args = ["pair", "cube.obj", "cube.obj", "--poses", "poses.txt", "--query", "pairs"];
+    let ask = |more: &[&str]| folder.json(&[&args[..], &["--json"], more].concat());
+    let (plain, segments, limited) =
+        (ask(&[]), ask(&["--segments"]), ask(&["--contacts-max", "2"]));
+    assert_eq!(segments["summary"]["pairs"], plain["summary"]["pairs"]);
+    let poses =
+        [pose(1.0, 1.0, 1.0), pose(2.0, 0.0, 0.0), pose(5.0, 0.0, 0.0), pose(0.5, 0.0, 0.0)];
+    for (i, at) in poses.iter().enumerate() {
+        let found: Vec<Value> = Pair::new(&cube, &Pose::IDENTITY, &cube, at)
+            .all_segments()
+            .iter()
+            .map(|s| {
+                let ends = s.ends.map(|end| end.to_array());
+                json!({ "faces": [s.faces.a, s.faces.b], "ends": ends })
+            })
+            .collect();
+        let all = &plain["results"][i]["pairs"];
+        assert_eq!(segments["results"][i], json!({ "pairs": all, "segments": found }), "pose {i}");
+        let touches = !found.is_empty();
+        assert_eq!(limited["results"][i]["full"], touches, "pose {i}");
+        let few = limited["results"][i]["pairs"].as_array().unwrap();
+        assert!(few.len() <= 2 && few.is_empty() != touches, "pose {i}: {few:?}");
+        assert!(few.iter().all(|pair| all.as_array().unwrap().contains(pair)), "pose {i}");
+    }
+    assert!(limited["summary"]["pairs"].as_u64() < plain["summary"]["pairs"].as_u64());
+    let text = folder.text(&[&args[..], &["--contacts-max", "1"]].concat());
+    assert_eq!(text.matches("stopped here").count(), 2, "{text}");
+}
+
+#[test]
+fn counters_are_the_means_of_the_library() {
+    let folder = Folder::new("counters");
+    folder.write("poses.txt", POSES);
+    let cube = cube_model();
+    let poses =
+        [pose(1.0, 1.0, 1.0), pose(2.0, 0.0, 0.0), pose(5.0, 0.0, 0.0), pose(0.5, 0.0, 0.0)];
+    let pairs = poses.map(|pose| Pair::new(&cube, &Pose::IDENTITY, &cube, &pose));
+    let args = ["pair", "cube.obj", "cube.obj", "--poses", "poses.txt", "--query"];
+    for (query, counted) in [
+        ("touch", pairs.map(|pair| pair.touches_counted().1)),
+        ("pairs", pairs.map(|pair| pair.all_pairs_counted().1)),
+        ("distance", pairs.map(|pair| pair.distance_counted().1)),
+        ("within=1", pairs.map(|pair| pair.within_counted(1.0).1)),
+    ] {
+        let args = [&args[..], &[query]].concat();
+        let json = folder.json(&[&args[..], &["--json", "--counters"]].concat());
+        let mean = |sum: u64| sum as f64 / 4.0;
+        let expected = json!({
+            "box_tests": mean(counted.iter().map(|c| c.box_tests).sum()),
+            "triangle_tests": mean(counted.iter().map(|c| c.triangle_tests).sum()),
+            "unsure": mean(counted.iter().map(|c| c.unsure).sum()),
+        });
+        assert_eq!(json["summary"]["counters"], expected, "{query}");
+        let json = folder.json(&[&args[..], &["--json"]].concat());
+        assert_eq!(json["summary"]["counters"], Value::Null, "{query}");
+        let text = folder.text(&[&args[..], &["--counters"]].concat());
+        assert!(text.contains("box tests per query"), "{query}: {text}");
+    }
+    let args = ["pair", "cube.obj", "cube.obj", "--query", "pairs", "--contacts-max", "1"];
+    let json = folder.json(&[&args[..], &["--json", "--counters"]].concat());
+    assert!(json["summary"]["counters"]["triangle_tests"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_summary_alone_and_the_first_poses() {
+    let folder = Folder::new("first");
+    // What comes after the first poses is not looked at.
+    folder.write("poses.txt", format!("{POSES}no pose\n"));
+    let args = ["pair", "cube.obj", "cube.obj", "--poses", "poses.txt", "--query", "distance"];
+    let ask = |more: &[&str]| folder.json(&[&args[..], &["--json"], more].concat());
+    let json = ask(&["--first", "2"]);
+    assert_eq!(json["results"].as_array().unwrap().len(), 2);
+    assert_eq!((&json["summary"]["queries"], &json["summary"]["hits"]), (&2.into(), &1.into()));
+    let json = ask(&["--first", "4", "--summary"]);
+    assert_eq!(json.as_object().unwrap().len(), 1);
+    assert_eq!(json["summary"]["distance_sum"], 5.0);
+    let text = folder.text(&[&args[..], &["--first", "4", "--summary"]].concat());
+    assert!(text.starts_with("4 queries, 2 hits\n5 distance in all\n"), "{text}");
+    folder.write("poses.txt", POSES);
+    assert_eq!(ask(&["--first", "99"])["summary"]["queries"], 4);
+}
+
+#[test]
+fn results_come_in_the_order_of_many_poses() {
+    let folder = Folder::new("many");
+    // More than two batches, every third of them apart.
+    let line = |i: usize| format!("{} 0 0 0 0 0 1\n", if i.is_multiple_of(3) { 2.0 } else { 0.5 });
+    folder.write("poses.txt", (0..150).map(line).collect::<String>());
+    let args = ["pair", "cube.obj", "cube.obj", "--poses", "poses.txt"];
+    let json = folder.json(&[&args[..], &["--json"]].concat());
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results.len(), 150);
+    for (i, result) in results.iter().enumerate() {
+        assert_eq!(result["touches"], i % 3 != 0, "pose {i}");
+    }
+    assert_eq!(json["summary"]["hits"], 100);
+    let text = folder.text(&args);
+    for (i, line) in text.lines().take(150).enumerate() {
+        let answer = if i % 3 == 0 { "apart" } else { "touch" };
+        assert_eq!(line, format!("{i:>6}  {answer}"));
+    }
+    folder.write("poses.txt", "# none\n");
+    let json = folder.json(&[&args[..], &["--json", "--counters"]].concat());
+    assert_eq!((&json["results"], &json["summary"]["mean_us"]), (&json!([]), &json!(0.0)));
+}
+
+#[test]
+fn a_reader_that_stops_early_does_not_change_the_code() {
+    let folder = Folder::new("pipe");
+    folder.write("poses.txt", "0.5 0 0 0 0 0 1\n".repeat(2000));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jostle"))
+        .args(["pair", "cube.obj", "cube.obj", "--poses", "poses.txt", "--query", "pairs"])
+        .args(["--json", "--fail-on", "touch"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }

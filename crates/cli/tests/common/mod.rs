@@ -1,0 +1,82 @@
+//! What the tests of the command share: a folder with files, and the command run in it.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+use glam::DVec3;
+use jostle_geom::{Model, Pose, Quality};
+use jostle_scene::{Format, load};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, gone at the end.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("jostle-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        let folder = Folder(path);
+        folder.write("cube.obj", CUBE);
+        folder
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.0.join(name), content).unwrap();
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn jostle(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_jostle")).args(args).current_dir(&self.0).output().unwrap()
+    }
+
+    pub(crate) fn text(&self, args: &[&str]) -> String {
+        let output = self.jostle(args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let output = self.jostle(args);
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// What the command says when it refuses.
+    pub(crate) fn refusal(&self, args: &[&str]) -> String {
+        let output = self.jostle(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        stderr(&output)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A folder left behind in the temporary files does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The unit cube, of squares.
+pub(crate) const CUBE: &str = "\
+v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
+f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+
+/// The cube as the library has it.
+pub(crate) fn cube_model() -> Model {
+    let mesh = load(CUBE.as_bytes(), Format::Obj).unwrap().into_mesh().unwrap();
+    Model::build(mesh, Quality::Default)
+}
+
+pub(crate) fn pose(x: f64, y: f64, z: f64) -> Pose {
+    Pose::from_translation(DVec3::new(x, y, z)).unwrap()
+}
