@@ -1,6 +1,6 @@
 //! Many numbers at a time: the operations that kernels may use, and the choice of instruction set.
 //!
-//! A kernel is written once, over the lane types of [`Simd`], and runs either on AVX2 + FMA (found
+//! A kernel is written once, over the lane types of `Simd`, and runs either on AVX2 + FMA (found
 //! at run time) or on plain arrays. Both give the same bits: every operation here is one IEEE
 //! operation per lane with one rounding, and `mul_add` is the fused one on both sides. All `unsafe`
 //! of this crate lives in this folder, for one reason only: a function compiled for AVX2 may run
@@ -11,9 +11,9 @@
 
 /// An array of three, written out: `three!(i => f(i))` is `[f(0), f(1), f(2)]`.
 ///
-/// Kernels must not use closures or `map`: the compiler gives those a function of their own, without
-/// the instructions of the kernel around them, and every lane operation becomes a call (measured:
-/// eight times slower).
+/// Kernels must not use closures or `map`: the compiler gives those a function of their own,
+/// without the instructions of the kernel around them, and every lane operation becomes a call
+/// (measured: four times slower).
 macro_rules! three {
     ($i:ident => $value:expr) => {
         [
