@@ -5,7 +5,7 @@
 //! than the best distance found is never opened (HIERARCHY-STUDY.md, point 4: this needs three to
 //! four times fewer tests than depth first alone).
 
-use super::leaf::{LeafFilter, Verdict};
+use super::leaf::LeafFilter;
 use super::near::SquaredDistances;
 use super::place::{Entry, LeafPair, Opening};
 use super::walk::Counters;
@@ -48,6 +48,8 @@ pub struct DistanceSearch<'a> {
     /// place in `waiting`. One number, so that the heap compares fast.
     apart: BinaryHeap<Reverse<u64>>,
     waiting: Vec<Entry>,
+    /// The key to follow straight down, before any distance is known.
+    dive: Option<u64>,
     /// Nothing further than this is of interest.
     limit: f64,
     /// The closest triangles so far.
@@ -69,6 +71,7 @@ impl<'a> DistanceSearch<'a> {
             overlapping,
             apart: BinaryHeap::with_capacity(256),
             waiting: Vec::with_capacity(256),
+            dive: None,
             limit: f64::INFINITY,
             best: None,
             touching: false,
@@ -108,7 +111,8 @@ impl<'a> DistanceSearch<'a> {
         if self.touching || !self.overlapping.is_empty() {
             return 0.0;
         }
-        let open = self.apart.peek().map_or(f64::INFINITY, |Reverse(key)| gap_of(*key));
+        let closest = self.dive.into_iter().chain(self.apart.peek().map(|Reverse(key)| *key));
+        let open = closest.map(gap_of).fold(f64::INFINITY, f64::min);
         let error = 2.0 * self.pair.relative.point_error;
         open.min(self.limit / RANK_SLACK - error).max(0.0)
     }
@@ -134,19 +138,21 @@ impl Kernel for Run<'_, '_> {
                 return true;
             }
             if self.budget == 0 {
-                return self.search.overlapping.is_empty() && self.search.apart.is_empty();
+                return self.search.overlapping.is_empty()
+                    && self.search.dive.is_none()
+                    && self.search.apart.is_empty();
             }
-            let mut apart = false;
-            let entry = if let Some(entry) = self.search.overlapping.pop() {
-                entry
+            let (entry, apart) = if let Some(entry) = self.search.overlapping.pop() {
+                (entry, false)
             } else {
-                let Some(Reverse(key)) = self.search.apart.pop() else { return true };
+                let next = self.search.dive.take();
+                let next = next.or_else(|| self.search.apart.pop().map(|Reverse(key)| key));
+                let Some(key) = next else { return true };
                 if gap_of(key) >= self.search.limit {
                     self.search.apart.clear();
                     return true;
                 }
-                apart = true;
-                self.search.waiting[key as u32 as usize]
+                (self.search.waiting[key as u32 as usize], true)
             };
             self.budget -= 1;
             let (a, b) = entry.lanes();
@@ -196,7 +202,7 @@ impl Run<'_, '_> {
             && search.overlapping.is_empty()
             && let Some(Reverse(key)) = search.apart.pop()
         {
-            search.overlapping.push(search.waiting[key as u32 as usize]);
+            search.dive = Some(key);
         }
     }
 
@@ -204,32 +210,36 @@ impl Run<'_, '_> {
     fn leaves<S: Simd>(&mut self, entry: Entry, apart: bool) {
         let search = &mut *self.search;
         let pair = search.pair;
-        let leaves = LeafPair::new(&pair, entry, search.limit.min(1e30) as f32);
+        // The gap matters to the filter only, and boxes with a gap need no filter: they hold no
+        // triangles that touch.
+        let leaves = LeafPair::new(&pair, entry, 0.0);
         search.counters.triangle_tests += u64::from(leaves.used().count_ones());
+        if !apart {
+            let verdict = LeafFilter { pair: &pair, leaves }.run::<S>();
+            for bit in 0..4 {
+                let (a, b) = leaves.triangles(bit);
+                let mut touching = verdict.yes >> bit & 1 == 1;
+                if verdict.unsure >> bit & 1 == 1 {
+                    search.counters.unsure += 1;
+                    touching = pair.triangles_touch(a, b);
+                }
+                if touching {
+                    search.touching = true;
+                    search.best = Some((a, b));
+                    search.limit = 0.0;
+                    return;
+                }
+            }
+        }
         let squared = SquaredDistances { pair: &pair, leaves }.run::<S>();
-        // Boxes with a gap hold no triangles that touch.
-        let verdict =
-            if apart { Verdict::APART } else { LeafFilter { pair: &pair, leaves }.run::<S>() };
         for (bit, squared) in squared.into_iter().enumerate() {
             if leaves.used() >> bit & 1 == 0 {
                 continue;
             }
-            let (a, b) = leaves.triangles(bit);
-            let mut touching = verdict.yes >> bit & 1 == 1;
-            if verdict.unsure >> bit & 1 == 1 {
-                search.counters.unsure += 1;
-                touching = pair.triangles_touch(a, b);
-            }
-            if touching {
-                search.touching = true;
-                search.best = Some((a, b));
-                search.limit = 0.0;
-                return;
-            }
             let rank = squared.sqrt();
             if rank < search.limit {
                 search.limit = rank;
-                search.best = Some((a, b));
+                search.best = Some(leaves.triangles(bit));
             }
         }
     }

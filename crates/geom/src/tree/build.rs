@@ -77,8 +77,7 @@ pub(crate) fn build(
     let mut nodes = vec![Node::UNUSED];
     let child = builder.child(&mut set, &whole, 0, &mut nodes);
     nodes[0].set(0, &whole.obb, whole.raw, child);
-    nodes.shrink_to_fit();
-    (Tree { nodes, origin, radius }, ids)
+    (Tree { nodes: top_first(&nodes), origin, radius }, ids)
 }
 
 /// Centre of the used vertices, and a bound on their distance from it.
@@ -196,4 +195,38 @@ fn append(nodes: &mut Vec<Node>, below: Vec<Node>, child: Child) -> Child {
         nodes.push(node);
     }
     moved(child)
+}
+
+/// Nodes near the top are visited by every query: the first `TOP` nodes, level by level, come
+/// first and share few pages; below them each sub-tree stands together.
+fn top_first(nodes: &[Node]) -> Vec<Node> {
+    const TOP: usize = 512;
+    let below = |index: usize| {
+        nodes[index].child.into_iter().filter(|c| !c.is_leaf()).map(Child::node_index)
+    };
+    let mut order = Vec::with_capacity(nodes.len());
+    order.push(0);
+    let mut next = 0;
+    while next < order.len() && order.len() < TOP {
+        order.extend(below(order[next]));
+        next += 1;
+    }
+    let roots: Vec<usize> = order[next..].iter().flat_map(|&index| below(index)).collect();
+    let mut stack = Vec::new();
+    for root in roots {
+        stack.push(root);
+        while let Some(index) = stack.pop() {
+            order.push(index);
+            let first = stack.len();
+            stack.extend(below(index));
+            stack[first..].reverse();
+        }
+    }
+    let mut place = vec![0; nodes.len()];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new;
+    }
+    let moved = |c: Child| if c.is_leaf() { c } else { Child::node(place[c.node_index()]) };
+    let placed = |&old: &usize| Node { child: nodes[old].child.map(moved), ..nodes[old].clone() };
+    order.iter().map(placed).collect()
 }
