@@ -136,7 +136,8 @@ impl Kernel for Run<'_, '_> {
             if self.budget == 0 {
                 return self.search.overlapping.is_empty() && self.search.apart.is_empty();
             }
-            let mut apart = false;
+            // Boxes inside are no closer than the boxes around them.
+            let mut floor = f32::NEG_INFINITY;
             let entry = if let Some(entry) = self.search.overlapping.pop() {
                 entry
             } else {
@@ -145,16 +146,16 @@ impl Kernel for Run<'_, '_> {
                     self.search.apart.clear();
                     return true;
                 }
-                apart = true;
+                floor = gap_of(key) as f32;
                 self.search.waiting[key as u32 as usize]
             };
             self.budget -= 1;
             let (a, b) = entry.lanes();
             let (a, b) = (self.search.pair.a.tree.child(a), self.search.pair.b.tree.child(b));
             if a.is_leaf() && b.is_leaf() {
-                self.leaves::<S>(entry, apart);
+                self.leaves::<S>(entry, floor > 0.0);
             } else {
-                self.open::<S>(entry);
+                self.open::<S>(entry, floor);
             }
         }
     }
@@ -162,7 +163,7 @@ impl Kernel for Run<'_, '_> {
 
 impl Run<'_, '_> {
     #[inline(always)]
-    fn open<S: Simd>(&mut self, entry: Entry) {
+    fn open<S: Simd>(&mut self, entry: Entry, floor: f32) {
         let search = &mut *self.search;
         let pair = search.pair;
         let opening = Opening::new(&pair, entry, pair.relative.margin);
@@ -173,6 +174,7 @@ impl Run<'_, '_> {
         for (k, gap) in gaps.into_iter().enumerate() {
             let entry = Entry(opening.first.0 + ((k as u64) << opening.shift));
             // NaN (numbers beyond f32) counts as overlap.
+            let gap = gap.max(floor);
             if used >> k & 1 == 0 || f64::from(gap) >= search.limit {
                 continue;
             }
@@ -190,13 +192,6 @@ impl Run<'_, '_> {
         if search.overlapping.len() > first && deepest.1 >= first {
             let last = search.overlapping.len() - 1;
             search.overlapping.swap(deepest.1, last);
-        }
-        // Before any distance is known, follow the smallest gap straight down.
-        if search.best.is_none()
-            && search.overlapping.is_empty()
-            && let Some(Reverse(key)) = search.apart.pop()
-        {
-            search.overlapping.push(search.waiting[key as u32 as usize]);
         }
     }
 
