@@ -1,8 +1,10 @@
 //! The smallest distance, its lower bound, and the search that can be paused.
 
 use crate::cases::{self, Case};
+use crate::soup::{Random, own_corners};
 use crate::twin::Twin;
-use jostle_geom::Pair;
+use glam::{DQuat, DVec3, Vec3};
+use jostle_geom::{Pair, Pose};
 
 /// How often the models touched, were apart, and one was empty.
 #[derive(Default)]
@@ -99,7 +101,7 @@ fn lower_bound_is_positive_for_clear_gaps() {
     let mut clear = 0;
     for mut case in cases::mixed() {
         for (_, pose_b) in &mut case.poses {
-            *pose_b = cases::shift(glam::DVec3::new(20.0, -7.0, 3.0));
+            *pose_b = cases::shift(DVec3::new(20.0, -7.0, 3.0));
         }
         case.each(|pair, twin, place| {
             let Some(distance) = twin.distance() else { return };
@@ -157,4 +159,50 @@ fn paused_search_gives_the_same() {
         });
     }
     assert!(pauses > 0);
+}
+
+/// Two corners over two needles, at heights that differ in the last digits; and two edges, almost
+/// parallel, that almost cross over two others. A ranking by rough figures takes the wrong pair.
+#[test]
+fn near_ties() {
+    let mut worst: f64 = 0.0;
+    for seed in 600..1000 {
+        let mut random = Random(seed);
+        let width = 10f64.powf(-2.0 - 5.0 * (random.unit() * 0.5 + 0.5)) as f32;
+        let height = 10f64.powf(-7.0 * (random.unit() * 0.5 + 0.5)) as f32;
+        let (mut over, mut under) = (Vec::new(), Vec::new());
+        for side in [-2.0, 2.0] {
+            let along = Vec3::new(1.0, random.unit() as f32 * 1e-3, 0.0);
+            let start = Vec3::new(-0.5, side, 0.0);
+            under.extend([start, start + along, start + along * 0.4 + Vec3::Y * width]);
+            let foot = start + along * 0.7 + Vec3::Y * (0.2 * width) + Vec3::Z * height;
+            if seed % 2 == 0 {
+                over.extend([foot, foot + Vec3::Z, foot + Vec3::new(0.3, 0.4, 1.0)]);
+            } else {
+                let turn = Vec3::new(1.0, along.y + width, 0.1 * width);
+                over.extend([foot - turn * 0.6, foot + turn * 0.5, foot + Vec3::Z]);
+            }
+        }
+        let tilt = DQuat::from_rotation_x(random.unit() * 1e-11);
+        let turn = random.rotation().normalize();
+        let poses = vec![(
+            Pose::new(turn, DVec3::ZERO).unwrap(),
+            Pose::new(turn * tilt, DVec3::ZERO).unwrap(),
+        )];
+        let name = format!("near ties, seed {seed}, width {width}, height {height}");
+        let case = Case { name, a: own_corners(under), b: own_corners(over), poses };
+        case.each(|pair, twin, place| {
+            let (expected, found) = (twin.distance().unwrap(), pair.distance().unwrap().distance);
+            let off = (found - expected).abs() / (1e-12 * expected + twin.rounding());
+            if off > worst {
+                println!("{off} {expected} {found} {place}");
+            }
+            worst = worst.max(off);
+            let d = expected * (1.0 + 1e-12) + twin.rounding();
+            if !pair.within(d) {
+                println!("not within {off} {expected} {found} {place}");
+            }
+        });
+    }
+    assert!(worst <= 1.0, "{worst}");
 }
