@@ -36,7 +36,7 @@ impl Tally {
         assert!((found.distance - expected).abs() <= 1e-12 * expected + slack, "{what}");
         let between = found.point_a.distance(found.point_b);
         assert!((found.distance - between).abs() <= 1e-15 * expected + slack, "{what}");
-        let off = twin.from_faces(found.faces, found.point_a, found.point_b);
+        let off = twin.off_faces(found.faces, found.point_a, found.point_b);
         assert!(off <= slack, "{off} off the faces, {what}");
         assert!(bound <= expected, "bound {bound}, {what}");
     }

@@ -29,7 +29,7 @@ fn all_queries_at_all_sizes() {
             let found = found.expect(&what);
             assert_eq!(found.distance == 0.0, expected == 0.0, "{what}");
             assert!((found.distance - expected).abs() <= 1e-12 * expected + slack, "{what}");
-            let off = twin.from_faces(found.faces, found.point_a, found.point_b);
+            let off = twin.off_faces(found.faces, found.point_a, found.point_b);
             assert!(off <= slack, "{off} off the faces, {what}");
             assert!(pair.distance_lower_bound() <= expected, "{what}");
             assert!(pair.within(expected * 1.001 + 4.0 * slack), "{what}");

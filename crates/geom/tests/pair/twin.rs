@@ -23,7 +23,7 @@ fn placed(mesh: &Mesh, pose: &Pose) -> Vec<(u32, Triangle)> {
 }
 
 /// How far `point` is from a face: from the nearest of its triangles.
-fn from_face(side: &[(u32, Triangle)], face: u32, point: DVec3) -> f64 {
+fn off_face(side: &[(u32, Triangle)], face: u32, point: DVec3) -> f64 {
     let of_face = side.iter().filter(|t| t.0 == face);
     let far = of_face.map(|(_, t)| closest_point(point, t).distance(point));
     far.fold(f64::INFINITY, f64::min)
@@ -66,7 +66,7 @@ impl Twin {
     }
 
     /// How far a point is from the two faces, the worse of both.
-    pub(crate) fn from_faces(&self, faces: FacePair, on_a: DVec3, on_b: DVec3) -> f64 {
-        from_face(&self.a, faces.a, on_a).max(from_face(&self.b, faces.b, on_b))
+    pub(crate) fn off_faces(&self, faces: FacePair, on_a: DVec3, on_b: DVec3) -> f64 {
+        off_face(&self.a, faces.a, on_a).max(off_face(&self.b, faces.b, on_b))
     }
 }

@@ -17,7 +17,7 @@ fn witnesses_and_segments_lie_on_both_faces() {
             if let Some(w) = witness {
                 yes += 1;
                 assert!(touching.contains(&w.faces), "{w:?}: {place}");
-                let off = twin.from_faces(w.faces, w.point, w.point);
+                let off = twin.off_faces(w.faces, w.point, w.point);
                 assert!(off <= slack, "{off} off, {w:?}: {place}");
             } else {
                 no += 1;
@@ -27,7 +27,7 @@ fn witnesses_and_segments_lie_on_both_faces() {
             assert_eq!(faces, touching, "{place}");
             for segment in &segments {
                 for end in segment.ends {
-                    let off = twin.from_faces(segment.faces, end, end);
+                    let off = twin.off_faces(segment.faces, end, end);
                     assert!(off <= slack, "{off} off, {segment:?}: {place}");
                 }
             }
