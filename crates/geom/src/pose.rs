@@ -85,10 +85,12 @@ impl Pose {
             return Err(PoseError::NoRotation { rotation });
         }
         let flush = |x: f64| if x.abs() < TRANSLATION_MIN { 0.0 } else { x };
-        let rotation = if rotation == DQuat::IDENTITY { rotation } else { rotation / length };
         let translation =
             DVec3::new(flush(translation.x), flush(translation.y), flush(translation.z));
-        Ok(Pose { rotation, translation, rows: rows_of(rotation) })
+        // The matrix comes from the quaternion as given, so that quarter turns are exact.
+        let rows = rows_of(rotation);
+        let rotation = if rotation == DQuat::IDENTITY { rotation } else { rotation / length };
+        Ok(Pose { rotation, translation, rows })
     }
 
     /// A pose that only translates.
@@ -179,13 +181,42 @@ impl Pose {
     }
 }
 
+/// The rotation matrix of a quaternion of any length: entries are products divided by the squared
+/// length, so whole-number quaternions such as (1, 0, 0, 1) give exact matrices.
 fn rows_of(q: DQuat) -> [DVec3; 3] {
     let (x, y, z, w) = (q.x, q.y, q.z, q.w);
+    let s = 2.0 / (x * x + y * y + (z * z + w * w));
     let flush = |v: f64| if v.abs() < ROTATION_ENTRY_MIN { 0.0 } else { v };
     let row = |a: f64, b: f64, c: f64| DVec3::new(flush(a), flush(b), flush(c));
     [
-        row(1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)),
-        row(2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)),
-        row(2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)),
+        row(1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
+        row(s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
+        row(s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_turn_moves_whole_numbers_to_whole_numbers() {
+        let turn = DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0);
+        let pose = Pose::new(turn, DVec3::ZERO).unwrap();
+        assert_eq!(pose.place(Vec3::new(1.0, 2.0, 3.0)), DVec3::new(-2.0, 1.0, 3.0));
+        assert!((pose.rotation().length() - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn numbers_that_are_no_pose_are_refused() {
+        let still = DQuat::IDENTITY;
+        assert!(Pose::new(DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0), DVec3::ZERO).is_err());
+        assert!(Pose::new(DQuat::from_xyzw(f64::NAN, 0.0, 0.0, 1.0), DVec3::ZERO).is_err());
+        assert!(Pose::new(still, DVec3::new(f64::INFINITY, 0.0, 0.0)).is_err());
+        assert!(Pose::new(still, DVec3::new(2e30, 0.0, 0.0)).is_err());
+        let mirror = [DVec3::NEG_X, DVec3::Y, DVec3::Z];
+        assert!(Pose::from_rows(mirror, DVec3::ZERO).is_err());
+        let rough = [DVec3::new(0.999_999_9, 0.0, 0.0), DVec3::Y, DVec3::Z];
+        assert_eq!(Pose::from_rows(rough, DVec3::ZERO).map(|p| p.rows()[1]), Ok(DVec3::Y));
+    }
 }

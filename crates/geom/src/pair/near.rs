@@ -97,6 +97,12 @@ fn corner_distance<S: Simd>(face: &Corners<S>, along: &Corners<S>, corners: &Cor
     zero.select_lt(size, best, infinite)
 }
 
+/// Bound on the error of a squared distance, relative to the square of the reach L. The height h
+/// over a needle of width w is off by up to about 8u·L²/w for u = 2^-53, its square by 2h times
+/// that; the edges of the needle give the square within w². The smaller of both is largest for
+/// w³ = 16u·h·L², and then it is below 1.5e-10·L². Lines that are almost parallel are off by u·L².
+const RANK_ERROR: f64 = 1e-9;
+
 /// Stops at the first two triangles that are at most this far apart.
 pub(crate) struct Nearer(pub(crate) f64);
 
@@ -116,8 +122,9 @@ impl LeafWork for Nearer {
         }
         // The rank is off by rounding and by the error of the points; the placed triangles decide.
         let near = self.0 * (1.0 + 1e-12) + 2.0 * pair.relative.point_error;
+        let near_squared = near * near + RANK_ERROR * leaves.reach * leaves.reach;
         for (bit, squared) in squared.into_iter().enumerate() {
-            let open = verdict.unsure >> bit & 1 == 1 || squared <= near * near;
+            let open = verdict.unsure >> bit & 1 == 1 || squared <= near_squared;
             if leaves.used() >> bit & 1 == 1 && open {
                 let (a, b) = leaves.triangles(bit);
                 if pair.triangles_within(a, b, self.0) {

@@ -199,11 +199,11 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
         loop {
             match self.walk.order {
                 Order::Any => {
-                    while self.walk.leaves.len < 64 && self.budget > 1 {
+                    while self.walk.leaves.len < 64 && self.budget > 0 {
                         let Some(first) = self.walk.boxes.pop() else { break };
                         self.budget -= 1;
                         if let Some(second) = self.walk.boxes.pop() {
-                            self.budget -= 1;
+                            self.budget = self.budget.saturating_sub(1);
                             self.open_two::<S>(first, second);
                         } else {
                             self.open::<S>(first);
@@ -218,7 +218,7 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
                     }
                 }
             }
-            if self.budget <= 1 {
+            if self.budget == 0 {
                 return End::Paused;
             }
             if self.walk.leaves.len == 0 {
@@ -270,8 +270,13 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
     /// Opens two places at once: their box tests do not wait for each other.
     #[inline(always)]
     fn open_two<S: Simd>(&mut self, first: Entry, second: Entry) {
-        let Some(one) = self.prepare(first) else { return self.open::<S>(second) };
-        let Some(two) = self.prepare(second) else { return self.open::<S>(first) };
+        let deepest = first.depth().max(second.depth());
+        if deepest >= self.walk.depth_max {
+            self.open::<S>(first);
+            self.open::<S>(second);
+            return;
+        }
+        let (Some(one), Some(two)) = (self.prepare(first), self.prepare(second)) else { return };
         let mask_one = Overlap(one.node, &one.one).run::<S>();
         let mask_two = Overlap(two.node, &two.one).run::<S>();
         self.keep::<S>(&one, mask_one);

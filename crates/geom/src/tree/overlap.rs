@@ -198,10 +198,15 @@ impl Kernel for Gaps<'_> {
         let lane = a.mul_add(a, b.mul_add(b, c.mul(c)));
         let [a, b, c] = three!(K => p.one_faces[K].max(zero));
         let one = a.mul_add(a, b.mul_add(b, c.mul(c)));
-        let corner = lane.max(one).sqrt();
+        // Squares that leave the range of `f32`, or have few digits left, prove nothing.
+        let square = lane.max(one);
+        let corner = S::F::splat(1e-30).select_lt(square, square.sqrt(), zero);
+        let corner = square.select_lt(S::F::splat(f32::MAX), corner, zero);
         let flat = p.best_face().max(p.best_edge());
         let bound = zero.select_lt(flat, corner.max(flat), flat);
         let bound = bound.mul(S::F::splat(GAP_SCALE)).sub(p.slack);
+        // Distances between numbers of `f32` can be larger than any of them.
+        let bound = bound.min(S::F::splat(f32::MAX));
         let mut out = [0.0; WIDTH];
         bound.store(&mut out);
         (out, p.used())
