@@ -117,6 +117,10 @@ impl<'a> Pair<'a> {
     /// Two touching faces and a common point, if they touch.
     #[must_use]
     pub fn witness(&self) -> Option<Witness> {
+        self.contact().0
+    }
+
+    fn contact(&self) -> (Option<Witness>, Counters) {
         let mut found = None;
         let mut walk = Walk::new(*self, Order::Deepest, 0.0);
         walk.run(
@@ -126,9 +130,11 @@ impl<'a> Pair<'a> {
                 ControlFlow::Break(())
             }),
         );
-        let Some((a, b)) = found else { return self.inside() };
-        let common = triangle::common(&self.placed_a(a), &self.placed_b(b))?;
-        Some(Witness { faces: self.faces(a, b), point: common.point() })
+        let shared = |(a, b)| {
+            let common = triangle::common(&self.placed_a(a), &self.placed_b(b))?;
+            Some(Witness { faces: self.faces(a, b), point: common.point() })
+        };
+        (found.map_or_else(|| self.inside(), shared), walk.counters)
     }
 
     /// Every touching pair of faces, sorted. Faces only: one solid inside the other touches no
@@ -188,13 +194,17 @@ impl<'a> Pair<'a> {
     /// [`Pair::distance`], and what it cost.
     #[must_use]
     pub fn distance_counted(&self) -> (Option<Distance>, Counters) {
-        let mut search = self.search_distance();
-        search.run(u64::MAX);
-        let mut found = search.found();
-        if let Some(Witness { faces, point }) = self.inside() {
-            found = Some(Distance { distance: 0.0, point_a: point, point_b: point, faces });
+        // Most contacts are found sooner than a distance would be.
+        let (contact, mut counters) = self.contact();
+        if let Some(Witness { faces, point }) = contact {
+            let touching = Distance { distance: 0.0, point_a: point, point_b: point, faces };
+            return (Some(touching), counters);
         }
-        (found, search.counters())
+        let mut search = self.search_distance().known_apart();
+        search.run(u64::MAX);
+        counters.box_tests += search.counters().box_tests;
+        counters.triangle_tests += search.counters().triangle_tests;
+        (search.found(), counters)
     }
 
     /// Is the smallest distance at most `distance`? Touching is decided exactly, a positive

@@ -163,7 +163,8 @@ impl Node {
     /// Bit k says whether lane k is a leaf or unused.
     #[inline(always)]
     pub(crate) fn leaf_lanes<S: Simd>(&self) -> u8 {
-        S::F::top_bits(&self.child.map(|c| c.0))
+        let [a, b, c, d, e, f, g, h] = self.child;
+        S::F::top_bits(&[a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0])
     }
 
     /// Largest half extent of a lane: how big it is, for choosing which side to descend.

@@ -52,6 +52,8 @@ pub struct DistanceSearch<'a> {
     /// The closest triangles so far.
     best: Option<(usize, usize)>,
     touching: bool,
+    /// The surfaces are known not to touch.
+    known_apart: bool,
 }
 
 impl<'a> DistanceSearch<'a> {
@@ -71,7 +73,14 @@ impl<'a> DistanceSearch<'a> {
             limit: f64::INFINITY,
             best: None,
             touching: false,
+            known_apart: false,
         }
+    }
+
+    /// For surfaces that are known not to touch: saves looking for contacts.
+    pub(crate) fn known_apart(mut self) -> DistanceSearch<'a> {
+        self.known_apart = true;
+        self
     }
 
     /// Goes on for at most this many operations (a box against eight, or a pair of leaves); true
@@ -111,6 +120,11 @@ impl<'a> DistanceSearch<'a> {
         let error = 2.0 * self.pair.relative.point_error;
         open.min(self.limit / RANK_SLACK - error).max(0.0)
     }
+}
+
+/// A `f32` that is not below the limit.
+fn limit_above(limit: f64) -> f32 {
+    (limit as f32).next_up()
 }
 
 /// The gap in a key of the heap.
@@ -167,7 +181,9 @@ impl Run<'_, '_> {
         let pair = search.pair;
         let opening = Opening::new(&pair, entry, pair.relative.margin);
         search.counters.box_tests += 1;
-        let (gaps, used) = Gaps(opening.node, &opening.one).run::<S>();
+        let (gaps, used) =
+            Gaps { node: opening.node, one: &opening.one, limit: limit_above(search.limit) }
+                .run::<S>();
         let first = search.overlapping.len();
         let mut deepest = (f32::INFINITY, 0);
         for (k, gap) in gaps.into_iter().enumerate() {
@@ -202,7 +218,7 @@ impl Run<'_, '_> {
         // triangles that touch.
         let leaves = LeafPair::new(&pair, entry, 0.0);
         search.counters.triangle_tests += u64::from(leaves.used().count_ones());
-        if !apart {
+        if !apart && !search.known_apart {
             let verdict = LeafFilter { pair: &pair, leaves }.run::<S>();
             for bit in 0..4 {
                 let (a, b) = leaves.triangles(bit);

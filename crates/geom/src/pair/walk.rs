@@ -254,10 +254,14 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
     /// Keeps the lanes of `mask`: leaf against leaf waits for its triangle test.
     #[inline(always)]
     fn keep<S: Simd>(&mut self, opening: &Opening<'_>, mask: u8) -> u8 {
-        let leaf = if opening.one_is_leaf { opening.node.leaf_lanes::<S>() } else { 0 };
-        self.walk.leaves.push_lanes(mask & leaf, opening.first, opening.shift);
-        self.walk.boxes.push_lanes(mask & !leaf, opening.first, opening.shift);
-        mask & !leaf
+        let mut boxes = mask;
+        if opening.one_is_leaf {
+            let leaf = opening.node.leaf_lanes::<S>();
+            self.walk.leaves.push_lanes(mask & leaf, opening.first, opening.shift);
+            boxes &= !leaf;
+        }
+        self.walk.boxes.push_lanes(boxes, opening.first, opening.shift);
+        boxes
     }
 
     #[inline(always)]

@@ -38,7 +38,8 @@ impl One {
     #[inline(always)]
     pub(crate) fn new(obb: &Obb, turn: &Mat3A, shift: Vec3A, reach: f32) -> One {
         let center = *turn * obb.center + shift;
-        let axes = obb.axes.map(|a| (*turn * a).to_array());
+        let (u, v) = (*turn * obb.axes[0], *turn * obb.axes[1]);
+        let axes = [u.to_array(), v.to_array(), u.cross(v).to_array()];
         let slack = AXIS_SLACK * (obb.half.x + obb.half.y + obb.half.z) + reach;
         One { center: center.to_array(), half: obb.half.to_array(), axes, slack }
     }
@@ -179,7 +180,12 @@ impl Kernel for OverlapDepth<'_> {
 }
 
 /// Lower bounds of the distances of eight boxes to one, lane by lane.
-pub(crate) struct Gaps<'a>(pub(crate) &'a Node, pub(crate) &'a One);
+pub(crate) struct Gaps<'a> {
+    pub(crate) node: &'a Node,
+    pub(crate) one: &'a One,
+    /// Lanes further than this are of no interest; their bounds may be anything above it.
+    pub(crate) limit: f32,
+}
 
 /// Axes are up to 1.1e-4 too long or short, so a gap measured along three of them is off by at
 /// most that factor.
@@ -191,7 +197,7 @@ impl Kernel for Gaps<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> Self::Out {
-        let p = faces::<S>(self.0, self.1);
+        let p = faces::<S>(self.node, self.one);
         let zero = S::F::splat(0.0);
         // Gaps along three orthogonal directions add up like the sides of a box.
         let [a, b, c] = three!(K => p.lane_faces[K].max(zero));
@@ -202,13 +208,27 @@ impl Kernel for Gaps<'_> {
         let square = lane.max(one);
         let corner = S::F::splat(1e-30).select_lt(square, square.sqrt(), zero);
         let corner = square.select_lt(S::F::splat(f32::MAX), corner, zero);
-        let flat = p.best_face().max(p.best_edge());
-        let bound = zero.select_lt(flat, corner.max(flat), flat);
-        let bound = bound.mul(S::F::splat(GAP_SCALE)).sub(p.slack);
-        // Distances between numbers of `f32` can be larger than any of them.
-        let bound = bound.min(S::F::splat(f32::MAX));
+        let mut flat = p.best_face();
+        let mut bound = p.bound(flat, corner);
+        let used = p.used();
+        if bound.gt(S::F::splat(self.limit)) | !used != 0xff {
+            flat = p.best_edge().max(flat);
+            bound = p.bound(flat, corner);
+        }
         let mut out = [0.0; WIDTH];
         bound.store(&mut out);
-        (out, p.used())
+        (out, used)
+    }
+}
+
+impl<S: Simd> Projections<S> {
+    /// A lower bound of the distance, or by how much boxes overlap, zero or less. NaN (numbers
+    /// beyond `f32`) becomes zero; what is beyond `f32` becomes its largest number.
+    #[inline(always)]
+    fn bound(&self, flat: S::F, corner: S::F) -> S::F {
+        let zero = S::F::splat(0.0);
+        let bound = zero.select_lt(flat, corner.max(flat), flat);
+        let bound = bound.mul(S::F::splat(GAP_SCALE)).sub(self.slack);
+        zero.select_lt(bound, bound.min(S::F::splat(f32::MAX)), bound.min(zero))
     }
 }
