@@ -47,6 +47,8 @@ pub struct DistanceSearch<'a> {
     /// place in `waiting`. One number, so that the heap compares fast.
     apart: BinaryHeap<Reverse<u64>>,
     waiting: Vec<Entry>,
+    /// The closest of the newest, kept out of the heap: often it is the next.
+    held: Option<u64>,
     /// Nothing further than this is of interest.
     limit: f64,
     /// The closest triangles so far.
@@ -70,6 +72,7 @@ impl<'a> DistanceSearch<'a> {
             overlapping,
             apart: BinaryHeap::with_capacity(256),
             waiting: Vec::with_capacity(256),
+            held: None,
             limit: f64::INFINITY,
             best: None,
             touching: false,
@@ -116,9 +119,40 @@ impl<'a> DistanceSearch<'a> {
         if self.touching || !self.overlapping.is_empty() {
             return 0.0;
         }
-        let open = self.apart.peek().map_or(f64::INFINITY, |Reverse(key)| gap_of(*key));
+        let closest = self.held.into_iter().chain(self.apart.peek().map(|Reverse(key)| *key));
+        let open = closest.map(gap_of).fold(f64::INFINITY, f64::min);
         let error = 2.0 * self.pair.relative.point_error;
         open.min(self.limit / RANK_SLACK - error).max(0.0)
+    }
+}
+
+impl DistanceSearch<'_> {
+    /// Takes a new pair with a gap.
+    #[inline(always)]
+    fn hold(&mut self, key: u64) {
+        match self.held {
+            None => self.held = Some(key),
+            Some(held) if key < held => {
+                self.apart.push(Reverse(held));
+                self.held = Some(key);
+            }
+            Some(_) => self.apart.push(Reverse(key)),
+        }
+    }
+
+    /// Takes out the pair with the smallest gap.
+    #[inline(always)]
+    fn closest(&mut self) -> Option<u64> {
+        let Some(held) = self.held.take() else {
+            return self.apart.pop().map(|Reverse(key)| key);
+        };
+        match self.apart.peek_mut() {
+            Some(mut top) if top.0 < held => {
+                let Reverse(key) = std::mem::replace(&mut *top, Reverse(held));
+                Some(key)
+            }
+            _ => Some(held),
+        }
     }
 }
 
@@ -147,14 +181,16 @@ impl Kernel for Run<'_, '_> {
                 return true;
             }
             if self.budget == 0 {
-                return self.search.overlapping.is_empty() && self.search.apart.is_empty();
+                return self.search.overlapping.is_empty()
+                    && self.search.held.is_none()
+                    && self.search.apart.is_empty();
             }
             // Boxes inside are no closer than the boxes around them.
             let mut floor = f32::NEG_INFINITY;
             let entry = if let Some(entry) = self.search.overlapping.pop() {
                 entry
             } else {
-                let Some(Reverse(key)) = self.search.apart.pop() else { return true };
+                let Some(key) = self.search.closest() else { return true };
                 if gap_of(key) >= self.search.limit {
                     self.search.apart.clear();
                     return true;
@@ -178,25 +214,21 @@ impl Run<'_, '_> {
     #[inline(always)]
     fn open<S: Simd>(&mut self, entry: Entry, floor: f32) {
         let search = &mut *self.search;
-        let pair = search.pair;
-        let opening = Opening::new(&pair, entry, pair.relative.margin);
+        let pair = &search.pair;
+        let opening = Opening::new(pair, entry, pair.relative.margin);
         search.counters.box_tests += 1;
-        let (gaps, used) =
-            Gaps { node: opening.node, one: &opening.one, limit: limit_above(search.limit) }
-                .run::<S>();
-        let first = search.overlapping.len();
-        let mut deepest = (f32::INFINITY, 0);
-        for (k, gap) in gaps.into_iter().enumerate() {
+        let limit = limit_above(search.limit);
+        let (gaps, mut rest) = Gaps { node: opening.node, one: &opening.one, limit }.run::<S>();
+        let mut deepest = (f32::INFINITY, usize::MAX);
+        while rest != 0 {
+            let k = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
             let entry = Entry(opening.first.0 + ((k as u64) << opening.shift));
-            // NaN (numbers beyond f32) counts as overlap.
-            let gap = gap.max(floor);
-            if used >> k & 1 == 0 || f64::from(gap) >= search.limit {
-                continue;
-            }
+            let gap = if gaps[k] > floor { gaps[k] } else { floor };
             if gap > 0.0 {
                 let key = u64::from(gap.to_bits()) << 32 | search.waiting.len() as u64;
-                search.apart.push(Reverse(key));
                 search.waiting.push(entry);
+                search.hold(key);
             } else {
                 if gap < deepest.0 {
                     deepest = (gap, search.overlapping.len());
@@ -204,7 +236,7 @@ impl Run<'_, '_> {
                 search.overlapping.push(entry);
             }
         }
-        if search.overlapping.len() > first && deepest.1 >= first {
+        if deepest.1 < search.overlapping.len() {
             let last = search.overlapping.len() - 1;
             search.overlapping.swap(deepest.1, last);
         }
@@ -213,13 +245,13 @@ impl Run<'_, '_> {
     #[inline(always)]
     fn leaves<S: Simd>(&mut self, entry: Entry, apart: bool) {
         let search = &mut *self.search;
-        let pair = search.pair;
+        let pair = &search.pair;
         // The gap matters to the filter only, and boxes with a gap need no filter: they hold no
         // triangles that touch.
-        let leaves = LeafPair::new(&pair, entry, 0.0);
+        let leaves = LeafPair::new(pair, entry, 0.0);
         search.counters.triangle_tests += u64::from(leaves.used().count_ones());
         if !apart && !search.known_apart {
-            let verdict = LeafFilter { pair: &pair, leaves }.run::<S>();
+            let verdict = LeafFilter { pair, leaves }.run::<S>();
             for bit in 0..4 {
                 let (a, b) = leaves.triangles(bit);
                 let mut touching = verdict.yes >> bit & 1 == 1;
@@ -235,7 +267,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let squared = SquaredDistances { pair: &pair, leaves }.run::<S>();
+        let squared = SquaredDistances { pair, leaves }.run::<S>();
         for (bit, squared) in squared.into_iter().enumerate() {
             if leaves.used() >> bit & 1 == 0 {
                 continue;

@@ -192,7 +192,7 @@ pub(crate) struct Gaps<'a> {
 const GAP_SCALE: f32 = 0.9995;
 
 impl Kernel for Gaps<'_> {
-    /// Lower bounds (zero or less: may overlap, by how much), and the lanes in use.
+    /// Lower bounds (zero or less: may overlap, by how much), and the lanes within the limit.
     type Out = ([f32; WIDTH], u8);
 
     #[inline(always)]
@@ -217,7 +217,7 @@ impl Kernel for Gaps<'_> {
         }
         let mut out = [0.0; WIDTH];
         bound.store(&mut out);
-        (out, used)
+        (out, used & !bound.gt(S::F::splat(self.limit)))
     }
 }
 
