@@ -109,8 +109,8 @@ impl<'a> Pair<'a> {
     /// [`Pair::touches`], and what it cost.
     #[must_use]
     pub fn touches_counted(&self) -> (bool, Counters) {
-        let mut walk = Walk::new(*self, Order::Deepest, 0.0);
-        let end = walk.run(u64::MAX, &mut Touching(|_, _| ControlFlow::Break(())));
+        let mut walk = Walk::new(self, Order::Deepest, 0.0);
+        let end = walk.run(self, u64::MAX, &mut Touching(|_, _| ControlFlow::Break(())));
         (end == End::Stopped || self.inside().is_some(), walk.counters)
     }
 
@@ -122,8 +122,9 @@ impl<'a> Pair<'a> {
 
     fn contact(&self) -> (Option<Witness>, Counters) {
         let mut found = None;
-        let mut walk = Walk::new(*self, Order::Deepest, 0.0);
+        let mut walk = Walk::new(self, Order::Deepest, 0.0);
         walk.run(
+            self,
             u64::MAX,
             &mut Touching(|a, b| {
                 found = Some((a, b));
@@ -148,8 +149,9 @@ impl<'a> Pair<'a> {
     #[must_use]
     pub fn all_pairs_counted(&self) -> (Vec<FacePair>, Counters) {
         let mut found: Vec<u64> = Vec::new();
-        let mut walk = Walk::new(*self, Order::Any, 0.0);
+        let mut walk = Walk::new(self, Order::Any, 0.0);
         walk.run(
+            self,
             u64::MAX,
             &mut Touching(|a, b| {
                 found.push(self.faces(a, b).key());
@@ -168,8 +170,9 @@ impl<'a> Pair<'a> {
     #[must_use]
     pub fn all_segments(&self) -> Vec<SharedSegment> {
         let mut found: Vec<(FacePair, usize, usize)> = Vec::new();
-        let mut walk = Walk::new(*self, Order::Any, 0.0);
+        let mut walk = Walk::new(self, Order::Any, 0.0);
         walk.run(
+            self,
             u64::MAX,
             &mut Touching(|a, b| {
                 found.push((self.faces(a, b), a, b));
@@ -221,8 +224,8 @@ impl<'a> Pair<'a> {
             return (false, Counters::default());
         }
         let gap = (distance * (1.0 + 1e-6)) as f32 + f32::MIN_POSITIVE;
-        let mut walk = Walk::new(*self, Order::Deepest, gap);
-        let end = walk.run(u64::MAX, &mut Nearer(distance));
+        let mut walk = Walk::new(self, Order::Deepest, gap);
+        let end = walk.run(self, u64::MAX, &mut Nearer(distance));
         (end == End::Stopped || self.inside().is_some(), walk.counters)
     }
 

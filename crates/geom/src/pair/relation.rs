@@ -35,7 +35,8 @@ pub(crate) fn relation(pair: &Pair<'_>) -> Relation {
     }
     let mut touching: Vec<(usize, usize)> = Vec::new();
     let mut crossing = false;
-    Walk::new(*pair, Order::Any, 0.0).run(
+    Walk::new(pair, Order::Any, 0.0).run(
+        pair,
         u64::MAX,
         &mut Touching(|a, b| {
             touching.push((a, b));

@@ -62,7 +62,8 @@ pub enum Answer {
 /// ```
 #[derive(Clone, Debug)]
 pub struct TouchSearch<'a> {
-    walk: Walk<'a>,
+    pair: Pair<'a>,
+    walk: Walk,
     limits: Limits,
     found: Vec<FacePair>,
     inside: bool,
@@ -72,9 +73,9 @@ pub struct TouchSearch<'a> {
 impl<'a> TouchSearch<'a> {
     pub(crate) fn new(pair: Pair<'a>, limits: Limits) -> TouchSearch<'a> {
         let order = if limits.contacts_max <= 1 { Order::Deepest } else { Order::Any };
-        let walk = Walk::new(pair, order, 0.0).with_depth_max(limits.depth_max);
+        let walk = Walk::new(&pair, order, 0.0).with_depth_max(limits.depth_max);
         let state = if limits.contacts_max == 0 { Progress::Full } else { Progress::Paused };
-        TouchSearch { walk, limits, found: Vec::new(), inside: false, state }
+        TouchSearch { pair, walk, limits, found: Vec::new(), inside: false, state }
     }
 
     /// Goes on for about this many operations (a box against eight, or a pair of leaves).
@@ -82,9 +83,10 @@ impl<'a> TouchSearch<'a> {
         if self.state != Progress::Paused {
             return self.state;
         }
-        let pair = self.walk.pair;
+        let pair = &self.pair;
         let (found, most) = (&mut self.found, self.limits.contacts_max);
         let end = self.walk.run(
+            pair,
             operations,
             &mut Touching(|a, b| {
                 found.push(pair.faces(a, b));

@@ -131,8 +131,7 @@ pub(crate) trait LeafWork {
 /// A walk over the pairs of lanes that may touch. It can be stopped after any triangle pair and
 /// goes on from there.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk<'a> {
-    pub(crate) pair: Pair<'a>,
+pub(crate) struct Walk {
     pub(crate) counters: Counters,
     /// Whether boxes at the depth limit overlapped, so that the answer may be yes.
     pub(crate) cut_short: bool,
@@ -145,9 +144,10 @@ pub(crate) struct Walk<'a> {
     leaves: List<96>,
 }
 
-impl<'a> Walk<'a> {
+impl Walk {
     /// A walk over everything closer than `gap`.
-    pub(crate) fn new(pair: Pair<'a>, order: Order, gap: f32) -> Walk<'a> {
+    #[inline(always)]
+    pub(crate) fn new(pair: &Pair<'_>, order: Order, gap: f32) -> Walk {
         let (mut boxes, mut leaves) = (List::new(), List::new());
         let (a, b) = (pair.a.tree.child(Lane::ROOT), pair.b.tree.child(Lane::ROOT));
         if a.is_empty() || b.is_empty() {
@@ -158,7 +158,6 @@ impl<'a> Walk<'a> {
             boxes.push(Entry::ROOTS);
         }
         Walk {
-            pair,
             counters: Counters::default(),
             cut_short: false,
             isa: Isa::best(),
@@ -171,22 +170,24 @@ impl<'a> Walk<'a> {
     }
 
     /// Looks no deeper than this many box tests.
-    pub(crate) fn with_depth_max(mut self, depth_max: u32) -> Walk<'a> {
+    pub(crate) fn with_depth_max(mut self, depth_max: u32) -> Walk {
         self.depth_max = depth_max.min(DEPTH_END);
         self
     }
 
-    /// Walks on until done, stopped, or after `budget` box and leaf tests.
-    pub(crate) fn run(&mut self, budget: u64, work: &mut impl LeafWork) -> End {
+    /// Walks on until done, stopped, or after `budget` box and leaf tests; always over the pair
+    /// that it was made for.
+    pub(crate) fn run(&mut self, pair: &Pair<'_>, budget: u64, work: &mut impl LeafWork) -> End {
         let isa = self.isa;
-        isa.run(Run { walk: self, budget, work })
+        isa.run(Run { walk: self, pair, budget, work })
     }
 }
 
 /// The loop as a kernel: compiled as a whole for the instruction set, so that box and triangle
 /// tests need no call.
 struct Run<'w, 'a, W> {
-    walk: &'w mut Walk<'a>,
+    walk: &'w mut Walk,
+    pair: &'w Pair<'a>,
     budget: u64,
     work: &'w mut W,
 }
@@ -247,8 +248,8 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
             return None;
         }
         self.walk.counters.box_tests += 1;
-        let reach = self.walk.pair.relative.margin + self.walk.gap;
-        Some(Opening::new(&self.walk.pair, entry, reach))
+        let reach = self.pair.relative.margin + self.walk.gap;
+        Some(Opening::new(self.pair, entry, reach))
     }
 
     /// Keeps the lanes of `mask`: leaf against leaf waits for its triangle test.
@@ -309,9 +310,8 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
 
     #[inline(always)]
     fn leaves<S: Simd>(&mut self, entry: Entry) -> ControlFlow<()> {
-        let pair = &self.walk.pair;
-        let leaves = LeafPair::new(pair, entry, self.walk.gap);
-        self.work.leaves::<S>(pair, &mut self.walk.counters, leaves)
+        let leaves = LeafPair::new(self.pair, entry, self.walk.gap);
+        self.work.leaves::<S>(self.pair, &mut self.walk.counters, leaves)
     }
 }
 
