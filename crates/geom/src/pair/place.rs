@@ -51,39 +51,28 @@ impl<'a> Opening<'a> {
     /// Opens the larger of the two boxes; gaps up to `reach` count as overlap.
     #[inline(always)]
     pub(crate) fn new(pair: &Pair<'a>, entry: Entry, reach: f32) -> Opening<'a> {
+        // Both sides through the same code, chosen by index: which side is opened is hard to
+        // predict, so a branch would cost more than the loads.
+        let trees = [&pair.a.tree, &pair.b.tree];
         let (a, b) = entry.lanes();
-        let (tree_a, tree_b) = (&pair.a.tree, &pair.b.tree);
-        let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
-        let descend_b =
-            child_a.is_leaf() || (!child_b.is_leaf() && tree_b.size(b) > tree_a.size(a));
+        let lanes = [a, b];
+        let children = [trees[0].child(a), trees[1].child(b)];
+        let larger_b = !children[1].is_leaf() & (trees[1].size(b) > trees[0].size(a));
+        let opened = usize::from(children[0].is_leaf() | larger_b);
+        let other = 1 - opened;
+        // The other side is likely to be opened next.
+        let next = if children[other].is_leaf() { 0 } else { children[other].node_index() };
+        prefetch(&trees[other].nodes[next]);
+        let (turn, shift) = &pair.relative.into[opened];
+        let index = children[opened].node_index();
+        let first = [Lane::new(index, 0), lanes[other]];
         let depth = (entry.depth() + 1).min(DEPTH_END);
-        if descend_b {
-            // The other side is likely to be opened next.
-            if !child_a.is_leaf() {
-                prefetch(&tree_a.nodes[child_a.node_index()]);
-            }
-            let (turn, shift) = &pair.relative.to_b;
-            let index = child_b.node_index();
-            Opening {
-                node: &tree_b.nodes[index],
-                one: One::new(&tree_a.obb(a), turn, *shift, reach),
-                one_is_leaf: child_a.is_leaf(),
-                first: Entry::new(depth, a, Lane::new(index, 0)),
-                shift: 0,
-            }
-        } else {
-            if !child_b.is_leaf() {
-                prefetch(&tree_b.nodes[child_b.node_index()]);
-            }
-            let (turn, shift) = &pair.relative.to_a;
-            let index = child_a.node_index();
-            Opening {
-                node: &tree_a.nodes[index],
-                one: One::new(&tree_b.obb(b), turn, *shift, reach),
-                one_is_leaf: child_b.is_leaf(),
-                first: Entry::new(depth, Lane::new(index, 0), b),
-                shift: LANE_BITS,
-            }
+        Opening {
+            node: &trees[opened].nodes[index],
+            one: One::new(&trees[other].obb(lanes[other]), turn, *shift, reach),
+            one_is_leaf: children[other].is_leaf(),
+            first: Entry::new(depth, first[opened], first[other]),
+            shift: if opened == 0 { LANE_BITS } else { 0 },
         }
     }
 }

@@ -7,10 +7,8 @@ use glam::{DVec3, Mat3A, Vec3A};
 /// The pose of model B in the frame of model A, with bounds on every rounding on the way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relative {
-    /// Turns and shifts a box of B's tree into the frame of A's tree.
-    pub(crate) to_a: (Mat3A, Vec3A),
-    /// The other way.
-    pub(crate) to_b: (Mat3A, Vec3A),
+    /// Turns and shifts a box of B's tree into the frame of A's tree, then the other way.
+    pub(crate) into: [(Mat3A, Vec3A); 2],
     /// Boxes closer than this may hold points that touch. See [`margin`].
     pub(crate) margin: f32,
     /// Rows and shift that bring a mesh point of B into the mesh frame of A, in `f64`.
@@ -44,8 +42,7 @@ impl Relative {
         let turn = Mat3A::from_cols(narrow(cx), narrow(cy), narrow(cz));
         let far = pose_a.translation().length() + pose_b.translation().length();
         Relative {
-            to_a: (turn, narrow(shift)),
-            to_b: (turn.transpose(), narrow(-turned_back(shift))),
+            into: [(turn, narrow(shift)), (turn.transpose(), narrow(-turned_back(shift)))],
             margin: margin(&a.tree, &b.tree, shift, far),
             rows,
             shift: between,
