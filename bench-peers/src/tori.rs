@@ -43,7 +43,7 @@ const SIZES: [Size; 3] = [
     Size {
         triangles: 200_000,
         name: "200k",
-        poses: 200,
+        poses: 500,
         quick_poses: 50,
         published: Published { poses: 50, hits: 34, pairs: 76_668 },
     },

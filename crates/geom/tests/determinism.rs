@@ -1,7 +1,7 @@
 //! The same bytes and answers for any number of threads, and on every machine.
 //!
 //! The scenes use no library trigonometry, so that their coordinates are the same everywhere.
-//! `PAIRS` never changes: answers are exact. `TREES` changes when the way of building changes, and
+//! `PAIRS` changes only when poses place vertices elsewhere: answers are exact. `TREES` changes when the way of building changes, and
 //! at no other time: then look whether the change is meant, and copy what the test prints.
 
 mod soup;
@@ -94,20 +94,20 @@ fn every_machine_gives_the_same() {
 }
 
 const PAIRS: &str = "\
-sphere: 16312 cc40e9b3b684db15
+sphere: 16586 54f38e3809421800
 box: 28 432ae094d5bbe715
-tetra flake: 1592 ba828988bcedb167
-terrain: 21221 8030ddb2972fcb00
-integer soup: 45876 3567000196242069
+tetra flake: 4042 3924bf61b3f38c53
+terrain: 22729 99169d0c49c3506e
+integer soup: 45992 a6dc54498eee802d
 soup: 103 47aaebc29bb28570
 ";
 
 /// Checksums of fast, default and tight hierarchies.
 const TREES: &str = "\
-sphere: a0a394fb11117497 a5931391e5402ee1 332b42bb7da3bc1d
+sphere: f81dab211ba42c1f 2c77dc01fa8cbcd5 28c2f979f27f0869
 box: ba108e4cc13d9a67 846e51c94310a27e beab1c29b8b2ff12
-tetra flake: 6b336926c85fded1 eb1b5e6bc2f0a19e a445d1a6e2ef0ac1
-terrain: 0e603b04ed280f44 5592cd800fdd9a98 93cb5254df5d7846
-integer soup: dfe81d3e8d7e3f3b 4df8a1eac2f559cf d115a0e7df75f323
-soup: 3a760a0d1692a0b9 f0f0bbff40a275e8 3291721db13ff148
+tetra flake: d1c016cb33256851 c524f3c7a6eb9bc6 49cb7414d5d68c29
+terrain: f4fa3c0df36660e0 4f61fe42a1564d44 44d65a7b7968a4ea
+integer soup: ce6b4a4510e5f7a3 882b369be6d68ab7 1f94f999dd7347a7
+soup: 6a505dc2387b9a19 c84fd0eddba8f284 4575c42afdfea2d8
 ";

@@ -146,13 +146,17 @@ impl Builder {
             let LaneRange { start, end, fit } = lanes[k];
             let mut part =
                 Set { triangles: &mut set.triangles[start..end], ids: &mut set.ids[start..end] };
-            let cut = start + split(self.isa, &mut part, self.boxes.cuts(&fit));
+            let halves = split(self.isa, &mut part, self.boxes.cuts(&fit));
+            let cut = start + halves.count;
             let (left, right) = (&set.triangles[start..cut], &set.triangles[cut..end]);
             let fit = |side: &[[Vec3A; 3]]| self.boxes.fit(self.isa, side);
-            let (fit_left, fit_right) = if end - start > PARALLEL_MIN {
-                rayon::join(|| fit(left), || fit(right))
-            } else {
-                (fit(left), fit(right))
+            let (fit_left, fit_right) = match (self.boxes, halves.bounds) {
+                // The cut was made in this very frame.
+                (Boxes::AxisAligned, Some([l, r])) => {
+                    (Fit::axis_aligned(l.lo, l.hi), Fit::axis_aligned(r.lo, r.hi))
+                }
+                _ if end - start > PARALLEL_MIN => rayon::join(|| fit(left), || fit(right)),
+                _ => (fit(left), fit(right)),
             };
             lanes[k] = LaneRange { start, end: cut, fit: fit_left };
             lanes.insert(k + 1, LaneRange { start: cut, end, fit: fit_right });

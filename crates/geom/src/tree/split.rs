@@ -112,9 +112,17 @@ impl Axes {
     }
 }
 
-/// Moves the triangles of one side to the front and returns how many they are; both sides get at
-/// least one.
-pub(crate) fn split(isa: Isa, set: &mut Set<'_>, cuts: Cuts) -> usize {
+/// A set cut in two.
+#[derive(Clone, Copy)]
+pub(crate) struct Halves {
+    /// How many triangles stand on the first side; both sides have at least one.
+    pub(crate) count: usize,
+    /// The box around each side in the frame of the cuts, where it is known.
+    pub(crate) bounds: Option<[Bounds; 2]>,
+}
+
+/// Moves the triangles of one side to the front.
+pub(crate) fn split(isa: Isa, set: &mut Set<'_>, cuts: Cuts) -> Halves {
     // Columns instead of rows: then a point is turned by three products.
     let cuts = match cuts {
         Cuts::TwoLongest([u, v, w]) => {
@@ -133,10 +141,10 @@ struct Split<'w, 's> {
 }
 
 impl Kernel for Split<'_, '_> {
-    type Out = usize;
+    type Out = Halves;
 
     #[inline(always)]
-    fn run<S: Simd>(self) -> usize {
+    fn run<S: Simd>(self) -> Halves {
         let n = self.set.triangles.len();
         debug_assert!(n >= 2);
         if n <= SWEEP_MAX { sweep(self.set, &self.cuts) } else { binned(self.set, &self.cuts) }
@@ -144,7 +152,7 @@ impl Kernel for Split<'_, '_> {
 }
 
 #[inline(always)]
-fn sweep(set: &mut Set<'_>, cuts: &Cuts) -> usize {
+fn sweep(set: &mut Set<'_>, cuts: &Cuts) -> Halves {
     let n = set.triangles.len();
     let mut bounds = [Bounds::NONE; SWEEP_MAX];
     let mut middles = Bounds::NONE;
@@ -179,7 +187,12 @@ fn sweep(set: &mut Set<'_>, cuts: &Cuts) -> usize {
         set.triangles[k] = old[from as usize];
         set.ids[k] = old_ids[from as usize];
     }
-    best.2
+    let (mut left, mut right) = (Bounds::NONE, Bounds::NONE);
+    for (k, &from) in best.1[..n].iter().enumerate() {
+        let side = if k < best.2 { &mut left } else { &mut right };
+        *side = side.with(bounds[from as usize]);
+    }
+    Halves { count: best.2, bounds: Some([left, right]) }
 }
 
 /// The numbers of boxes in the order of their middles along an axis, equal ones by number.
@@ -207,7 +220,7 @@ fn leaves(n: usize) -> f32 {
 }
 
 #[inline(always)]
-fn binned(set: &mut Set<'_>, cuts: &Cuts) -> usize {
+fn binned(set: &mut Set<'_>, cuts: &Cuts) -> Halves {
     let n = set.triangles.len();
     let (mut lo, mut hi) = (Vec3A::splat(f32::INFINITY), Vec3A::splat(f32::NEG_INFINITY));
     for t in set.triangles.iter() {
@@ -232,13 +245,17 @@ fn binned(set: &mut Set<'_>, cuts: &Cuts) -> usize {
         }
     }
     let Some((axis, cut)) = best_cut(&bins, axes) else {
-        return n / 2; // all in one bin on every axis: any halves will do
+        // All in one bin on every axis: any halves will do.
+        return Halves { count: n / 2, bounds: None };
     };
+    let around = |bins: &[(Bounds, u32)]| bins.iter().fold(Bounds::NONE, |b, bin| b.with(bin.0));
+    let bounds = Some([around(&bins[axis][..cut]), around(&bins[axis][cut..])]);
     // The same operations as above, so that a triangle falls into the same bin.
-    partition(set, |t| {
+    let count = partition(set, |t| {
         let at = (cuts.local(t[0] + t[1] + t[2]) - lo) * scale;
         (at[axis] as usize).min(BINS - 1) < cut
-    })
+    });
+    Halves { count, bounds }
 }
 
 /// Axis and first bin of the right side.
