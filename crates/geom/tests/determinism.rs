@@ -104,10 +104,10 @@ soup: 103 47aaebc29bb28570
 
 /// Checksums of fast, default and tight hierarchies.
 const TREES: &str = "\
-sphere: f81dab211ba42c1f 2c77dc01fa8cbcd5 28c2f979f27f0869
+sphere: 5f8b961523fcb520 2c77dc01fa8cbcd5 28c2f979f27f0869
 box: ba108e4cc13d9a67 846e51c94310a27e beab1c29b8b2ff12
 tetra flake: d1c016cb33256851 c524f3c7a6eb9bc6 49cb7414d5d68c29
-terrain: f4fa3c0df36660e0 4f61fe42a1564d44 44d65a7b7968a4ea
-integer soup: ce6b4a4510e5f7a3 882b369be6d68ab7 1f94f999dd7347a7
-soup: 6a505dc2387b9a19 c84fd0eddba8f284 4575c42afdfea2d8
+terrain: 0d4eb901e699532b 4f61fe42a1564d44 44d65a7b7968a4ea
+integer soup: 69a3a1d3cec1567b 882b369be6d68ab7 1f94f999dd7347a7
+soup: 078ae409baa1a70a c84fd0eddba8f284 4575c42afdfea2d8
 ";

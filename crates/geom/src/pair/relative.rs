@@ -40,7 +40,7 @@ impl Relative {
         let (origin_a, origin_b) = (a.tree.origin.as_dvec3(), b.tree.origin.as_dvec3());
         let shift = turned(origin_b) + between - origin_a;
         let turn = Mat3A::from_cols(narrow(cx), narrow(cy), narrow(cz));
-        let far = pose_a.translation().length() + pose_b.translation().length();
+        let far = size(pose_a.translation()) + size(pose_b.translation());
         Relative {
             into: [(turn, narrow(shift)), (turn.transpose(), narrow(-turned_back(shift)))],
             margin: margin(&a.tree, &b.tree, shift, far),
@@ -53,6 +53,11 @@ impl Relative {
 
 fn narrow(v: DVec3) -> Vec3A {
     Vec3A::new(v.x as f32, v.y as f32, v.z as f32)
+}
+
+/// A bound on the length of a vector, without a root: bounds need not be sharp.
+fn size(v: DVec3) -> f64 {
+    v.x.abs() + v.y.abs() + v.z.abs()
 }
 
 /// Slack of a box test, in mesh units, for two trees whose origins are `shift` apart.
@@ -69,7 +74,7 @@ fn narrow(v: DVec3) -> Vec3A {
 /// Placing vertices in `f64` adds [`point_error`] for far poses, the last term the rounding of
 /// numbers near the smallest `f32`.
 fn margin(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f32 {
-    let length = f64::from(a.radius) + f64::from(b.radius) + shift.length();
+    let length = f64::from(a.radius) + f64::from(b.radius) + size(shift);
     let tiny = f64::from(f32::from_bits(64));
     (64.0 * 2f64.powi(-24) * length + 2.0 * point_error(a, b, shift, far) + tiny) as f32
 }
@@ -82,6 +87,6 @@ fn margin(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f32 {
 /// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The
 /// sum of everything on both sides is below 96v·L; 128 leaves room.
 fn point_error(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f64 {
-    let reach = |t: &Tree| f64::from(t.radius) + t.origin.as_dvec3().length();
-    128.0 * 2f64.powi(-53) * (reach(a) + reach(b) + shift.length() + far)
+    let reach = |t: &Tree| f64::from(t.radius) + size(t.origin.as_dvec3());
+    128.0 * 2f64.powi(-53) * (reach(a) + reach(b) + size(shift) + far)
 }

@@ -9,7 +9,7 @@
 
 use super::fit::{Effort, Fit};
 use super::split::{Bounds, Cuts, Set, split};
-use super::{Child, LEAF_MAX, Node, Tree, WIDTH};
+use super::{Child, LEAF_MAX, Node, Obb, Tree, WIDTH};
 use crate::model::Quality;
 use crate::simd::Isa;
 use glam::{Vec3, Vec3A};
@@ -43,7 +43,10 @@ impl Boxes {
 
     fn cuts(self, fit: &Fit) -> Cuts {
         match self {
-            Boxes::AxisAligned => Cuts::Longest,
+            Boxes::AxisAligned => {
+                let Obb { center, half, .. } = fit.obb;
+                Cuts::Longest(Bounds { lo: center - half, hi: center + half })
+            }
             Boxes::Tight(_) => Cuts::TwoLongest(fit.obb.axes),
         }
     }
