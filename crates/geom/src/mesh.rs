@@ -98,12 +98,14 @@ pub enum MeshError {
         indices: usize,
     },
     /// More vertices, faces or triangles than can be numbered.
-    #[error("{count} {what} are too many; the limit is {}", Mesh::COUNT_MAX)]
+    #[error("{count} {what} are too many; the limit is {most}")]
     TooMany {
         /// What there is too much of.
         what: &'static str,
         /// How many there are, or at least how many.
         count: usize,
+        /// The limit.
+        most: usize,
     },
     /// A deformation gives another number of vertices than the mesh has.
     #[error("the mesh has {expected} vertices, but {found} new positions were given")]
@@ -136,8 +138,12 @@ pub struct NotClosed {
 }
 
 impl Mesh {
-    /// Most vertices, faces or triangles that a mesh may have.
-    pub const COUNT_MAX: usize = (u32::MAX - 1) as usize;
+    /// Most triangles that a mesh may have: 2^26. A hierarchy has fewer nodes than triangles, and
+    /// a query numbers the eight lanes of each node with 29 bits.
+    pub const TRIANGLES_MAX: usize = 1 << 26;
+
+    /// Most vertices that a mesh may have; indices are `u32`.
+    pub const VERTICES_MAX: usize = (u32::MAX - 1) as usize;
 
     /// A mesh of triangles. Triangle i is face i.
     ///
@@ -147,8 +153,8 @@ impl Mesh {
         vertices: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,
     ) -> Result<Mesh, MeshError> {
-        check_count("vertices", vertices.len())?;
-        check_count("triangles", triangles.len())?;
+        check_count("vertices", vertices.len(), Mesh::VERTICES_MAX)?;
+        check_count("triangles", triangles.len(), Mesh::TRIANGLES_MAX)?;
         for (face, triangle) in triangles.iter().enumerate() {
             check_face(face, triangle, vertices.len())?;
         }
@@ -179,7 +185,7 @@ impl Mesh {
     where
         Faces: IntoIterator<Item: AsRef<[u32]>>,
     {
-        check_count("vertices", vertices.len())?;
+        check_count("vertices", vertices.len(), Mesh::VERTICES_MAX)?;
         let mut triangulator = Triangulator::default();
         let mut triangles = Vec::new();
         let mut face_of_triangle = Vec::new();
@@ -189,7 +195,7 @@ impl Mesh {
             check_face(face_count, polygon, vertices.len())?;
             let before = triangles.len();
             triangulator.push_triangles(&vertices, polygon, &mut triangles);
-            check_count("triangles", triangles.len())?;
+            check_count("triangles", triangles.len(), Mesh::TRIANGLES_MAX)?;
             let made = triangles.len() - before;
             if made != 1 && face_of_triangle.is_empty() {
                 face_of_triangle.extend(0..before as u32);
@@ -390,8 +396,8 @@ impl Mesh {
     }
 }
 
-fn check_count(what: &'static str, count: usize) -> Result<(), MeshError> {
-    if count > Mesh::COUNT_MAX { Err(MeshError::TooMany { what, count }) } else { Ok(()) }
+fn check_count(what: &'static str, count: usize, most: usize) -> Result<(), MeshError> {
+    if count > most { Err(MeshError::TooMany { what, count, most }) } else { Ok(()) }
 }
 
 fn check_face(face: usize, polygon: &[u32], vertices: usize) -> Result<(), MeshError> {

@@ -1,8 +1,9 @@
 //! The same bytes and answers for any number of threads, and on every machine.
 //!
 //! The scenes use no library trigonometry, so that their coordinates are the same everywhere.
-//! `PAIRS` changes only when poses place vertices elsewhere: answers are exact. `TREES` changes when the way of building changes, and
-//! at no other time: then look whether the change is meant, and copy what the test prints.
+//! `PAIRS` changes only when poses place vertices elsewhere: answers are exact. `TREES` changes
+//! when the way of building changes, and at no other time: then look whether that is meant, and
+//! copy what the test prints.
 
 mod soup;
 

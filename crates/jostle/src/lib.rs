@@ -5,6 +5,8 @@
 
 pub use glam;
 pub use jostle_geom::*;
+/// What is in this file? OBJ, STL and PLY from bytes.
+pub use jostle_scene as scene;
 
 /// Compiles and runs the programs of the README with the tests.
 #[cfg(doctest)]

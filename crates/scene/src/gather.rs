@@ -21,7 +21,7 @@ impl Loaded {
     /// The mesh of these faces.
     ///
     /// # Errors
-    /// More triangles than [`Mesh::COUNT_MAX`]; [`crate::load`] has refused everything else.
+    /// More triangles than [`Mesh::TRIANGLES_MAX`]; [`crate::load`] has refused everything else.
     pub fn into_mesh(self) -> Result<Mesh, MeshError> {
         Mesh::from_face_sizes(self.vertices, &self.faces.sizes, &self.faces.corners)
     }

@@ -13,6 +13,8 @@ pub(crate) struct Entry(pub(crate) u64);
 pub(crate) const LANE_BITS: u32 = 29;
 const DEPTH_SHIFT: u32 = 2 * LANE_BITS;
 
+const _: () = assert!(crate::Mesh::TRIANGLES_MAX * crate::tree::WIDTH <= 1 << LANE_BITS);
+
 /// Depths from here on are not told apart.
 pub(crate) const DEPTH_END: u32 = (1 << (64 - DEPTH_SHIFT)) - 1;
 

@@ -113,7 +113,7 @@ pub(crate) enum End {
 pub(crate) enum Order {
     /// As they come.
     Any,
-    /// The lane that overlaps deepest first: finds a contact soonest (HIERARCHY-STUDY.md 5).
+    /// The lane that overlaps deepest first: finds a contact soonest.
     Deepest,
 }
 
@@ -128,8 +128,8 @@ pub(crate) trait LeafWork {
     ) -> ControlFlow<()>;
 }
 
-/// A walk over the pairs of lanes that may touch. It can be stopped after any triangle pair and
-/// goes on from there.
+/// A walk over the pairs of lanes that may touch. It can be paused after any test and goes on
+/// from there.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
     pub(crate) counters: Counters,

@@ -2,7 +2,7 @@
 //!
 //! A node starts as one lane and always cuts its largest lane until it has eight. Lanes with at
 //! most sixteen triangles are not cut until they are a node of their own: then they fill it, and
-//! the bottom of the tree is not half empty (HIERARCHY-STUDY.md, point 2).
+//! the bottom of the tree is not half empty (docs/decisions/0003-hierarchy.md).
 //!
 //! Large sub-trees are built in parallel with `rayon`. Which ones depends on their size only, so
 //! the result is the same for any number of threads.
