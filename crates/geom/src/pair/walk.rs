@@ -203,7 +203,9 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
                     while self.walk.leaves.len < 64 && self.budget > 0 {
                         let Some(first) = self.walk.boxes.pop() else { break };
                         self.budget -= 1;
-                        if let Some(second) = self.walk.boxes.pop() {
+                        let unlimited = self.walk.depth_max == DEPTH_END;
+                        let second = if unlimited { self.walk.boxes.pop() } else { None };
+                        if let Some(second) = second {
                             self.budget = self.budget.saturating_sub(1);
                             self.open_two::<S>(first, second);
                         } else {
@@ -272,15 +274,10 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
         self.keep::<S>(&opening, mask);
     }
 
-    /// Opens two places at once: their box tests do not wait for each other.
+    /// Opens two places at once, where there is no depth limit: their box tests do not wait for
+    /// each other.
     #[inline(always)]
     fn open_two<S: Simd>(&mut self, first: Entry, second: Entry) {
-        let deepest = first.depth().max(second.depth());
-        if deepest >= self.walk.depth_max {
-            self.open::<S>(first);
-            self.open::<S>(second);
-            return;
-        }
         let (Some(one), Some(two)) = (self.prepare(first), self.prepare(second)) else { return };
         let mask_one = Overlap(one.node, &one.one).run::<S>();
         let mask_two = Overlap(two.node, &two.one).run::<S>();
