@@ -97,6 +97,9 @@ impl<const INLINE: usize> List<INLINE> {
     }
 }
 
+/// How many pairs of leaves wait, at least, before their triangles are looked at.
+const LEAVES_AT_ONCE: usize = 24;
+
 /// How a walk ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -140,8 +143,8 @@ pub(crate) struct Walk {
     /// Gaps up to this count as overlap.
     gap: f32,
     depth_max: u32,
-    boxes: List<96>,
-    leaves: List<96>,
+    boxes: List<64>,
+    leaves: List<{ LEAVES_AT_ONCE + 16 }>,
 }
 
 impl Walk {
@@ -200,7 +203,7 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
         loop {
             match self.walk.order {
                 Order::Any => {
-                    while self.walk.leaves.len < 64 && self.budget > 0 {
+                    while self.walk.leaves.len < LEAVES_AT_ONCE && self.budget > 0 {
                         let Some(first) = self.walk.boxes.pop() else { break };
                         self.budget -= 1;
                         let unlimited = self.walk.depth_max == DEPTH_END;

@@ -164,6 +164,11 @@ fn sweep(set: &mut Set<'_>, cuts: &Cuts) -> Halves {
     let mut best = (f32::INFINITY, identity, n / 2);
     for &axis in cuts.axes(middles.hi - middles.lo).each() {
         let order = sorted(&bounds[..n], axis);
+        if let Cuts::Longest(_) = cuts {
+            // Quick: in the middle, so that leaves are full.
+            best = (0.0, order, (n / 2).next_multiple_of(super::LEAF_MAX).min(n - 1));
+            break;
+        }
         let mut right = [0.0; SWEEP_MAX];
         let mut grown = Bounds::NONE;
         for k in (1..n).rev() {
