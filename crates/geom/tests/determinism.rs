@@ -105,10 +105,10 @@ soup: 103 47aaebc29bb28570
 
 /// Checksums of fast, default and tight hierarchies.
 const TREES: &str = "\
-sphere: afc093e6672256b7 2c77dc01fa8cbcd5 28c2f979f27f0869
+sphere: 4c0ea1a16bbcaa97 2c77dc01fa8cbcd5 28c2f979f27f0869
 box: 2602ef83ca7a8b67 846e51c94310a27e beab1c29b8b2ff12
-tetra flake: d1c016cb33256851 c524f3c7a6eb9bc6 49cb7414d5d68c29
-terrain: 97d97f18ecf9726d 4f61fe42a1564d44 44d65a7b7968a4ea
-integer soup: c5920966f4cfc989 882b369be6d68ab7 1f94f999dd7347a7
-soup: 66549a5c2cc7f0c1 c84fd0eddba8f284 4575c42afdfea2d8
+tetra flake: 6b336926c85fded1 c524f3c7a6eb9bc6 49cb7414d5d68c29
+terrain: 9ea946a7f4bed3e1 4f61fe42a1564d44 44d65a7b7968a4ea
+integer soup: 402f830d064d2899 882b369be6d68ab7 1f94f999dd7347a7
+soup: df2f2c9fb65dd579 c84fd0eddba8f284 4575c42afdfea2d8
 ";
