@@ -3,8 +3,8 @@
 //! A kernel is written once, over the lane types of `Simd`, and runs either on AVX2 + FMA (found
 //! at run time) or on plain arrays. Both give the same bits: every operation here is one IEEE
 //! operation per lane with one rounding, and `mul_add` is the fused one on both sides. All `unsafe`
-//! of this crate lives in this folder, for one reason only: a function compiled for AVX2 may run
-//! only after the processor was asked.
+//! of this crate lives in this folder, for one reason: a function compiled for AVX2 may run only
+//! after the processor was asked. (And the one instruction of `prefetch`, which cannot fail.)
 //!
 //! Shape after Embree's `common/simd` (kernels once, one folder per instruction set) and pulp's
 //! `WithSimd` (dispatch by a kernel object).
