@@ -39,6 +39,10 @@ struct Arguments {
     /// the published counts. Otherwise tori and poses are generated here.
     #[arg(long)]
     data: Option<PathBuf>,
+    /// Poses that an engine answers in one turn, for the tori; a large number lets each engine do
+    /// all poses in one go. Otherwise 50 to 125.
+    #[arg(long)]
+    block: Option<usize>,
     /// Folder for the results; a folder named after the machine is made in it.
     #[arg(long)]
     out: Option<PathBuf>,
@@ -64,11 +68,12 @@ fn main() -> Result<()> {
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     let size = if arguments.quick { "quick" } else { "full" };
     let origin = if arguments.data.is_some() { "read from gen.py's files" } else { "generated" };
-    let workload = format!("{size}; tori and their poses {origin}");
+    let turns = arguments.block.map_or(String::new(), |n| format!("; turns of {n} poses"));
+    let workload = format!("{size}; tori and their poses {origin}{turns}");
     let about = machine::about(here, &arguments.date, &workload);
     let wanted = |workload| arguments.only.is_none_or(|only| only == workload);
     if wanted(Workload::Tori) {
-        let report = tori::run(arguments.quick, arguments.data.as_deref())?;
+        let report = tori::run(arguments.quick, arguments.data.as_deref(), arguments.block)?;
         write(&report, &about, &out)?;
         let plot = plot::svg(&report);
         save(&out.join("pairs.svg"), &plot)?;

@@ -56,7 +56,7 @@ const PARRY_DISTANCE_POSES: usize = 5;
 const NEAR: f64 = 0.05;
 
 /// Runs all sizes; with `data`, on the files that gen.py of PEERS wrote there.
-pub(crate) fn run(quick: bool, data: Option<&Path>) -> Result<Report> {
+pub(crate) fn run(quick: bool, data: Option<&Path>, block: Option<usize>) -> Result<Report> {
     let mut report = Report::new("tori");
     for size in &SIZES {
         let count = if quick { size.quick_poses } else { size.poses };
@@ -68,7 +68,8 @@ pub(crate) fn run(quick: bool, data: Option<&Path>) -> Result<Report> {
         let repeats = if quick { 2 } else { 5 };
         report.builds.extend(builds::measure(size.name, &a, repeats)?);
         let first = report.rows.len();
-        report.rows.extend(queries(size, &Contest::build(&a, &b)?, &Poses::new(poses)));
+        let poses = Poses::new(poses);
+        report.rows.extend(queries(size, &Contest::build(&a, &b)?, &poses, block));
         if data.is_some() {
             report.rows[first..].iter_mut().for_each(|row| check(row, &size.published));
         }
@@ -76,12 +77,14 @@ pub(crate) fn run(quick: bool, data: Option<&Path>) -> Result<Report> {
     Ok(report)
 }
 
-fn queries(size: &Size, contest: &Contest, poses: &Poses) -> Vec<Row> {
-    let all = Plan::all(poses);
+fn queries(size: &Size, contest: &Contest, poses: &Poses, block: Option<usize>) -> Vec<Row> {
+    let mut all = Plan::all(poses);
+    all.block = block.unwrap_or(all.block);
     let touch = contest.row(size.name, Query::Touch, poses, all);
     let pairs = contest.row(size.name, Query::Pairs, poses, all);
     let parry = if size.triangles == 2_000 { PARRY_DISTANCE_POSES } else { 0 };
-    let few = Plan { parry, ..Plan::first(DISTANCE_POSES, poses) };
+    let mut few = Plan { parry, ..Plan::first(DISTANCE_POSES, poses) };
+    few.block = block.unwrap_or(few.block);
     let distance = contest.row(size.name, Query::Distance, poses, few);
     let mut within = contest.within_row(size.name, NEAR, poses, all);
     if let (Some(near), Some(exact)) = (within.of(Engine::Us), distance.of(Engine::Us)) {
