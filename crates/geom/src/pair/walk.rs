@@ -2,8 +2,8 @@
 //! (Zachmann 2000, section 3.4: "simultaneous traversal").
 //!
 //! Two lists: places where two boxes may overlap, and pairs of leaves that wait for their
-//! triangle test. Leaves are kept apart so that each loop does one kind of work; together with
-//! lists that grow without a branch per lane this took a quarter off all-pairs queries.
+//! triangle test. Leaves are kept apart so that each loop does one kind of work. Two box tests at a
+//! time took some 7 % off all-pairs queries; the two lists alone gained nothing measurable.
 
 use super::Pair;
 use super::leaf::LeafFilter;
@@ -25,7 +25,7 @@ pub struct Counters {
 }
 
 /// A stack that takes up to eight entries at a time, chosen by a mask, without a branch. Small
-/// ones need no memory from the heap: that is a tenth of a query that ends early.
+/// ones need no memory from the heap.
 #[derive(Clone, Debug)]
 struct List<const INLINE: usize> {
     inline: [Entry; INLINE],

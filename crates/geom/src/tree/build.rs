@@ -81,7 +81,7 @@ pub(crate) fn build(
     let child = builder.child(&mut set, &whole, 0, &mut nodes);
     nodes[0].set(0, &whole.obb, whole.raw, child);
     let nodes = match quality {
-        // Moving the nodes once more costs a twentieth of a fast build.
+        // Moving the nodes once more costs a few per cent of a fast build.
         Quality::Fast => {
             nodes.shrink_to_fit();
             nodes
