@@ -1,0 +1,153 @@
+//! What a body is made of, and how it is described to a world.
+
+use crate::Shape;
+use crate::id::GroupId;
+use crate::respond::Response;
+use glam::DVec3;
+use jostle_geom::Pose;
+
+/// May a body move?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mobility {
+    /// Never: part of the scenery. Two fixed bodies are compared only on explicit interest.
+    Fixed,
+    /// By its pose.
+    Moving,
+    /// By its pose, and its mesh by [`World::deform`](crate::World::deform).
+    Deforming,
+}
+
+/// How a body moves by itself: metres and radians per second, in the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Velocity {
+    /// Of the body's origin.
+    pub linear: DVec3,
+    /// Axis times angle per second, about the body's origin.
+    pub angular: DVec3,
+}
+
+impl Velocity {
+    /// Straight on, without turning.
+    #[must_use]
+    pub fn straight(linear: DVec3) -> Velocity {
+        Velocity { linear, angular: DVec3::ZERO }
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        self.linear.is_finite() && self.angular.is_finite()
+    }
+}
+
+/// Which bodies a body is compared with, as bits: two bodies meet if each is a member of something
+/// that the other wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layers {
+    /// What this body is.
+    pub member: u32,
+    /// What it wants to meet.
+    pub wants: u32,
+}
+
+impl Layers {
+    /// Meets everything.
+    pub const ALL: Layers = Layers { member: u32::MAX, wants: u32::MAX };
+
+    pub(crate) fn meets(self, other: Layers) -> bool {
+        self.member & other.wants != 0 && other.member & self.wants != 0
+    }
+}
+
+/// The description of a body, for [`World::insert`](crate::World::insert).
+///
+/// ```
+/// use glam::DVec3;
+/// use jostle_geom::Pose;
+/// use jostle_world::{Body, Shape, Velocity};
+///
+/// let ball = Body::moving(Shape::sphere(0.5)?, Pose::IDENTITY)
+///     .with_velocity(Velocity::straight(DVec3::X));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Body {
+    pub(crate) shape: Shape,
+    pub(crate) pose: Pose,
+    pub(crate) mobility: Mobility,
+    pub(crate) velocity: Velocity,
+    pub(crate) layers: Layers,
+    pub(crate) family: Option<u32>,
+    pub(crate) group: Option<GroupId>,
+    pub(crate) response: Option<Response>,
+    pub(crate) continuous: bool,
+}
+
+impl Body {
+    fn new(shape: Shape, pose: Pose, mobility: Mobility) -> Body {
+        Body {
+            shape,
+            pose,
+            mobility,
+            velocity: Velocity::default(),
+            layers: Layers::ALL,
+            family: None,
+            group: None,
+            response: None,
+            continuous: false,
+        }
+    }
+
+    /// Part of the scenery.
+    #[must_use]
+    pub fn fixed(shape: Shape, pose: Pose) -> Body {
+        Body::new(shape, pose, Mobility::Fixed)
+    }
+
+    /// A rigid body that may move.
+    #[must_use]
+    pub fn moving(shape: Shape, pose: Pose) -> Body {
+        Body::new(shape, pose, Mobility::Moving)
+    }
+
+    /// A body that may move and change its mesh.
+    #[must_use]
+    pub fn deforming(shape: Shape, pose: Pose) -> Body {
+        Body::new(shape, pose, Mobility::Deforming)
+    }
+
+    /// With a velocity, by which [`World::advance`](crate::World::advance) moves it.
+    #[must_use]
+    pub fn with_velocity(self, velocity: Velocity) -> Body {
+        Body { velocity, ..self }
+    }
+
+    /// With layers other than [`Layers::ALL`].
+    #[must_use]
+    pub fn with_layers(self, layers: Layers) -> Body {
+        Body { layers, ..self }
+    }
+
+    /// As a member of a family. Members of one family are never compared with each other: parts
+    /// that large scenery was cut into (V-COLLIDE §4.4), links that are joined.
+    #[must_use]
+    pub fn with_family(self, family: u32) -> Body {
+        Body { family: Some(family), ..self }
+    }
+
+    /// As a member of a group, see [`World::new_group`](crate::World::new_group).
+    #[must_use]
+    pub fn with_group(self, group: GroupId) -> Body {
+        Body { group: Some(group), ..self }
+    }
+
+    /// With a response to touching.
+    #[must_use]
+    pub fn with_response(self, response: Response) -> Body {
+        Body { response: Some(response), ..self }
+    }
+
+    /// Stopped by what is in its way when it moves by its velocity, however fast it is.
+    #[must_use]
+    pub fn with_continuous_motion(self) -> Body {
+        Body { continuous: true, ..self }
+    }
+}

@@ -1,0 +1,92 @@
+//! What was found between two bodies, and what changed since the last step.
+
+use crate::id::BodyId;
+use jostle_geom::{Distance, FacePair, Witness};
+
+/// Two bodies between which something holds that was asked about. `a` comes before `b`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contact {
+    /// The body with the smaller id.
+    pub a: BodyId,
+    /// The body with the larger id.
+    pub b: BodyId,
+    /// What holds.
+    pub found: Found,
+    /// Whether it was looked at to the end.
+    pub certainty: Certainty,
+}
+
+/// What holds between two bodies. Faces are named as the maker of the mesh counted them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// Their boxes overlap; nothing more was asked.
+    BoxesOverlap,
+    /// They touch.
+    Touching,
+    /// They touch, here.
+    Witness(Witness),
+    /// They touch with these faces, sorted. Empty where one solid is inside the other.
+    Faces(Vec<FacePair>),
+    /// They do not touch but are closer than was asked for.
+    TooClose,
+}
+
+/// How far an answer can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// The exact answer.
+    Exact,
+    /// The time was up: not ruled out, and so reported.
+    Assumed,
+}
+
+impl Event {
+    pub(crate) fn pair(&self) -> [BodyId; 2] {
+        [self.a, self.b]
+    }
+}
+
+impl Contact {
+    /// Do the bodies touch, as far as was asked and looked at?
+    #[must_use]
+    pub fn is_touching(&self) -> bool {
+        matches!(self.found, Found::Touching | Found::Witness(_) | Found::Faces(_))
+    }
+
+    pub(crate) fn pair(&self) -> [BodyId; 2] {
+        [self.a, self.b]
+    }
+}
+
+/// The distance of two bodies, kept up to date on request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The body with the smaller id.
+    pub a: BodyId,
+    /// The body with the larger id.
+    pub b: BodyId,
+    /// How far apart they are and where; 0 exactly when they touch.
+    pub distance: Distance,
+}
+
+/// What happened between two bodies in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The body with the smaller id.
+    pub a: BodyId,
+    /// The body with the larger id. One of an ended pair may be gone from the world.
+    pub b: BodyId,
+    /// What happened.
+    pub change: Change,
+}
+
+/// How a contact of this step stands to the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is new.
+    Began,
+    /// It was there before.
+    Continued,
+    /// It is gone.
+    Ended,
+}
