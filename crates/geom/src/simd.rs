@@ -41,7 +41,7 @@ mod scalar;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Eight `f32`.
-pub(crate) trait F32x8: Copy {
+pub trait F32x8: Copy {
     /// The same number in all lanes.
     fn splat(x: f32) -> Self;
     /// Lane by lane from memory.
@@ -70,6 +70,10 @@ pub(crate) trait F32x8: Copy {
     fn sqrt(self) -> Self;
     /// Bit k says whether lane k is greater than the other's.
     fn gt(self, other: Self) -> u8;
+    /// Bit k says whether in lane k any of the first is greater than its partner.
+    fn any_gt<const N: usize>(these: [Self; N], others: [Self; N]) -> u8;
+    /// Lanes 4 to 7 before lanes 0 to 3.
+    fn swap_halves(self) -> Self;
     /// Bit k says whether the top bit of integer k is set.
     fn top_bits(of: &[u32; 8]) -> u8;
     /// Per lane: `self < other` picks from `yes`, otherwise from `no`.
@@ -77,7 +81,7 @@ pub(crate) trait F32x8: Copy {
 }
 
 /// Four `f64`.
-pub(crate) trait F64x4: Copy {
+pub trait F64x4: Copy {
     /// The same number in all lanes.
     fn splat(x: f64) -> Self;
     /// Lane by lane.
@@ -107,16 +111,35 @@ pub(crate) trait F64x4: Copy {
 }
 
 /// An instruction set: its lane types.
-pub(crate) trait Simd {
+pub trait Simd {
     /// Eight `f32`.
     type F: F32x8;
     /// Four `f64`.
     type D: F64x4;
 }
 
-/// Work that runs on any instruction set. `run` must be `#[inline(always)]`, so that it is
+/// Work that runs on any instruction set. Public for the other crates of this workspace.
+///
+/// ```
+/// use jostle_geom::simd::{F32x8, Isa, Kernel, Simd};
+///
+/// struct Larger([f32; 8], f32);
+///
+/// impl Kernel for Larger {
+///     type Out = u8;
+///     #[inline(always)]
+///     fn run<S: Simd>(self) -> u8 {
+///         S::F::load(&self.0).gt(S::F::splat(self.1))
+///     }
+/// }
+///
+/// let lanes = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+/// assert_eq!(Isa::best().run(Larger(lanes, 4.5)), 0b1110_0000);
+/// ```
+///
+/// `run` must be `#[inline(always)]`, so that it is
 /// compiled with the instructions of the function that calls it.
-pub(crate) trait Kernel {
+pub trait Kernel {
     /// What comes out.
     type Out;
     /// The work.
@@ -126,7 +149,7 @@ pub(crate) trait Kernel {
 /// The instruction set in use. A value of `Avx2` is proof that the processor has AVX2 and FMA:
 /// only [`Isa::best`] makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Isa(Kind);
+pub struct Isa(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -146,7 +169,8 @@ pub fn use_scalar_only(yes: bool) {
 impl Isa {
     /// The best that this processor has.
     #[inline]
-    pub(crate) fn best() -> Isa {
+    #[must_use]
+    pub fn best() -> Isa {
         if SCALAR_ONLY.load(Ordering::Relaxed) {
             return Isa(Kind::Scalar);
         }
@@ -165,7 +189,7 @@ impl Isa {
 
     /// Runs a kernel.
     #[inline(always)]
-    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Out {
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
         match self.0 {
             Kind::Scalar => run_scalar(kernel),
             // SAFETY: `Kind::Avx2` is made only by `Isa::best`, after both features were detected.

@@ -6,9 +6,11 @@
 //! may give again after removal.
 
 mod all;
+mod near;
 
 use crate::{Aabb, Workers};
 use all::AllPairs;
+use near::{IndexKind, NearPairs};
 
 /// Two slots, the smaller first.
 pub type SlotPair = [u32; 2];
@@ -17,8 +19,13 @@ pub type SlotPair = [u32; 2];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Structure {
     /// All with all: for a handful of boxes, and as the judge.
-    #[default]
     AllPairs,
+    /// A tree of boxes that are larger than they need be, and a list of near pairs.
+    Tree,
+    /// Cells of several sizes for boxes that are larger than they need be, and a list of near
+    /// pairs.
+    #[default]
+    Cells,
 }
 
 /// What a structure did in its last [`Broad::find_pairs`].
@@ -39,6 +46,7 @@ pub struct Broad {
 #[derive(Clone, Debug)]
 enum Kind {
     AllPairs(AllPairs),
+    Near(Box<NearPairs>),
 }
 
 impl Broad {
@@ -47,6 +55,8 @@ impl Broad {
     pub fn new(structure: Structure) -> Broad {
         let kind = match structure {
             Structure::AllPairs => Kind::AllPairs(AllPairs::default()),
+            Structure::Tree => Kind::Near(Box::new(NearPairs::new(IndexKind::Nodes))),
+            Structure::Cells => Kind::Near(Box::new(NearPairs::new(IndexKind::Cells))),
         };
         Broad { kind }
     }
@@ -58,6 +68,7 @@ impl Broad {
     pub fn insert(&mut self, slot: u32, bounds: Aabb) {
         match &mut self.kind {
             Kind::AllPairs(all) => all.insert(slot, bounds),
+            Kind::Near(near) => near.insert(slot, bounds),
         }
     }
 
@@ -68,6 +79,7 @@ impl Broad {
     pub fn update(&mut self, slot: u32, bounds: Aabb) {
         match &mut self.kind {
             Kind::AllPairs(all) => all.update(slot, bounds),
+            Kind::Near(near) => near.update(slot, bounds),
         }
     }
 
@@ -78,6 +90,7 @@ impl Broad {
     pub fn remove(&mut self, slot: u32) {
         match &mut self.kind {
             Kind::AllPairs(all) => all.remove(slot),
+            Kind::Near(near) => near.remove(slot),
         }
     }
 
@@ -85,9 +98,9 @@ impl Broad {
     /// call: each once, in no particular order. `out` is emptied first.
     pub fn find_pairs(&mut self, workers: &Workers, out: &mut Vec<SlotPair>) -> BroadCounters {
         out.clear();
-        let _ = workers;
         match &mut self.kind {
             Kind::AllPairs(all) => all.find_pairs(out),
+            Kind::Near(near) => near.find_pairs(workers, out),
         }
     }
 }

@@ -81,6 +81,20 @@ impl F32x8 for Ymm {
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(self.0, other.0)) as u8 }
     }
     #[inline(always)]
+    fn any_gt<const N: usize>(these: [Self; N], others: [Self; N]) -> u8 {
+        unsafe {
+            let mut any = _mm256_setzero_ps();
+            for k in 0..N {
+                any = _mm256_or_ps(any, _mm256_cmp_ps::<_CMP_GT_OQ>(these[k].0, others[k].0));
+            }
+            _mm256_movemask_ps(any) as u8
+        }
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        Ymm(unsafe { _mm256_permute2f128_ps::<1>(self.0, self.0) })
+    }
+    #[inline(always)]
     fn top_bits(of: &[u32; 8]) -> u8 {
         unsafe { _mm256_movemask_ps(_mm256_loadu_ps(of.as_ptr().cast())) as u8 }
     }

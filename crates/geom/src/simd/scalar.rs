@@ -84,6 +84,18 @@ impl F32x8 for Array8 {
         (0..8).fold(0, |bits, k| bits | (u8::from(self.0[k] > other.0[k]) << k))
     }
     #[inline(always)]
+    fn any_gt<const N: usize>(these: [Self; N], others: [Self; N]) -> u8 {
+        let mut any = 0;
+        for k in 0..N {
+            any |= these[k].gt(others[k]);
+        }
+        any
+    }
+    #[inline(always)]
+    fn swap_halves(self) -> Self {
+        each8(|k| self.0[k ^ 4])
+    }
+    #[inline(always)]
     fn top_bits(of: &[u32; 8]) -> u8 {
         (0..8).fold(0, |bits, k| bits | ((of[k] >> 31) as u8) << k)
     }

@@ -1,0 +1,353 @@
+//! Boxes that are kept larger than they are, and a list of the pairs that are near: the fastest
+//! of the structures in most worlds.
+//!
+//! Each box has a fat box around it, which reaches ahead in the direction of its motion (as in
+//! Box2D and Bullet). While a box stays inside its fat box, its overlaps can only be among the
+//! pairs whose fat boxes overlap: the neighbour list of molecular dynamics (Verlet 1967), kept box
+//! by box. A step has three parts:
+//!
+//! 1. boxes that left their fat boxes get new ones and go to their place in an index;
+//! 2. these ask the index who is near, and the pairs join the list of near pairs;
+//! 3. the list is gone through once: pairs of which one got a new fat box since are dropped (its
+//!    own question found them again), the others are compared box by box.
+//!
+//! A box that has not moved for [`REST`] steps rests. Pairs of resting boxes leave the list, so a
+//! quiet world costs nothing; a resting box that moves always asks anew.
+//!
+//! Boxes have seats, numbered so that neighbours in space are neighbours in memory; the caller's
+//! slots are looked up at the border. From 100,000 boxes on this is half the time of a step.
+
+mod cells;
+mod index;
+mod kernels;
+mod nodes;
+mod span;
+
+use super::{BroadCounters, SlotPair, slot_pair};
+use crate::{Aabb, Workers};
+use glam::Vec3;
+pub(super) use index::IndexKind;
+use index::{Index, Leaver};
+use jostle_geom::simd::Isa;
+use kernels::{Ask, Compare, Near, Now, Query};
+use rayon::iter::ParallelIterator;
+use rayon::slice::{ParallelSlice, ParallelSliceMut};
+use span::Span;
+
+/// Steps without motion after which a box rests.
+const REST: u32 = 8;
+/// Pieces of work for threads. The same for any number of threads, so the order is too.
+const CHUNK_LEAVERS: usize = 256;
+const CHUNK_NEAR: usize = 8192;
+/// Boxes compared at a time: the lanes of a vector of `f32`.
+const WIDTH: usize = 8;
+/// Seats are numbered anew when this many boxes per box changed their places. Boxes that drift
+/// lose their neighbours in memory slowly.
+const REPLACED_MAX: usize = 8;
+/// No seat.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(super) struct NearPairs {
+    /// By slot.
+    seats: Vec<u32>,
+    /// By seat, as are the following.
+    slots: Vec<u32>,
+    now: Vec<Now>,
+    fat: Vec<Span>,
+    /// How far a box moved when it left its fat box.
+    motion: Vec<Vec3>,
+    /// Which boxes left their fat boxes since the last step: a bit each.
+    leaves: Vec<u64>,
+    index: Index,
+    near: Vec<Near>,
+    step: u32,
+    boxes: usize,
+    /// Boxes that have no fat box yet.
+    new: usize,
+    /// Seats without a box.
+    empty_seats: Vec<u32>,
+    /// Boxes that changed their place in the index since seats were numbered.
+    replaced: usize,
+}
+
+impl NearPairs {
+    pub(super) fn new(kind: IndexKind) -> NearPairs {
+        NearPairs {
+            seats: Vec::new(),
+            slots: Vec::new(),
+            now: Vec::new(),
+            fat: Vec::new(),
+            motion: Vec::new(),
+            leaves: Vec::new(),
+            index: Index::new(kind),
+            near: Vec::new(),
+            step: kernels::FIRST_STEP,
+            boxes: 0,
+            new: 0,
+            empty_seats: Vec::new(),
+            replaced: 0,
+        }
+    }
+
+    pub(super) fn insert(&mut self, slot: u32, bounds: Aabb) {
+        let at = slot as usize;
+        if self.seats.len() <= at {
+            self.seats.resize(at + 1, NONE);
+        }
+        assert!(self.seats[at] == NONE, "slot {slot} is taken");
+        let seat = self.empty_seats.pop().unwrap_or_else(|| self.add_seat());
+        self.seats[at] = seat;
+        self.slots[seat as usize] = slot;
+        self.now[seat as usize] = Now::new(&bounds, self.step, self.step);
+        self.fat[seat as usize] = Span::EMPTY;
+        self.boxes += 1;
+        self.new += 1;
+        self.leave(seat, Vec3::ZERO);
+    }
+
+    fn add_seat(&mut self) -> u32 {
+        let seat = u32::try_from(self.slots.len()).expect("seats are no more than slots");
+        self.slots.push(NONE);
+        self.now.push(Now::GONE);
+        self.fat.push(Span::EMPTY);
+        self.motion.push(Vec3::ZERO);
+        if self.leaves.len() * 64 == seat as usize {
+            self.leaves.push(0);
+        }
+        seat
+    }
+
+    fn leave(&mut self, seat: u32, motion: Vec3) {
+        self.motion[seat as usize] = motion;
+        self.leaves[seat as usize / 64] |= 1 << (seat % 64);
+    }
+
+    #[inline]
+    pub(super) fn update(&mut self, slot: u32, bounds: Aabb) {
+        let seat = self.seats[slot as usize];
+        assert!(seat != NONE, "slot {slot} is empty");
+        let at = seat as usize;
+        let before = self.now[at];
+        let span = Span { low: bounds.min(), high: bounds.max() };
+        let stays = self.fat[at].contains(&span) & (self.step - before.moved() < REST);
+        let born = if stays { before.born() } else { self.step };
+        self.now[at] = Now::new(&bounds, born, self.step);
+        if !stays {
+            let was = before.span();
+            self.leave(seat, 0.5 * (span.low - was.low) + 0.5 * (span.high - was.high));
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) {
+        let seat = std::mem::replace(&mut self.seats[slot as usize], NONE);
+        assert!(seat != NONE, "slot {slot} is empty");
+        let at = seat as usize;
+        self.now[at] = Now::GONE;
+        self.slots[at] = NONE;
+        self.leaves[at / 64] &= !(1 << (at % 64));
+        self.boxes -= 1;
+        if std::mem::replace(&mut self.fat[at], Span::EMPTY) == Span::EMPTY {
+            self.new -= 1;
+        } else {
+            self.index.remove(seat);
+        }
+        self.empty_seats.push(seat);
+    }
+
+    pub(super) fn find_pairs(
+        &mut self,
+        workers: &Workers,
+        out: &mut Vec<SlotPair>,
+    ) -> BroadCounters {
+        if self.new * 2 > self.boxes {
+            self.start_anew();
+        } else if self.replaced > REPLACED_MAX * self.boxes {
+            self.number_seats();
+        }
+        let leavers = self.take_leavers();
+        self.place(&leavers);
+        let looked_at = self.ask_for_near_pairs(&leavers, workers);
+        let compared = self.near.len() as u64;
+        self.compare_near_pairs(workers, out);
+        for pair in out {
+            let [a, b] = *pair;
+            *pair = slot_pair(self.slots[a as usize], self.slots[b as usize]);
+        }
+        self.step += 1;
+        if self.step > kernels::LAST_STEP {
+            self.count_steps_anew(); // after a year at 60 steps per second
+        }
+        BroadCounters { box_tests: looked_at + compared, updates: leavers.len() as u64 }
+    }
+
+    /// Adds the slots of all boxes that overlap `bounds` to `out`, sorted.
+    pub(super) fn query(&self, bounds: &Aabb, out: &mut Vec<u32>) {
+        let span = Span { low: bounds.min(), high: bounds.max() };
+        let mut found = Vec::new();
+        Isa::best().run(Query { index: &self.index, span, found: &mut found });
+        // Boxes that left their fat boxes are elsewhere than the index believes.
+        found.extend(ones(&self.leaves));
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&seat| self.now[seat as usize].span().overlaps(&span));
+        out.extend(found.into_iter().map(|seat| self.slots[seat as usize]));
+        out.sort_unstable();
+    }
+
+    fn take_leavers(&mut self) -> Vec<Leaver> {
+        let motion = |seat: u32| self.motion[seat as usize];
+        let leavers = ones(&self.leaves).map(|seat| Leaver { seat, motion: motion(seat) });
+        let leavers = leavers.collect();
+        self.leaves.fill(0);
+        leavers
+    }
+
+    /// New fat boxes for the leavers, and their new places in the index.
+    fn place(&mut self, leavers: &[Leaver]) {
+        let mut homeless = Vec::new();
+        for leaver in leavers {
+            let at = leaver.seat as usize;
+            let fat = self.index.fatten(self.now[at].span(), leaver);
+            let before = std::mem::replace(&mut self.fat[at], fat);
+            let new = before == Span::EMPTY;
+            self.new -= usize::from(new);
+            if new || !self.index.update_or_remove(leaver.seat, fat) {
+                homeless.push((fat, leaver.seat));
+            }
+        }
+        self.replaced += homeless.len();
+        if homeless.len() * 4 > self.boxes && self.index.gains_by_rebuilding() {
+            self.index.rebuild(self.all_fat());
+        } else {
+            self.index.insert_all(&homeless);
+        }
+    }
+
+    fn all_fat(&self) -> Vec<(Span, u32)> {
+        let seats = self.fat.iter().enumerate().filter(|(_, fat)| **fat != Span::EMPTY);
+        seats.map(|(seat, &fat)| (fat, seat as u32)).collect()
+    }
+
+    /// Each leaver's pairs join the list of near pairs. Returns how many boxes were looked at.
+    fn ask_for_near_pairs(&mut self, leavers: &[Leaver], workers: &Workers) -> u64 {
+        let isa = Isa::best();
+        let (index, now, fat, step) = (&self.index, &self.now[..], &self.fat[..], self.step);
+        let ask = |leavers: &[Leaver]| {
+            let mut near = Vec::with_capacity(leavers.len() * 8);
+            let visited = isa.run(Ask { index, now, fat, leavers, step, near: &mut near });
+            (near, visited)
+        };
+        let mut visited = 0;
+        match workers.pool() {
+            Some(pool) if leavers.len() > CHUNK_LEAVERS => {
+                let chunks = leavers.par_chunks(CHUNK_LEAVERS);
+                let answers: Vec<_> = pool.install(|| chunks.map(ask).collect());
+                for (near, looked_at) in answers {
+                    self.near.extend(near);
+                    visited += looked_at;
+                }
+            }
+            _ => {
+                visited += isa.run(Ask { index, now, fat, leavers, step, near: &mut self.near });
+            }
+        }
+        visited * WIDTH as u64
+    }
+
+    /// Goes once through the list of near pairs; `out` gets pairs of seats.
+    fn compare_near_pairs(&mut self, workers: &Workers, out: &mut Vec<SlotPair>) {
+        let isa = Isa::best();
+        let (now, step) = (&self.now[..], self.step);
+        match workers.pool() {
+            Some(pool) if self.near.len() > CHUNK_NEAR => {
+                let compare = |near: &mut [Near]| {
+                    let mut out = Vec::new();
+                    let kept = isa.run(Compare { now, step, near, out: &mut out });
+                    (kept, out)
+                };
+                let chunks = self.near.par_chunks_mut(CHUNK_NEAR);
+                let parts: Vec<_> = pool.install(|| chunks.map(compare).collect());
+                let mut end = 0;
+                for (part, (kept, pairs)) in parts.into_iter().enumerate() {
+                    self.near.copy_within(part * CHUNK_NEAR..part * CHUNK_NEAR + kept, end);
+                    end += kept;
+                    out.extend(pairs);
+                }
+                self.near.truncate(end);
+            }
+            _ => {
+                let kept = isa.run(Compare { now, step, near: &mut self.near, out });
+                self.near.truncate(kept);
+            }
+        }
+    }
+
+    /// Makes everything anew: an index for boxes of the sizes that there are now, and all boxes ask
+    /// anew.
+    fn start_anew(&mut self) {
+        self.near.clear();
+        self.fat.fill(Span::EMPTY);
+        self.new = self.boxes;
+        let there = self.now.iter().filter(|now| now.is_there());
+        self.index = self.index.anew(there.map(|now| now.span().extent()).collect());
+        self.number_seats();
+        for seat in 0..self.now.len() as u32 {
+            let now = &mut self.now[seat as usize];
+            *now = now.at_times(self.step, now.moved());
+            let motion = self.motion[seat as usize];
+            self.leave(seat, motion);
+        }
+    }
+
+    /// The numbers of steps are used up: everything rests, at the beginning of time.
+    fn count_steps_anew(&mut self) {
+        self.step = kernels::FIRST_STEP + REST;
+        for now in self.now.iter_mut().filter(|now| now.is_there()) {
+            *now = now.at_times(kernels::FIRST_STEP, kernels::FIRST_STEP);
+        }
+        self.start_anew();
+    }
+
+    /// Gives neighbours in space neighbouring seats, and makes the index anew for them.
+    fn number_seats(&mut self) {
+        self.replaced = 0;
+        let mut order: Vec<u32> = (0..self.now.len() as u32).collect();
+        order.retain(|&seat| self.now[seat as usize].is_there());
+        let width = self.index.neighbourhood();
+        order.sort_by_cached_key(|&seat| self.now[seat as usize].span().district(width));
+        let mut new_seat = vec![NONE; self.now.len()];
+        for (new, &old) in order.iter().enumerate() {
+            new_seat[old as usize] = new as u32;
+        }
+        let now = &self.now;
+        self.near.retain_mut(|pair| {
+            let known = pair.is_known(now);
+            (pair.a, pair.b) = (new_seat[pair.a as usize], new_seat[pair.b as usize]);
+            known
+        });
+        let leaving: Vec<u32> = ones(&self.leaves).map(|seat| new_seat[seat as usize]).collect();
+        self.leaves = vec![0; order.len().div_ceil(64)];
+        leaving.iter().for_each(|&seat| self.leaves[seat as usize / 64] |= 1 << (seat % 64));
+        self.now = order.iter().map(|&seat| self.now[seat as usize]).collect();
+        self.fat = order.iter().map(|&seat| self.fat[seat as usize]).collect();
+        self.motion = order.iter().map(|&seat| self.motion[seat as usize]).collect();
+        self.slots = order.iter().map(|&seat| self.slots[seat as usize]).collect();
+        for (seat, &slot) in self.slots.iter().enumerate() {
+            self.seats[slot as usize] = seat as u32;
+        }
+        self.empty_seats.clear();
+        self.index.rebuild(self.all_fat());
+    }
+}
+
+/// The numbers of the bits that are set, in order.
+fn ones(bits: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    bits.iter().enumerate().flat_map(|(at, &word)| {
+        let next = |&word: &u64| (word != 0).then_some(word & word.wrapping_sub(1));
+        let words = std::iter::successors((word != 0).then_some(word), move |word| {
+            next(word).filter(|&word| word != 0)
+        });
+        words.map(move |word| at as u32 * 64 + word.trailing_zeros())
+    })
+}
