@@ -7,7 +7,7 @@ use crate::id::BodyId;
 use crate::interest::Ask;
 use crate::shape::ShapePair;
 use crate::world::World;
-use jostle_geom::{Answer, Distance, Limits};
+use jostle_geom::{Answer, Distance, Limits, Progress};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// One pair and what is asked about it.
@@ -107,17 +107,18 @@ fn look_within(pair: &ShapePair<'_>, ask: Ask, limits: Limits) -> Verdict {
     };
     let contacts_max = if ask == Ask::AllPairs { limits.contacts_max } else { 1 };
     let mut search = models.search(Limits { contacts_max, ..limits });
-    search.run(u64::MAX);
+    let progress = search.run(u64::MAX);
     let counters = search.counters();
     let cost = u32::try_from(counters.box_tests + counters.triangle_tests).unwrap_or(u32::MAX);
     let answer = search.answer();
     let found = match (answer, ask) {
         (Answer::No, _) => None,
-        (Answer::Yes, Ask::AllPairs) => Some(Found::Faces(search.pairs().to_vec())),
+        (Answer::Yes, Ask::AllPairs) => Some(Found::Faces(search.pairs())),
         (Answer::Yes, Ask::Witness) => pair.witness().map(Found::Witness),
         (Answer::Yes | Answer::Maybe, _) => Some(Found::Touching),
     };
-    let complete = ask != Ask::AllPairs || !search.cut_short();
+    let all_seen = progress == Progress::Finished && !search.cut_short();
+    let complete = ask != Ask::AllPairs || all_seen;
     let sure = answer == Answer::No || answer == Answer::Yes && complete;
     let certainty = if sure { Certainty::Exact } else { Certainty::Assumed };
     Verdict { found, distance: None, certainty, cost }
