@@ -6,9 +6,21 @@
 //! may give again after removal.
 
 mod all;
+mod boxes;
+mod entering;
+mod grid;
+mod lattice;
+mod occupancy;
+mod octree;
+mod sweep;
+#[cfg(test)]
+mod validated;
 
 use crate::{Aabb, Workers};
 use all::AllPairs;
+use grid::Grid;
+use octree::Octree;
+use sweep::Sweep;
 
 /// Two slots, the smaller first.
 pub type SlotPair = [u32; 2];
@@ -19,6 +31,12 @@ pub enum Structure {
     /// All with all: for a handful of boxes, and as the judge.
     #[default]
     AllPairs,
+    /// End points of boxes on three sorted lists (I-COLLIDE, V-COLLIDE): for little motion.
+    Sweep,
+    /// Cells of one size (Zachmann): for boxes of similar size.
+    Grid,
+    /// Cells of many sizes (Zachmann): for boxes of very different size.
+    Octree,
 }
 
 /// What a structure did in its last [`Broad::find_pairs`].
@@ -39,6 +57,9 @@ pub struct Broad {
 #[derive(Clone, Debug)]
 enum Kind {
     AllPairs(AllPairs),
+    Sweep(Sweep),
+    Grid(Grid),
+    Octree(Octree),
 }
 
 impl Broad {
@@ -47,6 +68,9 @@ impl Broad {
     pub fn new(structure: Structure) -> Broad {
         let kind = match structure {
             Structure::AllPairs => Kind::AllPairs(AllPairs::default()),
+            Structure::Sweep => Kind::Sweep(Sweep::default()),
+            Structure::Grid => Kind::Grid(Grid::default()),
+            Structure::Octree => Kind::Octree(Octree::default()),
         };
         Broad { kind }
     }
@@ -58,6 +82,9 @@ impl Broad {
     pub fn insert(&mut self, slot: u32, bounds: Aabb) {
         match &mut self.kind {
             Kind::AllPairs(all) => all.insert(slot, bounds),
+            Kind::Sweep(sweep) => sweep.insert(slot, bounds),
+            Kind::Grid(grid) => grid.insert(slot, bounds),
+            Kind::Octree(octree) => octree.insert(slot, bounds),
         }
     }
 
@@ -68,6 +95,9 @@ impl Broad {
     pub fn update(&mut self, slot: u32, bounds: Aabb) {
         match &mut self.kind {
             Kind::AllPairs(all) => all.update(slot, bounds),
+            Kind::Sweep(sweep) => sweep.update(slot, bounds),
+            Kind::Grid(grid) => grid.update(slot, bounds),
+            Kind::Octree(octree) => octree.update(slot, bounds),
         }
     }
 
@@ -78,6 +108,9 @@ impl Broad {
     pub fn remove(&mut self, slot: u32) {
         match &mut self.kind {
             Kind::AllPairs(all) => all.remove(slot),
+            Kind::Sweep(sweep) => sweep.remove(slot),
+            Kind::Grid(grid) => grid.remove(slot),
+            Kind::Octree(octree) => octree.remove(slot),
         }
     }
 
@@ -88,6 +121,9 @@ impl Broad {
         let _ = workers;
         match &mut self.kind {
             Kind::AllPairs(all) => all.find_pairs(out),
+            Kind::Sweep(sweep) => sweep.find_pairs(out),
+            Kind::Grid(grid) => grid.find_pairs(out),
+            Kind::Octree(octree) => octree.find_pairs(out),
         }
     }
 }
