@@ -8,6 +8,7 @@
 mod all;
 mod boxes;
 mod entering;
+mod gather;
 mod grid;
 mod lattice;
 mod occupancy;

@@ -2,12 +2,49 @@
 //! that works when asked (and not at each move) keeps.
 
 use crate::Aabb;
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
+
+/// A box as two vectors in one half of a cache line: compared by two instructions.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct QuickBox {
+    min: Vec3A,
+    max: Vec3A,
+}
+
+impl QuickBox {
+    #[inline]
+    pub(super) fn min(&self) -> Vec3 {
+        self.min.into()
+    }
+
+    #[inline]
+    pub(super) fn max(&self) -> Vec3 {
+        self.max.into()
+    }
+
+    #[inline]
+    pub(super) fn overlaps(&self, other: &QuickBox) -> bool {
+        (self.min.cmple(other.max) & other.min.cmple(self.max)).all()
+    }
+
+    /// The low corner of what two overlapping boxes share.
+    #[inline]
+    pub(super) fn shared_min(&self, other: &QuickBox) -> Vec3 {
+        self.min.max(other.min).into()
+    }
+}
+
+impl From<Aabb> for QuickBox {
+    fn from(bounds: Aabb) -> QuickBox {
+        QuickBox { min: bounds.min().into(), max: bounds.max().into() }
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Boxes {
     /// By slot; leftovers where there is no box.
-    bounds: Vec<Aabb>,
+    bounds: Vec<QuickBox>,
     /// By slot.
     states: Vec<State>,
     /// Slots marked as moved, each once; some may have gone since.
@@ -27,7 +64,7 @@ impl Boxes {
         let at = slot as usize;
         if self.states.len() <= at {
             self.states.resize(at + 1, State::default());
-            self.bounds.resize(at + 1, Aabb::around(Vec3::ZERO, Vec3::ZERO));
+            self.bounds.resize(at + 1, bounds.into());
         }
         assert!(!self.states[at].present, "slot {slot} is taken");
         self.states[at].present = true;
@@ -47,7 +84,7 @@ impl Boxes {
     }
 
     fn set(&mut self, slot: u32, bounds: Aabb) {
-        self.bounds[slot as usize] = bounds;
+        self.bounds[slot as usize] = bounds.into();
         let state = &mut self.states[slot as usize];
         if !state.moved {
             state.moved = true;
@@ -70,7 +107,7 @@ impl Boxes {
     }
 
     #[inline]
-    pub(super) fn get(&self, slot: u32) -> &Aabb {
+    pub(super) fn get(&self, slot: u32) -> &QuickBox {
         &self.bounds[slot as usize]
     }
 
@@ -81,7 +118,7 @@ impl Boxes {
     }
 
     /// All boxes by increasing slot.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Aabb)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &QuickBox)> {
         let present = |&(_, state): &(usize, &State)| state.present;
         let numbered = self.states.iter().enumerate().filter(present);
         numbered.map(|(slot, _)| (slot as u32, &self.bounds[slot]))

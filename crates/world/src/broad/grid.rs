@@ -1,5 +1,5 @@
-//! A uniform grid of cells with occupant lists (Zachmann §3.8.5), where cells exist only if they are
-//! occupied, so that the world has no border.
+//! A uniform grid of cells with occupant lists (Zachmann §3.8.5). Cells exist only while they are
+//! occupied, so the world has no border.
 //!
 //! A box is an occupant of every cell that it touches. When it moves, it leaves cells through its
 //! back-pointers and enters others through the *entering boxes*; mostly its cells stay the same and
@@ -7,6 +7,7 @@
 
 use super::boxes::Boxes;
 use super::entering::{CellBox, entering};
+use super::gather::Gather;
 use super::lattice::Lattice;
 use super::occupancy::Occupancy;
 use super::{BroadCounters, SlotPair, slot_pair};
@@ -29,6 +30,10 @@ pub(super) struct Grid {
     numbers: HashMap<Cell, u32, BuildHasherDefault<CellHasher>>,
     /// By cell number.
     cells: Vec<Cell>,
+    /// When a cell was last searched, by its number: every cell is searched once per question.
+    seen: Vec<u64>,
+    /// How many questions there were.
+    asked: u64,
     occupancy: Occupancy,
     /// Where boxes are now, by slot.
     spots: Vec<Spot>,
@@ -85,6 +90,8 @@ impl Default for Grid {
             lattice: Lattice::new(FITTED_SIXTEENTHS),
             numbers: HashMap::default(),
             cells: Vec::new(),
+            seen: Vec::new(),
+            asked: 0,
             occupancy: Occupancy::default(),
             spots: Vec::new(),
             large: Vec::new(),
@@ -119,12 +126,25 @@ impl Grid {
                 }
             }
         }
+        self.asked += 1;
+        let mut gather = Gather::default();
         for &slot in &moved {
-            match self.spots[slot as usize] {
-                Spot::Large(_) => self.pairs_of_large(slot, &mut counters.box_tests, out),
-                _ => self.pairs_of_small(slot, &mut counters.box_tests, out),
+            if let Spot::Large(_) = self.spots[slot as usize] {
+                self.pairs_of_large(slot, &mut counters.box_tests, out);
+                continue;
+            }
+            self.pairs_with_large(slot, &mut counters.box_tests, out);
+            for place in self.occupancy.places(slot) {
+                if self.seen[place.cell as usize] != self.asked {
+                    self.seen[place.cell as usize] = self.asked;
+                    gather.add(place.cell, &self.occupancy, &self.boxes);
+                }
+            }
+            if gather.is_full() {
+                counters.box_tests += self.pairs_in_cells(&mut gather, out);
             }
         }
+        counters.box_tests += self.pairs_in_cells(&mut gather, out);
         self.boxes.settle(moved);
         counters
     }
@@ -133,6 +153,7 @@ impl Grid {
     fn rebuild(&mut self, updates: &mut u64) {
         self.numbers.clear();
         self.cells.clear();
+        self.seen.clear();
         self.occupancy = Occupancy::default();
         self.large.clear();
         self.spots.fill(Spot::Nowhere);
@@ -177,6 +198,7 @@ impl Grid {
                 let number = self.occupancy.new_cell();
                 if self.cells.len() <= number as usize {
                     self.cells.push(cell);
+                    self.seen.push(0);
                 } else {
                     self.cells[number as usize] = cell;
                 }
@@ -223,24 +245,18 @@ impl Grid {
         }
     }
 
-    /// The pairs of a box that moved and has cells.
-    fn pairs_of_small(&self, slot: u32, box_tests: &mut u64, out: &mut Vec<SlotPair>) {
-        let bounds = *self.boxes.get(slot);
-        for place in self.occupancy.places(slot) {
-            let occupants = self.occupancy.occupants(place.cell);
-            *box_tests += occupants.len() as u64 - 1;
-            for other in occupants.iter().map(|occupant| occupant.slot) {
-                let theirs = self.boxes.get(other);
-                if !bounds.overlaps(theirs) || other == slot {
-                    continue;
-                }
-                // Two boxes may share many cells; only one has the reference point.
-                let reference = self.lattice.cell(bounds.min().max(theirs.min()));
-                if self.cells[place.cell as usize].0 == reference && self.is_mine(slot, other) {
-                    out.push(slot_pair(slot, other));
-                }
+    fn pairs_in_cells(&self, gather: &mut Gather, out: &mut Vec<SlotPair>) -> u64 {
+        gather.drain_pairs(&self.boxes, |number, reference, pair| {
+            // Two boxes may share many cells; only one has the reference point.
+            if self.lattice.cell(reference) == self.cells[number as usize].0 {
+                out.push(pair);
             }
-        }
+        })
+    }
+
+    /// The pairs of a box that moved with large ones that did not.
+    fn pairs_with_large(&self, slot: u32, box_tests: &mut u64, out: &mut Vec<SlotPair>) {
+        let bounds = self.boxes.get(slot);
         for &other in self.large.iter().filter(|&&other| !self.boxes.is_moved(other)) {
             *box_tests += 1;
             if bounds.overlaps(self.boxes.get(other)) {
@@ -256,16 +272,12 @@ impl Grid {
         for (other, theirs) in self.boxes.iter() {
             if bounds.overlaps(theirs) && other != slot {
                 let other_is_large = matches!(self.spots[other as usize], Spot::Large(_));
-                if !other_is_large || self.is_mine(slot, other) {
+                // Of two large boxes that both moved, the first reports the pair.
+                if !other_is_large || slot < other || !self.boxes.is_moved(other) {
                     out.push(slot_pair(slot, other));
                 }
             }
         }
-    }
-
-    /// Of two boxes of the same kind that both moved, the first reports the pair.
-    fn is_mine(&self, slot: u32, other: u32) -> bool {
-        slot < other || !self.boxes.is_moved(other)
     }
 
     /// Panics unless every box is where it should be, and nothing else is anywhere.

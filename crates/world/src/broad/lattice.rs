@@ -1,14 +1,13 @@
-//! The lattice of cells that grid and octree number their boxes by: a cell is a cube whose side is a
-//! power of two, chosen from the boxes.
+//! The lattice of cells by which grid and octree place boxes: a cell is a cube whose side is a power
+//! of two, chosen from the boxes.
 //!
 //! Correctness rests on one property: **the cell of a coordinate never decreases as the coordinate
 //! grows**, whatever the rounding. Then two boxes that share a point also share the cell of the
 //! larger of their low corners, and that is the one cell in which the pair is reported (the
 //! reference point). Far coordinates all get the outermost cell; that costs time, not pairs.
 
-use super::boxes::Boxes;
+use super::boxes::{Boxes, QuickBox};
 use super::entering::CellBox;
-use crate::Aabb;
 use glam::Vec3;
 
 /// No cell coordinate is farther from 0. Small enough for sums of a few in `i32`, and far more than
@@ -18,7 +17,7 @@ pub(super) const LIMIT: i32 = 1 << 28;
 /// 2 to this power, and to its negative, are ordinary `f32`.
 const EXPONENT_LIMIT: i32 = 126;
 
-/// Looking again costs about as much as this many boxes to place, so a share of the boxes is enough.
+/// To choose the size of cells, so many boxes are looked at.
 const SAMPLE: usize = 4096;
 
 /// The boxes' middle half spreads over at most this many cells per axis: sizes of (nearly) 0 would
@@ -56,12 +55,12 @@ impl Lattice {
 
     /// The cells of a box.
     #[inline]
-    pub(super) fn cells(&self, bounds: &Aabb) -> CellBox {
+    pub(super) fn cells(&self, bounds: &QuickBox) -> CellBox {
         CellBox { min: self.cell(bounds.min()), max: self.cell(bounds.max()) }
     }
 
     /// How many times a cell's side goes into the largest side of a box.
-    pub(super) fn sides(&self, bounds: &Aabb) -> f64 {
+    pub(super) fn sides(&self, bounds: &QuickBox) -> f64 {
         largest_side(bounds) * f64::from(self.scale)
     }
 
@@ -86,7 +85,8 @@ impl Lattice {
 
     fn wanted(&self, boxes: &Boxes) -> i32 {
         let stride = boxes.count().div_ceil(SAMPLE).max(1);
-        let sample: Vec<&Aabb> = boxes.iter().step_by(stride).map(|(_, bounds)| bounds).collect();
+        let sample: Vec<&QuickBox> =
+            boxes.iter().step_by(stride).map(|(_, bounds)| bounds).collect();
         let mut sides: Vec<f64> = sample.iter().map(|bounds| largest_side(bounds)).collect();
         let mut side = 2.0 * quantile(&mut sides, self.sixteenths);
         for axis in 0..3 {
@@ -99,7 +99,7 @@ impl Lattice {
 }
 
 /// Wide, because the sides of a box may be larger than any `f32`.
-fn largest_side(bounds: &Aabb) -> f64 {
+fn largest_side(bounds: &QuickBox) -> f64 {
     (bounds.max().as_dvec3() - bounds.min().as_dvec3()).max_element()
 }
 
@@ -136,6 +136,7 @@ fn floor(x: f32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Aabb;
 
     #[test]
     fn floor_is_the_floor_and_keeps_the_order() {

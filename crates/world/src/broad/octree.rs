@@ -3,13 +3,14 @@
 //!
 //! In the thesis all boxes go down to leaves of one size, or stop at octants wholly inside; a box
 //! much larger than a leaf then has very many octants. Here the leaves of a box are the octants of
-//! the level that suits its size, so it has at most 27 and mostly fewer than 8, and no larger octant
-//! is wholly inside. When it moves, it leaves octants through its octant array and enters others
+//! the level that suits its size, so it has at most 27 and mostly fewer than 8. When it moves, it leaves octants through its octant array and enters others
 //! through the *entering boxes*. Its neighbours are the occupants of its octants, of those above,
-//! and, by descending, of those below that it touches.
+//! and, by descending, of those below that it touches. The thesis only descends, because there
+//! everything is asked anew; here the pairs of a box that moved alone are wanted.
 
-use super::boxes::Boxes;
+use super::boxes::{Boxes, QuickBox};
 use super::entering::{CellBox, entering};
+use super::gather::Gather;
 use super::lattice::{LIMIT, Lattice, nearest_exponent};
 use super::occupancy::Occupancy;
 use super::{BroadCounters, SlotPair, slot_pair};
@@ -19,8 +20,8 @@ use glam::Vec3;
 /// The smallest octants suit the smallest boxes, but not the very smallest few.
 const FITTED_SIXTEENTHS: usize = 1;
 
-/// Added to cells, so that all are positive. A third, 0.010101… in binary, is far from the borders of
-/// octants of every level; a half would cut worlds around the origin at the root.
+/// Added to cells, so that all are positive. A third, 0.010101… in binary, is far from the borders
+/// of octants of every level; a half would cut worlds around the origin at the root.
 const CENTRE: i32 = (1 << ROOT_LEVEL_LIMIT) / 3;
 
 /// At this level one octant holds all cells.
@@ -41,6 +42,10 @@ pub(super) struct Octree {
     lattice: Lattice,
     /// By number. Those that are not in use are listed as free in the occupancy.
     octants: Vec<Octant>,
+    /// When an octant was last searched, by its number: each is searched once per question.
+    seen: Vec<u64>,
+    /// How many questions there were.
+    asked: u64,
     occupancy: Occupancy,
     root: u32,
     /// How many places there are in octants of each level.
@@ -82,6 +87,8 @@ impl Default for Octree {
             boxes: Boxes::default(),
             lattice: Lattice::new(FITTED_SIXTEENTHS),
             octants: Vec::new(),
+            seen: Vec::new(),
+            asked: 0,
             occupancy: Occupancy::default(),
             root: NONE,
             places_by_level: [0; LEVEL_LIMIT as usize + 1],
@@ -117,10 +124,22 @@ impl Octree {
                 }
             }
         }
+        self.asked += 1;
         let highest = self.places_by_level.iter().rposition(|&places| places > 0).unwrap_or(0);
+        let mut gather = Gather::default();
         for &slot in &moved {
-            self.pairs_of(slot, highest as u32, &mut counters.box_tests, out);
+            for place in self.occupancy.places(slot) {
+                if self.seen[place.cell as usize] != self.asked {
+                    self.seen[place.cell as usize] = self.asked;
+                    gather.add(place.cell, &self.occupancy, &self.boxes);
+                }
+            }
+            if gather.is_full() {
+                counters.box_tests += self.pairs_in_octants(&mut gather, out);
+            }
+            counters.box_tests += self.pairs_across_levels(slot, highest as u32, out);
         }
+        counters.box_tests += self.pairs_in_octants(&mut gather, out);
         self.boxes.settle(moved);
         counters
     }
@@ -128,6 +147,7 @@ impl Octree {
     /// Places all boxes into octants of the lattice's new size.
     fn rebuild(&mut self, updates: &mut u64) {
         self.octants.clear();
+        self.seen.clear();
         self.occupancy = Occupancy::default();
         self.root = NONE;
         self.places_by_level.fill(0);
@@ -163,7 +183,7 @@ impl Octree {
 
     /// Where a box belongs. It keeps the level that it has as long as that is bearable, because
     /// sizes that differ by rounding must not make it change to and fro.
-    fn spot(&self, bounds: &Aabb, level: Option<u32>) -> Spot {
+    fn spot(&self, bounds: &QuickBox, level: Option<u32>) -> Spot {
         let cells = centred(self.lattice.cells(bounds));
         let sides = self.lattice.sides(bounds);
         let bearable = |&level: &u32| {
@@ -250,6 +270,7 @@ impl Octree {
         let octant = Octant { at, level, parent, children: [NONE; 8], child_count: 0 };
         if self.octants.len() <= number as usize {
             self.octants.push(octant);
+            self.seen.push(0);
         } else {
             self.octants[number as usize] = octant;
         }
@@ -280,23 +301,36 @@ impl Octree {
         }
     }
 
-    /// The pairs of a box that moved; no octant above the level `highest` is occupied.
-    fn pairs_of(&self, slot: u32, highest: u32, tests: &mut u64, out: &mut Vec<SlotPair>) {
-        let Some(spot) = self.spots[slot as usize] else { return };
-        let mut search = Search { tree: self, slot, bounds: *self.boxes.get(slot), spot, out };
+    /// The pairs of boxes with the same octant.
+    fn pairs_in_octants(&self, gather: &mut Gather, out: &mut Vec<SlotPair>) -> u64 {
+        gather.drain_pairs(&self.boxes, |number, reference, pair| {
+            // Two boxes may share many octants; only one has the reference point.
+            let octant = &self.octants[number as usize];
+            if self.octant_of(reference, octant.level) == octant.at {
+                out.push(pair);
+            }
+        })
+    }
+
+    /// The pairs of a box that moved with boxes of other levels: those above, and those below that
+    /// did not move (the others find it above). No level above `highest` has boxes.
+    fn pairs_across_levels(&self, slot: u32, highest: u32, out: &mut Vec<SlotPair>) -> u64 {
+        let Some(spot) = self.spots[slot as usize] else { return 0 };
+        let bounds = *self.boxes.get(slot);
+        let mut search = Search { tree: self, slot, bounds, spot, box_tests: 0, out };
         for place in self.occupancy.places(slot) {
-            let here = self.octants[place.cell as usize];
-            // The reference point is looked for in the smaller of the two boxes' octants: up to
-            // here in ours, below in theirs.
-            *tests += search.compare(place.cell, &here) - 1;
+            let here = &self.octants[place.cell as usize];
             let (mut above, mut level) = (here.parent, here.level + 1);
             while above != NONE && level <= highest {
-                *tests += search.compare(above, &here);
+                search.compare(above, here, |_| true);
                 above = self.octants[above as usize].parent;
                 level += 1;
             }
-            search.descend(&here, tests);
+            if here.child_count > 0 {
+                search.descend(here);
+            }
         }
+        search.box_tests
     }
 
     /// The octant of a level that holds a point.
@@ -351,48 +385,44 @@ impl Octree {
     }
 }
 
-/// The search for the pairs of one box.
+/// The search for the pairs of one box with those of other levels.
 struct Search<'a> {
     tree: &'a Octree,
     slot: u32,
-    bounds: Aabb,
+    bounds: QuickBox,
     spot: Spot,
+    box_tests: u64,
     out: &'a mut Vec<SlotPair>,
 }
 
 impl Search<'_> {
-    /// Compares the box with the occupants of an octant; a pair counts if its reference point is in
-    /// the octant `reference`. Returns how many comparisons were made.
-    fn compare(&mut self, octant: u32, reference: &Octant) -> u64 {
-        let boxes = &self.tree.boxes;
+    /// Compares the box with the wanted occupants of an octant; a pair counts if the reference
+    /// point is in `smaller`, the octant of the smaller box.
+    fn compare(&mut self, octant: u32, smaller: &Octant, wanted: impl Fn(u32) -> bool) {
         let occupants = self.tree.occupancy.occupants(octant);
-        for other in occupants.iter().map(|occupant| occupant.slot) {
-            let theirs = boxes.get(other);
-            if !self.bounds.overlaps(theirs) || other == self.slot {
-                continue;
-            }
-            let point = self.bounds.min().max(theirs.min());
-            // Of two boxes that both moved, the first reports the pair.
-            if self.tree.octant_of(point, reference.level) == reference.at
-                && (self.slot < other || !boxes.is_moved(other))
-            {
-                self.out.push(slot_pair(self.slot, other));
+        for other in occupants.iter().map(|occupant| occupant.slot).filter(|&slot| wanted(slot)) {
+            self.box_tests += 1;
+            let theirs = self.tree.boxes.get(other);
+            if self.bounds.overlaps(theirs) {
+                let reference = self.bounds.shared_min(theirs);
+                if self.tree.octant_of(reference, smaller.level) == smaller.at {
+                    self.out.push(slot_pair(self.slot, other));
+                }
             }
         }
-        occupants.len() as u64
     }
 
-    /// Compares the box with the occupants of everything below an octant that it touches.
-    fn descend(&mut self, octant: &Octant, box_tests: &mut u64) {
-        if octant.child_count == 0 {
-            return;
-        }
+    /// Compares the box with what did not move in all octants below that it touches.
+    fn descend(&mut self, octant: &Octant) {
+        let tree = self.tree;
         let touched = self.spot.octants(octant.level - 1);
         for child in octant.children.into_iter().filter(|&child| child != NONE) {
-            let below = self.tree.octants[child as usize];
+            let below = &tree.octants[child as usize];
             if touched.contains(below.at) {
-                *box_tests += self.compare(child, &below);
-                self.descend(&below, box_tests);
+                self.compare(child, below, |slot| !tree.boxes.is_moved(slot));
+                if below.child_count > 0 {
+                    self.descend(below);
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Sweep and prune on three axes: I-COLLIDE's broad phase, which V-COLLIDE took over (§3.1).
 //!
-//! The end points of all boxes are kept sorted along x, y and z. A box that moves a little passes few
-//! end points of others, and only where a low end and a high end pass each other can a pair begin or
-//! end to overlap; so the pairs are kept, and changed by such events.
+//! The end points of all boxes are kept sorted along x, y and z. A box that moves a little passes
+//! few end points of others, and a pair can begin or end only where a low end and a high end pass
+//! each other; so the pairs are kept, and changed by such events.
 //!
 //! New boxes, and motion with so many events that it is cheaper to begin anew, take another way:
 //! the end points are sorted in, and one sweep along the best axis finds the pairs of the new.
@@ -19,12 +19,21 @@ use ends::Ends;
 use pairs::PairSet;
 use shift::Shift;
 
-/// More swaps per end point than this, and sorting anew is cheaper (measured with unit cubes).
-const SWAPS_PER_END: u64 = 64;
+/// What one comparison of a sweep, and sorting one end point anew, costs in swaps of end points:
+/// measured with 1000 to 100 000 unit cubes. With more swaps than these make, beginning anew is
+/// cheaper.
+const COMPARISONS_PER_SWAP: u64 = 6;
+const SWAPS_PER_SORTED_END: u64 = 8;
+
+/// Longest time, in steps, without a try whether motion can be followed again.
+const PAUSE_LIMIT: u32 = 15;
 
 /// From this share of moved boxes on (one in so many), whole lists are sorted instead of following
 /// the places of the moved.
 const MOVED_FOR_WHOLE_LISTS: usize = 8;
+
+/// So few new boxes are compared with all: faster than a sweep through a list.
+const FEW_FRESH: usize = 8;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
@@ -36,6 +45,11 @@ pub(super) struct Sweep {
     listed: Vec<Listed>,
     /// How many are [`Listed::Stale`].
     stale: usize,
+    /// How many boxes a sweep through all had to compare, when last counted.
+    comparisons: u64,
+    /// For how many steps with much motion to begin anew at once, because the last try to follow
+    /// it was in vain; and for how many after the next such try.
+    pause: [u32; 2],
 }
 
 /// Are there end points of a slot in the lists?
@@ -104,27 +118,44 @@ impl Sweep {
         }
     }
 
-    /// Moves the end points of boxes that were in the lists before. False if that became too
-    /// costly; then the lists and the pairs are of no use.
+    /// Moves the end points of boxes that were in the lists before. False if that is too costly;
+    /// then the lists and the pairs are of no use.
     fn shift(&mut self, moved: &[u32], counters: &mut BroadCounters) -> bool {
-        let budget = SWAPS_PER_END * self.ends.count() as u64;
+        let many = moved.len() * MOVED_FOR_WHOLE_LISTS > self.boxes.count();
+        if many && self.pause[0] > 0 {
+            self.pause[0] -= 1;
+            return false;
+        }
+        let budget = self.comparisons / COMPARISONS_PER_SWAP
+            + SWAPS_PER_SORTED_END * self.ends.count() as u64;
         let mut shift = Shift::new(&self.boxes, &mut self.pairs, budget);
-        let done = if moved.len() * MOVED_FOR_WHOLE_LISTS > self.boxes.count() {
+        let done = if many {
             shift.whole_lists(&mut self.ends)
         } else {
             shift.ends_of(moved, &mut self.ends)
         };
         counters.updates += shift.swaps;
         counters.box_tests += shift.box_tests;
+        if many {
+            let next = if done { 0 } else { PAUSE_LIMIT.min(2 * self.pause[1] + 1) };
+            self.pause = [next; 2];
+        }
         done
     }
 
     /// Brings new boxes into the lists and finds their pairs.
     fn sweep(&mut self, fresh: Vec<u32>, counters: &mut BroadCounters) {
         self.ends.merge(&fresh, &self.boxes);
-        let mut found = Vec::new();
         counters.updates += 6 * fresh.len() as u64;
-        counters.box_tests += fresh::find_pairs(&fresh, &self.ends, &self.boxes, &mut found);
+        let mut found = Vec::new();
+        if fresh.len() <= FEW_FRESH {
+            counters.box_tests += fresh::compare_with_all(&fresh, &self.boxes, &mut found);
+        } else {
+            let (axis, comparisons) = self.ends.best_axis();
+            self.comparisons = comparisons;
+            let list = &self.ends.lists[axis];
+            counters.box_tests += fresh::sweep(&fresh, list, axis, &self.boxes, &mut found);
+        }
         self.pairs.add_all(&found);
         for slot in fresh {
             self.listed[slot as usize] = Listed::Yes;

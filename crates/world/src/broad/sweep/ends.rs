@@ -106,11 +106,11 @@ impl Ends {
         self.forget_places();
     }
 
-    /// The axis along which the fewest intervals overlap.
-    pub(super) fn best_axis(&self) -> usize {
-        let overlaps = |axis: &usize| {
+    /// The axis along which the fewest pairs of boxes overlap, and how many those are.
+    pub(super) fn best_axis(&self) -> (usize, u64) {
+        let overlaps = |list: &Vec<End>| {
             let (mut open, mut overlaps) = (0u64, 0u64);
-            for end in &self.lists[*axis] {
+            for end in list {
                 if end.is_high() {
                     open -= 1;
                 } else {
@@ -120,7 +120,14 @@ impl Ends {
             }
             overlaps
         };
-        (0..3).min_by_key(overlaps).unwrap_or(0)
+        let [x, y, z] = self.lists.each_ref().map(overlaps);
+        if x <= y && x <= z {
+            (0, x)
+        } else if y <= z {
+            (1, y)
+        } else {
+            (2, z)
+        }
     }
 
     #[cfg(test)]

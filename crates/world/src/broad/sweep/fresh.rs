@@ -1,37 +1,30 @@
-//! The pairs of new boxes: by one sweep along the axis with the fewest overlaps.
+//! The pairs of new boxes: by one sweep along an axis, or for very few by comparing with all.
 
-use super::super::boxes::Boxes;
+use super::super::boxes::{Boxes, QuickBox};
 use super::super::{SlotPair, slot_pair};
-use super::ends::Ends;
-use crate::Aabb;
+use super::ends::End;
 use glam::Vec4;
 
-/// So few new boxes are compared with all: faster than a sweep through the list.
-const FEW: usize = 8;
+/// Finds the pairs with at least one new box, each once. Returns the number of boxes compared.
+pub(super) fn compare_with_all(fresh: &[u32], boxes: &Boxes, found: &mut Vec<SlotPair>) -> u64 {
+    for (at, &slot) in fresh.iter().enumerate() {
+        let bounds = boxes.get(slot);
+        let overlapping = boxes.iter().filter(|(_, other)| bounds.overlaps(other));
+        let partners = overlapping.map(|(other, _)| other);
+        let wanted = partners.filter(|other| *other != slot && !fresh[..at].contains(other));
+        found.extend(wanted.map(|other| slot_pair(slot, other)));
+    }
+    (fresh.len() * boxes.count()) as u64
+}
 
-/// Finds the pairs with at least one new box, each once; the new boxes are in the lists. Returns
-/// the number of boxes compared.
-pub(super) fn find_pairs(
+/// The same by a sweep through the ends along an axis, among which the new boxes' are.
+pub(super) fn sweep(
     fresh: &[u32],
-    ends: &Ends,
+    list: &[End],
+    axis: usize,
     boxes: &Boxes,
     found: &mut Vec<SlotPair>,
 ) -> u64 {
-    if fresh.len() <= FEW {
-        for (at, &slot) in fresh.iter().enumerate() {
-            let bounds = boxes.get(slot);
-            let overlapping = boxes.iter().filter(|(_, other)| bounds.overlaps(other));
-            let partners = overlapping.map(|(other, _)| other);
-            let wanted = partners.filter(|other| *other != slot && !fresh[..at].contains(other));
-            found.extend(wanted.map(|other| slot_pair(slot, other)));
-        }
-        return (fresh.len() * boxes.count()) as u64;
-    }
-    sweep(fresh, ends, boxes, found)
-}
-
-fn sweep(fresh: &[u32], ends: &Ends, boxes: &Boxes, found: &mut Vec<SlotPair>) -> u64 {
-    let axis = ends.best_axis();
     let mut is_fresh = vec![false; boxes.slots()];
     for &slot in fresh {
         is_fresh[slot as usize] = true;
@@ -40,7 +33,7 @@ fn sweep(fresh: &[u32], ends: &Ends, boxes: &Boxes, found: &mut Vec<SlotPair>) -
     // Where an open box is in its list, by slot.
     let mut at = vec![u32::MAX; boxes.slots()];
     let mut box_tests = 0;
-    for end in &ends.lists[axis] {
+    for end in list {
         let slot = end.slot();
         let is_new = is_fresh[slot as usize];
         if end.is_high() {
@@ -70,7 +63,7 @@ struct Open {
 }
 
 impl Open {
-    fn compare(&self, slot: u32, bounds: &Aabb, axis: usize, found: &mut Vec<SlotPair>) -> u64 {
+    fn compare(&self, slot: u32, bounds: &QuickBox, axis: usize, found: &mut Vec<SlotPair>) -> u64 {
         let [_, opposite] = faces(bounds, axis);
         for (other, faces) in self.slots.iter().zip(&self.faces) {
             if faces.cmple(opposite).all() {
@@ -91,7 +84,7 @@ impl Open {
 
 /// The faces of a box along the two other axes, and what faces of others are compared with: boxes
 /// overlap along these axes if the first of one is not above the second of the other, in all lanes.
-fn faces(bounds: &Aabb, axis: usize) -> [Vec4; 2] {
+fn faces(bounds: &QuickBox, axis: usize) -> [Vec4; 2] {
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     let (min, max) = (bounds.min(), bounds.max());
     [Vec4::new(min[u], min[v], -max[u], -max[v]), Vec4::new(max[u], max[v], -min[u], -min[v])]

@@ -2,11 +2,12 @@
 //!
 //! Two boxes overlap along an axis exactly if the low end of each comes before the high end of the
 //! other. So when a low end comes before a high end, a pair may begin, and the boxes as they are
-//! *after* the step are compared; when a high end comes before a low end, the pair ends. This is
-//! right in whatever order the ends of many boxes are moved: along every axis with an event, the last
-//! event of a pair tells how it is in the end; a pair that overlaps in the end has no last event
-//! that ends it, and is never kept from being added; one that does not is never added, and is
-//! removed by the axis along which it separated.
+//! *after* the step are compared; when a high end comes before a low end, the pair ends.
+//!
+//! The order in which the ends of many boxes move is of no effect. Two boxes that overlap after the
+//! step: along each axis with events between them the last one is a beginning, so the last of all
+//! adds the pair. Two boxes that do not: no event adds the pair, and if it was there, the axis
+//! along which they are apart now has an ending.
 
 use super::super::boxes::Boxes;
 use super::ends::{End, Ends};
@@ -36,14 +37,12 @@ impl Shift<'_> {
             }
             for from in 1..list.len() {
                 let end = list[from];
-                let mut to = from;
-                while to > 0 && list[to - 1] > end {
-                    self.before(end, list[to - 1]);
-                    list[to] = list[to - 1];
-                    to -= 1;
+                if list[from - 1] > end {
+                    let to = place_before(&list[..from], end);
+                    list.copy_within(to..from, to + 1);
+                    list[to] = end;
+                    self.came_before(end, &list[to + 1..=from]);
                 }
-                list[to] = end;
-                self.swaps += (from - to) as u64;
                 if self.swaps > self.budget {
                     return false;
                 }
@@ -64,7 +63,7 @@ impl Shift<'_> {
                 // The end in front first, so that the two never pass each other.
                 let rising = high > list[places[slot as usize][1] as usize];
                 for end in if rising { [high, low] } else { [low, high] } {
-                    self.end(end, list, places);
+                    self.move_end(end, list, places);
                 }
                 if self.swaps > self.budget {
                     return false;
@@ -75,41 +74,68 @@ impl Shift<'_> {
     }
 
     /// Moves one end to its new place.
-    fn end(&mut self, end: End, list: &mut [End], places: &mut [[u32; 2]]) {
+    fn move_end(&mut self, end: End, list: &mut [End], places: &mut [[u32; 2]]) {
         let from = places[end.slot() as usize][end.side()] as usize;
-        let mut at = from;
-        while at > 0 && list[at - 1] > end {
-            let other = list[at - 1];
-            self.before(end, other);
-            list[at] = other;
-            places[other.slot() as usize][other.side()] = at as u32;
-            at -= 1;
+        let to = if from > 0 && list[from - 1] > end {
+            let to = place_before(&list[..from], end);
+            list.copy_within(to..from, to + 1);
+            self.came_before(end, &list[to + 1..=from]);
+            to
+        } else {
+            let behind = &list[from + 1..];
+            let to = from + behind.iter().position(|other| *other > end).unwrap_or(behind.len());
+            list.copy_within(from + 1..=to, from);
+            self.came_after(end, &list[from..to]);
+            to
+        };
+        list[to] = end;
+        for (at, end) in list.iter().enumerate().take(from.max(to) + 1).skip(from.min(to)) {
+            places[end.slot() as usize][end.side()] = at as u32;
         }
-        while let Some(&other) = list.get(at + 1).filter(|other| **other < end) {
-            self.before(other, end);
-            list[at] = other;
-            places[other.slot() as usize][other.side()] = at as u32;
-            at += 1;
-        }
-        list[at] = end;
-        places[end.slot() as usize][end.side()] = at as u32;
-        self.swaps += from.abs_diff(at) as u64;
     }
 
-    /// One end has come before another.
-    #[inline]
-    fn before(&mut self, first: End, second: End) {
-        if first.is_high() == second.is_high() {
+    fn came_before(&mut self, end: End, others: &[End]) {
+        self.swaps += others.len() as u64;
+        if end.is_high() { self.ended(end, others) } else { self.may_have_begun(end, others) }
+    }
+
+    fn came_after(&mut self, end: End, others: &[End]) {
+        self.swaps += others.len() as u64;
+        if end.is_high() { self.may_have_begun(end, others) } else { self.ended(end, others) }
+    }
+
+    /// The box is apart from those whose opposite ends are among the others.
+    fn ended(&mut self, end: End, others: &[End]) {
+        if self.pairs.of(end.slot()).is_empty() {
             return;
         }
-        let pair = [first.slot(), second.slot()];
-        if first.is_high() {
-            self.pairs.remove(pair);
-        } else {
-            self.box_tests += 1;
-            if self.boxes.get(pair[0]).overlaps(self.boxes.get(pair[1])) {
-                self.pairs.add(pair);
+        for other in others.iter().filter(|other| other.is_high() != end.is_high()) {
+            self.pairs.remove([end.slot(), other.slot()]);
+        }
+    }
+
+    /// The box overlaps along one axis those whose opposite ends are among the others.
+    fn may_have_begun(&mut self, end: End, others: &[End]) {
+        let bounds = *self.boxes.get(end.slot());
+        // First without a branch, which could not be predicted: which are opposite ends?
+        let mut opposite = [0; 64];
+        for others in others.chunks(opposite.len()) {
+            let mut count = 0;
+            for other in others {
+                opposite[count] = other.slot();
+                count += usize::from(other.is_high() != end.is_high());
+            }
+            self.box_tests += count as u64;
+            for &slot in &opposite[..count] {
+                if bounds.overlaps(self.boxes.get(slot)) {
+                    self.pairs.add([end.slot(), slot]);
+                }
             }
         }
     }
+}
+
+/// Where an end belongs that is less than the last of a sorted list. It is not far.
+fn place_before(list: &[End], end: End) -> usize {
+    list.iter().rposition(|other| *other < end).map_or(0, |at| at + 1)
 }
