@@ -48,8 +48,8 @@ impl Gather {
         self.cells.push(Gathered { cell, range: [start, still, self.slots.len()] });
     }
 
-    /// Gives every overlapping pair with a moved box once per cell, with the cell and the low corner
-    /// of what they share, and forgets the cells. Returns how many boxes were compared.
+    /// Gives every overlapping pair with a moved box once per cell, with the cell and the low
+    /// corner of what they share, and forgets the cells. Returns how many boxes were compared.
     pub(super) fn drain_pairs(
         &mut self,
         boxes: &Boxes,

@@ -1,5 +1,5 @@
-//! The lattice of cells by which grid and octree place boxes: a cell is a cube whose side is a power
-//! of two, chosen from the boxes.
+//! The lattice of cells by which grid and octree place boxes: a cell is a cube whose side is a
+//! power of two, chosen from the boxes.
 //!
 //! Correctness rests on one property: **the cell of a coordinate never decreases as the coordinate
 //! grows**, whatever the rounding. Then two boxes that share a point also share the cell of the

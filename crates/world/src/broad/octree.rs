@@ -3,10 +3,11 @@
 //!
 //! In the thesis all boxes go down to leaves of one size, or stop at octants wholly inside; a box
 //! much larger than a leaf then has very many octants. Here the leaves of a box are the octants of
-//! the level that suits its size, so it has at most 27 and mostly fewer than 8. When it moves, it leaves octants through its octant array and enters others
-//! through the *entering boxes*. Its neighbours are the occupants of its octants, of those above,
-//! and, by descending, of those below that it touches. The thesis only descends, because there
-//! everything is asked anew; here the pairs of a box that moved alone are wanted.
+//! the level that suits its size, so it has at most 27 and mostly fewer than 8. When it moves, it
+//! leaves octants through its octant array and enters others through the *entering boxes*.
+//!
+//! Neighbours of a box are the occupants of its octants, and, by descending, of those below that it
+//! touches. Beyond the thesis, those above are searched too: a larger box need not have moved.
 
 use super::boxes::{Boxes, QuickBox};
 use super::entering::{CellBox, entering};

@@ -79,6 +79,7 @@ impl PairSet {
         for (slot, partners) in self.partners.iter().enumerate() {
             assert!(partners.is_sorted_by(|a, b| a < b), "partners of {slot}");
             for &partner in partners {
+                assert_ne!(partner, slot as u32, "a pair with itself");
                 assert!(self.of(partner).binary_search(&(slot as u32)).is_ok());
             }
         }
