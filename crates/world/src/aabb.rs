@@ -1,7 +1,8 @@
 //! Axis-aligned boxes in the world: what broad phases compare.
 //!
-//! Boxes are `f32`: half the memory and twice the lanes of `f64`. They are made from wide numbers by
-//! rounding outward, so a box may be too large by the last bit and is never too small.
+//! Boxes are `f32`: half the memory and twice the lanes of `f64`. They are made from wide numbers
+//! by rounding outward, so a box may be too large by the last bit and is never too small. What lies
+//! beyond the range of `f32` is taken as lying at its end: the order is kept, no overlap is lost.
 
 use glam::{DVec3, Vec3};
 
@@ -29,10 +30,11 @@ impl Aabb {
     /// The smallest box of `f32` with both points, whatever their order: rounded outward.
     ///
     /// # Panics
-    /// On a coordinate that is not finite as `f32`.
+    /// On a coordinate that is not finite.
     #[inline]
     #[must_use]
     pub fn around_wide(p: DVec3, q: DVec3) -> Aabb {
+        assert!(p.is_finite() && q.is_finite(), "box corners {p} and {q} must be finite");
         let (low, high) = (p.min(q), p.max(q));
         Aabb::around(
             Vec3::new(round_down(low.x), round_down(low.y), round_down(low.z)),
@@ -88,12 +90,14 @@ impl Aabb {
 
 fn round_down(x: f64) -> f32 {
     let y = x as f32;
-    if f64::from(y) > x { y.next_down() } else { y }
+    let y = if f64::from(y) > x { y.next_down() } else { y };
+    y.clamp(f32::MIN, f32::MAX)
 }
 
 fn round_up(x: f64) -> f32 {
     let y = x as f32;
-    if f64::from(y) < x { y.next_up() } else { y }
+    let y = if f64::from(y) < x { y.next_up() } else { y };
+    y.clamp(f32::MIN, f32::MAX)
 }
 
 #[cfg(test)]
@@ -107,6 +111,14 @@ mod tests {
             assert!(bounds.min().as_dvec3().cmple(DVec3::splat(x)).all());
             assert!(bounds.max().as_dvec3().cmpge(DVec3::splat(x)).all());
         }
+    }
+
+    #[test]
+    fn beyond_the_range_of_f32_no_overlap_is_lost() {
+        let far = |low: f64, high: f64| Aabb::around_wide(DVec3::splat(low), DVec3::splat(high));
+        assert!(far(1e39, 2e39).overlaps(&far(1.5e39, 3e39)));
+        assert!(far(-1e40, 1e40).overlaps(&far(-2e39, -1e39)));
+        assert!(!far(-1e40, -1e39).overlaps(&far(1e39, 1e40)));
     }
 
     #[test]

@@ -6,11 +6,26 @@
 //! may give again after removal.
 
 mod all;
+mod auto;
+mod boxes;
+mod entering;
+mod gather;
+mod grid;
+mod lattice;
 mod near;
+mod occupancy;
+mod octree;
+mod sweep;
+#[cfg(test)]
+mod validated;
 
 use crate::{Aabb, Workers};
 use all::AllPairs;
+use auto::Auto;
+use grid::Grid;
 use near::{IndexKind, NearPairs};
+use octree::Octree;
+use sweep::Sweep;
 
 /// Two slots, the smaller first.
 pub type SlotPair = [u32; 2];
@@ -18,14 +33,49 @@ pub type SlotPair = [u32; 2];
 /// How to find overlapping boxes. The pairs are the same for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Structure {
+    /// What suits the boxes best, judged by how much there was to look at in the last steps.
+    #[default]
+    Auto,
     /// All with all: for a handful of boxes, and as the judge.
     AllPairs,
-    /// A tree of boxes that are larger than they need be, and a list of near pairs.
+    /// End points of boxes on three sorted lists (I-COLLIDE, V-COLLIDE): for little motion.
+    Sweep,
+    /// Cells of one size (Zachmann): for boxes of similar size.
+    Grid,
+    /// Cells of many sizes (Zachmann): for boxes of very different size.
+    Octree,
+    /// A tree of boxes that are larger than they need be, and a list of near pairs: for any boxes.
     Tree,
-    /// Cells of several sizes for boxes that are larger than they need be, and a list of near
-    /// pairs.
-    #[default]
+    /// The same list of near pairs, found by cells of several sizes: for boxes of similar size,
+    /// and the fastest for those.
     Cells,
+}
+
+impl Structure {
+    /// All of them.
+    pub const ALL: [Structure; 7] = [
+        Structure::Auto,
+        Structure::AllPairs,
+        Structure::Sweep,
+        Structure::Grid,
+        Structure::Octree,
+        Structure::Tree,
+        Structure::Cells,
+    ];
+
+    /// Its name in tables and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Structure::Auto => "auto",
+            Structure::AllPairs => "all-pairs",
+            Structure::Sweep => "sweep",
+            Structure::Grid => "grid",
+            Structure::Octree => "octree",
+            Structure::Tree => "tree",
+            Structure::Cells => "cells",
+        }
+    }
 }
 
 /// What a structure did in its last [`Broad::find_pairs`].
@@ -38,6 +88,23 @@ pub struct BroadCounters {
 }
 
 /// Boxes that move, and which of them overlap.
+///
+/// ```
+/// use glam::Vec3;
+/// use jostle_world::broad::{Broad, Structure};
+/// use jostle_world::{Aabb, Workers};
+///
+/// let mut broad = Broad::new(Structure::Auto);
+/// let unit = |x| Aabb::around(Vec3::new(x, 0.0, 0.0), Vec3::new(x + 1.0, 1.0, 1.0));
+/// broad.insert(0, unit(0.0));
+/// broad.insert(1, unit(5.0));
+/// let mut pairs = Vec::new();
+/// broad.find_pairs(&Workers::ONE, &mut pairs);
+/// assert!(pairs.is_empty());
+/// broad.update(1, unit(1.0)); // touching is overlapping
+/// broad.find_pairs(&Workers::ONE, &mut pairs);
+/// assert_eq!(pairs, [[0, 1]]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Broad {
     kind: Kind,
@@ -45,8 +112,26 @@ pub struct Broad {
 
 #[derive(Clone, Debug)]
 enum Kind {
+    Auto(Box<Auto>),
     AllPairs(AllPairs),
+    Sweep(Sweep),
+    Grid(Grid),
+    Octree(Octree),
     Near(Box<NearPairs>),
+}
+
+/// The same call on whatever structure it is.
+macro_rules! on_each {
+    ($kind:expr, $structure:ident => $call:expr) => {
+        match $kind {
+            Kind::Auto($structure) => $call,
+            Kind::AllPairs($structure) => $call,
+            Kind::Sweep($structure) => $call,
+            Kind::Grid($structure) => $call,
+            Kind::Octree($structure) => $call,
+            Kind::Near($structure) => $call,
+        }
+    };
 }
 
 impl Broad {
@@ -54,7 +139,11 @@ impl Broad {
     #[must_use]
     pub fn new(structure: Structure) -> Broad {
         let kind = match structure {
+            Structure::Auto => Kind::Auto(Box::default()),
             Structure::AllPairs => Kind::AllPairs(AllPairs::default()),
+            Structure::Sweep => Kind::Sweep(Sweep::default()),
+            Structure::Grid => Kind::Grid(Grid::default()),
+            Structure::Octree => Kind::Octree(Octree::default()),
             Structure::Tree => Kind::Near(Box::new(NearPairs::new(IndexKind::Nodes))),
             Structure::Cells => Kind::Near(Box::new(NearPairs::new(IndexKind::Cells))),
         };
@@ -66,21 +155,16 @@ impl Broad {
     /// # Panics
     /// If the slot is taken.
     pub fn insert(&mut self, slot: u32, bounds: Aabb) {
-        match &mut self.kind {
-            Kind::AllPairs(all) => all.insert(slot, bounds),
-            Kind::Near(near) => near.insert(slot, bounds),
-        }
+        on_each!(&mut self.kind, structure => structure.insert(slot, bounds));
     }
 
     /// A box moves, or only says that its pairs are wanted again.
     ///
     /// # Panics
     /// If there is no box in the slot.
+    #[inline]
     pub fn update(&mut self, slot: u32, bounds: Aabb) {
-        match &mut self.kind {
-            Kind::AllPairs(all) => all.update(slot, bounds),
-            Kind::Near(near) => near.update(slot, bounds),
-        }
+        on_each!(&mut self.kind, structure => structure.update(slot, bounds));
     }
 
     /// A box goes.
@@ -88,10 +172,7 @@ impl Broad {
     /// # Panics
     /// If there is no box in the slot.
     pub fn remove(&mut self, slot: u32) {
-        match &mut self.kind {
-            Kind::AllPairs(all) => all.remove(slot),
-            Kind::Near(near) => near.remove(slot),
-        }
+        on_each!(&mut self.kind, structure => structure.remove(slot));
     }
 
     /// Every pair of overlapping boxes of which at least one was inserted or updated since the last
@@ -99,9 +180,20 @@ impl Broad {
     pub fn find_pairs(&mut self, workers: &Workers, out: &mut Vec<SlotPair>) -> BroadCounters {
         out.clear();
         match &mut self.kind {
+            Kind::Auto(auto) => auto.find_pairs(workers, out),
             Kind::AllPairs(all) => all.find_pairs(out),
+            Kind::Sweep(sweep) => sweep.find_pairs(out),
+            Kind::Grid(grid) => grid.find_pairs(out),
+            Kind::Octree(octree) => octree.find_pairs(out),
             Kind::Near(near) => near.find_pairs(workers, out),
         }
+    }
+
+    /// The slots of all boxes that overlap `bounds`, sorted. `out` is emptied first. Fast with
+    /// [`Structure::Tree`] and [`Structure::Cells`]; the others look at all boxes.
+    pub fn query(&self, bounds: &Aabb, out: &mut Vec<u32>) {
+        out.clear();
+        on_each!(&self.kind, structure => structure.query(bounds, out));
     }
 }
 

@@ -229,6 +229,12 @@ impl World {
             self.leave_group(id, group);
         }
         self.gone = true;
+        if self.changed.len() > 2 * self.len() + 64 {
+            // Bodies that come and go without a step between.
+            self.changed.retain(|&slot| self.members.is_taken(slot));
+            self.changed.sort_unstable();
+            self.changed.dedup();
+        }
         Ok(member.body)
     }
 

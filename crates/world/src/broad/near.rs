@@ -62,6 +62,8 @@ pub(super) struct NearPairs {
     index: Index,
     near: Vec<Near>,
     step: u32,
+    /// Has anything moved since the last step?
+    moved: bool,
     boxes: usize,
     /// Boxes that have no fat box yet.
     new: usize,
@@ -83,6 +85,7 @@ impl NearPairs {
             index: Index::new(kind),
             near: Vec::new(),
             step: kernels::FIRST_STEP,
+            moved: false,
             boxes: 0,
             new: 0,
             empty_seats: Vec::new(),
@@ -103,6 +106,7 @@ impl NearPairs {
         self.fat[seat as usize] = Span::EMPTY;
         self.boxes += 1;
         self.new += 1;
+        self.moved = true;
         self.leave(seat, Vec3::ZERO);
     }
 
@@ -127,6 +131,7 @@ impl NearPairs {
     pub(super) fn update(&mut self, slot: u32, bounds: Aabb) {
         let seat = self.seats[slot as usize];
         assert!(seat != NONE, "slot {slot} is empty");
+        self.moved = true;
         let at = seat as usize;
         let before = self.now[at];
         let span = Span { low: bounds.min(), high: bounds.max() };
@@ -160,6 +165,9 @@ impl NearPairs {
         workers: &Workers,
         out: &mut Vec<SlotPair>,
     ) -> BroadCounters {
+        if !std::mem::take(&mut self.moved) {
+            return BroadCounters::default(); // time stands still
+        }
         if self.new * 2 > self.boxes {
             self.start_anew();
         } else if self.replaced > REPLACED_MAX * self.boxes {
@@ -193,6 +201,13 @@ impl NearPairs {
         found.retain(|&seat| self.now[seat as usize].span().overlaps(&span));
         out.extend(found.into_iter().map(|seat| self.slots[seat as usize]));
         out.sort_unstable();
+    }
+
+    /// All boxes.
+    pub(super) fn all(&self) -> Vec<(u32, Aabb)> {
+        let there = self.now.iter().zip(&self.slots).filter(|(now, _)| now.is_there());
+        let boxes = there.map(|(now, &slot)| (slot, now.span()));
+        boxes.map(|(slot, span)| (slot, Aabb::around(span.low, span.high))).collect()
     }
 
     fn take_leavers(&mut self) -> Vec<Leaver> {

@@ -79,7 +79,7 @@ impl Node {
     /// The lane that grows least, by half the surface; of equal ones the first.
     fn cheapest_lane(&self, span: Span) -> usize {
         let mut cost = [f32::INFINITY; WIDTH];
-        for lane in 0..WIDTH {
+        for (lane, cost) in cost.iter_mut().enumerate() {
             let mut before = [0.0; 3];
             let mut after = [0.0; 3];
             for axis in 0..3 {
@@ -89,7 +89,7 @@ impl Node {
             }
             let surface = |d: [f32; 3]| d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
             // The surface itself breaks ties: of nodes that need not grow, the smallest.
-            cost[lane] = (surface(after) - surface(before)) + 1e-3 * surface(after);
+            *cost = (surface(after) - surface(before)) + 1e-3 * surface(after);
         }
         let mut best = 0;
         for lane in 1..self.count as usize {

@@ -1,0 +1,15 @@
+//! Every broad phase against a plain model: in whatever way boxes come, move and go, each reports
+//! exactly the pairs that comparing all with all finds, and each pair once.
+
+#[path = "broad/judge.rs"]
+mod judge;
+#[path = "broad/operations.rs"]
+mod operations;
+#[path = "broad/random.rs"]
+mod random;
+#[path = "broad/worlds.rs"]
+mod worlds;
+
+use jostle_world::broad::Structure;
+
+const STRUCTURES: &[Structure] = &Structure::ALL;
