@@ -2,8 +2,8 @@
 //!
 //! A [`World`] is the one door: bodies are inserted, moved and removed there, and [`World::step`]
 //! compares what changed. A [`Body`] is a [`Shape`] in a pose; [`Ask`] says what somebody wants to
-//! know about a pair; a [`Contact`] is what was found. [`Modules`] are callbacks that hear of it in a
-//! given order, and a [`Detector`] is a world with its modules on a thread of its own.
+//! know about a pair; a [`Contact`] is what was found. [`Modules`] are callbacks that hear of it in
+//! a given order, and a [`Detector`] is a world with its modules on a thread of its own.
 
 mod aabb;
 mod body;
