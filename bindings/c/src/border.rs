@@ -17,6 +17,12 @@ pub struct col_world {
     broken: bool,
 }
 
+/// Any thread may use a world, one at a time: the header says so.
+const _: () = {
+    const fn may_change_threads<T: Send>() {}
+    may_change_threads::<col_world>();
+};
+
 /// A new world behind a pointer.
 ///
 /// # Safety
@@ -135,7 +141,7 @@ pub(crate) struct Room<T> {
 }
 
 impl<T: Copy> Room<T> {
-    /// Refuses null pointers. For nobody who only wants the number: `first` may then be null.
+    /// Refuses null pointers. With room for none, to get only the number, `first` may be null.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.total.is_null() {
             return Err(Failure::Null("the place for the number of results"));

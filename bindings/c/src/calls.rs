@@ -31,12 +31,12 @@ pub unsafe extern "C" fn col_create_object(
     unsafe { enter_for(world, object, |database| database.create_object()) }
 }
 
-/// Adds a triangle to an object: x, y, z of three corners, in the coordinates of the object, rounded
-/// to float, each at most 1e30 in size. face is the caller's own number for col_report_faces;
-/// several triangles may have the same. A triangle without area is the segment or point that it is.
+/// Adds a triangle to an object: x, y, z of three corners, in the coordinates of the object,
+/// rounded to float, each at most 1e30 in size. face is the caller's own number for
+/// col_report_faces; several triangles may have the same. A triangle without area is the segment or
+/// point that it is.
 ///
 /// The object is then unfinished until col_finish_object.
-///
 /// cbindgen:ptrs-as-arrays=[[corners;9]]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn col_add_triangle(
@@ -115,9 +115,8 @@ pub unsafe extern "C" fn col_deactivate_pair(
 }
 
 /// Puts an object somewhere else. The 4 x 4 matrix comes row by row and is multiplied by columns
-/// (x, y, z, 1), so the translation stands in transform[3], [7] and [11], and the last row is 0 0 0 1.
-/// The upper left 3 x 3 must be a rotation within 1e-3 and is replaced by the nearest exact one.
-///
+/// (x, y, z, 1): the translation stands in transform[3], [7] and [11], the last row is 0 0 0 1. The
+/// upper left 3 x 3 must be a rotation within 1e-3; small errors are taken out.
 /// cbindgen:ptrs-as-arrays=[[transform;16]]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn col_update_transform(
@@ -161,9 +160,9 @@ pub unsafe extern "C" fn col_report_collision(
     unsafe { enter(world, |database| out.fill(database.collisions())) }
 }
 
-/// Tells which faces of the two objects of a collision touched in the last col_test, sorted by face1,
-/// then face2, each pair once; face1 belongs to collision->id1, whichever comes first. They are only
-/// computed here. Room as for col_report_collision.
+/// Tells which faces of the two objects of a collision touched in the last col_test, sorted by
+/// face1, then face2, each pair once; face1 belongs to collision->id1, whichever comes first. They
+/// are only computed here. Room as for col_report_collision.
 ///
 /// COL_NOT_REPORTED if the last col_test did not report the two.
 #[unsafe(no_mangle)]

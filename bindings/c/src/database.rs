@@ -33,7 +33,7 @@ pub(crate) struct Database {
     /// The faces that were asked for last, kept because C asks twice: for their number, then for
     /// them.
     faces: Option<(col_collision, Vec<col_face_pair>)>,
-    /// Objects with [`Object::tested`].
+    /// Objects with [`Object::tested`], and some that are deleted since.
     changed: Vec<col_id>,
 }
 
@@ -234,6 +234,10 @@ impl Database {
             self.world.remove(object.body)?;
         }
         self.unfinished.remove(&id);
+        // Who creates and deletes without testing must not fill the memory.
+        if self.changed.len() > 2 * self.nodes.len() {
+            self.changed.retain(|&id| self.nodes.get(id).is_ok());
+        }
         Ok(())
     }
 

@@ -3,9 +3,9 @@
 use crate::border::{col_world, enter, enter_for, read};
 use crate::types::{col_id, col_round, col_status};
 
-/// Estimates the distance of two objects where they are now, from a few box tests: they are not closer
-/// than that. 0 if they touch or nearly do, infinite if one has no triangles. Whether the two are
-/// active does not matter; they must be finished.
+/// Estimates the distance of two objects where they are now, from a few box tests: they are not
+/// closer than that. 0 if they touch or nearly do, infinite if one has no triangles. Whether the
+/// two are active does not matter; they must be finished.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn col_est_distance(
     world: *mut col_world,
@@ -17,8 +17,8 @@ pub unsafe extern "C" fn col_est_distance(
     unsafe { enter_for(world, distance, |database| database.distance_lower_bound(id1, id2)) }
 }
 
-/// Sets how far the triangles of spheres, cylinders and cones that are added from now on may be from
-/// the true surface, anywhere. There is no default.
+/// Sets how far the triangles of spheres, cylinders and cones that are added from now on may be
+/// from the true surface, anywhere. There is no default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn col_set_tolerance(world: *mut col_world, tolerance: f64) -> col_status {
     // SAFETY: the contract of the crate.
@@ -27,7 +27,6 @@ pub unsafe extern "C" fn col_set_tolerance(world: *mut col_world, tolerance: f64
 
 /// Adds the triangles of a sphere to an object, all with the caller's number face. As with
 /// col_add_triangle, the object is then unfinished, and may have other parts.
-///
 /// cbindgen:ptrs-as-arrays=[[centre;3]]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn col_add_sphere(
@@ -90,8 +89,8 @@ pub unsafe extern "C" fn col_create_switch(
 }
 
 /// Makes an object or a switch the last child of a switch, or of none if switch_id is 0. It leaves
-/// the switch it was a child of; if it was chosen there, nothing is chosen then. A child of the same
-/// switch stays where it is.
+/// the switch it was a child of; if it was chosen there, nothing is chosen then. A child of the
+/// same switch stays where it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn col_parent_object(
     world: *mut col_world,

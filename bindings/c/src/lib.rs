@@ -16,6 +16,8 @@
 
 // The contract above is the same for every function; the header states it once too.
 #![allow(clippy::missing_safety_doc)]
+// The comments are for the header; `[[corners;9]]` in them is for cbindgen.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 #[allow(unsafe_code, reason = "follows the pointers that C hands over")]
 mod border;

@@ -53,6 +53,11 @@ impl<T> Slots<T> {
         Ok(value)
     }
 
+    /// How many there are; slots that were used up count too.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
     pub(crate) fn get(&self, id: col_id) -> Result<&T, Failure> {
         let entry = place(id).and_then(|slot| self.entries.get(slot as usize));
         let entry = entry.filter(|entry| u64::from(entry.generation) == id >> 32);

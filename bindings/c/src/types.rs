@@ -5,8 +5,8 @@
 /// again.
 pub type col_id = u64;
 
-/// What became of a call. Every value but COL_OK and COL_TRUNCATED means that nothing was done;
-/// col_error_text says more.
+/// What became of a call. Every value but COL_OK, COL_TRUNCATED and COL_PANIC means that nothing
+/// was done; col_error_text says more.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum col_status {

@@ -36,7 +36,9 @@ impl Database {
         if before == parent {
             return Ok(());
         }
-        let mut ignored_above = self.ignored_from(before);
+        // Objects below `child` may be among those that the switches above it ignore, so these must
+        // be collected before it leaves and after it came.
+        let mut others = self.ignored_from(before);
         if let Some(before) = before {
             let switch = self.switch_mut(before)?;
             switch.children.retain(|&other| other != child);
@@ -46,10 +48,8 @@ impl Database {
             self.switch_mut(parent)?.children.push(child);
         }
         self.nodes.get_mut(child)?.parent = parent;
-        ignored_above.extend(self.ignored_from(parent));
-        for other in ignored_above {
-            self.refresh_pairs(child, other)?;
-        }
+        others.extend(self.ignored_from(parent));
+        self.refresh_pairs(child, &others)?;
         self.refresh_participation(child)
     }
 
@@ -71,14 +71,14 @@ impl Database {
         self.two_nodes(a, b)?;
         self.nodes.get_mut(a)?.ignored.remove(&b);
         self.nodes.get_mut(b)?.ignored.remove(&a);
-        self.refresh_pairs(a, b)
+        self.refresh_pairs(a, &self.objects_from(b))
     }
 
     pub(crate) fn deactivate_pair(&mut self, a: col_id, b: col_id) -> Result<(), Failure> {
         self.two_nodes(a, b)?;
         self.nodes.get_mut(a)?.ignored.insert(b);
         self.nodes.get_mut(b)?.ignored.insert(a);
-        self.refresh_pairs(a, b)
+        self.refresh_pairs(a, &self.objects_from(b))
     }
 
     pub(super) fn two_nodes(&self, a: col_id, b: col_id) -> Result<(), Failure> {
@@ -113,10 +113,9 @@ impl Database {
         Ok(())
     }
 
-    /// Tells the world which pairs of objects from `a` down and from `b` down are tested.
-    fn refresh_pairs(&mut self, a: col_id, b: col_id) -> Result<(), Failure> {
-        let others = self.objects_from(b);
-        for (one, body) in self.objects_from(a) {
+    /// Tells the world which pairs of objects from `id` down with some others are tested.
+    fn refresh_pairs(&mut self, id: col_id, others: &[(col_id, BodyId)]) -> Result<(), Failure> {
+        for (one, body) in self.objects_from(id) {
             for &(other, other_body) in others.iter().filter(|(other, _)| *other != one) {
                 if self.is_ignored(one, other) {
                     self.world.ignore_pair(body, other_body)?;
@@ -138,11 +137,12 @@ impl Database {
         })
     }
 
-    /// Whom this switch and those above it ignore.
-    fn ignored_from(&self, switch: Option<col_id>) -> Vec<col_id> {
+    /// The objects that this switch and those above it ignore.
+    fn ignored_from(&self, switch: Option<col_id>) -> Vec<(col_id, BodyId)> {
         let above = switch.into_iter().flat_map(|switch| self.lineage(switch));
         let nodes = above.filter_map(|id| self.nodes.get(id).ok());
-        nodes.flat_map(|node| node.ignored.iter().copied()).collect()
+        let ignored = nodes.flat_map(|node| node.ignored.iter());
+        ignored.flat_map(|&id| self.objects_from(id)).collect()
     }
 
     /// An object or switch, the switch it is a child of, and so on upward.
