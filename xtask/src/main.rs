@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 mod ci;
+mod header;
 mod release;
 mod tidy;
 
@@ -13,6 +14,7 @@ Usage: cargo xtask <command>
   ci      everything that must hold before a change lands: format, clippy, docs, tidy, tests
   tidy    the rules of STYLE.md that a program can check
   exact   triangle pairs against whole-number arithmetic: --cases N (default 1000000) --seed S
+  header  makes bindings/c/include/jostle.h anew
   demo    two bodies turning through each other in the terminal
 ";
 
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["ci"] => ci::run(&root()),
         ["tidy"] => tidy::run(&root()),
+        ["header"] => header::run(&root()),
         ["exact", rest @ ..] => release::example(&root(), "jostle-oracle", "exact", rest),
         ["demo", rest @ ..] => release::example(&root(), "jostle", "turning", rest),
         [] | ["help" | "-h" | "--help"] => {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each package and those of ours that its shipped code may use.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("jostle-geom", &[]),
     ("jostle-lab", &["jostle-geom"]),
     ("jostle-scene", &["jostle-geom"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("jostle-proto", &["jostle-world", "jostle-geom"]),
     ("jostle-sim", &["jostle-proto", "jostle-world", "jostle-geom"]),
     ("jostle-net", &["jostle-proto", "jostle-world", "jostle-geom"]),
+    (C_LIBRARY, &["jostle-world", "jostle-geom"]),
     // Judges the others; used by tests and by xtask only.
     (ORACLE, &["jostle-geom"]),
 ];
@@ -23,6 +24,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
 /// The facade may use every library above, the command the facade too.
 const FACADE: &str = "jostle";
 const COMMAND: &str = "jostle-cli";
+const C_LIBRARY: &str = "jostle-c";
 const ORACLE: &str = "jostle-oracle";
 const TOOL: &str = "xtask";
 
@@ -84,7 +86,7 @@ fn is_known(package: &str) -> bool {
 }
 
 fn may_use(from: &str, to: &str, for_tests: bool) -> bool {
-    if to == COMMAND || to == TOOL {
+    if [COMMAND, TOOL, C_LIBRARY].contains(&to) {
         return false;
     }
     if for_tests || from == TOOL {
@@ -135,6 +137,7 @@ mod tests {
             ("jostle-oracle", "jostle-geom"),
             ("jostle", "jostle-net"),
             ("jostle-cli", "jostle"),
+            ("jostle-c", "jostle-world"),
             ("xtask", "jostle-oracle"),
         ] {
             assert_eq!(complaints(&[(from, to, None)]), [""; 0], "{from} to {to}");
@@ -153,6 +156,8 @@ mod tests {
             ("jostle-lab", "jostle-world"),
             ("jostle-geom", "jostle"),
             ("jostle", "jostle-cli"),
+            ("jostle", "jostle-c"),
+            ("jostle-c", "jostle-scene"),
             ("jostle", "jostle-oracle"),
             ("jostle-cli", "jostle-oracle"),
             ("xtask", "jostle-cli"),
@@ -165,11 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_use_anything_but_the_command() {
+    fn tests_may_use_anything_but_what_others_start_or_link() {
         let dev = Some("dev");
         assert_eq!(complaints(&[("jostle-geom", "jostle-oracle", dev)]), [""; 0]);
         assert_eq!(complaints(&[("jostle-world", "jostle-sim", dev)]), [""; 0]);
         assert_eq!(complaints(&[("jostle-geom", "jostle-cli", dev)]).len(), 1);
+        assert_eq!(complaints(&[("jostle-geom", "jostle-c", dev)]).len(), 1);
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! Testing, and what is told about it.
+
+use super::{Database, Placed, slot};
+use crate::failure::Failure;
+use crate::types::{col_collision, col_face_pair, col_id};
+use jostle_geom::Pair;
+use jostle_world::Contact;
+
+impl Database {
+    /// Finds all collisions, unless an object that takes part is unfinished: its answer would be
+    /// about triangles that the caller has already changed.
+    pub(crate) fn test(&mut self) -> Result<(), Failure> {
+        if let Some(&id) = self.unfinished.iter().find(|&&id| self.takes_part(id)) {
+            return Err(Failure::Unfinished(id));
+        }
+        self.world.step();
+        for id in std::mem::take(&mut self.changed) {
+            // It may be deleted by now.
+            if let Ok(object) = self.object_mut(id) {
+                object.tested = None;
+            }
+        }
+        self.faces = None;
+        let touching = self.world.contacts().iter().filter(|contact| contact.is_touching());
+        let collision = |contact: &Contact| {
+            let [id1, id2] = [contact.a, contact.b].map(|body| self.objects[slot(body)]);
+            col_collision { id1, id2 }.ordered()
+        };
+        self.reported = touching.map(collision).collect();
+        self.reported.sort_unstable();
+        Ok(())
+    }
+
+    /// What the last test found, sorted.
+    pub(crate) fn collisions(&self) -> &[col_collision] {
+        &self.reported
+    }
+
+    /// The touching faces of a collision of the last test, as it saw them, sorted.
+    pub(crate) fn faces(&mut self, pair: col_collision) -> Result<&[col_face_pair], Failure> {
+        if self.reported.binary_search(&pair.ordered()).is_err() {
+            // A wrong id is the more likely mistake, so it is named first.
+            self.two_nodes(pair.id1, pair.id2)?;
+            return Err(Failure::NotReported(pair.id1, pair.id2));
+        }
+        let [first, second] = [self.tested(pair.id1)?, self.tested(pair.id2)?];
+        let known = self.faces.take().filter(|(of, _)| *of == pair);
+        let known = known.unwrap_or_else(|| {
+            let found = match (&first.geometry, &second.geometry) {
+                (Some(a), Some(b)) => a.touching_faces(&first.pose, b, &second.pose),
+                _ => Vec::new(),
+            };
+            (pair, found)
+        });
+        Ok(&self.faces.insert(known).1)
+    }
+
+    /// How an object was at the last test.
+    fn tested(&self, id: col_id) -> Result<Placed, Failure> {
+        let object = self.object(id)?;
+        match &object.tested {
+            Some(placed) => Ok(Placed::clone(placed)),
+            None => {
+                let pose = self.world.pose(object.body)?;
+                Ok(Placed { geometry: object.geometry.clone(), pose })
+            }
+        }
+    }
+
+    /// A distance that two objects are not closer than where they are now; infinite if one has no
+    /// triangles.
+    pub(crate) fn distance_lower_bound(&self, a: col_id, b: col_id) -> Result<f64, Failure> {
+        let [first, second] = [self.object(a)?, self.object(b)?];
+        if a == b {
+            return Err(Failure::Same(a));
+        }
+        for (id, object) in [(a, first), (b, second)] {
+            if !object.draft.is_empty() {
+                return Err(Failure::Unfinished(id));
+            }
+        }
+        let (Some(one), Some(other)) = (&first.geometry, &second.geometry) else {
+            return Ok(f64::INFINITY);
+        };
+        let poses = [self.world.pose(first.body)?, self.world.pose(second.body)?];
+        let pair = Pair::new(&one.model, &poses[0], &other.model, &poses[1]);
+        Ok(pair.distance_lower_bound())
+    }
+}
+
+impl col_collision {
+    /// With the smaller id first, as in reports.
+    fn ordered(self) -> col_collision {
+        col_collision { id1: self.id1.min(self.id2), id2: self.id1.max(self.id2) }
+    }
+}

@@ -1,0 +1,116 @@
+//! Table 2 of the paper, in its order. The comments become those of the header.
+
+use crate::border::{col_world, enter, enter_for, read};
+use crate::types::{col_id, col_round, col_status};
+
+/// Estimates the distance of two objects where they are now, from a few box tests: they are not
+/// closer than that. 0 if they touch or nearly do, infinite if one has no triangles. Whether the
+/// two are active does not matter; they must be finished.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_est_distance(
+    world: *mut col_world,
+    id1: col_id,
+    id2: col_id,
+    distance: *mut f64,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
+    unsafe { enter_for(world, distance, |database| database.distance_lower_bound(id1, id2)) }
+}
+
+/// Sets how far the triangles of spheres, cylinders and cones that are added from now on may be
+/// from the true surface, anywhere. There is no default.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_set_tolerance(world: *mut col_world, tolerance: f64) -> col_status {
+    // SAFETY: the contract of the crate.
+    unsafe { enter(world, |database| database.set_tolerance(tolerance)) }
+}
+
+/// Adds the triangles of a sphere to an object, all with the caller's number face. As with
+/// col_add_triangle, the object is then unfinished, and may have other parts.
+/// cbindgen:ptrs-as-arrays=[[centre;3]]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_add_sphere(
+    world: *mut col_world,
+    object: col_id,
+    centre: *const f64,
+    radius: f64,
+    face: u32,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
+    unsafe {
+        enter(world, |database| {
+            let centre = read("the centre", centre.cast::<[f64; 3]>())?;
+            database.add_sphere(object, centre, radius, face)
+        })
+    }
+}
+
+/// Adds the triangles of a cylinder with flat ends to an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_add_cylinder(
+    world: *mut col_world,
+    object: col_id,
+    cylinder: *const col_round,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
+    unsafe {
+        enter(world, |database| {
+            let cylinder = read("the cylinder", cylinder)?;
+            database.add_cylinder(object, &cylinder)
+        })
+    }
+}
+
+/// Adds the triangles of a cone with a flat bottom to an object.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_add_cone(
+    world: *mut col_world,
+    object: col_id,
+    cone: *const col_round,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
+    unsafe {
+        enter(world, |database| {
+            let cone = read("the cone", cone)?;
+            database.add_cone(object, &cone)
+        })
+    }
+}
+
+/// Adds a switch or level of detail: active, without children, nothing chosen. Of everything below
+/// a switch only what is below the chosen child takes part.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_create_switch(
+    world: *mut col_world,
+    switch_id: *mut col_id,
+) -> col_status {
+    // SAFETY: the contract of the crate.
+    unsafe { enter_for(world, switch_id, |database| database.create_switch()) }
+}
+
+/// Makes an object or a switch the last child of a switch, or of none if switch_id is 0. It leaves
+/// the switch it was a child of; if it was chosen there, nothing is chosen then. A child of the
+/// same switch stays where it is.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_parent_object(
+    world: *mut col_world,
+    child: col_id,
+    switch_id: col_id,
+) -> col_status {
+    let parent = Some(switch_id).filter(|&id| id != 0);
+    // SAFETY: the contract of the crate.
+    unsafe { enter(world, |database| database.set_parent(child, parent)) }
+}
+
+/// Lets one child of a switch take part, by its index from 0 in the order in which the children
+/// came, or none with -1. Children keep what col_activate and col_deactivate said of them, and the
+/// choice keeps its child when others leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_choose_child(
+    world: *mut col_world,
+    switch_id: col_id,
+    child_index: i32,
+) -> col_status {
+    // SAFETY: the contract of the crate.
+    unsafe { enter(world, |database| database.choose_child(switch_id, child_index)) }
+}

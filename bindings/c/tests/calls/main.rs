@@ -1,0 +1,9 @@
+//! The C library, called as C calls it.
+#![allow(unsafe_code, reason = "the functions are C's and take its pointers")]
+
+mod errors;
+mod handle;
+mod program;
+mod reports;
+mod switches;
+mod twin;

@@ -1,0 +1,87 @@
+//! `tests/scene.c`, built with the system's C compiler against the static and the shared library,
+//! prints the same collisions as the Rust API; and valgrind has nothing to say about it. The
+//! program in the README works too.
+
+use crate::twin::Twin;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+#[test]
+fn a_c_program_prints_the_same_collisions_as_the_rust_api() {
+    let expected = Twin::run();
+    // One answer only would prove little.
+    assert!(expected.len() > 300, "{} collisions", expected.len());
+    let pairs: BTreeSet<_> =
+        expected.iter().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    assert!(pairs.len() > 40 && pairs.len() < 13 * 12 / 2, "{} different pairs", pairs.len());
+
+    for (library, name) in [("libjostle_c.a", "scene-static"), ("libjostle_c.so", "scene-shared")] {
+        let output = run(&mut Command::new(build(&scene(), library, name)));
+        assert_eq!(lines(&output), expected, "linked with {library}");
+    }
+}
+
+#[test]
+fn the_c_program_is_clean_under_valgrind() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        let server = std::env::var("CI").is_ok_and(|value| value == "true");
+        assert!(!server, "valgrind is missing; the server must not leave this test out");
+        eprintln!("valgrind is not installed: memory was not checked");
+        return;
+    }
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--quiet", "--error-exitcode=99", "--leak-check=full"]);
+    valgrind.arg("--errors-for-leak-kinds=definite,indirect,possible");
+    let output = run(valgrind.arg(build(&scene(), "libjostle_c.a", "scene-valgrind")));
+    assert_eq!(lines(&output), Twin::run());
+}
+
+#[test]
+fn the_program_in_the_readme_finds_its_collision() {
+    let readme = std::fs::read_to_string(Path::new(ROOT).join("README.md")).expect("a README");
+    let (_, rest) = readme.split_once("```c\n").expect("a C program");
+    let (program, _) = rest.split_once("```").expect("the end of the program");
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme.c");
+    std::fs::write(&source, program).expect("room for the program");
+    let output = run(&mut Command::new(build(&source, "libjostle_c.so", "readme")));
+    assert_eq!(output, "1 collision\n");
+}
+
+fn scene() -> PathBuf {
+    Path::new(ROOT).join("tests/scene.c")
+}
+
+/// Compiles and links a program. Cargo puts the libraries beside this test.
+fn build(source: &Path, library: &str, name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let folder = test.parent().expect("a test is in a folder");
+    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut compiler = Command::new("cc");
+    compiler.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-O1"]);
+    // Both programs must round alike, and Rust never fuses.
+    compiler.arg("-ffp-contract=off");
+    compiler.arg("-I").arg(Path::new(ROOT).join("include")).arg(source);
+    compiler.arg(folder.join(library)).arg(format!("-Wl,-rpath,{}", folder.display()));
+    compiler.args(["-lpthread", "-ldl", "-lm", "-o"]).arg(&program);
+    run(&mut compiler);
+    program
+}
+
+/// Runs a command to its end and gives what it printed.
+fn run(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } =
+        command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let [stdout, stderr] = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(status.success(), "{command:?}: {status}\n{stdout}\n{stderr}");
+    stdout
+}
+
+/// Sorted: C reports in the order of its ids, which are not those of the world.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    lines.sort_unstable();
+    lines
+}

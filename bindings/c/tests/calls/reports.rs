@@ -1,0 +1,182 @@
+//! Faces, distances, rebuilding and round solids.
+
+use crate::handle::{Draw, Handle, TETRAHEDRON};
+use glam::{DVec3, Vec3};
+use jostle_c::col_status::*;
+use jostle_c::*;
+use jostle_geom::{Mesh, Model, Pair, Pose, Quality};
+
+/// A triangle across the z axis, at this height.
+fn flat(z: f64) -> [f64; 9] {
+    [-1.0, -1.0, z, 1.0, -1.0, z, 0.0, 1.0, z]
+}
+
+/// A triangle in the plane x = 0, from `low` to `high` around the z axis.
+fn upright(low: f64, high: f64) -> [f64; 9] {
+    [0.0, -0.1, low, 0.0, 0.1, low, 0.0, 0.0, high]
+}
+
+#[test]
+fn faces_have_the_callers_numbers() {
+    let world = Handle::open();
+    let stack = world.object();
+    // Two triangles of one face, one of another, and one that is not reached.
+    for (z, face) in [(0.0, 70), (3.0, 50), (1.0, 70), (2.0, 60)] {
+        world.ok(world.add_triangle(stack, &flat(z), face));
+    }
+    world.ok(world.finish(stack));
+    let needle = world.object();
+    world.ok(world.add_triangle(needle, &upright(-0.5, 2.5), u32::MAX));
+    world.ok(world.finish(needle));
+    world.ok(world.test());
+    assert_eq!(world.collisions(), [[stack, needle]]);
+    assert_eq!(world.faces(stack, needle), Ok(vec![[60, u32::MAX], [70, u32::MAX]]));
+    assert_eq!(world.faces(needle, stack), Ok(vec![[u32::MAX, 60], [u32::MAX, 70]]));
+}
+
+#[test]
+fn faces_are_told_as_the_last_test_saw_them() {
+    let world = Handle::open();
+    let [stack, needle] = [world.object_of(&[flat(0.0), flat(1.0)]), world.object()];
+    world.ok(world.add_triangle(needle, &upright(-0.5, 0.5), 7));
+    world.ok(world.finish(needle));
+    assert_eq!(world.faces(stack, needle), Err(COL_NOT_REPORTED), "nothing was tested yet");
+    world.ok(world.test());
+    let seen = Ok(vec![[0, 7]]);
+    assert_eq!(world.faces(stack, needle), seen);
+
+    world.ok(world.move_to(needle, [0.0, 0.0, 1.0]));
+    world.ok(world.move_to(needle, [0.0, 0.0, 2.0]));
+    assert_eq!(world.faces(stack, needle), seen, "it moved since");
+    world.ok(world.clear(stack));
+    assert_eq!(world.faces(needle, stack), Ok(vec![[7, 0]]), "it was cleared since");
+    world.ok(world.add_triangle(stack, &flat(2.0), 9));
+    world.ok(world.finish(stack));
+    world.ok(world.set_active(stack, false));
+    assert_eq!(world.faces(stack, needle), seen, "it was rebuilt since");
+
+    world.ok(world.set_active(stack, true));
+    world.ok(world.test());
+    assert_eq!(world.faces(stack, needle), Ok(vec![[9, 7]]));
+    world.ok(world.test());
+    assert_eq!(world.faces(stack, needle), Ok(vec![[9, 7]]), "nothing changed");
+    world.ok(world.delete(needle));
+    assert_eq!(world.collisions(), [[stack, needle]], "the report stays");
+    assert_eq!(world.faces(stack, needle), Err(COL_UNKNOWN_OBJECT));
+    world.ok(world.test());
+    assert_eq!(world.collisions(), [[0; 2]; 0]);
+}
+
+#[test]
+fn geometry_is_added_to_cleared_and_rebuilt_while_the_world_runs() {
+    let world = Handle::open();
+    let [stack, needle] = [world.object(), world.object_of(&[upright(-0.5, 0.5)])];
+    world.ok(world.test());
+    assert_eq!(world.collisions(), [[0; 2]; 0], "no triangles, no collision");
+    world.ok(world.finish(stack));
+    for (count, z) in [5.0, 0.0, 0.25, 6.0].into_iter().enumerate() {
+        world.ok(world.add_triangle(stack, &flat(z), count as u32));
+        world.ok(world.finish(stack));
+        world.ok(world.test());
+        let expected: &[[u32; 2]] =
+            [&[][..], &[[1, 0]], &[[1, 0], [2, 0]], &[[1, 0], [2, 0]]][count];
+        assert_eq!(world.faces(stack, needle).unwrap_or_default(), expected, "{count}");
+    }
+    // Once more without a change.
+    world.ok(world.finish(stack));
+    world.ok(world.test());
+    assert_eq!(world.collisions().len(), 1);
+    // The pose survives.
+    world.ok(world.move_to(stack, [0.0, 0.0, -5.0]));
+    world.ok(world.clear(stack));
+    world.ok(world.test());
+    assert_eq!(world.collisions(), [[0; 2]; 0]);
+    world.ok(world.add_triangle(stack, &flat(5.0), 3));
+    world.ok(world.finish(stack));
+    world.ok(world.test());
+    assert_eq!(world.faces(stack, needle), Ok(vec![[3, 0]]));
+}
+
+#[test]
+fn worlds_know_nothing_of_each_other() {
+    let [one, two] = [Handle::open(), Handle::open()];
+    let [a, b] = [one.object_of(&TETRAHEDRON), two.object_of(&TETRAHEDRON)];
+    assert_eq!(a, b);
+    one.ok(one.test());
+    assert_eq!(one.collisions(), [[0; 2]; 0]);
+    let c = one.object_of(&TETRAHEDRON);
+    assert_eq!(two.delete(c), COL_UNKNOWN_OBJECT);
+    assert_eq!(one.error(), "");
+}
+
+#[test]
+fn the_estimate_is_never_more_than_the_distance() {
+    let world = Handle::open();
+    let [a, b] = [world.object_of(&TETRAHEDRON), world.object_of(&TETRAHEDRON)];
+    let vertices = TETRAHEDRON.as_flattened().chunks(3);
+    let vertices = vertices.map(|v| DVec3::from_slice(v).as_vec3()).collect::<Vec<Vec3>>();
+    let triangles = (0..4).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+    let mesh = Mesh::from_triangles(vertices, triangles).expect("a good mesh");
+    let model = Model::build(mesh, Quality::Default);
+    let seed = 5;
+    let mut draw = Draw(seed);
+    let mut seen = [0; 2];
+    for case in 0..200 {
+        let place = [0; 3].map(|_| 1.5 * draw.unit());
+        world.ok(world.move_to(b, place));
+        let pose = Pose::from_translation(DVec3::from_array(place)).expect("a good pose");
+        let exact = Pair::new(&model, &Pose::IDENTITY, &model, &pose).distance();
+        let exact = exact.expect("no empty meshes").distance;
+        let estimate = world.distance(a, b).expect("two objects");
+        let told = format!("seed {seed}, case {case}: {estimate} of {exact}");
+        assert!((0.0..=exact * (1.0 + 1e-12)).contains(&estimate), "{told}");
+        assert!(exact < 0.5 || estimate > 0.0, "{told}");
+        seen[usize::from(exact > 0.0)] += 1;
+    }
+    assert!(seen.iter().all(|&count| count > 20), "{seen:?}");
+    assert_eq!(world.distance(a, world.object()), Ok(f64::INFINITY));
+}
+
+#[test]
+fn round_solids_are_where_they_should_be() {
+    const TOLERANCE: f64 = 0.01;
+    let world = Handle::open();
+    world.ok(world.set_tolerance(TOLERANCE));
+    let place = [3.0, -2.0, 1.0];
+    let axis = [0.0, 4.0, 0.0];
+    let round = col_round { centre: place, axis, radius: 1.0, face: 0 };
+    let [sphere, cylinder, cone] = [0; 3].map(|_| world.object());
+    world.ok(world.add_sphere(sphere, place, 1.0));
+    world.ok(world.add_cylinder(cylinder, &round));
+    world.ok(world.add_cone(cone, &round));
+    for solid in [sphere, cylinder, cone] {
+        world.ok(world.finish(solid));
+        world.ok(world.set_active(solid, false));
+    }
+    // Points of each surface with the direction outward, from the centre.
+    let slope = (1.0f64 / 17.0).sqrt();
+    let points = [
+        (sphere, DVec3::X, DVec3::X),
+        (sphere, DVec3::new(0.0, -0.6, 0.8), DVec3::new(0.0, -0.6, 0.8)),
+        (cylinder, DVec3::new(-1.0, 1.9, 0.0), DVec3::NEG_X),
+        (cylinder, DVec3::new(0.3, 2.0, 0.4), DVec3::Y),
+        (cylinder, DVec3::new(0.3, -2.0, 0.4), DVec3::NEG_Y),
+        (cone, DVec3::new(0.0, -2.0, 0.9), DVec3::NEG_Y),
+        (cone, DVec3::new(0.5, 0.0, 0.0), DVec3::new(4.0, 1.0, 0.0) * slope),
+        (cone, DVec3::new(0.0, 1.0, -0.25), DVec3::new(0.0, 1.0, -4.0) * slope),
+    ];
+    for (solid, point, outward) in points {
+        let centre = DVec3::from(place);
+        // A line through the surface touches it, those that end before it do not.
+        for (from, to, touches) in [(-1.5, 1.5, true), (1.5, 9.0, false), (-9.0, -1.5, false)] {
+            let [p, q] = [from, to].map(|side| centre + point + outward * side * TOLERANCE);
+            let line = world.object_of(&[[p.x, p.y, p.z, q.x, q.y, q.z, q.x, q.y, q.z]]);
+            world.ok(world.set_active(solid, true));
+            world.ok(world.test());
+            let expected = if touches { vec![[solid, line]] } else { vec![] };
+            assert_eq!(world.collisions(), expected, "at {point} from {from} to {to}");
+            world.ok(world.set_active(solid, false));
+            world.ok(world.delete(line));
+        }
+    }
+}
