@@ -141,3 +141,39 @@ fn spheres_touch_spheres_as_whole_numbers_say() {
     }
     assert!(seen.iter().all(|&n| n > 5_000), "lopsided: {seen:?}");
 }
+
+#[test]
+fn short_and_long_whole_numbers_agree_where_they_meet() {
+    // Coordinates of 19 and 20 digits: below 2^19 the decision is made in 128 bits.
+    let mut seen = [0; 2];
+    for case in 0..4_000 {
+        let rng = &mut Rng::new(14, 0, case);
+        let most = rng.pick(&[(1 << 19) - 1, 1 << 19, 1 << 20]);
+        let mut far = || if rng.below(2) == 0 { most as f64 } else { -(most as f64) };
+        // Long edges, a height of all digits, and a ball that just reaches, or a step less.
+        let height = far();
+        let t = [(); 3].map(|()| DVec3::new(far(), far(), height));
+        let centre = DVec3::new(far(), far(), -height);
+        let (x, y) = (whole(rng, 1 << 18), whole(rng, 1 << 18));
+        let centre = if case % 2 == 0 { DVec3::new(x, y, -height) } else { centre };
+        for radius in [2.0 * height.abs(), (2.0 * height.abs()).next_down(), height.abs()] {
+            let expected = point_within(centre, &t, radius);
+            let found = sphere_meets_triangle(centre, radius, &t);
+            assert_eq!(found, expected, "seed 14, case {case}: {centre:?}, {radius:?}, {t:?}");
+            seen[usize::from(found)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&n| n > 1_000), "lopsided: {seen:?}");
+    // And 61 digits for two spheres.
+    for top in [58, 59, 60, 61, 62] {
+        let (large, step) = (2f64.powi(top), 2f64.powi(top - 52));
+        for (x, rest) in [(large, 3.0), (large + step, 3.0), (large + step, step), (large, 0.0)] {
+            for flip in [1.0, -1.0] {
+                let (a, b) = (DVec3::ZERO, DVec3::new(0.0, x * flip, 0.0));
+                let expected = x - large <= rest;
+                assert_eq!(spheres_touch(a, large, b, rest), expected, "{top} {x} {rest}");
+                assert_eq!(points_within(a, large, b, rest), expected, "{top} {x} {rest}");
+            }
+        }
+    }
+}

@@ -2,7 +2,9 @@
 
 mod aabb;
 pub mod broad;
+mod shape;
 mod workers;
 
 pub use aabb::Aabb;
+pub use shape::{Shape, ShapeError, ShapeKind, ShapePair};
 pub use workers::{Workers, WorkersError};

@@ -1,6 +1,6 @@
 //! Do two spheres touch? Exact.
 
-use super::whole::whole;
+use super::whole::{small, whole};
 use glam::DVec3;
 
 /// How far apart both sides of the comparison must be, relative to the right one, so that rounding
@@ -42,8 +42,13 @@ pub fn spheres_touch(centre_a: DVec3, radius_a: f64, centre_b: DVec3, radius_b: 
 #[inline(never)]
 fn touch_exact(centre_a: DVec3, radius_a: f64, centre_b: DVec3, radius_b: f64) -> bool {
     let (a, b) = (centre_a, centre_b);
-    let [ax, ay, az, bx, by, bz, ra, rb] =
-        whole([a.x, a.y, a.z, b.x, b.y, b.z, radius_a, radius_b]);
+    let numbers = [a.x, a.y, a.z, b.x, b.y, b.z, radius_a, radius_b];
+    // Three squares of differences of such numbers are below 3 · 2^124.
+    if let Some([ax, ay, az, bx, by, bz, ra, rb]) = small(numbers, 61) {
+        let (x, y, z, reach) = (ax - bx, ay - by, az - bz, ra + rb);
+        return x * x + y * y + z * z <= reach * reach;
+    }
+    let [ax, ay, az, bx, by, bz, ra, rb] = whole(numbers);
     let (x, y, z, reach) = (ax - bx, ay - by, az - bz, ra + rb);
     &x * &x + &y * &y + &z * &z <= &reach * &reach
 }

@@ -27,7 +27,13 @@ impl Placed<'_> {
             (self.face(triangle) == face && self.normal(triangle).is_some())
                 .then(|| self.closest_on(near, triangle))
         };
-        let (_, triangle) = self.nearest(near, f64::INFINITY, of_face)?;
+        // A point of contact is on the face up to rounding, and then only its surroundings are
+        // searched; otherwise the face may be anywhere.
+        let (_, triangle) = self.nearest(near, self.slack_at(near), of_face).or_else(|| {
+            let all = 0..self.model.mesh.triangles.len();
+            let found = all.filter_map(|triangle| Some((of_face(triangle)?, triangle)));
+            found.min_by(|(p, _), (q, _)| p.distance.total_cmp(&q.distance))
+        })?;
         self.normal(triangle)
     }
 

@@ -23,9 +23,9 @@
 //! (n·p)² ≤ r² n·n.
 
 use super::Triangle;
-use crate::predicates::whole::whole;
+use crate::predicates::whole::{small, whole};
 use glam::DVec3;
-use num_bigint::{BigInt, Sign};
+use num_traits::{NumRef, RefNum};
 
 /// See the head of this file.
 const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
@@ -106,8 +106,6 @@ fn closest(&[p, q, r]: &Triangle) -> DVec3 {
     p + (e * v + f * w.min(1.0 - v).max(0.0))
 }
 
-type Whole = [BigInt; 3];
-
 #[cold]
 #[inline(never)]
 fn meets_exact(centre: DVec3, radius: f64, t: &Triangle) -> bool {
@@ -117,45 +115,85 @@ fn meets_exact(centre: DVec3, radius: f64, t: &Triangle) -> bool {
         return usable;
     }
     let (c, [p, q, r]) = (centre, t);
-    let [cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, radius] =
-        whole([c.x, c.y, c.z, p.x, p.y, p.z, q.x, q.y, q.z, r.x, r.y, r.z, radius]);
-    let corners = [[px, py, pz], [qx, qy, qz], [rx, ry, rz]]
-        .map(|[x, y, z]: Whole| [x - &cx, y - &cy, z - &cz]);
-    let reach = &radius * &radius;
-    let edges = [[0, 1], [1, 2], [2, 0]].map(|[i, j]: [usize; 2]| [&corners[i], &corners[j]]);
-    corners.iter().any(|p| dot(p, p) <= reach)
-        || edges.iter().any(|edge| edge_within(*edge, &reach))
-        || face_within(&corners, &edges, &reach)
-}
-
-/// Is the foot of the origin between the ends of the edge, and that near?
-fn edge_within([p, q]: [&Whole; 2], reach: &BigInt) -> bool {
-    let along = minus(q, p);
-    let between = dot(p, &along) < BigInt::ZERO && dot(q, &along) > BigInt::ZERO;
-    let across = cross(p, &along);
-    between && dot(&across, &across) <= reach * dot(&along, &along)
-}
-
-/// Is the foot of the origin in the face, and that near?
-fn face_within([p, q, r]: &[Whole; 3], edges: &[[&Whole; 2]; 3], reach: &BigInt) -> bool {
-    let normal = cross(&minus(q, p), &minus(r, p));
-    let squared = dot(&normal, &normal);
-    if squared == BigInt::ZERO {
-        return false; // its edges are all there is
+    let numbers = [c.x, c.y, c.z, p.x, p.y, p.z, q.x, q.y, q.z, r.x, r.y, r.z, radius];
+    // Differences are then below 2^20, the components of a normal below 2^41, its product with a
+    // corner below 3 · 2^61, and the square of that below 9 · 2^122 < 2^126.
+    match small(numbers, 19) {
+        Some(numbers) => Around::of(numbers).is_reached(),
+        None => Around::of(whole(numbers)).is_reached(),
     }
-    let inside = |[p, q]: &[&Whole; 2]| dot(&cross(p, q), &normal).sign() != Sign::Minus;
-    let height = dot(&normal, p);
-    &height * &height <= reach * squared && edges.iter().all(inside)
 }
 
-fn minus(a: &Whole, b: &Whole) -> Whole {
-    [&a[0] - &b[0], &a[1] - &b[1], &a[2] - &b[2]]
+/// A triangle around the centre of a sphere, in whole numbers.
+struct Around<T> {
+    corners: [[T; 3]; 3],
+    /// The square of the radius.
+    reach: T,
 }
 
-fn dot(a: &Whole, b: &Whole) -> BigInt {
-    &a[0] * &b[0] + &a[1] * &b[1] + &a[2] * &b[2]
+impl<T: NumRef + Ord> Around<T>
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    /// Of the centre, three corners and the radius.
+    fn of(numbers: [T; 13]) -> Around<T> {
+        let [cx, cy, cz, px, py, pz, qx, qy, qz, rx, ry, rz, radius] = numbers;
+        let corners =
+            [[px, py, pz], [qx, qy, qz], [rx, ry, rz]].map(|[x, y, z]| [x - &cx, y - &cy, z - &cz]);
+        Around { corners, reach: &radius * &radius }
+    }
+
+    fn is_reached(&self) -> bool {
+        let within = |p: &[T; 3]| dot(p, p) <= self.reach;
+        self.corners.iter().any(within)
+            || self.edges().iter().any(|edge| self.reaches_edge(*edge))
+            || self.reaches_face()
+    }
+
+    fn edges(&self) -> [[&[T; 3]; 2]; 3] {
+        let [p, q, r] = &self.corners;
+        [[p, q], [q, r], [r, p]]
+    }
+
+    /// Is the foot of the centre between the ends of the edge, and near enough?
+    fn reaches_edge(&self, [p, q]: [&[T; 3]; 2]) -> bool {
+        let along = minus(q, p);
+        let between = dot(p, &along) < T::zero() && dot(q, &along) > T::zero();
+        let across = cross(p, &along);
+        between && dot(&across, &across) <= dot(&along, &along) * &self.reach
+    }
+
+    /// Is the foot of the centre in the face, and near enough?
+    fn reaches_face(&self) -> bool {
+        let [p, q, r] = &self.corners;
+        let normal = cross(&minus(q, p), &minus(r, p));
+        let squared = dot(&normal, &normal);
+        if squared.is_zero() {
+            return false; // its edges are all there is
+        }
+        let height = dot(&normal, p);
+        let inside = |[p, q]: &[&[T; 3]; 2]| dot(&cross(p, q), &normal) >= T::zero();
+        &height * &height <= squared * &self.reach && self.edges().iter().all(inside)
+    }
 }
 
-fn cross(a: &Whole, b: &Whole) -> Whole {
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| &a[i] * &b[j] - &a[j] * &b[i])
+fn minus<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> [T; 3]
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    [&p[0] - &q[0], &p[1] - &q[1], &p[2] - &q[2]]
+}
+
+fn dot<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> T
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    &p[0] * &q[0] + &p[1] * &q[1] + &p[2] * &q[2]
+}
+
+fn cross<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> [T; 3]
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| &p[i] * &q[j] - &p[j] * &q[i])
 }
