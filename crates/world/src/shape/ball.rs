@@ -48,16 +48,11 @@ impl Ball {
         let apart = between.length();
         let along = between / apart;
         Gap {
-            distance: self.room(other, apart),
+            distance: room(apart, self.radius + other.radius),
             on_ball: self.centre + along * self.radius,
             on_other: other.centre - along * other.radius,
             face: 0,
         }
-    }
-
-    /// What is between two balls that do not touch: never zero.
-    fn room(&self, other: &Ball, apart: f64) -> f64 {
-        (apart - (self.radius + other.radius)).max(f64::MIN_POSITIVE)
     }
 
     pub(super) fn distance_at_least(&self, other: &Ball) -> f64 {
@@ -115,7 +110,7 @@ impl<'a> Target<'a> {
         let found = self.placed().closest_point(ball.centre, f64::INFINITY)?;
         let along = (found.point - ball.centre) / found.distance;
         Some(Gap {
-            distance: room(found.distance, ball),
+            distance: room(found.distance, ball.radius),
             on_ball: ball.centre + along * ball.radius,
             on_other: found.point,
             face: found.face,
@@ -127,7 +122,8 @@ impl<'a> Target<'a> {
         // Further than rounding can make up for.
         let reach = (ball.radius + distance) * (1.0 + 1e-12);
         let near = || self.placed().closest_point(ball.centre, reach);
-        self.touches(ball) || near().is_some_and(|found| room(found.distance, ball) <= distance)
+        self.touches(ball)
+            || near().is_some_and(|found| room(found.distance, ball.radius) <= distance)
     }
 
     pub(super) fn distance_at_least(&self, ball: &Ball) -> f64 {
@@ -139,9 +135,9 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What is between a ball and a point that it does not touch: never zero.
-fn room(from_centre: f64, ball: &Ball) -> f64 {
-    (from_centre - ball.radius).max(f64::MIN_POSITIVE)
+/// What is left of a distance from the centre beyond a radius, for what does not touch: never zero.
+fn room(apart: f64, reach: f64) -> f64 {
+    (apart - reach).max(f64::MIN_POSITIVE)
 }
 
 /// The box around a sphere. Not smaller by a rounding: where the difference is not a number, the
