@@ -19,6 +19,14 @@ pub(crate) const TRANSLATION_MIN: f64 = f64::from_bits((1023 - 209) << 52);
 /// nanometres is below 2^120; in metres it is below 2^90.)
 pub const TRANSLATION_MAX: f64 = f64::from_bits((1023 + 100) << 52);
 
+/// Largest radius of a sphere, in mesh units: 2^100, as far as a translation goes. Sums and
+/// differences of radii and coordinates then stay below 2^131, too.
+pub const RADIUS_MAX: f64 = TRANSLATION_MAX;
+
+/// Smallest radius of a sphere that is not a point: 2^-209. Keeps radii multiples of 2^-261, like
+/// placed coordinates.
+pub const RADIUS_MIN: f64 = TRANSLATION_MIN;
+
 /// How far a given rotation matrix may be from a rotation (largest entry of RᵀR − 1) before
 /// [`crate::Pose::from_rows`] refuses it. Matrices printed with seven digits are within 1e-6.
 pub const ROTATION_SLACK: f64 = 1e-3;

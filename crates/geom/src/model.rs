@@ -1,9 +1,13 @@
 //! A mesh ready for queries: the mesh and its hierarchy.
 
+mod reach;
+
 use crate::mesh::{Mesh, MeshError};
 use crate::tree::bytes::{self, LoadTreeError, Loaded};
 use crate::tree::{self, Tree};
 use glam::Vec3;
+use reach::Reach;
+use std::sync::OnceLock;
 
 /// How much work goes into the hierarchy. The answers are the same for all three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,15 +27,21 @@ pub struct Model {
     pub(crate) mesh: Mesh,
     pub(crate) tree: Tree,
     quality: Quality,
+    /// Found when first asked for: not every model is.
+    reach: OnceLock<Reach>,
 }
 
 impl Model {
+    fn new(mesh: Mesh, tree: Tree, quality: Quality) -> Model {
+        Model { mesh, tree, quality, reach: OnceLock::new() }
+    }
+
     /// Builds the hierarchy of a mesh.
     #[must_use]
     pub fn build(mut mesh: Mesh, quality: Quality) -> Model {
         let (tree, order) = tree::build::build(&mesh.vertices, &mesh.triangles, quality);
         mesh.reorder(&order);
-        Model { mesh, tree, quality }
+        Model::new(mesh, tree, quality)
     }
 
     /// The hierarchy as bytes, without the mesh. The format is described byte by byte in
@@ -62,7 +72,7 @@ impl Model {
     pub fn load(mut mesh: Mesh, bytes: &[u8]) -> Result<Model, LoadTreeError> {
         let Loaded { tree, order, quality } = bytes::load(&mesh, bytes)?;
         mesh.reorder(&order);
-        Ok(Model { mesh, tree, quality })
+        Ok(Model::new(mesh, tree, quality))
     }
 
     /// As [`Model::load`], and where that fails, or without bytes, as [`Model::build`]. Also
@@ -77,7 +87,7 @@ impl Model {
         match bytes.map(|bytes| bytes::load(&mesh, bytes)) {
             Some(Ok(Loaded { tree, order, quality })) => {
                 mesh.reorder(&order);
-                (Model { mesh, tree, quality }, None)
+                (Model::new(mesh, tree, quality), None)
             }
             Some(Err(error)) => (Model::build(mesh, quality), Some(error)),
             None => (Model::build(mesh, quality), None),
@@ -107,6 +117,7 @@ impl Model {
     pub fn refit(&mut self, vertices: &[Vec3]) -> Result<(), MeshError> {
         self.mesh.set_vertices(vertices)?;
         self.tree.refit(&self.mesh.vertices, &self.mesh.triangles);
+        self.reach = OnceLock::new();
         Ok(())
     }
 
@@ -124,6 +135,17 @@ impl Model {
     #[must_use]
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    /// The radius of a sphere around the zero of the mesh that holds all of it; 0 without
+    /// triangles. Rounded up.
+    #[must_use]
+    pub fn radius(&self) -> f64 {
+        self.reach().from_zero
+    }
+
+    pub(crate) fn reach(&self) -> &Reach {
+        self.reach.get_or_init(|| Reach::of(&self.mesh, self.tree.origin))
     }
 
     /// What the hierarchy was built with.

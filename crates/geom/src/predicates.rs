@@ -28,7 +28,11 @@
 
 use glam::DVec3;
 
+mod sphere;
 pub(crate) mod value;
+pub(crate) mod whole;
+
+pub use sphere::spheres_touch;
 
 /// The sign of an exact number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,11 +5,14 @@
 //! way from the mesh to the world and back, so each query gives, to the bit, what looking at all
 //! triangles one by one would give.
 
+mod bounds;
 mod closest;
 mod contains;
 mod frustum;
+mod normal;
 mod own;
 mod ray;
+mod sphere;
 
 pub use closest::ClosestPoint;
 pub use contains::{ContainsError, Side};
@@ -93,6 +96,13 @@ impl<'a> Placed<'a> {
     pub fn triangle(&self, triangle: usize) -> Triangle {
         let mesh = &self.model.mesh;
         mesh.triangles[triangle].map(|v| self.pose.place(mesh.vertices[v as usize]))
+    }
+
+    /// The middle of the box around the mesh along its own axes, in the world; the pose's
+    /// translation for a mesh without triangles.
+    #[must_use]
+    pub fn centre(&self) -> DVec3 {
+        self.pose.place(self.model.tree.origin)
     }
 
     /// A point of the world in the frame of the tree.

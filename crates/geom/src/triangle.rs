@@ -1,4 +1,5 @@
-//! Two placed triangles: the exact decision and what follows from it.
+//! Two placed triangles, or one and a point, a ray or a sphere: the exact decision and what follows
+//! from it.
 //!
 //! Every function here takes coordinates as [`crate::Pose::place`] makes them: finite, multiples
 //! of 2^-261, smaller than 2^131 (see [`crate::limits`]).
@@ -9,12 +10,14 @@ mod common;
 mod distance;
 mod flat;
 mod relation;
+mod sphere;
 mod touch;
 mod x_ray;
 
 pub use common::{Common, common};
 pub use distance::{TriangleDistance, closest_point, distance, distance_below};
 pub use relation::{TriangleRelation, relation};
+pub use sphere::sphere_meets_triangle;
 pub use touch::{triangles_touch, triangles_touch_counted};
 pub use x_ray::{RayCross, x_ray_crosses};
 

@@ -37,6 +37,27 @@ pub fn point_distance(p: DVec3, t: &Triangle) -> f64 {
     root(&smallest(all), unit)
 }
 
+/// Is a point within `radius` of a triangle?
+#[must_use]
+pub fn point_within(p: DVec3, t: &Triangle, radius: f64) -> bool {
+    let (points, _) = large(&[DVec3::ZERO, p, t[0], t[1], t[2], DVec3::X * radius]);
+    let t = [2, 3, 4].map(|i: usize| minus(&points[i], &points[1]));
+    let (p, radius) = (&points[0], &points[5][0]);
+    let mut all: Vec<Fraction> = edges(&t).map(|e| point_segment(p, e)).to_vec();
+    all.extend(point_face(p, &t));
+    let (numerator, denominator) = smallest(all);
+    numerator <= radius * radius * denominator
+}
+
+/// Are two points no further apart than the sum of two radii?
+#[must_use]
+pub fn points_within(a: DVec3, radius_a: f64, b: DVec3, radius_b: f64) -> bool {
+    let (points, _) = large(&[DVec3::ZERO, a, b, DVec3::new(radius_a, radius_b, 0.0)]);
+    let between = minus(&points[1], &points[2]);
+    let reach = &points[3][0] + &points[3][1];
+    dot(&between, &between) <= &reach * &reach
+}
+
 /// The length of the segment that two proper triangles in different planes share, if they touch:
 /// the largest distance among the points where an edge of one passes the other.
 #[must_use]

@@ -38,7 +38,7 @@ pub use modules::{
 pub use report::{Counts, Limited, Report, Stopwatch, Times};
 pub use request::{Job, Reply, Request, RequestError};
 pub use respond::{Response, VelocityResponse};
-pub use shape::{Shape, ShapeKind, ShapePair};
+pub use shape::{Shape, ShapeError, ShapeKind, ShapePair};
 pub use ticket::Ticket;
 pub use workers::{Workers, WorkersError};
 pub use world::{Settings, World, WorldError};

@@ -1,74 +1,167 @@
-//! Shapes (stand-in until the real ones are merged).
-#![allow(missing_docs, dead_code, clippy::all)]
+//! What a body looks like: a mesh, a sphere or a box.
+//!
+//! The set is closed, so that every pair of shapes is decided in one place ([`ShapePair`]) and
+//! exactly. A shape has no place of its own: that is the body's [`Pose`].
+
+mod ball;
+mod cuboid;
+mod normal;
+mod pair;
+
+pub use pair::ShapePair;
+
 use crate::Aabb;
 use glam::DVec3;
-use jostle_geom::*;
+use jostle_geom::limits::{RADIUS_MAX, RADIUS_MIN};
+use jostle_geom::solids::{self, SolidError};
+use jostle_geom::{Model, Placed, Pose, Quality};
 use std::sync::Arc;
+use thiserror::Error;
+
+/// A shape. Cheap to clone: copies share the model.
+///
+/// ```
+/// use glam::DVec3;
+/// use jostle_geom::Pose;
+/// use jostle_world::{Shape, ShapePair};
+///
+/// let ball = Shape::sphere(2.0)?;
+/// let crate_ = Shape::cuboid(DVec3::splat(2.0))?;
+/// let pose = Pose::from_translation(DVec3::new(3.0, 0.0, 0.0))?;
+/// assert!(ShapePair::new(&ball, &pose, &crate_, &Pose::IDENTITY).touches());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Shape(Arc<Model>);
-#[non_exhaustive]
-pub enum ShapeKind<'a> {
-    Mesh(&'a Arc<Model>),
+pub struct Shape(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Mesh(Arc<Model>),
     Sphere { radius: f64 },
+    Cuboid { half: DVec3, model: Arc<Model> },
 }
+
+/// What a shape is, to match on and to write down.
+#[derive(Clone, Copy, Debug)]
+pub enum ShapeKind<'a> {
+    /// Triangles; solid if the mesh is marked so.
+    Mesh(&'a Arc<Model>),
+    /// A solid sphere around the origin of the body.
+    Sphere {
+        /// 0 for a point.
+        radius: f64,
+    },
+    /// A solid box around the origin of the body, along its axes.
+    Cuboid {
+        /// Its edges, as rounded when it was made: twice an `f32`.
+        size: DVec3,
+    },
+}
+
+/// Why numbers are not a shape.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ShapeError {
+    /// A radius that is no number, below zero, or out of range.
+    #[error(
+        "a sphere needs a radius of 0 or from {RADIUS_MIN:e} to {RADIUS_MAX:e}, found {radius}"
+    )]
+    BadRadius {
+        /// The radius found.
+        radius: f64,
+    },
+    /// Edges of a box that are no numbers or out of range.
+    #[error("not a box: {0}")]
+    BadSize(#[from] SolidError),
+}
+
+/// Boxes end here: coordinates further out are taken as this far. 2^127, half of what `f32` can
+/// hold, so that boxes can still be made larger.
+const BOUNDS_MAX: DVec3 = DVec3::splat(f64::from_bits((1023 + 127) << 52));
+
 impl Shape {
-    pub fn mesh(m: impl Into<Arc<Model>>) -> Shape {
-        Shape(m.into())
+    /// The triangles of a model. Bodies that look the same should share it.
+    #[must_use]
+    pub fn mesh(model: impl Into<Arc<Model>>) -> Shape {
+        Shape(Kind::Mesh(model.into()))
     }
-    pub fn sphere(r: f64) -> Result<Shape, solids::SolidError> {
-        Ok(Shape(Arc::new(Model::build(solids::sphere(r, r * 0.1)?, Quality::Fast))))
+
+    /// A solid sphere around the origin of the body; a point for a radius of 0.
+    ///
+    /// # Errors
+    /// A radius below 0, or above 0 and not between [`RADIUS_MIN`] and [`RADIUS_MAX`], or NaN.
+    pub fn sphere(radius: f64) -> Result<Shape, ShapeError> {
+        // NaN is in no range.
+        if radius == 0.0 || (RADIUS_MIN..=RADIUS_MAX).contains(&radius) {
+            // 0 may have come with a sign.
+            Ok(Shape(Kind::Sphere { radius: radius.abs() }))
+        } else {
+            Err(ShapeError::BadRadius { radius })
+        }
     }
-    pub fn cuboid(s: DVec3) -> Result<Shape, solids::SolidError> {
-        Ok(Shape(Arc::new(Model::build(solids::cuboid(s)?, Quality::Fast))))
+
+    /// A solid box around the origin of the body with these edges, along its axes. Half of each
+    /// edge is rounded to `f32`, as mesh coordinates are.
+    ///
+    /// # Errors
+    /// Edges outside [`solids::DIMENSION_MIN`] to [`solids::DIMENSION_MAX`].
+    pub fn cuboid(size: DVec3) -> Result<Shape, ShapeError> {
+        let mesh = solids::cuboid(size)?.into_solid().expect("a box has no open edge");
+        let half = mesh.vertices().iter().fold(DVec3::ZERO, |most, v| most.max(v.as_dvec3()));
+        // Boxes along the axes fit its sides exactly, and are made in the shortest time.
+        let model = Arc::new(Model::build(mesh, Quality::Fast));
+        Ok(Shape(Kind::Cuboid { half, model }))
     }
+
+    /// What it is.
+    #[must_use]
     pub fn kind(&self) -> ShapeKind<'_> {
-        ShapeKind::Mesh(&self.0)
+        match &self.0 {
+            Kind::Mesh(model) => ShapeKind::Mesh(model),
+            Kind::Sphere { radius } => ShapeKind::Sphere { radius: *radius },
+            Kind::Cuboid { half, .. } => ShapeKind::Cuboid { size: *half * 2.0 },
+        }
     }
-    pub fn radius(&self) -> f64 {
-        10.0
-    }
+
+    /// A mesh without triangles: it touches nothing.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
-        false
+        match &self.0 {
+            Kind::Mesh(model) => model.mesh().triangle_count() == 0,
+            Kind::Sphere { .. } | Kind::Cuboid { .. } => false,
+        }
     }
+
+    /// The radius of a sphere around the body's own origin that holds the shape, rounded up.
+    #[must_use]
+    pub fn radius(&self) -> f64 {
+        match &self.0 {
+            Kind::Mesh(model) | Kind::Cuboid { model, .. } => model.radius(),
+            Kind::Sphere { radius } => *radius,
+        }
+    }
+
+    /// A box that holds the shape in its pose; `None` if it is empty. Rounded outward, the
+    /// smallest for spheres and boxes, and found in a time that does not depend on the size of a
+    /// mesh (but for the first time).
+    ///
+    /// A mesh that reaches further out than 2^127 gets a box that ends there. No overlap of two
+    /// boxes is lost by that.
+    #[must_use]
     pub fn bounds(&self, pose: &Pose) -> Option<Aabb> {
-        let mut v = self
-            .0
-            .mesh()
-            .vertices()
-            .iter()
-            .map(|&v| pose.place(v))
-            .map(|p| Aabb::around_wide(p, p));
-        let f = v.next()?;
-        Some(v.fold(f, |a, b| a.union(&b)))
+        let (low, high) = match &self.0 {
+            Kind::Mesh(model) => Placed::new(model, pose).bounds()?,
+            Kind::Sphere { radius } => ball::bounds(pose.translation(), *radius),
+            Kind::Cuboid { half, .. } => cuboid::bounds(*half, pose),
+        };
+        let [low, high] = [low, high].map(|corner| corner.clamp(-BOUNDS_MAX, BOUNDS_MAX));
+        Some(Aabb::around_wide(low, high))
     }
-}
-pub struct ShapePair<'a>(Pair<'a>);
-impl<'a> ShapePair<'a> {
-    pub fn new(a: &'a Shape, pa: &Pose, b: &'a Shape, pb: &Pose) -> Self {
-        ShapePair(Pair::new(&a.0, pa, &b.0, pb))
-    }
-    pub fn touches(&self) -> bool {
-        self.0.touches()
-    }
-    pub fn witness(&self) -> Option<Witness> {
-        self.0.witness()
-    }
-    pub fn all_pairs(&self) -> Vec<FacePair> {
-        self.0.all_pairs()
-    }
-    pub fn distance(&self) -> Option<Distance> {
-        self.0.distance()
-    }
-    pub fn within(&self, d: f64) -> bool {
-        self.0.within(d)
-    }
-    pub fn distance_lower_bound(&self) -> f64 {
-        self.0.distance_lower_bound()
-    }
-    pub fn model_pair(&self) -> Option<Pair<'a>> {
-        Some(self.0)
-    }
-    pub fn contact_normal(&self, _w: &Witness) -> DVec3 {
-        DVec3::X
+
+    /// The model of a mesh or a box.
+    fn model(&self) -> Option<&Model> {
+        match &self.0 {
+            Kind::Mesh(model) | Kind::Cuboid { model, .. } => Some(model),
+            Kind::Sphere { .. } => None,
+        }
     }
 }

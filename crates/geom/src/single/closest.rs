@@ -2,7 +2,7 @@
 
 use super::{LaneBox, Placed, usable, used_lanes};
 use crate::tree::{Child, Node};
-use crate::triangle::{Triangle, closest_point, triangles_touch};
+use crate::triangle::{closest_point, triangles_touch};
 use glam::DVec3;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -70,6 +70,22 @@ impl Placed<'_> {
         if within.is_nan() {
             return None;
         }
+        let near = |triangle| {
+            let found = self.closest_on(p, triangle);
+            (found.distance <= within).then_some(found)
+        };
+        self.nearest(p, within, near).map(|(found, _)| found)
+    }
+
+    /// The closest to `p` of the points that `candidate` gives for triangles, and the triangle;
+    /// of those at the same distance the one of the smallest face, then triangle. Triangles
+    /// further than `within` need not be looked at.
+    pub(super) fn nearest(
+        &self,
+        p: DVec3,
+        within: f64,
+        candidate: impl Fn(usize) -> Option<ClosestPoint>,
+    ) -> Option<(ClosestPoint, usize)> {
         let local = self.in_tree_frame(p);
         let slack = self.slack_at(p);
         let mut best: Option<(ClosestPoint, usize)> = None;
@@ -86,10 +102,10 @@ impl Placed<'_> {
             }
             if child.is_leaf() {
                 for triangle in child.triangles() {
-                    let found = closest_on(p, &self.triangle(triangle), self.face(triangle));
-                    let key = (found.distance, found.face, triangle);
-                    if found.distance <= within
-                        && best.is_none_or(|(b, i)| key < (b.distance, b.face, i))
+                    if let Some(found) = candidate(triangle)
+                        && best.is_none_or(|(b, i)| {
+                            (found.distance, found.face, triangle) < (b.distance, b.face, i)
+                        })
                     {
                         best = Some((found, triangle));
                     }
@@ -107,13 +123,28 @@ impl Placed<'_> {
                 }
             }));
         }
-        best.map(|(found, _)| found)
+        best
+    }
+
+    /// The point of one triangle closest to `p`; its distance is 0 exactly if it holds `p`.
+    pub(super) fn closest_on(&self, p: DVec3, triangle: usize) -> ClosestPoint {
+        let (t, face) = (&self.triangle(triangle), self.face(triangle));
+        let point = closest_point(p, t);
+        let distance = point.distance(p);
+        let extent = t.iter().fold(p.abs(), |most, q| most.max(q.abs())).max_element();
+        if distance > NEAR * extent {
+            return ClosestPoint { point, face, distance };
+        }
+        if triangles_touch(&[p; 3], t) {
+            return ClosestPoint { point: p, face, distance: 0.0 };
+        }
+        ClosestPoint { point, face, distance: distance.max(f64::MIN_POSITIVE) }
     }
 }
 
 /// A lower bound of the distance from `p`, in the frame of the tree, to the triangles of a lane.
 #[inline]
-fn distance_at_least(p: DVec3, node: &Node, lane: usize, slack: f64) -> f64 {
+pub(super) fn distance_at_least(p: DVec3, node: &Node, lane: usize, slack: f64) -> f64 {
     let bounds = LaneBox::of(node, lane);
     let beyond = bounds.along(p - bounds.center).abs() - bounds.half;
     let beyond = beyond.max(DVec3::ZERO).length();
@@ -125,17 +156,3 @@ fn distance_at_least(p: DVec3, node: &Node, lane: usize, slack: f64) -> f64 {
 
 /// Closer than this, relative to the coordinates involved, the exact test decides about zero.
 const NEAR: f64 = 1.0 / (1u64 << 44) as f64;
-
-/// The point of one triangle closest to `p`; its distance is 0 exactly if it holds `p`.
-fn closest_on(p: DVec3, t: &Triangle, face: u32) -> ClosestPoint {
-    let point = closest_point(p, t);
-    let distance = point.distance(p);
-    let extent = t.iter().fold(p.abs(), |most, q| most.max(q.abs())).max_element();
-    if distance > NEAR * extent {
-        return ClosestPoint { point, face, distance };
-    }
-    if triangles_touch(&[p; 3], t) {
-        return ClosestPoint { point: p, face, distance: 0.0 };
-    }
-    ClosestPoint { point, face, distance: distance.max(f64::MIN_POSITIVE) }
-}

@@ -4,11 +4,14 @@ use glam::{DQuat, DVec3, Vec3};
 use jostle_geom::solids::{self, BumpyTorus};
 use jostle_geom::{Mesh, Model, Placed, Pose, Quality};
 
+mod bounds;
 mod closest;
 mod contains;
 mod frustum;
+mod normal;
 mod own;
 mod ray;
+mod sphere;
 
 /// A small generator, so that the cases are the same on every run.
 struct Dice(u64);
@@ -158,6 +161,12 @@ fn an_empty_model_answers_everything() {
     assert_eq!(placed.closest_point(DVec3::ZERO, f64::INFINITY), None);
     assert_eq!(placed.frustum(&[]), jostle_geom::FrustumSide::Outside);
     assert_eq!(placed.own_touching(), []);
+    assert_eq!(placed.bounds(), None);
+    assert_eq!((placed.centre(), placed.face_normal(0, DVec3::ZERO)), (DVec3::ZERO, None));
+    assert!(!placed.sphere_touches(DVec3::ZERO, 1e30));
+    assert_eq!(placed.sphere_contact(DVec3::ZERO, 1e30), None);
+    assert_eq!(placed.sphere_faces(DVec3::ZERO, 1e30), []);
+    assert_eq!(placed.distance_lower_bound(DVec3::ZERO), f64::INFINITY);
 }
 
 /// Near the largest `f32` the radius of the mesh may not be a number, and boxes are of no use.
