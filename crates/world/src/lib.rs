@@ -1,6 +1,7 @@
 //! Which of many moving bodies touch, and who wants to know?
 
 mod aabb;
+pub mod aura;
 pub mod broad;
 mod workers;
 
