@@ -2,15 +2,16 @@
 //!
 //! Every object of a shared world has an aura, the sphere in which it is noticed (K. Storey, F. Lu,
 //! G. Morgan, *Determining Collisions between Moving Spheres for Distributed Virtual Environments*,
-//! 2004, here "the paper"). A **relation** is a set of auras of which every two overlap and to which
-//! no other aura can be added: a maximal clique of the overlap graph. An aura that overlaps no other
-//! is a relation of its own. Who shares a relation with the sender of a message receives it
-//! ([`Recipients`]); [`RegionInterest`] is the coarser alternative by regions of space.
+//! 2004, here "the paper"). A **relation** is a set of auras of which every two overlap and to
+//! which no other aura can be added: a maximal clique of the overlap graph. An aura that overlaps
+//! no other is a relation of its own. Who shares a relation with the sender of a message receives
+//! it ([`Recipients`]); [`RegionInterest`] is the coarser alternative by regions of space.
 //!
 //! A [`Finder`] finds the relations by one of several [`Method`]s and counts its comparisons. All
 //! methods give exactly the same relations, for one reason: whether two auras overlap is decided by
-//! [`Aura::overlaps`] and nothing else. Everything that filters before it (group spheres, end points
-//! on an axis, columns) is rounded outward so far that it never dismisses what that function accepts.
+//! [`Aura::overlaps`] and nothing else. Everything that filters before it (group spheres, end
+//! points on an axis, columns) is rounded outward so far that it never dismisses what that function
+//! accepts.
 //!
 //! Relations can be many: 3^(n/3) of them at worst. The caller says what then happens, see
 //! [`RelationLimit`].
@@ -71,7 +72,7 @@ pub struct Aura {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum AuraError {
     /// A coordinate is not finite or too large.
-    #[error("the centre {centre} of an aura must be finite and within ±{limit:e}", limit = Aura::LIMIT)]
+    #[error("the centre {centre} of an aura must be within ±{limit:e}", limit = Aura::LIMIT)]
     Centre {
         /// As given.
         centre: DVec3,
@@ -185,9 +186,9 @@ impl Method {
 
 /// What to do when there are more relations than wanted.
 ///
-/// With either, time and memory are bounded by the number given: no method ever holds more relations
-/// than that (and none that it would later drop: the number of relations never shrinks while auras
-/// are added).
+/// With either, cost is in proportion to the number given: no method ever holds more relations than
+/// that, and to consider an object it looks at each of them at most a few times. (It holds none
+/// that it would later drop: the number of relations never shrinks while auras are added.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationLimit {
     /// [`TooManyRelations`] if, and only if, there are more than this many.
@@ -228,7 +229,8 @@ pub struct TooManyRelations {
 pub enum Completeness {
     /// All of them.
     Complete,
-    /// Not all, but every aura is in one and every overlapping pair shares one: recipients are exact.
+    /// Not all, but every aura is in one and every overlapping pair shares one: recipients are
+    /// exact.
     EveryPair,
     /// Not all, and some pairs, or even some auras, are in none: recipients may be missing.
     Partial,

@@ -80,7 +80,8 @@ impl Columns {
         self.all.begin(auras.len());
     }
 
-    /// Rounding, and the ends of the range, keep the order: spans that overlap cross a common column.
+    /// Rounding, and the ends of the range, keep the order: spans that overlap cross a common
+    /// column.
     fn crossed_by(&self, aura: &Aura) -> Crossed {
         self.across.map(|axis| aura.span(axis).map(|at| (at / self.width).floor() as i64))
     }

@@ -53,8 +53,8 @@ pub enum ExperimentError {
 
 /// Runs the methods on the same frames and checks that their relations are the same.
 ///
-/// `now` is a clock: the time since any fixed moment. A clock that stands still gives times of 0 and
-/// changes nothing else.
+/// `now` is a clock: the time since any fixed moment. A clock that stands still gives times of 0
+/// and changes nothing else.
 ///
 /// ```
 /// use jostle_world::aura::{Method, experiment, workload::Setup};

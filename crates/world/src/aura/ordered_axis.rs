@@ -3,9 +3,9 @@
 //! Along the sorted end points, the auras that have begun and not ended form an overlap relation
 //! each time that an end follows a start. Those in it that were not yet considered are considered
 //! now, each once in a frame, and compared with those relations only that have a member in the same
-//! overlap relation, whether found in it or earlier along the axis. Of the relations of a member, the
-//! one that decides most is taken: at 20 % coverage this saves a quarter of the comparisons against
-//! taking them as they come.
+//! overlap relation, whether found in it or earlier along the axis. Of the relations of a member,
+//! the one that decides most is taken: at 20 % coverage this saves a seventh of the comparisons
+//! against taking them as they come.
 
 use super::Aura;
 use super::axis::{Active, Axis};

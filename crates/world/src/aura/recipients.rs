@@ -12,8 +12,8 @@ pub struct Recipients<'a> {
 }
 
 impl<'a> Recipients<'a> {
-    /// For the relations of a frame with so many objects. Takes time and memory in proportion to the
-    /// members of all relations.
+    /// For the relations of a frame with so many objects. Takes time and memory in proportion to
+    /// the members of all relations.
     ///
     /// # Panics
     /// If the relations name an object beyond that number.

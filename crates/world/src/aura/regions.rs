@@ -1,8 +1,9 @@
 //! Interest by regions: the alternative to auras, coarse and cheap.
 //!
-//! Space is cut into cubes once and for all; a message reaches whoever is in the region of its sender
-//! or in one of the 26 around it (§2 of the paper). Auras play no part: two that overlap across more
-//! than a region miss each other's messages, and many receive what does not concern them.
+//! Space is cut into cubes once and for all; a message reaches whoever is in the region of its
+//! sender or in one of the 26 around it (§2 of the paper). Auras play no part: two that overlap
+//! across more than a region miss each other's messages, and many receive what does not concern
+//! them.
 
 use glam::DVec3;
 

@@ -1,9 +1,10 @@
 //! The paper's workload (§4): objects that travel towards targets, cluster there and disperse.
 //!
-//! Every object moves towards one of the targets at constant speed. From time to time a target jumps
-//! elsewhere, and from time to time an object chooses another target. All objects have the same aura,
-//! of radius 1; the world is a cube, made as large as the coverage demands. The paper gives neither
-//! the numbers of targets nor the times nor the speed: "set appropriately"; [`Setup::new`] has ours.
+//! Every object moves towards one of the targets at constant speed. From time to time a target
+//! jumps elsewhere, and from time to time an object chooses another target. All objects have the
+//! same aura, of radius 1; the world is a cube, made as large as the coverage demands. The paper
+//! gives neither the numbers of targets nor the times nor the speed: "set appropriately";
+//! [`Setup::new`] has ours.
 //!
 //! A run is a function of its [`Setup`], bit for bit on every machine: the random source is in this
 //! file, and nothing but sums, products, quotients and square roots is used.
@@ -63,8 +64,8 @@ pub enum SetupError {
 }
 
 impl Setup {
-    /// Our choice of what the paper leaves open: ten objects to a target, a twentieth of a radius in
-    /// a frame; and, in terms of the time it takes to cross the world along a side, a new target
+    /// Our choice of what the paper leaves open: ten objects to a target, a twentieth of a radius
+    /// in a frame; and, in terms of the time it takes to cross the world along a side, a new target
     /// after 0.2 to 0.8 of it and a new place for a target after 0.4 to 1.2. So worlds of any size
     /// look alike: objects gather, a dozen or so to a place, and are off again.
     #[must_use]

@@ -40,7 +40,8 @@ fn a_relation_is_dismissed_by_one_comparison() {
 
 #[test]
 fn a_giant_is_compared_only_with_those_along_its_way() {
-    // The giant crosses too many columns to be entered; it ends before the row of small ones begins.
+    // The giant crosses too many columns to be entered; it ends before the row of small ones
+    // begins.
     let mut auras = vec![aura(DVec3::ZERO, 100.0)];
     auras.extend((0..100).map(|x| aura(DVec3::new(200.0 + 3.0 * f64::from(x), 0.0, 0.0), 1.0)));
     let found = find(&mut Finder::new(Method::OrderedColumns), &auras);
