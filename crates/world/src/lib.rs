@@ -6,6 +6,7 @@
 //! a given order, and a [`Detector`] is a world with its modules on a thread of its own.
 
 mod aabb;
+pub mod aura;
 mod body;
 pub mod broad;
 mod contact;

@@ -1,0 +1,379 @@
+//! The relations of the objects considered so far (SC of the paper), which grow one object at a
+//! time.
+//!
+//! Every method does the same for each object: find out which of those considered before it
+//! overlaps, by as few comparisons as it can, and join. They differ only in the order of the
+//! objects and in what they compare.
+//!
+//! # Where figure 3 of the paper is not enough
+//!
+//! The new object x cuts every relation C down to the part C ∩ N(x) that it overlaps, and each part
+//! with x added is a candidate. What the function `addCR` does with candidates is not printed: the
+//! text speaks of *duplicates* only, a comment in the figure of "sub/super sets in newCRs". Without
+//! duplicates there remain sets that are no relations; the smallest case has four objects: b–a–c
+//! overlap in a row, x overlaps a and b. Then {a,b} gives {a,b,x}, but {a,c} gives {a,x}, which is
+//! part of it. Refusing a part of an earlier candidate does not help when the larger one comes
+//! later. And where a relation that overlaps x wholly is enlarged in place, as the text has it and
+//! the figure not, {a,b,x} is not even among those that {a,x} is compared with.
+//! `tests/aura/figure_three.rs` has all three readings.
+//!
+//! So here a candidate stays if, and only if, nothing in N(x) can be added to it. Why this gives
+//! exactly the relations: a relation that holds x is K + x for a maximal clique K of N(x), and K
+//! lies in some relation C from before, so K = C ∩ N(x) is a candidate. A relation C without x
+//! remains unless x overlaps all of it, and then it becomes C + x. Hence no relation ever goes
+//! away, their number never shrinks, and a limit that is exceeded once would be exceeded at the
+//! end.
+
+use super::{Aura, Comparisons, Relations};
+use glam::DVec3;
+
+/// Added to squares where a relative margin would vanish below the smallest number.
+const TINY: f64 = 1e-300;
+
+/// Of how many relations of an object the largest is sought, the newest first: more save no further
+/// comparisons to speak of (0.3 % at 20 % coverage), and an object can be in very many.
+const GROUPS_LOOKED_AT: usize = 8;
+
+/// One relation, with the sphere that encloses it.
+#[derive(Clone, Debug)]
+struct Group {
+    /// In the order of joining. The first gives the centre of the sphere.
+    members: Vec<u32>,
+    /// How far the first `measured` members reach from the centre; the others are measured when
+    /// the sphere is asked for.
+    reach: f64,
+    measured: usize,
+    /// The turn in which it was last cut by a new object.
+    cut: u32,
+}
+
+/// What is known of an object with respect to the one under consideration.
+#[derive(Clone, Copy, Debug, Default)]
+struct Verdict {
+    /// The turn in which it was compared or dismissed.
+    decided: u32,
+    /// The turn in which it was found to overlap, and its place in `Groups::overlapping`.
+    overlaps: u32,
+    place: u32,
+}
+
+/// There are more relations than allowed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Full {
+    pub(super) considered: usize,
+    pub(super) comparisons: Comparisons,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups {
+    limit: usize,
+    groups: Vec<Group>,
+    /// The groups of each object.
+    groups_of: Vec<Vec<u32>>,
+    pub(super) comparisons: Comparisons,
+
+    /// The object under consideration, the number of its turn (from 1), and what is known about it.
+    object: u32,
+    turn: u32,
+    verdicts: Vec<Verdict>,
+    overlapping: Vec<u32>,
+
+    candidates: Candidates,
+}
+
+impl Groups {
+    /// Before the first object of a frame. No object is known yet.
+    pub(super) fn begin(&mut self, objects: usize, limit: usize) {
+        self.limit = limit;
+        self.groups.clear();
+        self.groups_of.truncate(objects);
+        self.groups_of.iter_mut().for_each(Vec::clear);
+        self.groups_of.resize_with(objects, Vec::new);
+        self.comparisons = Comparisons::default();
+        self.turn = 0;
+        self.verdicts.clear();
+        self.verdicts.resize(objects, Verdict::default());
+    }
+
+    /// How many relations there are by now.
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// In the order of joining.
+    pub(super) fn members(&self, group: u32) -> &[u32] {
+        &self.groups[group as usize].members
+    }
+
+    pub(super) fn relations(&mut self) -> Relations {
+        Relations::sorted(self.groups.drain(..).map(|group| group.members).collect())
+    }
+
+    /// The next object under consideration (OUC of the paper).
+    pub(super) fn consider(&mut self, object: u32) {
+        self.object = object;
+        self.turn += 1;
+        self.overlapping.clear();
+    }
+
+    /// Compares the object under consideration with another, unless that is decided.
+    #[inline]
+    pub(super) fn compare(&mut self, auras: &[Aura], other: u32) {
+        let verdict = &mut self.verdicts[other as usize];
+        if verdict.decided == self.turn {
+            return;
+        }
+        verdict.decided = self.turn;
+        self.comparisons.sphere_tests += 1;
+        if auras[self.object as usize].overlaps(&auras[other as usize]) {
+            verdict.overlaps = self.turn;
+            verdict.place = self.overlapping.len() as u32;
+            self.overlapping.push(other);
+        }
+    }
+
+    /// Compares the object under consideration with a relation: with its sphere first, and with the
+    /// members only if it meets that. Members for which `possible` is false are known not to
+    /// overlap.
+    ///
+    /// Beyond the paper: what is decided in this turn is not compared again; and the sphere is left
+    /// out for a single open member, or where a member is known to overlap, hence the sphere too.
+    pub(super) fn compare_with_group(
+        &mut self,
+        auras: &[Aura],
+        group: u32,
+        possible: impl Fn(u32) -> bool,
+    ) {
+        let open = self.count_open(group, &possible);
+        if open == 0 {
+            return;
+        }
+        let members = self.groups[group as usize].members.iter();
+        let one_overlaps =
+            members.clone().any(|&member| self.verdicts[member as usize].overlaps == self.turn);
+        if open > 1 && !one_overlaps && !self.meets_sphere(auras, group) {
+            for &member in &self.groups[group as usize].members {
+                self.verdicts[member as usize].decided = self.turn;
+            }
+            return;
+        }
+        for at in 0..self.groups[group as usize].members.len() {
+            let member = self.groups[group as usize].members[at];
+            if possible(member) {
+                self.compare(auras, member);
+            }
+        }
+    }
+
+    /// Compares the object under consideration with that relation of another object, considered
+    /// before, that has the most open members: the largest first, as in §3.2 of the paper.
+    pub(super) fn compare_with_largest_group(
+        &mut self,
+        auras: &[Aura],
+        other: u32,
+        possible: impl Fn(u32) -> bool,
+    ) {
+        if self.verdicts[other as usize].decided == self.turn {
+            return;
+        }
+        let mut largest = None;
+        let mut most = 0;
+        for &group in self.groups_of[other as usize].iter().rev().take(GROUPS_LOOKED_AT) {
+            if self.groups[group as usize].members.len() > most {
+                let open = self.count_open(group, &possible);
+                if open > most {
+                    (largest, most) = (Some(group), open);
+                }
+            }
+        }
+        if let Some(group) = largest {
+            self.compare_with_group(auras, group, possible);
+        }
+    }
+
+    /// How many members of the group may overlap, for all that is known in this turn?
+    fn count_open(&self, group: u32, possible: impl Fn(u32) -> bool) -> usize {
+        let is_open = |&&member: &&u32| {
+            self.verdicts[member as usize].decided != self.turn && possible(member)
+        };
+        self.groups[group as usize].members.iter().filter(is_open).count()
+    }
+
+    /// Might the object under consideration overlap a member of the group?
+    fn meets_sphere(&mut self, auras: &[Aura], group: u32) -> bool {
+        self.comparisons.group_tests += 1;
+        let group = &mut self.groups[group as usize];
+        let centre = auras[group.members[0] as usize].centre;
+        for &member in &group.members[group.measured..] {
+            self.comparisons.reach_steps += 1;
+            group.reach = group.reach.max(reach_from(centre, &auras[member as usize]));
+        }
+        group.measured = group.members.len();
+        let object = &auras[self.object as usize];
+        // Rounded far outward: an error of 2^-40 dismisses none that `Aura::overlaps` accepts,
+        // whose own error and that of the reach are below 2^-45 of the sum of the radii.
+        let reach = object.radius + group.reach;
+        object.centre.distance_squared(centre) <= reach * reach * (1.0 + 1e-12) + TINY
+    }
+
+    /// Ends the turn: the object joins, and the relations are those of all objects so far.
+    pub(super) fn join(&mut self) -> Result<(), Full> {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let result = self.join_with(&mut candidates);
+        self.candidates = candidates;
+        result
+    }
+
+    fn join_with(&mut self, candidates: &mut Candidates) -> Result<(), Full> {
+        self.cut_groups(candidates);
+        candidates.keep_maximal();
+        let alone = usize::from(self.overlapping.is_empty());
+        if self.groups.len() + candidates.kept.len() + alone > self.limit {
+            let considered = self.turn as usize;
+            return Err(Full { considered, comparisons: self.comparisons });
+        }
+        for met in candidates.met.iter().filter(|met| met.whole) {
+            self.groups[met.group as usize].members.push(self.object);
+            self.groups_of[self.object as usize].push(met.group);
+        }
+        for &kept in &candidates.kept {
+            let from = &self.groups[candidates.met[kept as usize].group as usize].members;
+            let overlaps = |member: &u32| self.verdicts[*member as usize].overlaps == self.turn;
+            let mut members: Vec<u32> = from.iter().copied().filter(overlaps).collect();
+            members.push(self.object);
+            self.add(members);
+        }
+        if alone == 1 {
+            self.add(vec![self.object]);
+        }
+        Ok(())
+    }
+
+    /// Which part of each relation does the object overlap, if any?
+    fn cut_groups(&mut self, candidates: &mut Candidates) {
+        candidates.clear(self.overlapping.len());
+        for &other in &self.overlapping {
+            for &group in &self.groups_of[other as usize] {
+                let Group { members, cut, .. } = &mut self.groups[group as usize];
+                if std::mem::replace(cut, self.turn) == self.turn {
+                    continue;
+                }
+                let overlapping = members.iter().filter_map(|&member| {
+                    let verdict = self.verdicts[member as usize];
+                    (verdict.overlaps == self.turn).then_some(verdict.place)
+                });
+                candidates.push(group, overlapping, members.len());
+            }
+        }
+    }
+
+    fn add(&mut self, members: Vec<u32>) {
+        let group = self.groups.len() as u32;
+        for &member in &members {
+            self.groups_of[member as usize].push(group);
+        }
+        self.groups.push(Group { members, reach: 0.0, measured: 0, cut: 0 });
+    }
+}
+
+/// How far from a point an aura reaches, to within a few roundings.
+fn reach_from(centre: DVec3, aura: &Aura) -> f64 {
+    centre.distance(aura.centre) + aura.radius
+}
+
+/// The parts of relations that one object overlaps, as sets of places in the list of those that it
+/// overlaps.
+#[derive(Clone, Debug, Default)]
+struct Candidates {
+    /// Places in a set, and words of 64 places that it takes.
+    places: usize,
+    words: usize,
+    /// Relations that overlap the object, wholly or in part.
+    met: Vec<Met>,
+    /// Their parts, one set after the other.
+    parts: Vec<u64>,
+    /// For each place a set: the places that share a relation with it, hence overlap it.
+    neighbours: Vec<u64>,
+    /// Which of `met` are new relations, each once.
+    kept: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    group: u32,
+    whole: bool,
+}
+
+impl Candidates {
+    fn clear(&mut self, places: usize) {
+        self.places = places;
+        self.words = places.div_ceil(64);
+        self.met.clear();
+        self.parts.clear();
+        self.kept.clear();
+    }
+
+    /// A relation of `size` members, of which those at `places` overlap.
+    fn push(&mut self, group: u32, places: impl Iterator<Item = u32>, size: usize) {
+        let begin = self.parts.len();
+        self.parts.resize(begin + self.words, 0);
+        let mut count = 0;
+        for place in places {
+            self.parts[begin + place as usize / 64] |= 1 << (place % 64);
+            count += 1;
+        }
+        self.met.push(Met { group, whole: count == size });
+    }
+
+    /// Of the relations met in part, those to whose part no other overlapping object can be added,
+    /// each part once.
+    fn keep_maximal(&mut self) {
+        if self.met.iter().all(|met| met.whole) {
+            return; // they stay maximal with the object added; the usual case in tight clusters
+        }
+        self.find_neighbours();
+        let part = |at: u32| &self.parts[at as usize * self.words..][..self.words];
+        let mut common = vec![0; self.words];
+        for (at, _) in (0u32..).zip(&self.met).filter(|(_, met)| !met.whole) {
+            common.fill(u64::MAX);
+            for place in places_of(part(at)) {
+                let row = &self.neighbours[place * self.words..][..self.words];
+                common.iter_mut().zip(row).for_each(|(common, row)| *common &= row);
+            }
+            if common == part(at) {
+                self.kept.push(at);
+            }
+        }
+        // The first of equals stays, in the order of the relations that they come from.
+        self.kept.sort_unstable_by_key(|&at| (part(at), at));
+        self.kept.dedup_by(|b, a| part(*b) == part(*a));
+        self.kept.sort_unstable();
+    }
+
+    /// Any two that overlap share a relation, and it is among those met if both are in a set. So
+    /// who overlaps whom can be read from the parts, without another comparison.
+    fn find_neighbours(&mut self) {
+        self.neighbours.clear();
+        self.neighbours.resize(self.places * self.words, 0);
+        for part in self.parts.chunks_exact(self.words) {
+            for place in places_of(part) {
+                let row = &mut self.neighbours[place * self.words..][..self.words];
+                row.iter_mut().zip(part).for_each(|(row, part)| *row |= part);
+            }
+        }
+    }
+}
+
+/// The places in a set, in order.
+fn places_of(set: &[u64]) -> impl Iterator<Item = usize> {
+    set.iter().enumerate().flat_map(|(word, &bits)| {
+        let mut bits = bits;
+        std::iter::from_fn(move || {
+            (bits != 0).then(|| {
+                let place = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                word * 64 + place
+            })
+        })
+    })
+}
