@@ -27,10 +27,10 @@ use super::{BroadCounters, SlotPair, slot_pair};
 use crate::{Aabb, Workers};
 use glam::Vec3;
 pub(super) use index::IndexKind;
-use index::{Index, Leaver};
+use index::{Fat, Index, Leaver};
 use jostle_geom::simd::Isa;
-use kernels::{Ask, Compare, Near, Now, Query};
-use rayon::iter::ParallelIterator;
+use kernels::{Ask, Compare, Compared, Near, Now, Query};
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
 use span::Span;
 
@@ -61,9 +61,11 @@ pub(super) struct NearPairs {
     leaves: Vec<u64>,
     index: Index,
     near: Vec<Near>,
+    /// Where the pairs of a step are put together; only room.
+    room: Vec<Near>,
     step: u32,
-    /// Has anything moved since the last step?
-    moved: bool,
+    /// Boxes that moved since the last step.
+    movers: usize,
     boxes: usize,
     /// Boxes that have no fat box yet.
     new: usize,
@@ -84,8 +86,9 @@ impl NearPairs {
             leaves: Vec::new(),
             index: Index::new(kind),
             near: Vec::new(),
+            room: Vec::new(),
             step: kernels::FIRST_STEP,
-            moved: false,
+            movers: 0,
             boxes: 0,
             new: 0,
             empty_seats: Vec::new(),
@@ -102,11 +105,11 @@ impl NearPairs {
         let seat = self.empty_seats.pop().unwrap_or_else(|| self.add_seat());
         self.seats[at] = seat;
         self.slots[seat as usize] = slot;
-        self.now[seat as usize] = Now::new(&bounds, self.step, self.step);
+        self.now[seat as usize] = Now::new(Span::from(&bounds), self.step);
         self.fat[seat as usize] = Span::EMPTY;
         self.boxes += 1;
         self.new += 1;
-        self.moved = true;
+        self.movers += 1;
         self.leave(seat, Vec3::ZERO);
     }
 
@@ -131,13 +134,12 @@ impl NearPairs {
     pub(super) fn update(&mut self, slot: u32, bounds: Aabb) {
         let seat = self.seats[slot as usize];
         assert!(seat != NONE, "slot {slot} is empty");
-        self.moved = true;
         let at = seat as usize;
         let before = self.now[at];
-        let span = Span { low: bounds.min(), high: bounds.max() };
+        let span = Span::from(&bounds);
         let stays = self.fat[at].contains(&span) & (self.step - before.moved() < REST);
-        let born = if stays { before.born() } else { self.step };
-        self.now[at] = Now::new(&bounds, born, self.step);
+        self.movers += usize::from(before.moved() != self.step);
+        self.now[at] = Now::new(span, self.step);
         if !stays {
             let was = before.span();
             self.leave(seat, 0.5 * (span.low - was.low) + 0.5 * (span.high - was.high));
@@ -148,6 +150,7 @@ impl NearPairs {
         let seat = std::mem::replace(&mut self.seats[slot as usize], NONE);
         assert!(seat != NONE, "slot {slot} is empty");
         let at = seat as usize;
+        self.movers -= usize::from(self.now[at].moved() == self.step);
         self.now[at] = Now::GONE;
         self.slots[at] = NONE;
         self.leaves[at / 64] &= !(1 << (at % 64));
@@ -165,7 +168,8 @@ impl NearPairs {
         workers: &Workers,
         out: &mut Vec<SlotPair>,
     ) -> BroadCounters {
-        if !std::mem::take(&mut self.moved) {
+        let movers = std::mem::take(&mut self.movers);
+        if movers == 0 {
             return BroadCounters::default(); // time stands still
         }
         if self.new * 2 > self.boxes {
@@ -175,12 +179,12 @@ impl NearPairs {
         }
         let leavers = self.take_leavers();
         self.place(&leavers);
+        let known = self.near.len();
         let looked_at = self.ask_for_near_pairs(&leavers, workers);
         let compared = self.near.len() as u64;
-        self.compare_near_pairs(workers, out);
-        for pair in out {
-            let [a, b] = *pair;
-            *pair = slot_pair(self.slots[a as usize], self.slots[b as usize]);
+        self.compare_near_pairs(known, movers == self.boxes, workers, out);
+        for leaver in &leavers {
+            self.now[leaver.seat as usize].set_asking(false);
         }
         self.step += 1;
         if self.step > kernels::LAST_STEP {
@@ -191,7 +195,7 @@ impl NearPairs {
 
     /// Adds the slots of all boxes that overlap `bounds` to `out`, sorted.
     pub(super) fn query(&self, bounds: &Aabb, out: &mut Vec<u32>) {
-        let span = Span { low: bounds.min(), high: bounds.max() };
+        let span = Span::from(bounds);
         let mut found = Vec::new();
         Isa::best().run(Query { index: &self.index, span, found: &mut found });
         // Boxes that left their fat boxes are elsewhere than the index believes.
@@ -203,11 +207,15 @@ impl NearPairs {
         out.sort_unstable();
     }
 
+    fn is_new(&self, seat: u32) -> bool {
+        self.fat[seat as usize] == Span::EMPTY
+    }
+
     /// All boxes.
     pub(super) fn all(&self) -> Vec<(u32, Aabb)> {
         let there = self.now.iter().zip(&self.slots).filter(|(now, _)| now.is_there());
         let boxes = there.map(|(now, &slot)| (slot, now.span()));
-        boxes.map(|(slot, span)| (slot, Aabb::around(span.low, span.high))).collect()
+        boxes.map(|(slot, span)| (slot, Aabb::around(span.low.into(), span.high.into()))).collect()
     }
 
     fn take_leavers(&mut self) -> Vec<Leaver> {
@@ -223,8 +231,9 @@ impl NearPairs {
         let mut homeless = Vec::new();
         for leaver in leavers {
             let at = leaver.seat as usize;
+            self.now[at].set_asking(true);
             let fat = self.index.fatten(self.now[at].span(), leaver);
-            let before = std::mem::replace(&mut self.fat[at], fat);
+            let before = std::mem::replace(&mut self.fat[at], fat.span);
             let new = before == Span::EMPTY;
             self.new -= usize::from(new);
             if new || !self.index.update_or_remove(leaver.seat, fat) {
@@ -233,24 +242,25 @@ impl NearPairs {
         }
         self.replaced += homeless.len();
         if homeless.len() * 4 > self.boxes && self.index.gains_by_rebuilding() {
-            self.index.rebuild(self.all_fat());
+            self.index.rebuild(&self.all_fat());
         } else {
             self.index.insert_all(&homeless);
         }
     }
 
-    fn all_fat(&self) -> Vec<(Span, u32)> {
+    fn all_fat(&self) -> Vec<(Fat, u32)> {
         let seats = self.fat.iter().enumerate().filter(|(_, fat)| **fat != Span::EMPTY);
-        seats.map(|(seat, &fat)| (fat, seat as u32)).collect()
+        let extent = |seat: usize| self.now[seat].span().extent();
+        seats.map(|(seat, &span)| (Fat { span, extent: extent(seat) }, seat as u32)).collect()
     }
 
     /// Each leaver's pairs join the list of near pairs. Returns how many boxes were looked at.
     fn ask_for_near_pairs(&mut self, leavers: &[Leaver], workers: &Workers) -> u64 {
         let isa = Isa::best();
-        let (index, now, fat, step) = (&self.index, &self.now[..], &self.fat[..], self.step);
+        let (index, now, fat) = (&self.index, &self.now[..], &self.fat[..]);
         let ask = |leavers: &[Leaver]| {
             let mut near = Vec::with_capacity(leavers.len() * 8);
-            let visited = isa.run(Ask { index, now, fat, leavers, step, near: &mut near });
+            let visited = isa.run(Ask { index, now, fat, leavers, near: &mut near });
             (near, visited)
         };
         let mut visited = 0;
@@ -263,39 +273,49 @@ impl NearPairs {
                     visited += looked_at;
                 }
             }
-            _ => {
-                visited += isa.run(Ask { index, now, fat, leavers, step, near: &mut self.near });
-            }
+            _ => visited += isa.run(Ask { index, now, fat, leavers, near: &mut self.near }),
         }
         visited * WIDTH as u64
     }
 
-    /// Goes once through the list of near pairs; `out` gets pairs of seats.
-    fn compare_near_pairs(&mut self, workers: &Workers, out: &mut Vec<SlotPair>) {
+    /// Goes once through the list of near pairs, of which the first `known` were there before.
+    fn compare_near_pairs(
+        &mut self,
+        known: usize,
+        all_moved: bool,
+        workers: &Workers,
+        out: &mut Vec<SlotPair>,
+    ) {
         let isa = Isa::best();
-        let (now, step) = (&self.now[..], self.step);
-        match workers.pool() {
-            Some(pool) if self.near.len() > CHUNK_NEAR => {
-                let compare = |near: &mut [Near]| {
-                    let mut out = Vec::new();
-                    let kept = isa.run(Compare { now, step, near, out: &mut out });
-                    (kept, out)
-                };
-                let chunks = self.near.par_chunks_mut(CHUNK_NEAR);
-                let parts: Vec<_> = pool.install(|| chunks.map(compare).collect());
-                let mut end = 0;
-                for (part, (kept, pairs)) in parts.into_iter().enumerate() {
-                    self.near.copy_within(part * CHUNK_NEAR..part * CHUNK_NEAR + kept, end);
-                    end += kept;
-                    out.extend(pairs);
-                }
-                self.near.truncate(end);
-            }
-            _ => {
-                let kept = isa.run(Compare { now, step, near: &mut self.near, out });
-                self.near.truncate(kept);
-            }
+        if self.room.len() < self.near.len() {
+            self.room.resize(self.near.len().next_power_of_two(), [0; 2]);
         }
+        let (now, step) = (&self.now[..], self.step);
+        let slots = &self.slots;
+        let with_slots = |&[a, b]: &Near| slot_pair(slots[a as usize], slots[b as usize]);
+        let Some(pool) = workers.pool().filter(|_| self.near.len() > CHUNK_NEAR) else {
+            let (near, room) = (&mut self.near[..], &mut self.room[..]);
+            let compare = Compare { now, step, all_moved, near, new_from: known, out: room };
+            let Compared { kept, found } = isa.run(compare);
+            self.near.truncate(kept);
+            out.extend(self.room[..found].iter().map(with_slots));
+            return;
+        };
+        let chunks = self.near.par_chunks_mut(CHUNK_NEAR);
+        let chunks = chunks.zip(self.room.par_chunks_mut(CHUNK_NEAR)).enumerate();
+        let compare = |(chunk, (near, out)): (usize, (&mut [Near], &mut [Near]))| {
+            let new_from = known.saturating_sub(chunk * CHUNK_NEAR).min(near.len());
+            isa.run(Compare { now, step, all_moved, near, new_from, out })
+        };
+        let parts: Vec<_> = pool.install(|| chunks.map(compare).collect());
+        let mut end = 0;
+        for (chunk, Compared { kept, found }) in parts.into_iter().enumerate() {
+            let from = chunk * CHUNK_NEAR;
+            self.near.copy_within(from..from + kept, end);
+            end += kept;
+            out.extend(self.room[from..from + found].iter().map(with_slots));
+        }
+        self.near.truncate(end);
     }
 
     /// Makes everything anew: an index for boxes of the sizes that there are now, and all boxes ask
@@ -308,8 +328,6 @@ impl NearPairs {
         self.index = self.index.anew(there.map(|now| now.span().extent()).collect());
         self.number_seats();
         for seat in 0..self.now.len() as u32 {
-            let now = &mut self.now[seat as usize];
-            *now = now.at_times(self.step, now.moved());
             let motion = self.motion[seat as usize];
             self.leave(seat, motion);
         }
@@ -319,7 +337,7 @@ impl NearPairs {
     fn count_steps_anew(&mut self) {
         self.step = kernels::FIRST_STEP + REST;
         for now in self.now.iter_mut().filter(|now| now.is_there()) {
-            *now = now.at_times(kernels::FIRST_STEP, kernels::FIRST_STEP);
+            now.set_moved(kernels::FIRST_STEP);
         }
         self.start_anew();
     }
@@ -335,12 +353,10 @@ impl NearPairs {
         for (new, &old) in order.iter().enumerate() {
             new_seat[old as usize] = new as u32;
         }
-        let now = &self.now;
-        self.near.retain_mut(|pair| {
-            let known = pair.is_known(now);
-            (pair.a, pair.b) = (new_seat[pair.a as usize], new_seat[pair.b as usize]);
-            known
-        });
+        // A pair of which one went, or went and came back in the same seat, is not known any more.
+        let new = |seat: u32| if self.is_new(seat) { NONE } else { new_seat[seat as usize] };
+        let near = self.near.iter().map(|&[a, b]| [new(a), new(b)]);
+        self.near = near.filter(|pair| !pair.contains(&NONE)).collect();
         let leaving: Vec<u32> = ones(&self.leaves).map(|seat| new_seat[seat as usize]).collect();
         self.leaves = vec![0; order.len().div_ceil(64)];
         leaving.iter().for_each(|&seat| self.leaves[seat as usize / 64] |= 1 << (seat % 64));
@@ -352,7 +368,7 @@ impl NearPairs {
             self.seats[slot as usize] = seat as u32;
         }
         self.empty_seats.clear();
-        self.index.rebuild(self.all_fat());
+        self.index.rebuild(&self.all_fat());
     }
 }
 

@@ -14,6 +14,7 @@
 //! branch in between that the processor could guess wrong (measured: three times faster than cell
 //! by cell).
 
+use super::index::{Fat, Found};
 use super::span::Span;
 use super::{NONE, WIDTH};
 use glam::Vec3;
@@ -99,8 +100,10 @@ const NO_PLACE: Place = Place { key: NO_KEY, brick: NO_BRICK };
 struct Level {
     level: i32,
     boxes: u32,
-    /// Of a cell.
-    width: f64,
+    /// Cells per unit of length.
+    scale: f64,
+    /// The widest box there may be.
+    room: f64,
 }
 
 /// All cells.
@@ -119,10 +122,15 @@ pub(super) struct Cells {
     levels: Vec<Level>,
     /// The largest box of level 0, as it is, not fat.
     size: f32,
+    /// One divided by it, by the room for fat boxes on level 0, by the width of its cells.
+    per_size: f64,
+    per_room: f64,
+    per_width: f64,
 }
 
 impl Cells {
     pub(super) fn new(size: f32) -> Cells {
+        let width = CELL_WIDTH * f64::from(size);
         Cells {
             table: vec![NO_PLACE; 64],
             bricks: vec![[EMPTY; 64]],
@@ -131,6 +139,9 @@ impl Cells {
             places: Vec::new(),
             levels: Vec::new(),
             size,
+            per_size: 1.0 / f64::from(size),
+            per_room: 1.0 / (ROOM * width),
+            per_width: 1.0 / width,
         }
     }
 
@@ -139,16 +150,20 @@ impl Cells {
         *self = Cells::new(self.size);
     }
 
-    /// The finest level with room for boxes of this extent.
-    fn level(&self, extent: f32) -> i32 {
-        let ratio = f64::from(extent) / (ROOM * self.width(0));
-        // The exponent of the smallest power of two that is larger.
-        ((ratio.to_bits() >> 52) as i32 - 1022).max(LEVEL_MIN)
+    /// The level for a fat box around a box of this extent: the finest with boxes of that size, or
+    /// a coarser one if the fat box would not fit.
+    fn level(&self, fat: &Fat) -> i32 {
+        let by_room = exponent_above(f64::from(fat.span.extent()) * self.per_room);
+        self.level_by_size(fat.extent).max(by_room)
+    }
+
+    fn level_by_size(&self, extent: f32) -> i32 {
+        exponent_above(f64::from(extent) * self.per_size).max(LEVEL_MIN)
     }
 
     /// How wide a fat box may be around a box of this extent.
     pub(super) fn room_for(&self, extent: f32) -> f32 {
-        (self.width(self.level(extent)) * ROOM) as f32
+        (self.width(self.level_by_size(extent)) * ROOM) as f32
     }
 
     /// The width of the cells of a level.
@@ -156,17 +171,23 @@ impl Cells {
         CELL_WIDTH * f64::from(self.size) * power_of_two(level)
     }
 
-    fn key(&self, span: &Span) -> Key {
-        let level = self.level(span.extent());
-        Key { at: cell_of(span.low, 0.0, 1.0 / self.width(level)), level }
+    /// Cells per unit of length.
+    fn scale(&self, level: i32) -> f64 {
+        self.per_width * power_of_two(-level)
     }
 
-    pub(super) fn insert(&mut self, seat: u32, span: Span) {
+    fn key(&self, fat: &Fat) -> Key {
+        let level = self.level(fat);
+        Key { at: cell_of(fat.span.low, 0.0, self.scale(level)), level }
+    }
+
+    pub(super) fn insert(&mut self, seat: u32, fat: Fat) {
+        let span = fat.span;
         if self.places.len() <= seat as usize {
             self.places.resize(seat as usize + 1, NONE);
         }
         debug_assert_eq!(self.places[seat as usize], NONE);
-        let key = self.key(&span);
+        let key = self.key(&fat);
         let (brick, cell) = self.brick_for(key);
         let mut block = self.bricks[brick][cell];
         if block == EMPTY || self.blocks[block as usize].count as usize == WIDTH {
@@ -179,9 +200,11 @@ impl Cells {
         self.places[seat as usize] = block << 3 | lane as u32;
         match self.levels.binary_search_by_key(&key.level, |level| level.level) {
             Ok(at) => self.levels[at].boxes += 1,
-            Err(at) => self
-                .levels
-                .insert(at, Level { level: key.level, boxes: 1, width: self.width(key.level) }),
+            Err(at) => {
+                let (level, scale) = (key.level, self.scale(key.level));
+                let room = self.width(level) * ROOM;
+                self.levels.insert(at, Level { level, boxes: 1, scale, room });
+            }
         }
     }
 
@@ -217,8 +240,9 @@ impl Cells {
     }
 
     /// Moves a box within its cell, or else takes it out. Says whether it is still in.
-    pub(super) fn update_or_remove(&mut self, seat: u32, span: Span) -> bool {
-        let key = self.key(&span);
+    pub(super) fn update_or_remove(&mut self, seat: u32, fat: Fat) -> bool {
+        let span = fat.span;
+        let key = self.key(&fat);
         let place = self.places[seat as usize];
         let block = &mut self.blocks[(place >> 3) as usize];
         let stays = block.key == key;
@@ -282,47 +306,55 @@ impl Cells {
         }
     }
 
-    /// Adds the seats of all boxes that overlap `span` to `found`. Returns how many blocks were
-    /// looked at.
+    /// Tells of the seats of all boxes that overlap `span`. Returns how many blocks were looked at.
     #[inline(always)]
-    pub(super) fn query<S: Simd>(&self, span: Span, found: &mut Vec<u32>) -> u64 {
+    pub(super) fn query<S: Simd>(&self, span: Span, found: &mut impl Found) -> u64 {
         let mut visited = 0;
         let around = Around::<S>::new(span);
         let widest = f64::from((span.high - span.low).max_element());
         for level in &self.levels {
-            let room = level.width * ROOM;
-            let scale = 1.0 / level.width;
-            let from = cell_of(span.low, room, scale);
-            if widest <= room {
-                visited += self.eight_cells(from, level.level, &around, found);
-                continue;
-            }
-            let to = cell_of(span.high, 0.0, scale);
-            let mut cells = 1.0;
-            for axis in 0..3 {
-                cells *= f64::from(to[axis]) - f64::from(from[axis]) + 1.0;
-            }
-            if cells > f64::from(level.boxes) {
-                for block in &self.blocks {
-                    visited += 1;
-                    if block.count > 0 && block.key.level == level.level {
-                        collect(block, around.hits(block), found);
-                    }
+            let from = cell_of(span.low, level.room, level.scale);
+            visited += if widest <= level.room {
+                self.eight_cells(from, level.level, &around, found)
+            } else {
+                let to = cell_of(span.high, 0.0, level.scale);
+                self.many_cells(from, to, level, &around, found)
+            };
+        }
+        visited
+    }
+
+    /// The boxes of all cells from `from` to `to`, or of the whole level if that is less.
+    fn many_cells<S: Simd>(
+        &self,
+        from: [i32; 3],
+        to: [i32; 3],
+        level: &Level,
+        around: &Around<S>,
+        found: &mut impl Found,
+    ) -> u64 {
+        let mut visited = 0;
+        let cells = |axis| f64::from(to[axis]) - f64::from(from[axis]) + 1.0;
+        if cells(0) * cells(1) * cells(2) > f64::from(level.boxes) {
+            for block in &self.blocks {
+                visited += 1;
+                if block.count > 0 && block.key.level == level.level {
+                    collect(block, around.hits(block), found);
                 }
-                continue;
             }
-            for z in from[2]..=to[2] {
-                for y in from[1]..=to[1] {
-                    for x in from[0]..=to[0] {
-                        let key = Key { at: [x, y, z], level: level.level };
-                        let brick = self.table[self.find(brick_of(key))].brick;
-                        let mut at = self.bricks[brick as usize][cell_in_brick(key.at)];
-                        while at != EMPTY {
-                            let block = &self.blocks[at as usize];
-                            collect(block, around.hits(block), found);
-                            visited += 1;
-                            at = block.next;
-                        }
+            return visited;
+        }
+        for z in from[2]..=to[2] {
+            for y in from[1]..=to[1] {
+                for x in from[0]..=to[0] {
+                    let key = Key { at: [x, y, z], level: level.level };
+                    let brick = self.table[self.find(brick_of(key))].brick;
+                    let mut at = self.bricks[brick as usize][cell_in_brick(key.at)];
+                    while at != EMPTY {
+                        let block = &self.blocks[at as usize];
+                        collect(block, around.hits(block), found);
+                        visited += 1;
+                        at = block.next;
                     }
                 }
             }
@@ -337,44 +369,70 @@ impl Cells {
         from: [i32; 3],
         level: i32,
         around: &Around<S>,
-        found: &mut Vec<u32>,
+        found: &mut impl Found,
     ) -> u64 {
-        let to = [from[0].wrapping_add(1), from[1].wrapping_add(1), from[2].wrapping_add(1)];
-        let (low, high) = (brick_of(Key { at: from, level }), brick_of(Key { at: to, level }));
-        let first = self.table[self.find(low)].brick;
-        let mut bricks = [first; 8];
-        if low != high {
-            for (k, brick) in bricks.iter_mut().enumerate().skip(1) {
-                let at = corner(k, low.at, high.at);
-                if at != low.at {
-                    *brick = self.table[self.find(Key { at, level })].brick;
-                }
-            }
-        }
+        let bricks = self.bricks_of_eight(from, level);
         let mut blocks = [EMPTY; 8];
         for (k, block) in blocks.iter_mut().enumerate() {
-            *block = self.bricks[bricks[k] as usize][cell_in_brick(corner(k, from, to))];
+            let at = [
+                from[0].wrapping_add((k & 1) as i32),
+                from[1].wrapping_add((k >> 1 & 1) as i32),
+                from[2].wrapping_add((k >> 2) as i32),
+            ];
+            *block = self.bricks[bricks[k] as usize][cell_in_brick(at)];
         }
         let mut hits = 0u64;
+        let mut more = 0;
         for (k, &block) in blocks.iter().enumerate() {
-            hits |= u64::from(around.hits(&self.blocks[block as usize])) << (8 * k);
+            let block = &self.blocks[block as usize];
+            hits |= u64::from(around.hits(block)) << (8 * k);
+            more |= block.next;
         }
         while hits != 0 {
             let bit = hits.trailing_zeros() as usize;
-            found.push(self.blocks[blocks[bit >> 3] as usize].seat[bit & 7]);
+            found.seat(self.blocks[blocks[bit >> 3] as usize].seat[bit & 7]);
             hits &= hits - 1;
         }
         let mut visited = 8;
-        for block in blocks {
-            let mut at = self.blocks[block as usize].next;
-            while at != EMPTY {
-                let block = &self.blocks[at as usize];
-                collect(block, around.hits(block), found);
-                visited += 1;
-                at = block.next;
+        if more != EMPTY {
+            for block in blocks {
+                let mut at = self.blocks[block as usize].next;
+                while at != EMPTY {
+                    let block = &self.blocks[at as usize];
+                    collect(block, around.hits(block), found);
+                    visited += 1;
+                    at = block.next;
+                }
             }
         }
         visited
+    }
+
+    /// The bricks of two cells along each axis: bit 0 of the place is one further along x, bit 1
+    /// along y, bit 2 along z. Mostly all in one brick.
+    #[inline(always)]
+    fn bricks_of_eight(&self, from: [i32; 3], level: i32) -> [u32; 8] {
+        let low = brick_of(Key { at: from, level });
+        let mut bricks = [self.table[self.find(low)].brick; 8];
+        // Which axes pass from one brick to the next.
+        let mut passes = 0;
+        for (axis, &at) in from.iter().enumerate() {
+            let last = (1 << BRICK_BITS) - 1;
+            passes |= usize::from(at & last == last) << axis;
+        }
+        if passes != 0 {
+            for k in 1..8 {
+                let moved = k & passes;
+                if moved == k {
+                    let step = |axis: usize| (k >> axis & 1) as i32;
+                    let at = [low.at[0] + step(0), low.at[1] + step(1), low.at[2] + step(2)];
+                    bricks[k] = self.table[self.find(Key { at, level })].brick;
+                } else {
+                    bricks[k] = bricks[moved];
+                }
+            }
+        }
+        bricks
     }
 }
 
@@ -389,16 +447,6 @@ fn brick_of(key: Key) -> Key {
 fn cell_in_brick(at: [i32; 3]) -> usize {
     let mask = (1 << BRICK_BITS) - 1;
     ((at[2] & mask) << (2 * BRICK_BITS) | (at[1] & mask) << BRICK_BITS | (at[0] & mask)) as usize
-}
-
-/// Corner `k` of eight: bit 0 chooses between the two along x, bit 1 along y, bit 2 along z.
-#[inline(always)]
-fn corner(k: usize, low: [i32; 3], high: [i32; 3]) -> [i32; 3] {
-    [
-        if k & 1 == 0 { low[0] } else { high[0] },
-        if k & 2 == 0 { low[1] } else { high[1] },
-        if k & 4 == 0 { low[2] } else { high[2] },
-    ]
 }
 
 /// The box that is asked about, in all lanes.
@@ -429,9 +477,9 @@ impl<S: Simd> Around<S> {
 }
 
 #[inline(always)]
-fn collect(block: &Block, mut hits: u8, found: &mut Vec<u32>) {
+fn collect(block: &Block, mut hits: u8, found: &mut impl Found) {
     while hits != 0 {
-        found.push(block.seat[hits.trailing_zeros() as usize]);
+        found.seat(block.seat[hits.trailing_zeros() as usize]);
         hits &= hits - 1;
     }
 }
@@ -440,19 +488,27 @@ fn collect(block: &Block, mut hits: u8, found: &mut Vec<u32>) {
 /// boxes of the usual size would visit hundreds of cells.
 const LEVEL_MIN: i32 = -3;
 
+/// The exponent of the smallest power of two that is larger.
+fn exponent_above(x: f64) -> i32 {
+    (x.to_bits() >> 52) as i32 - 1022
+}
+
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// Coordinates of the cell that holds a point, after going `back` towards low coordinates. Beyond
-/// the range of integers all is one cell; the order is kept, so nothing is missed.
+/// Coordinates of the cell that holds a point, after going `back` towards low coordinates. Far
+/// out all is one cell; the order is kept, so nothing is missed.
 #[inline(always)]
 fn cell_of(point: Vec3, back: f64, scale: f64) -> [i32; 3] {
+    // Adding this rounds to a whole number, which is then in the low bits: half the instructions
+    // of a conversion that checks its range. Cells have their borders at the halves.
+    const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2^52
+    const FAR: f64 = (1 << 30) as f64;
     let mut cell = [0; 3];
     for axis in 0..3 {
         let x = (f64::from(point[axis]) - back) * scale;
-        let towards_zero = x as i32;
-        cell[axis] = towards_zero.saturating_sub(i32::from(x < f64::from(towards_zero)));
+        cell[axis] = (x.clamp(-FAR, FAR) + ROUND).to_bits() as i32;
     }
     cell
 }

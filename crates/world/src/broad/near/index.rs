@@ -28,6 +28,27 @@ pub(super) enum Index {
     Nodes(Nodes),
 }
 
+/// Who hears of the boxes that a query finds. Implementations must be `#[inline(always)]`, as all
+/// that runs inside a kernel.
+pub(super) trait Found {
+    /// There is one in this seat.
+    fn seat(&mut self, seat: u32);
+}
+
+impl Found for Vec<u32> {
+    #[inline(always)]
+    fn seat(&mut self, seat: u32) {
+        self.push(seat);
+    }
+}
+
+/// A fat box, and the extent of the box in it when it was made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fat {
+    pub(super) span: Span,
+    pub(super) extent: f32,
+}
+
 /// A box that needs a new fat box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaver {
@@ -59,12 +80,15 @@ impl Index {
     }
 
     /// Puts in all of `boxes` and takes out all others.
-    pub(super) fn rebuild(&mut self, mut boxes: Vec<(Span, u32)>) {
+    pub(super) fn rebuild(&mut self, boxes: &[(Fat, u32)]) {
         match self {
-            Index::Nodes(nodes) => nodes.rebuild(&mut boxes),
+            Index::Nodes(nodes) => {
+                let boxes = boxes.iter().map(|&(fat, seat)| (fat.span, seat));
+                nodes.rebuild(&mut boxes.collect::<Vec<_>>());
+            }
             Index::Cells(cells) => {
                 cells.clear();
-                boxes.iter().for_each(|&(span, seat)| cells.insert(seat, span));
+                boxes.iter().for_each(|&(fat, seat)| cells.insert(seat, fat));
             }
         }
     }
@@ -74,15 +98,15 @@ impl Index {
         matches!(self, Index::Nodes(_))
     }
 
-    pub(super) fn insert_all(&mut self, boxes: &[(Span, u32)]) {
+    pub(super) fn insert_all(&mut self, boxes: &[(Fat, u32)]) {
         match self {
             Index::Cells(cells) => {
-                boxes.iter().for_each(|&(span, seat)| cells.insert(seat, span));
+                boxes.iter().for_each(|&(fat, seat)| cells.insert(seat, fat));
             }
             Index::Nodes(nodes) => {
                 // Inserting looks for the leaf that grows least, so the leaves must be tight.
                 nodes.refit();
-                boxes.iter().for_each(|&(span, seat)| nodes.insert(seat, span));
+                boxes.iter().for_each(|&(fat, seat)| nodes.insert(seat, fat.span));
                 nodes.refit();
             }
         }
@@ -96,16 +120,21 @@ impl Index {
     }
 
     /// Says whether the box is still in.
-    pub(super) fn update_or_remove(&mut self, seat: u32, fat: Span) -> bool {
+    pub(super) fn update_or_remove(&mut self, seat: u32, fat: Fat) -> bool {
         match self {
             Index::Cells(cells) => cells.update_or_remove(seat, fat),
-            Index::Nodes(nodes) => nodes.update_or_remove(seat, fat),
+            Index::Nodes(nodes) => nodes.update_or_remove(seat, fat.span),
         }
     }
 
-    /// Adds the seats of all fat boxes that overlap `span`; returns how much was looked at.
+    /// Tells of the seats of all fat boxes that overlap `span`; returns how much was looked at.
     #[inline(always)]
-    pub(super) fn query<S: Simd>(&self, span: Span, open: &mut Open, found: &mut Vec<u32>) -> u64 {
+    pub(super) fn query<S: Simd>(
+        &self,
+        span: Span,
+        open: &mut Open,
+        found: &mut impl Found,
+    ) -> u64 {
         match self {
             Index::Cells(cells) => cells.query::<S>(span, found),
             Index::Nodes(nodes) => nodes.query::<S>(span, open, found),
@@ -121,7 +150,7 @@ impl Index {
     }
 
     /// The box with room for what the motion of the last step promises.
-    pub(super) fn fatten(&self, span: Span, leaver: &Leaver) -> Span {
+    pub(super) fn fatten(&self, span: Span, leaver: &Leaver) -> Fat {
         let motion = leaver.motion;
         let size = span.high - span.low;
         let room = match self {
@@ -143,6 +172,6 @@ impl Index {
         };
         // Sums near the end of the numbers may be infinite or NaN; margins may be too wide.
         let fits = fat.low.is_finite() && fat.high.is_finite() && fat.extent() <= room;
-        if fits { fat } else { span }
+        Fat { span: if fits { fat } else { span }, extent: size.max_element() }
     }
 }

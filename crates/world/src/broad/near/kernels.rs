@@ -1,40 +1,55 @@
 //! The inner loops: who is near, which near pairs overlap. The same bits on any instruction set.
 
-use super::index::{Index, Leaver};
+use super::index::{Found, Index, Leaver};
 use super::nodes::OPEN;
 use super::{REST, Span};
-use crate::Aabb;
 use crate::broad::SlotPair;
 use glam::Vec3;
 use jostle_geom::simd::{F32x8, Kernel, Simd};
+use std::ops::Range;
 
-/// Smallest normal `f32`, as bits. Times start here, so that they are ordinary numbers when a
-/// vector instruction that compares boxes runs over them.
+/// Times are the bits of numbers from the smallest normal one to 1: so a vector instruction that
+/// compares boxes can run over them, and the sum of a time and a [`Now::NOT_ASKING`] is not
+/// positive.
 pub(super) const FIRST_STEP: u32 = f32::MIN_POSITIVE.to_bits();
-/// Times end before the bits of infinity.
-pub(super) const LAST_STEP: u32 = f32::INFINITY.to_bits() - 1;
+/// See [`FIRST_STEP`].
+pub(super) const LAST_STEP: u32 = 1.0f32.to_bits() - 1;
 
-/// The box of a seat as it is now: low corner, when it last got a fat box, minus the high corner,
-/// when it last moved. Two of these are compared with three vector instructions.
+/// The box of a seat as it is now: low corner, whether it asks for its near pairs in this step,
+/// minus the high corner, when it last moved. Two of these are compared with three vector
+/// instructions.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Now([f32; 8]);
 
 impl Now {
     pub(super) const GONE: Now = Now([f32::INFINITY; 8]);
+    const ASKING: f32 = 1.0;
+    const NOT_ASKING: f32 = -1.0;
 
     #[inline]
-    pub(super) fn new(bounds: &Aabb, born: u32, moved: u32) -> Now {
-        let (low, high) = (bounds.min(), -bounds.max());
-        let (born, moved) = (f32::from_bits(born), f32::from_bits(moved));
-        Now([low.x, low.y, low.z, born, high.x, high.y, high.z, moved])
+    pub(super) fn new(span: Span, moved: u32) -> Now {
+        let (low, high) = (span.low, -span.high);
+        let moved = f32::from_bits(moved);
+        Now([low.x, low.y, low.z, Now::NOT_ASKING, high.x, high.y, high.z, moved])
     }
 
-    /// The same box with other times.
-    pub(super) fn at_times(mut self, born: u32, moved: u32) -> Now {
-        self.0[3] = f32::from_bits(born);
-        self.0[7] = f32::from_bits(moved);
-        self
+    pub(super) fn set_asking(&mut self, yes: bool) {
+        self.0[3] = if yes { Now::ASKING } else { Now::NOT_ASKING };
+    }
+
+    #[inline]
+    pub(super) fn is_asking(&self) -> bool {
+        self.0[3] > 0.0
+    }
+
+    #[inline]
+    pub(super) fn moved(&self) -> u32 {
+        self.0[7].to_bits()
+    }
+
+    pub(super) fn set_moved(&mut self, step: u32) {
+        self.0[7] = f32::from_bits(step);
     }
 
     #[inline]
@@ -43,35 +58,13 @@ impl Now {
         Span { low: Vec3::new(lx, ly, lz), high: -Vec3::new(hx, hy, hz) }
     }
 
-    #[inline]
-    pub(super) fn born(&self) -> u32 {
-        self.0[3].to_bits()
-    }
-
-    #[inline]
-    pub(super) fn moved(&self) -> u32 {
-        self.0[7].to_bits()
-    }
-
     pub(super) fn is_there(&self) -> bool {
         self.0[0] != f32::INFINITY
     }
 }
 
-/// Two seats whose fat boxes overlap, and since when this is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Near {
-    pub(super) a: u32,
-    pub(super) b: u32,
-    pub(super) since: u32,
-}
-
-impl Near {
-    /// Did neither get a new fat box since?
-    pub(super) fn is_known(&self, now: &[Now]) -> bool {
-        now[self.a as usize].born().max(now[self.b as usize].born()) <= self.since
-    }
-}
+/// Two seats whose fat boxes overlap.
+pub(super) type Near = [u32; 2];
 
 /// Which fat boxes overlap a box?
 pub(super) struct Query<'a> {
@@ -95,7 +88,6 @@ pub(super) struct Ask<'a> {
     pub(super) now: &'a [Now],
     pub(super) fat: &'a [Span],
     pub(super) leavers: &'a [Leaver],
-    pub(super) step: u32,
     pub(super) near: &'a mut Vec<Near>,
 }
 
@@ -104,62 +96,114 @@ impl Kernel for Ask<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> u64 {
-        let mut found = Vec::with_capacity(64);
+        let Ask { index, now, fat, leavers, near } = self;
         let mut open = OPEN;
         let mut visited = 0;
-        for leaver in self.leavers {
-            let a = leaver.seat;
-            found.clear();
-            visited += self.index.query::<S>(self.fat[a as usize], &mut open, &mut found);
-            for &b in &found {
-                // Two leavers find each other; the one with the smaller seat says so.
-                let twice = self.now[b as usize].born() == self.step && b < a;
-                if a != b && !twice {
-                    self.near.push(Near { a, b, since: self.step });
-                }
-            }
+        let mut pairs = NewPairs { end: near.len(), near, now, a: 0 };
+        for leaver in leavers {
+            pairs.a = leaver.seat;
+            visited += index.query::<S>(fat[leaver.seat as usize], &mut open, &mut pairs);
         }
+        pairs.near.truncate(pairs.end);
         visited
     }
 }
 
-/// Which near pairs overlap? Keeps the pairs that are still of use at the front and returns how
-/// many those are.
+/// The pairs of a leaver, at the end of the list of near pairs.
+struct NewPairs<'a> {
+    near: &'a mut Vec<Near>,
+    /// What lies behind this is only room.
+    end: usize,
+    now: &'a [Now],
+    a: u32,
+}
+
+impl Found for NewPairs<'_> {
+    #[inline(always)]
+    fn seat(&mut self, b: u32) {
+        if self.end == self.near.len() {
+            self.near.resize(2 * self.end + 64, [0; 2]);
+        }
+        self.near[self.end] = [self.a, b];
+        // Two that ask find each other; the one with the smaller seat says so. Nobody is near
+        // itself.
+        let skipped = self.now[b as usize].is_asking() & (b <= self.a);
+        self.end += usize::from(!skipped);
+    }
+}
+
+/// Which near pairs overlap, and of which one moved? Keeps the pairs that are still of use at the
+/// front.
 pub(super) struct Compare<'a> {
     pub(super) now: &'a [Now],
     pub(super) step: u32,
+    pub(super) all_moved: bool,
     pub(super) near: &'a mut [Near],
-    pub(super) out: &'a mut Vec<SlotPair>,
+    /// From here on pairs are new; before, those of which one asks were found again behind.
+    pub(super) new_from: usize,
+    /// Gets the pairs of seats, at its beginning; at least as long as `near`.
+    pub(super) out: &'a mut [SlotPair],
+}
+
+/// What [`Compare`] found.
+#[derive(Clone, Copy)]
+pub(super) struct Compared {
+    /// How many near pairs are kept.
+    pub(super) kept: usize,
+    /// How many pairs overlap.
+    pub(super) found: usize,
 }
 
 /// Lanes of [`Now`] that hold the box.
 const BOX_LANES: u8 = 0b0111_0111;
+/// Lanes of the sum of two [`Now`] that tell whether the first or the second asks.
+const ASKING_LANES: u8 = 0b1000_1000;
 
 impl Kernel for Compare<'_> {
-    type Out = usize;
+    type Out = Compared;
 
     #[inline(always)]
-    fn run<S: Simd>(self) -> usize {
-        let Compare { now, step, near, out } = self;
+    fn run<S: Simd>(mut self) -> Compared {
+        let ends = Compared { kept: 0, found: 0 };
+        let (old, new) = (0..self.new_from, self.new_from..self.near.len());
+        if self.all_moved {
+            let ends = self.part::<S, true>(old, ASKING_LANES, ends);
+            self.part::<S, true>(new, 0, ends)
+        } else {
+            let ends = self.part::<S, false>(old, ASKING_LANES, ends);
+            self.part::<S, false>(new, 0, ends)
+        }
+    }
+}
+
+impl Compare<'_> {
+    /// Written without branches: which pairs overlap, no processor can guess.
+    #[inline(always)]
+    fn part<S: Simd, const ALL_MOVED: bool>(
+        &mut self,
+        part: Range<usize>,
+        stale_lanes: u8,
+        Compared { mut kept, mut found }: Compared,
+    ) -> Compared {
         let zero = S::F::splat(0.0);
-        // Written without branches: which pairs overlap, no processor can guess.
-        let mut end = out.len();
-        out.resize(end + near.len(), [0; 2]);
-        let mut kept = 0;
-        for at in 0..near.len() {
-            let pair = near[at];
-            let (a, b) = (&now[pair.a as usize], &now[pair.b as usize]);
-            let known = a.born().max(b.born()) <= pair.since;
-            let moved = a.moved().max(b.moved());
-            near[kept] = pair;
-            kept += usize::from(known & (step.wrapping_sub(moved) < REST));
+        for at in part {
+            let [a, b] = self.near[at];
+            let (first, second) = (&self.now[a as usize], &self.now[b as usize]);
             // Low − high: in lanes 0 to 2 of a and b, in lanes 4 to 6 of b and a. The sign of a
             // difference is right even where the difference is rounded.
-            let gap = S::F::load(&a.0).add(S::F::load(&b.0).swap_halves()).gt(zero);
-            out[end] = [pair.a, pair.b];
-            end += usize::from(known & (moved == step) & (gap & BOX_LANES == 0));
+            let sums = S::F::load(&first.0).add(S::F::load(&second.0).swap_halves()).gt(zero);
+            let mut keep = sums & stale_lanes == 0;
+            let mut touch = sums & (stale_lanes | BOX_LANES) == 0;
+            if !ALL_MOVED {
+                let moved = first.moved().max(second.moved());
+                keep &= self.step.wrapping_sub(moved) < REST;
+                touch &= moved == self.step;
+            }
+            self.near[kept] = [a, b];
+            kept += usize::from(keep);
+            self.out[found] = [a, b];
+            found += usize::from(touch);
         }
-        out.truncate(end);
-        kept
+        Compared { kept, found }
     }
 }

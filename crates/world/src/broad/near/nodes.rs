@@ -4,6 +4,7 @@
 //! leaf that grows least. Full nodes split at the middle of their longest axis. Boxes of nodes
 //! are loose until [`Nodes::refit`], which tightens what changed and nothing else.
 
+use super::index::Found;
 use super::span::Span;
 use super::{NONE, WIDTH};
 use glam::Vec3;
@@ -345,10 +346,15 @@ impl Nodes {
         level
     }
 
-    /// Calls `found` with the seats of all boxes that overlap `span`. Returns how many nodes were
+    /// Tells of the seats of all boxes that overlap `span`. Returns how many nodes were
     /// looked at. The same on any instruction set.
     #[inline(always)]
-    pub(super) fn query<S: Simd>(&self, span: Span, open: &mut Open, found: &mut Vec<u32>) -> u64 {
+    pub(super) fn query<S: Simd>(
+        &self,
+        span: Span,
+        open: &mut Open,
+        found: &mut impl Found,
+    ) -> u64 {
         let mut visited = 0;
         let low = [S::F::splat(span.low.x), S::F::splat(span.low.y), S::F::splat(span.low.z)];
         let high = [S::F::splat(span.high.x), S::F::splat(span.high.y), S::F::splat(span.high.z)];
@@ -382,7 +388,7 @@ impl Nodes {
                 hits &= hits - 1;
                 let child = node.child[lane];
                 if node.leaf {
-                    found.push(child);
+                    found.seat(child);
                 } else {
                     open[count] = child;
                     count += 1;

@@ -1,5 +1,6 @@
 //! Boxes as the structures keep them: two corners, possibly empty.
 
+use crate::Aabb;
 use glam::Vec3;
 
 /// Lowest and highest corner of a box, as a pair of points.
@@ -7,6 +8,13 @@ use glam::Vec3;
 pub(super) struct Span {
     pub(super) low: Vec3,
     pub(super) high: Vec3,
+}
+
+impl From<&Aabb> for Span {
+    #[inline]
+    fn from(bounds: &Aabb) -> Span {
+        Span { low: bounds.min().into(), high: bounds.max().into() }
+    }
 }
 
 impl Span {
@@ -26,7 +34,7 @@ impl Span {
     }
 
     pub(super) fn overlaps(&self, other: &Span) -> bool {
-        self.low.cmple(other.high).all() && other.low.cmple(self.high).all()
+        self.low.cmple(other.high).all() & other.low.cmple(self.high).all()
     }
 
     pub(super) fn union(self, other: Span) -> Span {
@@ -38,8 +46,9 @@ impl Span {
         self.low * 0.5 + self.high * 0.5
     }
 
+    #[inline]
     pub(super) fn contains(&self, other: &Span) -> bool {
-        self.low.cmple(other.low).all() && other.high.cmple(self.high).all()
+        self.low.cmple(other.low).all() & other.high.cmple(self.high).all()
     }
 
     pub(super) fn grown(self, share: f32) -> Span {
