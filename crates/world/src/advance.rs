@@ -18,9 +18,8 @@ mod turn;
 use crate::body::Velocity;
 use crate::id::BodyId;
 use crate::world::{State, World, WorldError, check_number};
-use flying::Flight;
 use glam::DVec3;
-use jostle_geom::{Motion, Pose};
+use jostle_geom::Pose;
 use turn::turn;
 
 /// What happened on the way.
@@ -50,7 +49,7 @@ pub struct Hit {
 }
 
 /// The most that a body may turn, in radians, in one piece of motion: well below half a turn, for
-/// [`Motion`] goes the short way round.
+/// [`Motion`](jostle_geom::Motion) goes the short way round.
 const TURN_MAX: f64 = 2.0;
 
 /// The most pieces that spin may cut an advance into. Bodies that turn more than 10 times in one
@@ -87,16 +86,14 @@ impl World {
         check_number("the time to advance", seconds)?;
         let mut advanced = Advanced::default();
         self.fall(seconds, &mut advanced);
-        let continuous = self.movers.iter().any(|&slot| self.is_continuous(slot));
-        let slices = if continuous { self.slices(seconds) } else { 1.0 };
-        for slice in 0..slices as u32 {
-            let part = seconds / slices;
-            let flights = self.take_off(part, &mut advanced);
-            if continuous {
-                self.fly(flights, [f64::from(slice) * part, part], &mut advanced);
-            } else {
-                flights.iter().for_each(|flight| self.land(flight));
+        if self.movers.iter().any(|&slot| self.is_continuous(slot)) {
+            let slices = self.slices(seconds);
+            for slice in 0..slices as u32 {
+                let part = seconds / slices;
+                self.fly([f64::from(slice) * part, part], &mut advanced);
             }
+        } else {
+            self.jump(seconds, &mut advanced);
         }
         advanced.stopped.sort_unstable();
         advanced.stopped.dedup();
@@ -130,23 +127,27 @@ impl World {
         (turned / TURN_MAX).ceil().clamp(1.0, SLICES_MAX)
     }
 
-    /// The motions of all bodies that move, by slot, as if nothing were in their way.
-    fn take_off(&mut self, seconds: f64, advanced: &mut Advanced) -> Vec<Flight> {
-        let mut flights = Vec::with_capacity(self.movers.len());
+    /// Where all bodies that move are after some time, by slot, if nothing is in their way.
+    fn ends(&mut self, seconds: f64, advanced: &mut Advanced) -> Vec<(u32, Pose)> {
+        let mut ends = Vec::with_capacity(self.movers.len());
         for slot in self.mover_slots() {
             let body = &self.members.at(slot).body;
             if body.velocity == Velocity::default() {
                 continue;
             }
             match moved(&body.pose, body.velocity, seconds) {
-                Some(end) => {
-                    let turn = body.velocity.angular * seconds;
-                    flights.push(Flight::new(slot, Motion::linear(&body.pose, &end), turn));
-                }
+                Some(end) => ends.push((slot, end)),
                 None => self.stop(slot, advanced),
             }
         }
-        flights
+        ends
+    }
+
+    /// Nobody looks where it goes.
+    fn jump(&mut self, seconds: f64, advanced: &mut Advanced) {
+        for (slot, end) in self.ends(seconds, advanced) {
+            self.land(slot, &end);
+        }
     }
 
     fn mover_slots(&self) -> Vec<u32> {
@@ -154,12 +155,11 @@ impl World {
     }
 
     /// Puts a body where its motion ends.
-    fn land(&mut self, flight: &Flight) {
-        let body = &mut self.members.at_mut(flight.slot).body;
-        let end = flight.motion.end();
-        if body.pose != end {
-            body.pose = end;
-            self.mark(BodyId(self.members.key(flight.slot)));
+    fn land(&mut self, slot: u32, end: &Pose) {
+        let body = &mut self.members.at_mut(slot).body;
+        if body.pose != *end {
+            body.pose = *end;
+            self.mark(BodyId(self.members.key(slot)));
         }
     }
 

@@ -101,15 +101,23 @@ impl World {
             return;
         }
         let meetings = self.find_meetings(changed);
-        let mut busy = BTreeSet::new();
-        for meeting in &meetings {
-            let [a, b] = meeting.slots;
-            busy.extend(
-                [(a, b), (b, a)].iter().filter(|(x, y)| self.responds(*x, *y)).map(|p| p.0),
-            );
-        }
-        self.change_velocities(&meetings);
+        let busy: BTreeSet<u32> = meetings
+            .iter()
+            .flat_map(|&Meeting { slots: [a, b], .. }| [(a, b), (b, a)])
+            .filter(|&(slot, other)| self.responds(slot, other))
+            .map(|(slot, _)| slot)
+            .collect();
+        let turned = self.change_velocities(&meetings);
         let back = self.set_back(&meetings);
+        for meeting in &meetings {
+            // Nothing approaches along the normals, and yet they met: they would come again in the
+            // same way for ever.
+            let [a, b] = &meeting.slots;
+            let untouched = !turned.contains(a) && !turned.contains(b);
+            if untouched && (back.contains(a) || back.contains(b)) {
+                self.turn_round(meeting);
+            }
+        }
         for &slot in &changed.0 {
             if !busy.contains(&slot) && !back.contains(&slot) {
                 let member = self.members.at_mut(slot);
@@ -138,31 +146,24 @@ impl World {
 
     /// The meetings are worked through one after the other, not added up: of two walls in one
     /// plane the second finds the body moving away, where a sum would throw it back twice as fast.
-    fn change_velocities(&mut self, meetings: &[Meeting]) {
+    /// Returns the bodies whose velocity changed.
+    fn change_velocities(&mut self, meetings: &[Meeting]) -> BTreeSet<u32> {
         /// Enough for a body in a corner of three walls; the rest is left to the next step.
         const ROUNDS: usize = 4;
         let mut turned = BTreeSet::new();
         for _ in 0..ROUNDS {
             let mut any = false;
             for meeting in meetings {
-                if self.exchange(meeting) {
-                    any = true;
-                    turned.extend(meeting.slots);
-                }
+                let changed = self.exchange(meeting);
+                any |= changed != [false; 2];
+                let slots = meeting.slots.iter().zip(changed);
+                turned.extend(slots.filter(|&(_, changed)| changed).map(|(slot, _)| *slot));
             }
             if !any {
                 break;
             }
         }
-        // Nothing approaches along the normals, and yet they touch: they would be set back and
-        // come again in the same way for ever.
-        for meeting in meetings {
-            let [a, b] = meeting.slots;
-            let untouched = !turned.contains(&a) && !turned.contains(&b);
-            if untouched && (self.goes_back(a, b) || self.goes_back(b, a)) {
-                self.turn_round(meeting);
-            }
-        }
+        turned
     }
 
     /// What a body does about what it touches.

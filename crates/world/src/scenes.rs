@@ -224,6 +224,19 @@ mod tests {
         assert!((0.5..Bunnies::REACH).contains(&longest), "{longest}");
     }
 
+    /// The number comes from the rules of the peers' program, written down a second time in another
+    /// language.
+    #[test]
+    fn boxes_are_where_the_peers_have_them() {
+        let mut boxes = PeerBoxes::new(1000);
+        (0..100).for_each(|_| boxes.step());
+        let numbers = boxes.places().iter().flat_map(|place| place.to_array());
+        let hash = numbers.fold(0xcbf2_9ce4_8422_2325, |hash: u64, x| {
+            (hash ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3)
+        });
+        assert_eq!(hash, 0xcc9d_75b1_3f04_2621, "{hash:#x}");
+    }
+
     #[test]
     fn every_bunny_has_its_place() {
         for count in [0, 1, 2, 9, 28, 50, 65] {

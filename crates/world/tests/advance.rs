@@ -4,9 +4,10 @@ mod moving;
 
 use glam::{DQuat, DVec2, DVec3};
 use jostle_geom::solids::{self, BumpyTorus};
-use jostle_geom::{Model, Pose, Quality};
+use jostle_geom::{Model, Motion, Pose, Quality};
 use jostle_world::{
-    Body, BodyId, Response, Settings, Shape, Velocity, VelocityResponse, Workers, World, WorldError,
+    Body, BodyId, Response, Settings, Shape, ShapePair, Velocity, VelocityResponse, Workers, World,
+    WorldError,
 };
 use moving::world;
 use moving::{Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, state, straight};
@@ -178,6 +179,66 @@ fn bullets_that_miss_fly_on() {
     }
 }
 
+/// The slow, obvious twin: two bodies on their way are looked at 500 times.
+#[test]
+fn hits_are_when_many_looks_see_them() {
+    const LOOKS: u32 = 500;
+    let (mut met, mut passed) = (0, 0);
+    for seed in 0..400 {
+        let mut random = Random::new(seed);
+        let mut world = world();
+        let mut add = |continuous: bool, random: &mut Random| {
+            let shape = match random.index(3) {
+                0 => cuboid(0.3, 2.0, 1.0),
+                1 => ball(random.between(0.1, 1.0)),
+                _ => torus(1.0),
+            };
+            let side = if continuous { -1.0 } else { 1.0 };
+            let from = DVec3::X * 3.0 * side + random.vector(1.0);
+            let linear = DVec3::X * -120.0 * side + random.vector(40.0);
+            let velocity = Velocity { linear, angular: random.vector(30.0) };
+            let pose = Pose::new(random.rotation(), from).unwrap();
+            let body = Body::moving(shape, pose).with_velocity(velocity);
+            let body = if continuous { body.with_continuous_motion() } else { body };
+            world.insert(body).unwrap()
+        };
+        let (a, b) = (add(true, &mut random), add(false, &mut random));
+        let start = [a, b].map(|id| world.pose(id).unwrap());
+        let mut free = world.clone();
+        free.set_continuous_motion(a, false).unwrap();
+        free.advance(FRAME).unwrap();
+        let ways = [a, b].map(|id| world.pose(id).unwrap()).into_iter().zip([a, b]);
+        let ways: Vec<Motion> =
+            ways.map(|(from, id)| Motion::linear(&from, &free.pose(id).unwrap())).collect();
+        let shapes = [a, b].map(|id| world.shape(id).unwrap().clone());
+        let touch = |s: f64| {
+            let (p, q) = (ways[0].at(s), ways[1].at(s));
+            ShapePair::new(&shapes[0], &p, &shapes[1], &q).touches()
+        };
+        if touch(0.0) {
+            continue;
+        }
+        let seen = (0..=LOOKS).map(|i| f64::from(i) / f64::from(LOOKS)).find(|&s| touch(s));
+        let hits = world.advance(FRAME).unwrap().hits;
+        let hit = hits.first().map(|hit| hit.time / FRAME);
+        match (seen, hit) {
+            (Some(seen), Some(hit)) => {
+                met += 1;
+                assert!(hit <= seen, "seed {seed}: {hit} {seen}");
+            }
+            (Some(seen), None) => panic!("seed {seed}: {start:?} missed at {seen}"),
+            (None, None) => passed += 1,
+            (None, Some(_)) => {}
+        }
+        if let Some(hit) = hit {
+            let (p, q) = (ways[0].at(hit), ways[1].at(hit));
+            let gap = ShapePair::new(&shapes[0], &p, &shapes[1], &q).distance().unwrap().distance;
+            assert!(0.0 < gap && gap < 1e-3, "seed {seed}: {gap}");
+        }
+    }
+    assert!(met > 100 && passed > 50, "{met} {passed}");
+}
+
 #[test]
 fn a_blade_stops_at_a_pillar() {
     // Half a blade is 2 long; the pillar stands 1.5 from the axis, a twentieth of a turn ahead.
@@ -200,6 +261,19 @@ fn a_blade_stops_at_a_pillar() {
             assert_eq!((0.2..0.3).contains(&angle), continuous, "{spin} {is_ball}: {angle}");
         }
     }
+}
+
+#[test]
+fn a_blade_meets_what_is_outside_of_the_boxes_of_both_ends() {
+    let mut world = world();
+    world.insert(Body::fixed(cuboid(0.1, 0.1, 1.0), at(1.9, 0.0, 0.0))).unwrap();
+    let velocity = Velocity { linear: DVec3::ZERO, angular: DVec3::Z * 60.0 };
+    let pose = Pose::new(DQuat::from_rotation_z(-1.0), DVec3::ZERO).unwrap();
+    let blade = Body::moving(cuboid(4.0, 0.01, 0.1), pose).with_velocity(velocity);
+    let blade = world.insert(blade.with_continuous_motion()).unwrap();
+    assert_eq!(world.advance(FRAME).unwrap().hits.len(), 1);
+    let along = world.pose(blade).unwrap().turn(DVec3::X);
+    assert!(along.x > 0.99 && along.y < 0.0, "{along}");
 }
 
 #[test]

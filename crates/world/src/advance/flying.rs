@@ -26,10 +26,10 @@ pub(super) const PIECES_MAX: u32 = 8;
 
 /// How a body moves from some time on, until the end of the time that is advanced: from 0 to 1.
 #[derive(Clone, Debug)]
-pub(super) struct Flight {
-    pub(super) slot: u32,
+struct Flight {
+    slot: u32,
     from: f64,
-    pub(super) motion: Motion,
+    motion: Motion,
     /// Axis times angle that it turns by in this motion.
     turn: DVec3,
     /// How many motions it had before this one.
@@ -40,7 +40,7 @@ pub(super) struct Flight {
 
 impl Flight {
     /// From the start on.
-    pub(super) fn new(slot: u32, motion: Motion, turn: DVec3) -> Flight {
+    fn new(slot: u32, motion: Motion, turn: DVec3) -> Flight {
         let angle = turn.length();
         // The way that `Motion` takes for more than half a turn.
         let whole = (angle / std::f64::consts::TAU).round() * std::f64::consts::TAU;
@@ -93,7 +93,8 @@ struct Flying<'w> {
 
 impl World {
     /// Lets bodies fly for the time `clock[1]`, after `clock[0]` seconds of this advance.
-    pub(super) fn fly(&mut self, flights: Vec<Flight>, clock: [f64; 2], advanced: &mut Advanced) {
+    pub(super) fn fly(&mut self, clock: [f64; 2], advanced: &mut Advanced) {
+        let ends = self.ends(clock[1], advanced);
         // Those that were moved by hand, or in the last part, have old boxes.
         for at in 0..self.changed.len() {
             let slot = self.changed[at];
@@ -111,8 +112,11 @@ impl World {
             due: BinaryHeap::new(),
             advanced,
         };
-        for flight in flights {
-            flying.start(flight);
+        for (slot, end) in ends {
+            let body = &flying.world.members.at(slot).body;
+            let motion = Motion::linear(&body.pose, &end);
+            let turn = body.velocity.angular * clock[1];
+            flying.start(Flight::new(slot, motion, turn));
         }
         flying.find_meetings();
         while let Some(Reverse(due)) = flying.due.pop() {
@@ -122,7 +126,7 @@ impl World {
             }
         }
         for flight in flying.flights.values() {
-            flying.world.land(flight);
+            flying.world.land(flight.slot, &flight.motion.end());
         }
     }
 }
@@ -249,7 +253,7 @@ impl Flying<'_> {
         let (normal, point) = (meeting.normal, meeting.points[1]);
         self.advanced.hits.push(Hit { a, b, time, normal, point });
         let before = meeting.slots.map(|slot| self.velocity(slot));
-        if !self.world.exchange(meeting) {
+        if self.world.exchange(meeting) == [false; 2] {
             // Nothing approaches along the normal, and yet they met: at another place.
             self.world.turn_round(meeting);
         }

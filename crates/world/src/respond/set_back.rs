@@ -52,7 +52,7 @@ impl World {
         left.into_keys().collect()
     }
 
-    pub(super) fn goes_back(&self, slot: u32, other: u32) -> bool {
+    fn goes_back(&self, slot: u32, other: u32) -> bool {
         self.responds(slot, other) && self.response(slot).is_some_and(|response| response.set_back)
     }
 

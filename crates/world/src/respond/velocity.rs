@@ -133,8 +133,8 @@ impl World {
         Some(Meeting { slots, normal, points, arms })
     }
 
-    /// What the bodies of a meeting do about their velocities. Says whether something changed.
-    pub(crate) fn exchange(&mut self, meeting: &Meeting) -> bool {
+    /// What the bodies of a meeting do about their velocities. Says whose changed.
+    pub(crate) fn exchange(&mut self, meeting: &Meeting) -> [bool; 2] {
         let mut sides = self.sides(meeting);
         let normal = meeting.normal;
         let closing = (sides[0].felt() - sides[1].felt()).dot(normal);
@@ -195,9 +195,10 @@ impl World {
     }
 
     /// Gives the bodies their velocities, after those that stop have stopped.
-    fn set_sides(&mut self, meeting: &Meeting, sides: &[Side; 2]) -> bool {
-        let mut any = false;
-        for (&slot, side) in meeting.slots.iter().zip(sides) {
+    fn set_sides(&mut self, meeting: &Meeting, sides: &[Side; 2]) -> [bool; 2] {
+        let mut changed = [false; 2];
+        for (i, side) in sides.iter().enumerate() {
+            let slot = meeting.slots[i];
             let velocity = match side.response {
                 None | Some(VelocityResponse::Keep) => continue,
                 Some(VelocityResponse::Bounce { .. }) => side.velocity,
@@ -206,10 +207,10 @@ impl World {
             if velocity != self.members.at(slot).body.velocity && velocity.is_finite() {
                 self.members.at_mut(slot).body.velocity = velocity;
                 self.note_activity(crate::BodyId(self.members.key(slot)));
-                any = true;
+                changed[i] = true;
             }
         }
-        any
+        changed
     }
 }
 
