@@ -10,7 +10,7 @@ use super::meet::{Meet, Mover, meet};
 use super::{Advanced, Hit, moved};
 use crate::Aabb;
 use crate::body::Velocity;
-use crate::broad::{Broad, SlotPair};
+use crate::broad::{Broad, SlotPair, slot_pair};
 use crate::id::BodyId;
 use crate::respond::VelocityResponse;
 use crate::respond::velocity::Meeting;
@@ -122,7 +122,7 @@ impl World {
         while let Some(Reverse(due)) = flying.due.pop() {
             if due.slots.map(|slot| flying.pieces(slot)) == due.pieces {
                 flying.deal_with(&due);
-                flying.find_meetings();
+                flying.find_new_meetings();
             }
         }
         for flight in flying.flights.values() {
@@ -166,20 +166,45 @@ impl Flying<'_> {
         Some(Aabb::around_wide(p.min(q) - radius, p.max(q) + radius))
     }
 
-    /// Asks all pairs with a new flight when they meet.
+    /// Asks all pairs when they meet.
     fn find_meetings(&mut self) {
         let mut pairs = Vec::new();
         self.broad.find_pairs(&self.world.settings.workers, &mut pairs);
         for slot in std::mem::take(&mut self.fresh) {
-            let flight = &self.flights[&slot];
-            if !self.looks(slot) {
-                continue;
-            }
-            let Some(bounds) = self.swept(flight) else { continue };
-            let others = self.world.bodies_in(&bounds);
-            let still = others.into_iter().filter(|other| !self.flights.contains_key(other));
-            pairs.extend(still.map(|other| [slot.min(other), slot.max(other)]));
+            pairs.extend(self.pairs_with_still(slot));
         }
+        self.ask(pairs);
+    }
+
+    /// Asks all pairs with a new flight when they meet.
+    fn find_new_meetings(&mut self) {
+        let mut pairs = Vec::new();
+        let mut others = Vec::new();
+        for slot in std::mem::take(&mut self.fresh) {
+            if let Some(bounds) = self.swept(&self.flights[&slot]) {
+                self.broad.query(&bounds, &mut others);
+                let others = others.iter().filter(|&&other| other != slot);
+                pairs.extend(others.map(|&other| slot_pair(slot, other)));
+            }
+            pairs.extend(self.pairs_with_still(slot));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        self.ask(pairs);
+    }
+
+    /// A flight with all bodies near its way that have none.
+    fn pairs_with_still(&self, slot: u32) -> Vec<SlotPair> {
+        let looks = self.looks(slot);
+        let Some(bounds) = self.swept(&self.flights[&slot]).filter(|_| looks) else {
+            return Vec::new();
+        };
+        let others = self.world.bodies_in(&bounds).into_iter();
+        let still = others.filter(|other| !self.flights.contains_key(other));
+        still.map(|other| slot_pair(slot, other)).collect()
+    }
+
+    fn ask(&mut self, pairs: Vec<SlotPair>) {
         for pair in pairs {
             self.due.extend(self.when(pair).map(Reverse));
         }

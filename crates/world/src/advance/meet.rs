@@ -4,7 +4,7 @@
 //! centre matters: two balls meet where a straight line enters a ball, and a ball and a mesh are
 //! told apart by balls that the mesh does not reach into.
 
-use crate::shape::{Shape, ShapeKind, ShapePair};
+use crate::shape::{Shape, ShapePair};
 use glam::DVec3;
 use jostle_geom::{Contact, ContactLimits, Model, Motion, Pair, Placed, time_of_contact};
 
@@ -47,35 +47,23 @@ pub(super) fn meet(a: &Mover<'_>, b: &Mover<'_>) -> Meet {
     if pass(a, b, skin) {
         return Meet::Never;
     }
-    match (form(a.shape), form(b.shape)) {
-        (Form::Model(one), Form::Model(other)) => {
+    match (a.shape.model(), b.shape.model()) {
+        (Some(one), Some(other)) => {
             Meshes { a: one, motion_a: &a.motion, b: other, motion_b: &b.motion }
                 .meet(skin, speed(a) + speed(b))
         }
         _ if ShapePair::new(a.shape, &start_a, b.shape, &start_b).touches() => Meet::Never,
-        (Form::Ball(one), Form::Ball(other)) => {
-            balls(start_a.translation() - start_b.translation(), way(a) - way(b), one + other, skin)
+        (None, None) => {
+            let (from, radii) = (start_a.translation() - start_b.translation(), radii(a, b));
+            balls(from, way(a) - way(b), radii, skin)
         }
-        (Form::Ball(radius), Form::Model(model)) => {
-            BallAndMesh { ball: a, radius, mesh: b, model, skin }.meet()
-        }
-        (Form::Model(model), Form::Ball(radius)) => {
-            BallAndMesh { ball: b, radius, mesh: a, model, skin }.meet()
-        }
+        (None, Some(model)) => BallAndMesh { ball: a, mesh: b, model, skin }.meet(),
+        (Some(model), None) => BallAndMesh { ball: b, mesh: a, model, skin }.meet(),
     }
 }
 
-/// What a shape is, as far as motion is concerned.
-enum Form<'a> {
-    Ball(f64),
-    Model(&'a Model),
-}
-
-fn form(shape: &Shape) -> Form<'_> {
-    match shape.kind() {
-        ShapeKind::Mesh(model) => Form::Model(model),
-        ShapeKind::Sphere { radius } => Form::Ball(radius),
-    }
+fn radii(a: &Mover<'_>, b: &Mover<'_>) -> f64 {
+    a.shape.radius() + b.shape.radius()
 }
 
 fn skin(a: &Mover<'_>, b: &Mover<'_>) -> f64 {
@@ -93,7 +81,7 @@ fn pass(a: &Mover<'_>, b: &Mover<'_>, skin: f64) -> bool {
     let closest = -from.dot(way) / way.length_squared();
     // Also for 0 / 0, without motion.
     let closest = if closest > 0.0 { closest.min(1.0) } else { 0.0 };
-    let reach = (a.shape.radius() + b.shape.radius() + skin) * (1.0 + 1e-6);
+    let reach = (radii(a, b) + skin) * (1.0 + 1e-6);
     (from + way * closest).length() > reach
 }
 
@@ -170,7 +158,6 @@ fn balls(from: DVec3, way: DVec3, radii: f64, skin: f64) -> Meet {
 /// A ball and a mesh on their ways.
 struct BallAndMesh<'a> {
     ball: &'a Mover<'a>,
-    radius: f64,
     mesh: &'a Mover<'a>,
     model: &'a Model,
     skin: f64,
@@ -215,8 +202,9 @@ impl BallAndMesh<'_> {
         let arm = centre - pose.translation();
         let turning = self.mesh.turn.length();
         let bend = turning * (2.0 * drift.length() + turning * (arm.length() + drift.length()));
-        let gap = closest.distance - self.radius;
-        let radius = self.radius + 0.5 * gap.min(self.skin);
+        let radius = self.ball.shape.radius();
+        let gap = closest.distance - radius;
+        let radius = radius + 0.5 * gap.min(self.skin);
         let left = 1.0 - time;
         let way = drift - self.mesh.turn.cross(arm);
         Some(Look { placed, centre, radius, gap, up, way, slack: 0.5 * bend * left, left })

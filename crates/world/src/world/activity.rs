@@ -1,6 +1,6 @@
 //! Who moves by itself, who responds, who is near.
 
-use super::{Member, World, WorldError};
+use super::{World, WorldError};
 use crate::Aabb;
 use crate::body::{Mobility, Velocity};
 use crate::id::BodyId;
@@ -79,8 +79,10 @@ impl World {
     /// Slots of all bodies whose boxes overlap a box, sorted. Boxes are as of the last step, or
     /// what [`World::advance`] and responses made of them since.
     pub(crate) fn bodies_in(&self, bounds: &Aabb) -> Vec<u32> {
-        let overlaps = |member: &Member| member.bounds.is_some_and(|b| b.overlaps(bounds));
-        let found = self.members.iter().filter(|(_, member)| overlaps(member));
-        found.map(|(key, _)| key.slot).collect()
+        let mut found = Vec::new();
+        self.broad.query(bounds, &mut found);
+        // The broad phase may know larger boxes, for clearances.
+        found.retain(|&slot| self.members.at(slot).bounds.is_some_and(|b| b.overlaps(bounds)));
+        found
     }
 }
