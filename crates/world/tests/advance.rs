@@ -5,6 +5,7 @@ mod moving;
 use glam::{DQuat, DVec2, DVec3};
 use jostle_geom::solids::{self, BumpyTorus};
 use jostle_geom::{Model, Motion, Pose, Quality};
+use jostle_world::broad::Structure;
 use jostle_world::{
     Body, BodyId, Response, Settings, Shape, ShapePair, Velocity, VelocityResponse, Workers, World,
     WorldError,
@@ -442,7 +443,7 @@ fn nobody_leaves_the_box_and_nothing_gains_speed() {
 }
 
 #[test]
-fn the_same_bits_for_any_number_of_threads_and_from_a_clone() {
+fn the_same_bits_for_any_structure_any_number_of_threads_and_from_a_clone() {
     let run = |mut world: World, frames: usize| {
         for _ in 0..frames {
             world.advance(FRAME).unwrap();
@@ -454,6 +455,10 @@ fn the_same_bits_for_any_number_of_threads_and_from_a_clone() {
     let workers = Workers::new(2).unwrap();
     let shared = run(crowd(3, Settings { workers, ..Settings::default() }), 60);
     assert_eq!(state(&alone), state(&shared));
+    for structure in Structure::ALL {
+        let world = run(crowd(3, Settings { structure, ..Settings::default() }), 60);
+        assert_eq!(state(&alone), state(&world), "{structure:?}");
+    }
     let half = run(crowd(3, Settings::default()), 30);
     assert_ne!(state(&half), state(&alone));
     assert_eq!(state(&run(half.clone(), 30)), state(&alone));

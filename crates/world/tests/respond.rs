@@ -5,11 +5,16 @@ mod moving;
 use glam::{DQuat, DVec3};
 use jostle_geom::solids::BumpyTorus;
 use jostle_geom::{Model, Pose, Quality};
+use jostle_world::broad::Structure;
+use jostle_world::scenes::Bunnies;
 use jostle_world::{
-    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Shape, Velocity, VelocityResponse,
-    World,
+    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Shape, Stopwatch, Velocity,
+    VelocityResponse, Workers, World,
 };
-use moving::{Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, straight, world};
+use moving::{
+    Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, state, straight, world,
+};
+use std::time::Duration;
 
 const FRAME: f64 = 1.0 / 30.0;
 
@@ -278,6 +283,23 @@ fn interests_of_a_responder_in_the_distance_of_a_wall() {
     assert_eq!(world.velocity(cube).unwrap().linear.x, -1.5);
 }
 
+#[test]
+fn without_time_to_look_only_real_contacts_are_responded_to() {
+    for (x, touches) in [(1.8, false), (1.2, true)] {
+        let stopwatch: Stopwatch = || Duration::from_secs(1);
+        let mut world = World::new(Settings { stopwatch: Some(stopwatch), ..Settings::default() });
+        world.insert(Body::fixed(ball(1.0), Pose::IDENTITY)).unwrap();
+        let body = Body::moving(ball(1.0), at(x + 1.0, x, 0.0)).with_response(bounce(1.0));
+        let id = world.insert(body.with_velocity(straight(-1.0, 0.0, 0.0))).unwrap();
+        world.step();
+        world.advance(1.0).unwrap();
+        let report = world.step_within(Duration::ZERO).unwrap();
+        assert_eq!(report.limited.conservative.len(), 1);
+        assert_eq!(report.counts.responses, usize::from(touches));
+        assert_eq!(world.velocity(id).unwrap() != straight(-1.0, 0.0, 0.0), touches);
+    }
+}
+
 /// Two floors, with their faces at z = 0 and z = −5.
 fn floors(world: &mut World) -> [BodyId; 2] {
     [-1.0, -6.0].map(|z| world.insert(Body::fixed(cuboid(9.0, 9.0, 2.0), at(0.0, 0.0, z))).unwrap())
@@ -414,6 +436,23 @@ fn bodies_that_are_set_back_never_overlap_and_keep_moving() {
             assert!(way.length() > 0.01, "seed {seed}: {id} is stuck");
         }
     }
+}
+
+#[test]
+fn the_same_bits_for_any_structure_and_any_number_of_threads() {
+    let run = |settings: Settings| {
+        let mut world = Bunnies { count: 60, seed: 5 }.world(settings);
+        for _ in 0..60 {
+            Bunnies::frame(&mut world);
+        }
+        state(&world)
+    };
+    let first = run(Settings::default());
+    for structure in Structure::ALL {
+        assert_eq!(run(Settings { structure, ..Settings::default() }), first, "{structure:?}");
+    }
+    let workers = Workers::new(2).unwrap();
+    assert_eq!(run(Settings { workers, ..Settings::default() }), first);
 }
 
 #[test]

@@ -92,10 +92,10 @@ fn push(sides: &mut [Side; 2], change: DVec3) {
 impl World {
     /// The meeting of two bodies that touch.
     ///
-    /// The normal is that of the closest points at the last free poses, if they were free then. Of the faces that touch
-    /// now some may well be at the side of what was hit, and to the bodies themselves it matters
-    /// from where they came: two convex bodies without spin that were apart along a direction can
-    /// only have met by approaching along it.
+    /// The normal is that of the closest points at the last free poses, if they were free then. Of
+    /// the faces that touch now some may well be at the side of what was hit; but two convex bodies
+    /// without spin that were apart along a direction can only have met by approaching along it.
+    /// (With the normals of faces that touch, bodies in a crowd get stuck.)
     pub(super) fn meeting(&self, a: u32, b: u32) -> Option<Meeting> {
         let free = [a, b].map(|slot| self.members.at(slot).free_pose);
         if let Some(meeting) = self.meeting_at([a, b], free) {
