@@ -3,13 +3,6 @@
 //! A body moves with its velocity in a straight line and turns with its spin; gravity changes the
 //! velocity once, before the body moves. No library trigonometry is involved: machines agree on
 //! every bit.
-//!
-//! **Continuous motion.** Bodies that asked for it do not jump. When one of them and another body
-//! meet on the way, both are placed just before that, a millionth of the size of the smaller one
-//! apart, and respond at once, at the time of their meeting: bodies that bounce use up the rest of
-//! the time, up to [`flying::PIECES_MAX`] times, others wait. So they do not overlap afterwards,
-//! and the next step does not find them touching; [`Advanced::hits`] tells whom they met. What a
-//! body touches already does not stop it: it must be able to leave.
 
 mod flying;
 mod meet;
@@ -58,6 +51,14 @@ const SLICES_MAX: f64 = 32.0;
 
 impl World {
     /// Moves all bodies that have a velocity, or fall, for `seconds`. The next step compares them.
+    ///
+    /// Bodies [with continuous motion](crate::Body::with_continuous_motion) do not jump. When one
+    /// of them and another body meet on the way, both are placed just before that, about a
+    /// millionth of the size of the smaller one apart, and respond at once, at the time of their
+    /// meeting: bodies that bounce use up the rest of the time, with up to 8 changes of their way,
+    /// others wait where they are. So they do not overlap afterwards, and the next step does not
+    /// find them touching; [`Advanced::hits`] tells whom they met. What a body touches already does
+    /// not stop it: it must be able to leave.
     ///
     /// ```
     /// use glam::DVec3;
