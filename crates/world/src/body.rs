@@ -2,7 +2,7 @@
 
 use crate::Shape;
 use crate::id::GroupId;
-use crate::respond::Response;
+use crate::respond::{Fall, Response};
 use glam::DVec3;
 use jostle_geom::Pose;
 
@@ -78,6 +78,7 @@ pub struct Body {
     pub(crate) family: Option<u32>,
     pub(crate) group: Option<GroupId>,
     pub(crate) response: Option<Response>,
+    pub(crate) fall: Option<Fall>,
     pub(crate) continuous: bool,
 }
 
@@ -92,6 +93,7 @@ impl Body {
             family: None,
             group: None,
             response: None,
+            fall: None,
             continuous: false,
         }
     }
@@ -145,7 +147,14 @@ impl Body {
         Body { response: Some(response), ..self }
     }
 
-    /// Stopped by what is in its way when it moves by its velocity, however fast it is.
+    /// Under gravity, see [`World::set_gravity`](crate::World::set_gravity).
+    #[must_use]
+    pub fn with_gravity(self, fall: Fall) -> Body {
+        Body { fall: Some(fall), ..self }
+    }
+
+    /// Stopped by what is in its way when it moves by its velocity, however fast it is: see
+    /// [`World::advance`](crate::World::advance).
     #[must_use]
     pub fn with_continuous_motion(self) -> Body {
         Body { continuous: true, ..self }

@@ -198,7 +198,7 @@ impl Broad {
 }
 
 /// The pair of two different slots, the smaller first.
-fn slot_pair(a: u32, b: u32) -> SlotPair {
+pub(crate) fn slot_pair(a: u32, b: u32) -> SlotPair {
     debug_assert_ne!(a, b);
     if a < b { [a, b] } else { [b, a] }
 }

@@ -6,6 +6,7 @@
 //! a given order, and a [`Detector`] is a world with its modules on a thread of its own.
 
 mod aabb;
+mod advance;
 pub mod aura;
 mod body;
 pub mod broad;
@@ -17,6 +18,7 @@ mod modules;
 mod report;
 mod request;
 mod respond;
+pub mod scenes;
 mod shape;
 mod step;
 mod ticket;
@@ -24,6 +26,7 @@ mod workers;
 mod world;
 
 pub use aabb::Aabb;
+pub use advance::{Advanced, Hit};
 pub use body::{Body, Layers, Mobility, Velocity};
 pub use contact::{Certainty, Change, Contact, Event, Found, Measured};
 pub use detector::{
@@ -38,7 +41,7 @@ pub use modules::{
 };
 pub use report::{Counts, Limited, Report, Stopwatch, Times};
 pub use request::{Job, Reply, Request, RequestError};
-pub use respond::{Response, VelocityResponse};
+pub use respond::{Fall, Response, VelocityResponse};
 pub use shape::{Shape, ShapeError, ShapeKind, ShapePair};
 pub use ticket::Ticket;
 pub use workers::{Workers, WorkersError};

@@ -60,21 +60,26 @@ impl World {
         slots.dedup();
         slots.retain(|&slot| self.members.is_taken(slot) && self.members.at(slot).changed);
         for &slot in &slots {
-            let reach = self.reach(BodyId(self.members.key(slot)));
-            let member = self.members.at_mut(slot);
-            member.changed = false;
-            member.bounds = member.body.shape.bounds(&member.body.pose);
-            let known = std::mem::replace(&mut member.in_broad, member.bounds.is_some());
-            let bounds = member.bounds;
-            match (known, bounds.map(|b| if reach > 0.0 { b.grown(reach) } else { b })) {
-                (true, Some(bounds)) => self.broad.update(slot, bounds),
-                (false, Some(bounds)) => self.broad.insert(slot, bounds),
-                (true, None) => self.broad.remove(slot),
-                (false, None) => {}
-            }
+            self.members.at_mut(slot).changed = false;
+            self.update_volume(slot);
         }
         self.report.counts.changed = slots.len();
         Changed(slots)
+    }
+
+    /// Gives the broad phase the box of a body.
+    pub(crate) fn update_volume(&mut self, slot: u32) {
+        let reach = self.reach(BodyId(self.members.key(slot)));
+        let member = self.members.at_mut(slot);
+        member.bounds = member.body.shape.bounds(&member.body.pose);
+        let known = std::mem::replace(&mut member.in_broad, member.bounds.is_some());
+        let bounds = member.bounds;
+        match (known, bounds.map(|b| if reach > 0.0 { b.grown(reach) } else { b })) {
+            (true, Some(bounds)) => self.broad.update(slot, bounds),
+            (false, Some(bounds)) => self.broad.insert(slot, bounds),
+            (true, None) => self.broad.remove(slot),
+            (false, None) => {}
+        }
     }
 
     /// Pairs of overlapping boxes of which at least one changed.

@@ -3,6 +3,7 @@
 //! Numbers that are not finite cannot get in: [`Pose`], [`Shape`] and meshes refuse them when they
 //! are made, velocities and distances are checked below. Behind this door code relies on it.
 
+mod activity;
 mod groups;
 mod interests;
 
@@ -12,13 +13,14 @@ use crate::contact::{Change, Contact, Event, Measured};
 use crate::id::{BodyId, GroupId, Slots};
 use crate::interest::{Interests, Policy};
 use crate::report::{Report, Stopwatch};
-use crate::respond::Response;
+use crate::respond::{Response, VelocityResponse};
 use crate::shape::{Shape, ShapeKind};
 use crate::step::budget::Budget;
 use crate::{Aabb, Workers};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 pub(crate) use groups::Group;
 use jostle_geom::{MeshError, Pose};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -68,6 +70,9 @@ pub enum WorldError {
     /// A velocity with a number that is not finite.
     #[error("velocity {0:?} has a number that is not finite")]
     Velocity(Velocity),
+    /// A gravity with a number that is not finite.
+    #[error("gravity {0} has a number that is not finite")]
+    Gravity(DVec3),
     /// A distance or time that is not a finite number from 0 on.
     #[error("{what} is {value}; expected a finite number from 0 on")]
     Number {
@@ -98,7 +103,8 @@ pub(crate) struct Member {
     pub(crate) body: Body,
     /// The tight box at the last step; `None` before the first and for empty meshes.
     pub(crate) bounds: Option<Aabb>,
-    /// Where it last touched nothing.
+    /// Where it was at the last step after which it touched nothing that it responds to. Kept only
+    /// while somebody responds; a guess before the first step.
     pub(crate) free_pose: Pose,
     pub(crate) interests: Interests,
     /// Bodies that it is never compared with; sorted.
@@ -160,7 +166,11 @@ pub struct World {
     pub(crate) group_overlaps: Vec<[GroupId; 2]>,
     pub(crate) report: Report,
     pub(crate) budget: Budget,
-    pub(crate) gravity: glam::DVec3,
+    pub(crate) gravity: DVec3,
+    /// Slots of bodies that [`World::advance`] moves.
+    pub(crate) movers: BTreeSet<u32>,
+    /// Slots of bodies that respond to what they touch.
+    pub(crate) responders: BTreeSet<u32>,
     /// Room for the pairs of a step, kept to save allocations.
     pub(crate) candidates: Vec<SlotPair>,
 }
@@ -182,7 +192,9 @@ impl World {
             group_overlaps: Vec::new(),
             report: Report::default(),
             budget: Budget::default(),
-            gravity: glam::DVec3::ZERO,
+            gravity: DVec3::ZERO,
+            movers: BTreeSet::new(),
+            responders: BTreeSet::new(),
             candidates: Vec::new(),
         }
     }
@@ -190,9 +202,10 @@ impl World {
     /// Brings a body in. It is compared with the others from the next step on.
     ///
     /// # Errors
-    /// A velocity that is not finite, a group that is not there.
+    /// A velocity or restitution that is not a good number, a group that is not there.
     pub fn insert(&mut self, body: Body) -> Result<BodyId, WorldError> {
         check_velocity(body.velocity)?;
+        check_response(body.response)?;
         let group = body.group;
         if let Some(group) = group {
             self.known_group(group)?;
@@ -212,6 +225,7 @@ impl World {
             self.join_group(id, group);
         }
         self.mark(id);
+        self.note_activity(id);
         Ok(id)
     }
 
@@ -228,6 +242,8 @@ impl World {
         if let Some(group) = member.body.group {
             self.leave_group(id, group);
         }
+        self.movers.remove(&id.slot());
+        self.responders.remove(&id.slot());
         self.gone = true;
         if self.changed.len() > 2 * self.len() + 64 {
             // Bodies that come and go without a step between.
@@ -267,6 +283,7 @@ impl World {
     pub fn set_velocity(&mut self, id: BodyId, velocity: Velocity) -> Result<(), WorldError> {
         check_velocity(velocity)?;
         self.member_mut(id)?.body.velocity = velocity;
+        self.note_activity(id);
         Ok(())
     }
 
@@ -330,13 +347,15 @@ impl World {
     /// Gives a body another response, or none.
     ///
     /// # Errors
-    /// [`WorldError::UnknownBody`].
+    /// [`WorldError::UnknownBody`], [`WorldError::Number`] for the restitution.
     pub fn set_response(
         &mut self,
         id: BodyId,
         response: Option<Response>,
     ) -> Result<(), WorldError> {
+        check_response(response)?;
         self.member_mut(id)?.body.response = response;
+        self.note_activity(id);
         Ok(())
     }
 
@@ -495,6 +514,13 @@ pub(crate) fn ordered(a: BodyId, b: BodyId) -> [BodyId; 2] {
 
 fn check_velocity(velocity: Velocity) -> Result<(), WorldError> {
     if velocity.is_finite() { Ok(()) } else { Err(WorldError::Velocity(velocity)) }
+}
+
+fn check_response(response: Option<Response>) -> Result<(), WorldError> {
+    match response.map(|response| response.velocity) {
+        Some(VelocityResponse::Bounce { restitution }) => check_number("restitution", restitution),
+        _ => Ok(()),
+    }
 }
 
 /// A finite number from 0 on.
