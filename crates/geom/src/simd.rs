@@ -213,7 +213,7 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Out {
 
 /// Asks the processor to fetch a value's cache lines; has no other effect.
 #[inline(always)]
-pub(crate) fn prefetch<T>(value: &T) {
+pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         let mut at = std::ptr::from_ref(value).cast::<i8>();

@@ -28,7 +28,7 @@ use crate::{Aabb, Workers};
 use glam::Vec3;
 pub(super) use index::IndexKind;
 use index::{Fat, Index, Leaver};
-use jostle_geom::simd::Isa;
+use jostle_geom::simd::{Isa, prefetch};
 use kernels::{Ask, Compare, Compared, Near, Now, Query};
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::{ParallelSlice, ParallelSliceMut};
@@ -44,6 +44,8 @@ const WIDTH: usize = 8;
 /// Seats are numbered anew when this many boxes per box changed their places. Boxes that drift
 /// lose their neighbours in memory slowly.
 const REPLACED_MAX: usize = 8;
+/// How many updates ahead memory is fetched.
+const FETCH_AHEAD: usize = 8;
 /// No seat.
 const NONE: u32 = u32::MAX;
 
@@ -134,6 +136,7 @@ impl NearPairs {
     pub(super) fn update(&mut self, slot: u32, bounds: Aabb) {
         let seat = self.seats[slot as usize];
         assert!(seat != NONE, "slot {slot} is empty");
+        self.fetch_ahead(slot);
         let at = seat as usize;
         let before = self.now[at];
         let span = Span::from(&bounds);
@@ -143,6 +146,19 @@ impl NearPairs {
         if !stays {
             let was = before.span();
             self.leave(seat, 0.5 * (span.low - was.low) + 0.5 * (span.high - was.high));
+        }
+    }
+
+    /// Callers mostly go through their boxes in order; seats are in another one.
+    #[inline(always)]
+    fn fetch_ahead(&self, slot: u32) {
+        if let Some(&seat) = self.seats.get(slot as usize + FETCH_AHEAD) {
+            if let (Some(now), Some(fat)) =
+                (self.now.get(seat as usize), self.fat.get(seat as usize))
+            {
+                prefetch(now);
+                prefetch(fat);
+            }
         }
     }
 
@@ -177,10 +193,10 @@ impl NearPairs {
         } else if self.replaced > REPLACED_MAX * self.boxes {
             self.number_seats();
         }
-        let leavers = self.take_leavers();
+        let (leavers, asking) = self.take_leavers();
         self.place(&leavers);
         let known = self.near.len();
-        let looked_at = self.ask_for_near_pairs(&leavers, workers);
+        let looked_at = self.ask_for_near_pairs(&leavers, &asking, workers);
         let compared = self.near.len() as u64;
         self.compare_near_pairs(known, movers == self.boxes, workers, out);
         for leaver in &leavers {
@@ -218,12 +234,13 @@ impl NearPairs {
         boxes.map(|(slot, span)| (slot, Aabb::around(span.low.into(), span.high.into()))).collect()
     }
 
-    fn take_leavers(&mut self) -> Vec<Leaver> {
+    /// The boxes that left their fat boxes, and the same as bits by seat.
+    fn take_leavers(&mut self) -> (Vec<Leaver>, Vec<u64>) {
         let motion = |seat: u32| self.motion[seat as usize];
         let leavers = ones(&self.leaves).map(|seat| Leaver { seat, motion: motion(seat) });
         let leavers = leavers.collect();
-        self.leaves.fill(0);
-        leavers
+        let none = vec![0; self.leaves.len()];
+        (leavers, std::mem::replace(&mut self.leaves, none))
     }
 
     /// New fat boxes for the leavers, and their new places in the index.
@@ -255,12 +272,12 @@ impl NearPairs {
     }
 
     /// Each leaver's pairs join the list of near pairs. Returns how many boxes were looked at.
-    fn ask_for_near_pairs(&mut self, leavers: &[Leaver], workers: &Workers) -> u64 {
+    fn ask_for_near_pairs(&mut self, leavers: &[Leaver], asking: &[u64], workers: &Workers) -> u64 {
         let isa = Isa::best();
-        let (index, now, fat) = (&self.index, &self.now[..], &self.fat[..]);
+        let (index, fat) = (&self.index, &self.fat[..]);
         let ask = |leavers: &[Leaver]| {
             let mut near = Vec::with_capacity(leavers.len() * 8);
-            let visited = isa.run(Ask { index, now, fat, leavers, near: &mut near });
+            let visited = isa.run(Ask { index, asking, fat, leavers, near: &mut near });
             (near, visited)
         };
         let mut visited = 0;
@@ -273,7 +290,7 @@ impl NearPairs {
                     visited += looked_at;
                 }
             }
-            _ => visited += isa.run(Ask { index, now, fat, leavers, near: &mut self.near }),
+            _ => visited += isa.run(Ask { index, asking, fat, leavers, near: &mut self.near }),
         }
         visited * WIDTH as u64
     }

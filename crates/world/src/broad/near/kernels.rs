@@ -39,11 +39,6 @@ impl Now {
     }
 
     #[inline]
-    pub(super) fn is_asking(&self) -> bool {
-        self.0[3] > 0.0
-    }
-
-    #[inline]
     pub(super) fn moved(&self) -> u32 {
         self.0[7].to_bits()
     }
@@ -85,7 +80,8 @@ impl Kernel for Query<'_> {
 /// Who is near the leavers? Returns how much was looked at.
 pub(super) struct Ask<'a> {
     pub(super) index: &'a Index,
-    pub(super) now: &'a [Now],
+    /// Which seats ask: a bit each.
+    pub(super) asking: &'a [u64],
     pub(super) fat: &'a [Span],
     pub(super) leavers: &'a [Leaver],
     pub(super) near: &'a mut Vec<Near>,
@@ -96,10 +92,10 @@ impl Kernel for Ask<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> u64 {
-        let Ask { index, now, fat, leavers, near } = self;
+        let Ask { index, asking, fat, leavers, near } = self;
         let mut open = OPEN;
         let mut visited = 0;
-        let mut pairs = NewPairs { end: near.len(), near, now, a: 0 };
+        let mut pairs = NewPairs { end: near.len(), near, asking, a: 0 };
         for leaver in leavers {
             pairs.a = leaver.seat;
             visited += index.query::<S>(fat[leaver.seat as usize], &mut open, &mut pairs);
@@ -114,7 +110,7 @@ struct NewPairs<'a> {
     near: &'a mut Vec<Near>,
     /// What lies behind this is only room.
     end: usize,
-    now: &'a [Now],
+    asking: &'a [u64],
     a: u32,
 }
 
@@ -127,7 +123,8 @@ impl Found for NewPairs<'_> {
         self.near[self.end] = [self.a, b];
         // Two that ask find each other; the one with the smaller seat says so. Nobody is near
         // itself.
-        let skipped = self.now[b as usize].is_asking() & (b <= self.a);
+        let asks = self.asking[b as usize / 64] >> (b % 64) & 1 != 0;
+        let skipped = asks & (b <= self.a);
         self.end += usize::from(!skipped);
     }
 }
