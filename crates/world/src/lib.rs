@@ -15,6 +15,7 @@ mod detector;
 mod id;
 mod interest;
 mod modules;
+pub mod pieces;
 mod report;
 mod request;
 mod respond;

@@ -8,10 +8,10 @@ use crate::body::{Body, Layers, Velocity};
 use crate::id::{BodyId, GroupId};
 use crate::interest::{Ask, Party};
 use crate::modules::{ModuleId, ModuleRequest};
-use crate::respond::Response;
+use crate::respond::{Fall, Response};
 use crate::shape::Shape;
 use crate::world::{World, WorldError};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use jostle_geom::Pose;
 use thiserror::Error;
 
@@ -63,6 +63,27 @@ pub enum Request {
         id: BodyId,
         /// Its new response, or none.
         response: Option<Response>,
+    },
+    /// [`World::set_gravity`].
+    SetGravity(DVec3),
+    /// [`World::set_fall`].
+    SetFall {
+        /// The body.
+        id: BodyId,
+        /// What it falls onto, or nothing if it does not fall.
+        fall: Option<Fall>,
+    },
+    /// [`World::set_continuous_motion`].
+    SetContinuousMotion {
+        /// The body.
+        id: BodyId,
+        /// Whether what is in its way stops it.
+        on: bool,
+    },
+    /// [`World::advance`]; what was hit is not replied.
+    Advance {
+        /// For how long.
+        seconds: f64,
     },
     /// [`World::disable`].
     Disable(BodyId),
@@ -201,6 +222,10 @@ impl World {
             Request::Deform { id, vertices } => self.deform(id, &vertices),
             Request::SetLayers { id, layers } => self.set_layers(id, layers),
             Request::SetResponse { id, response } => self.set_response(id, response),
+            Request::SetGravity(gravity) => self.set_gravity(gravity),
+            Request::SetFall { id, fall } => self.set_fall(id, fall),
+            Request::SetContinuousMotion { id, on } => self.set_continuous_motion(id, on),
+            Request::Advance { seconds } => self.advance(seconds).map(drop),
             Request::Disable(id) => self.disable(id),
             Request::IgnorePair(a, b) => self.ignore_pair(a, b),
             Request::HeedPair(a, b) => self.heed_pair(a, b),

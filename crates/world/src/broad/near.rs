@@ -152,14 +152,9 @@ impl NearPairs {
     /// Callers mostly go through their boxes in order; seats are in another one.
     #[inline(always)]
     fn fetch_ahead(&self, slot: u32) {
-        if let Some(&seat) = self.seats.get(slot as usize + FETCH_AHEAD) {
-            if let (Some(now), Some(fat)) =
-                (self.now.get(seat as usize), self.fat.get(seat as usize))
-            {
-                prefetch(now);
-                prefetch(fat);
-            }
-        }
+        let Some(&seat) = self.seats.get(slot as usize + FETCH_AHEAD) else { return };
+        self.now.get(seat as usize).into_iter().for_each(prefetch);
+        self.fat.get(seat as usize).into_iter().for_each(prefetch);
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
@@ -231,7 +226,7 @@ impl NearPairs {
     pub(super) fn all(&self) -> Vec<(u32, Aabb)> {
         let there = self.now.iter().zip(&self.slots).filter(|(now, _)| now.is_there());
         let boxes = there.map(|(now, &slot)| (slot, now.span()));
-        boxes.map(|(slot, span)| (slot, Aabb::around(span.low.into(), span.high.into()))).collect()
+        boxes.map(|(slot, span)| (slot, Aabb::around(span.low, span.high))).collect()
     }
 
     /// The boxes that left their fat boxes, and the same as bits by seat.

@@ -473,3 +473,55 @@ fn ordered_bits(x: f32) -> i32 {
     let bits = x.to_bits() as i32;
     bits ^ (((bits >> 31) as u32) >> 1) as i32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn random(state: &mut u64) -> f32 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state >> 40) as f32 / (1 << 24) as f32
+    }
+
+    fn span(state: &mut u64, spread: f32) -> Span {
+        let low = Vec3::new(random(state), random(state), random(state)) * spread;
+        let size = Vec3::new(random(state), random(state), random(state));
+        Span { low, high: low + size * random(state) * 3.0 }
+    }
+
+    #[test]
+    fn the_tree_is_right_after_whatever_is_done_to_it() {
+        for (seed, spread) in [(1, 0.0), (2, 5.0), (3, 100.0)] {
+            let mut state = 0x9E37_79B9 * seed;
+            let mut tree = Nodes::new();
+            let mut boxes = BTreeMap::new();
+            for round in 0..300 {
+                for _ in 0..20 {
+                    let seat = (random(&mut state) * 200.0) as u32;
+                    let new = span(&mut state, spread);
+                    let known = boxes.contains_key(&seat);
+                    if known && random(&mut state) < 0.3 {
+                        tree.remove(seat);
+                        boxes.remove(&seat);
+                    } else if !known || !tree.update_or_remove(seat, new) {
+                        tree.insert(seat, new);
+                        boxes.insert(seat, new);
+                    } else {
+                        boxes.insert(seat, new);
+                    }
+                }
+                tree.refit();
+                tree.validate(&boxes);
+                if round % 100 == 99 {
+                    let mut all: Vec<_> = boxes.iter().map(|(&seat, &b)| (b, seat)).collect();
+                    tree.rebuild(&mut all);
+                    tree.validate(&boxes);
+                }
+            }
+            assert!(boxes.len() > 50);
+        }
+    }
+}

@@ -13,7 +13,7 @@ pub(super) struct Span {
 impl From<&Aabb> for Span {
     #[inline]
     fn from(bounds: &Aabb) -> Span {
-        Span { low: bounds.min().into(), high: bounds.max().into() }
+        Span { low: bounds.min(), high: bounds.max() }
     }
 }
 
