@@ -7,6 +7,8 @@ pub use glam;
 pub use jostle_geom::*;
 /// What is in this file? OBJ, STL and PLY from bytes.
 pub use jostle_scene as scene;
+/// Which of many moving bodies touch, and who wants to know?
+pub use jostle_world as world;
 
 /// Compiles and runs the programs of the README with the tests.
 #[cfg(doctest)]
