@@ -1,10 +1,12 @@
-// A door to FCL in plain C: build a model, ask one question about two models in one relative pose.
+// A door to FCL in plain C: build a model, ask one question about two models in one relative pose;
+// move boxes, count those that overlap.
 // Nothing is measured here; the caller holds the clock, the same for all engines.
 // Nothing may throw across this border, hence `noexcept`: an exception ends the program.
 #include <fcl/fcl.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace {
@@ -45,6 +47,24 @@ size_t collide(const void *a, const void *b, const double *pose, size_t most) {
   fcl::CollisionResult<S> result;
   return fcl::collide(geometry(a), fcl::Transform3<S>::Identity(), geometry(b), transform(pose),
                       request, result);
+}
+
+// Boxes of side 1 in one of FCL's broad phases.
+struct Boxes {
+  std::unique_ptr<fcl::BroadPhaseCollisionManager<S>> manager;
+  std::vector<std::unique_ptr<fcl::CollisionObject<S>>> objects;
+
+  void place(const double *xyz) {
+    for (size_t i = 0; i < objects.size(); i++) {
+      objects[i]->setTranslation(fcl::Vector3<S>(xyz[3 * i], xyz[3 * i + 1], xyz[3 * i + 2]));
+      objects[i]->computeAABB();
+    }
+  }
+};
+
+bool count(fcl::CollisionObject<S> *, fcl::CollisionObject<S> *, void *pairs) {
+  ++*static_cast<size_t *>(pairs);
+  return false;
 }
 
 }  // namespace
@@ -91,4 +111,34 @@ double bench_fcl_distance(const void *a, const void *b, const double *pose) noex
                            transform(pose), request, result);
   return std::max(0.0, d);
 }
+
+void *bench_fcl_boxes(bool sweep, const double *xyz, size_t number) noexcept {
+  auto boxes = new Boxes();
+  if (sweep)
+    boxes->manager.reset(new fcl::SaPCollisionManager<S>());
+  else
+    boxes->manager.reset(new fcl::DynamicAABBTreeCollisionManager<S>());
+  auto shape = std::make_shared<fcl::Box<S>>(1, 1, 1);
+  std::vector<fcl::CollisionObject<S> *> all;
+  for (size_t i = 0; i < number; i++) {
+    boxes->objects.emplace_back(new fcl::CollisionObject<S>(shape));
+    all.push_back(boxes->objects.back().get());
+  }
+  boxes->place(xyz);
+  boxes->manager->registerObjects(all);
+  boxes->manager->setup();
+  return boxes;
+}
+
+// Every box is at a new place; returns how many pairs overlap.
+size_t bench_fcl_boxes_step(void *boxes, const double *xyz) noexcept {
+  Boxes &b = *static_cast<Boxes *>(boxes);
+  b.place(xyz);
+  b.manager->update();
+  size_t pairs = 0;
+  b.manager->collide(&pairs, count);
+  return pairs;
+}
+
+void bench_fcl_free_boxes(void *boxes) noexcept { delete static_cast<Boxes *>(boxes); }
 }

@@ -8,6 +8,7 @@
 
 use crate::soup::Soup;
 use anyhow::{Result, ensure};
+use glam::DVec3;
 use jostle_geom::Pose;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
@@ -26,6 +27,9 @@ unsafe extern "C" {
     fn bench_fcl_touch(a: *const c_void, b: *const c_void, pose: *const f64) -> bool;
     fn bench_fcl_pairs(a: *const c_void, b: *const c_void, pose: *const f64) -> usize;
     fn bench_fcl_distance(a: *const c_void, b: *const c_void, pose: *const f64) -> f64;
+    fn bench_fcl_boxes(sweep: bool, xyz: *const f64, number: usize) -> *mut c_void;
+    fn bench_fcl_boxes_step(boxes: *mut c_void, xyz: *const f64) -> usize;
+    fn bench_fcl_free_boxes(boxes: *mut c_void);
 }
 
 /// A pose in FCL's numbers: nine of the rotation, row by row, then the translation.
@@ -126,5 +130,38 @@ impl Fcl {
         let [a, b] = &self.distance;
         // SAFETY: as in `touch`.
         unsafe { bench_fcl_distance(a.0.as_ptr(), b.0.as_ptr(), pose.as_ptr()) }
+    }
+}
+
+/// Boxes of side 1 in one of FCL's broad phases.
+pub(crate) struct Boxes {
+    boxes: NonNull<c_void>,
+    number: usize,
+}
+
+/// The callee reads places as numbers, three for each.
+const _: () = assert!(size_of::<DVec3>() == 3 * size_of::<f64>());
+
+impl Boxes {
+    /// In the tree, or in the sweep along an axis. `None` if FCL was left out of this build.
+    pub(crate) fn new(sweep: bool, places: &[DVec3]) -> Result<Option<Boxes>> {
+        let number = places.len();
+        // SAFETY: a `DVec3` is three numbers in a row, as the callee reads for each box.
+        let boxes = unsafe { bench_fcl_boxes(sweep, places.as_ptr().cast(), number) };
+        Ok(Some(Boxes { boxes: checked(boxes)?, number }))
+    }
+
+    /// How many pairs overlap now that the boxes are here.
+    pub(crate) fn step(&mut self, places: &[DVec3]) -> usize {
+        assert_eq!(places.len(), self.number, "boxes neither come nor go");
+        // SAFETY: `boxes` lives as long as `self`; the places are as in `new`, and as many.
+        unsafe { bench_fcl_boxes_step(self.boxes.as_ptr(), places.as_ptr().cast()) }
+    }
+}
+
+impl Drop for Boxes {
+    fn drop(&mut self) {
+        // SAFETY: made by `bench_fcl_boxes`, owned by `self`, freed only here.
+        unsafe { bench_fcl_free_boxes(self.boxes.as_ptr()) }
     }
 }

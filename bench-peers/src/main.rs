@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --manifest-path bench-peers/Cargo.toml -- --help`
 
+mod broad;
+mod broad_report;
 mod builds;
 mod contest;
 #[cfg_attr(not(feature = "fcl"), path = "fcl_absent.rs")]
@@ -59,6 +61,7 @@ enum Workload {
     Tori,
     Models,
     Zachmann,
+    Broad,
 }
 
 fn main() -> Result<()> {
@@ -88,6 +91,14 @@ fn main() -> Result<()> {
     }
     if wanted(Workload::Zachmann) {
         write(&zachmann::run(arguments.quick)?, &about, &out)?;
+    }
+    if wanted(Workload::Broad) {
+        let about = machine::about(here, &arguments.date, size);
+        let rows = broad::run(arguments.quick)?;
+        let table = broad_report::markdown(&rows, &about);
+        println!("{table}");
+        save(&out.join("broad.md"), &table)?;
+        save(&out.join("broad.csv"), &broad_report::csv(&rows, &about))?;
     }
     Ok(())
 }

@@ -238,12 +238,12 @@ fn answer(query: Query, series: &Series) -> String {
     }
 }
 
-fn cell(figure: Figure) -> String {
+pub(crate) fn cell(figure: Figure) -> String {
     format!("{} ({}..{})", short(figure.mean), short(figure.min), short(figure.max))
 }
 
 /// Three digits that count.
-fn short(x: f64) -> String {
+pub(crate) fn short(x: f64) -> String {
     match x.abs() {
         x if x >= 100.0 => format!("{x:.0}"),
         x if x >= 10.0 => format!("{x:.1}"),
@@ -252,7 +252,7 @@ fn short(x: f64) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.contains([',', '"']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

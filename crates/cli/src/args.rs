@@ -1,6 +1,7 @@
 //! What can be asked on the command line.
 
 use crate::input::parse_pose;
+use crate::lab::args::LabArgs;
 use crate::query::Query;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     /// One model: what is in it, what is odd about it, what does it take?
     #[command(after_help = MESH_EXAMPLES)]
     Mesh(MeshArgs),
+    /// Experiments: what does it cost, and how does it grow?
+    Lab(LabArgs),
 }
 
 const PAIR_EXAMPLES: &str = "\

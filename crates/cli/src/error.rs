@@ -2,6 +2,8 @@
 
 use jostle_geom::{MeshError, PoseError};
 use jostle_scene::LoadError;
+use jostle_world::aura::experiment::ExperimentError;
+use jostle_world::{ShapeError, WorkersError, WorldError};
 use std::io;
 
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +28,22 @@ pub(crate) enum CliError {
     Motion { motion: usize, source: PoseError },
     #[error("{option} does not go with --query {query}; {instead}")]
     Option { option: &'static str, query: &'static str, instead: &'static str },
+    #[error(transparent)]
+    Workers(#[from] WorkersError),
+    #[error(transparent)]
+    Spheres(#[from] ExperimentError),
+    #[error(transparent)]
+    World(#[from] WorldError),
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    #[error(transparent)]
+    Pose(#[from] PoseError),
+    #[error(
+        "{n} boxes, step {step} (the first is 0): {} finds {} pairs and {} finds {}, which are not \
+         the same; this is an error in Jostle",
+        found[0].0, found[0].1, found[1].0, found[1].1
+    )]
+    PairsDiffer { n: u32, step: usize, found: [(&'static str, usize); 2] },
     #[error("cannot print: {0}")]
     Output(io::Error),
 }

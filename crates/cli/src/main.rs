@@ -7,6 +7,7 @@
 //! jostle pair cup.obj table.stl --query toc --pose-a-end "0 0 -1 0 0 0 1"
 //! jostle mesh cup.obj --save-hierarchy cup.hierarchy
 //! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
+//! jostle lab broad --preset peers --n 10000                      how fast, on this machine?
 //! ```
 //!
 //! 0: done. 1: the answer is what `--fail-on` asks to fail on. 2: bad input, told on stderr.
@@ -16,6 +17,7 @@ mod answer;
 mod args;
 mod error;
 mod input;
+mod lab;
 mod mesh;
 mod pair;
 mod progress;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let done = match &args.command {
         Command::Pair(pair) => pair::run(pair, &mut out),
         Command::Mesh(mesh) => mesh::run(mesh, &mut out),
+        Command::Lab(lab) => lab::run(lab, &mut out),
     };
     match done.and_then(|failed| out.flush().map(|()| failed).map_err(CliError::Output)) {
         Ok(failed) => ExitCode::from(u8::from(failed)),

@@ -1,0 +1,66 @@
+//! `jostle lab`: experiments that measure the library, as tables, JSON and plots.
+
+pub(crate) mod args;
+mod broad;
+mod bunnies;
+mod clock;
+mod plot;
+mod spheres;
+mod table;
+
+use crate::error::CliError;
+use args::{Experiment, LabArgs, OutputArgs};
+use plot::Figure;
+use serde::Serialize;
+use std::fs::OpenOptions;
+use std::io::Write;
+use table::Table;
+
+/// Never a failure: what was measured is the answer, whatever it is.
+pub(crate) fn run(args: &LabArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    match &args.experiment {
+        Experiment::Broad(args) => broad::run(args, out)?,
+        Experiment::Bunnies(args) => bunnies::run(args, out)?,
+        Experiment::Spheres(args) => spheres::run(args, out)?,
+    }
+    Ok(false)
+}
+
+/// What an experiment has to show.
+struct Results<'a, R> {
+    rows: &'a [R],
+    table: Table,
+    figure: Figure,
+}
+
+#[derive(Serialize)]
+struct Json<'a, R> {
+    rows: &'a [R],
+}
+
+impl<R: Serialize> Results<'_, R> {
+    /// The plot first: if it cannot be written, nothing is printed.
+    fn show(&self, output: &OutputArgs, out: &mut dyn Write) -> Result<(), CliError> {
+        if let Some(path) = &output.svg {
+            let file = || path.display().to_string();
+            std::fs::write(path, self.figure.svg())
+                .map_err(|source| CliError::Write { file: file(), source })?;
+        }
+        if output.json {
+            serde_json::to_writer(&mut *out, &Json { rows: self.rows })?;
+            writeln!(out)?;
+        } else {
+            write!(out, "{}", self.table)?;
+        }
+        Ok(())
+    }
+}
+
+/// A plot that cannot be written is told before minutes of measuring, not after. A file that is
+/// there stays as it is until then.
+fn check_writable(output: &OutputArgs) -> Result<(), CliError> {
+    let Some(path) = &output.svg else { return Ok(()) };
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    let file = || path.display().to_string();
+    opened.map(drop).map_err(|source| CliError::Write { file: file(), source })
+}

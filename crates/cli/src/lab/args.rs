@@ -1,0 +1,207 @@
+//! What can be asked of `jostle lab`.
+
+use super::broad::Subject;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::{Args, Subcommand, ValueEnum};
+use jostle_world::aura::Method;
+use std::path::PathBuf;
+
+/// Threads beyond this are a typing error.
+const THREADS_MAX: u64 = 1024;
+
+/// Bodies beyond this would fill the memory of most machines.
+const BODIES_MAX: u64 = 10_000_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct LabArgs {
+    #[command(subcommand)]
+    pub(crate) experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Experiment {
+    /// Moving boxes: what does each broad phase take to find the pairs that overlap?
+    #[command(after_help = BROAD_EXAMPLES)]
+    Broad(BroadArgs),
+    /// Bumpy models that bounce around in a cube: how long is a frame, and how much of it goes
+    /// where? (V-COLLIDE, 1997, §4.3)
+    #[command(after_help = BUNNIES_EXAMPLES)]
+    Bunnies(BunniesArgs),
+    /// Moving spheres: how many comparisons does it take to find who hears whom? (Storey, Lu and
+    /// Morgan, 2004, graphs 1 to 8)
+    #[command(after_help = SPHERES_EXAMPLES)]
+    Spheres(SpheresArgs),
+}
+
+const BROAD_EXAMPLES: &str = "\
+Examples:
+  jostle lab broad --preset peers --n 10000 --steps 30 --threads 1 --json
+  jostle lab broad --n 1000,10000,100000,1000000 --movers 0.1 --structure auto,cells,tree
+  jostle lab broad --n 10000 --speed 0.01,0.1,1 --svg coherence.svg";
+
+const BUNNIES_EXAMPLES: &str = "\
+Examples:
+  jostle lab bunnies
+  jostle lab bunnies --n 50,100,200,400 --frames 600 --svg bunnies.svg";
+
+const SPHERES_EXAMPLES: &str = "\
+Examples:
+  jostle lab spheres --svg spheres.svg
+  jostle lab spheres --n 1000,4000,16000 --coverage 0.2 --method ordered-axis,ordered-columns";
+
+/// Lists are separated by commas; every combination is measured.
+#[derive(Debug, Args)]
+pub(crate) struct BroadArgs {
+    /// How many boxes of side 1
+    #[arg(long, value_delimiter = ',', value_parser = bodies(), value_name = "LIST",
+        default_value = "1000,10000,100000")]
+    pub(crate) n: Vec<u32>,
+    /// Boxes per unit of volume
+    #[arg(long, value_delimiter = ',', value_parser = parse_density, value_name = "LIST",
+        default_value = "0.125")]
+    pub(crate) density: Vec<f64>,
+    /// The share of boxes that move, from 0 to 1
+    #[arg(long, value_delimiter = ',', value_parser = parse_share, value_name = "LIST",
+        default_value = "1")]
+    pub(crate) movers: Vec<f64>,
+    /// The largest motion along an axis in a step, in sides of a box
+    #[arg(long, value_delimiter = ',', value_parser = parse_speed, value_name = "LIST",
+        default_value = "0.1")]
+    pub(crate) speed: Vec<f64>,
+    /// Decides about places and motions; not 0
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..),
+        default_value = "88172645463325252")]
+    pub(crate) seed: u64,
+    /// Exactly the boxes that other libraries were measured with: density 1/8, all of them move, by
+    /// a tenth of their side at most
+    #[arg(long, conflicts_with_all = ["density", "movers", "speed", "seed"])]
+    pub(crate) preset: Option<Preset>,
+    /// How many steps are measured
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "30")]
+    pub(crate) steps: u32,
+    /// How many threads; times are of the processor for 1, and of the clock on the wall for more
+    #[arg(long, value_delimiter = ',', value_parser = threads(), value_name = "LIST",
+        default_value = "1")]
+    pub(crate) threads: Vec<usize>,
+    /// Which broad phases; world is a whole step of a world with exact tests [default: all, but
+    /// all-pairs only for few boxes]
+    #[arg(long, value_delimiter = ',', value_parser = subjects(), value_name = "LIST")]
+    pub(crate) structure: Vec<Subject>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Preset {
+    Peers,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BunniesArgs {
+    /// How many models; the cube grows with them
+    #[arg(long, value_delimiter = ',', value_parser = bodies(), value_name = "LIST",
+        default_value = "10,20,30,40,50,60,70,80,90,100")]
+    pub(crate) n: Vec<u32>,
+    /// How many frames are measured
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "300")]
+    pub(crate) frames: u32,
+    /// Decides about places, rotations and velocities
+    #[arg(long, default_value = "1")]
+    pub(crate) seed: u64,
+    /// How many threads; times are of the processor for 1, and of the clock on the wall for more
+    #[arg(long, value_parser = threads(), default_value = "1")]
+    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SpheresArgs {
+    /// How many objects, each with a sphere in which it is noticed
+    #[arg(long, value_delimiter = ',', value_parser = bodies(), value_name = "LIST",
+        default_value = "1000,2000,3000,4000")]
+    pub(crate) n: Vec<u32>,
+    /// The volume of all spheres, overlapping or not, as a share of the world
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "0.01,0.05,0.1,0.2")]
+    pub(crate) coverage: Vec<f64>,
+    /// How many frames are measured
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "20")]
+    pub(crate) frames: u32,
+    /// Decides about places and where objects go
+    #[arg(long, default_value = "1")]
+    pub(crate) seed: u64,
+    /// How relations are found [default: all]
+    #[arg(long, value_delimiter = ',', value_parser = methods(), value_name = "LIST")]
+    pub(crate) method: Vec<Method>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write a plot
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+/// The name of a method on the command line and in tables: one word.
+pub(crate) fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::BruteForce => "brute-force",
+        Method::ExpandingSphere => "expanding-sphere",
+        Method::OrderedRelations => "ordered-relations",
+        Method::OrderedAxis => "ordered-axis",
+        Method::OrderedColumns => "ordered-columns",
+    }
+}
+
+fn bodies() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(1..=BODIES_MAX)
+}
+
+fn threads() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=THREADS_MAX)
+}
+
+fn subjects() -> impl TypedValueParser<Value = Subject> {
+    one_of(Subject::all().map(|subject| (subject.name(), subject)).collect())
+}
+
+fn methods() -> impl TypedValueParser<Value = Method> {
+    one_of(Method::ALL.map(|method| (method_name(method), method)).to_vec())
+}
+
+/// One of these names; any other is refused with the list of names.
+fn one_of<T>(choices: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let names: Vec<&'static str> = choices.iter().map(|&(name, _)| name).collect();
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let choice = choices.iter().find(|(name, _)| *name == given);
+        choice.map(|&(_, choice)| choice).ok_or("unknown name")
+    })
+}
+
+fn parse_density(text: &str) -> Result<f64, String> {
+    parse_number(text, 1e-6, 1e3)
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    parse_number(text, 0.0, 1.0)
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    parse_number(text, 0.0, 1e3)
+}
+
+fn parse_number(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("expected a number from {least} to {most}")),
+    }
+}
