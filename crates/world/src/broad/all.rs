@@ -28,8 +28,14 @@ impl AllPairs {
         self.boxes.query(bounds, out);
     }
 
+    /// Sorted by slot.
     pub(super) fn all(&self) -> Vec<(u32, Aabb)> {
         self.boxes.iter().map(|(slot, b)| (slot, Aabb::around(b.min(), b.max()))).collect()
+    }
+
+    /// The slots of the boxes that moved since the last [`AllPairs::find_pairs`].
+    pub(super) fn take_moved(&mut self) -> Vec<u32> {
+        self.boxes.take_moved()
     }
 
     pub(super) fn find_pairs(&mut self, out: &mut Vec<SlotPair>) -> BroadCounters {

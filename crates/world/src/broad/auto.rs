@@ -6,25 +6,26 @@
 //! many boxes for each question, the tree takes over.
 
 use super::all::AllPairs;
-use super::near::{IndexKind, NearPairs};
+use super::near::{Asked, IndexKind, NearPairs};
 use super::{BroadCounters, SlotPair};
 use crate::{Aabb, Workers};
 
 /// From this many boxes on, cells; below half of it, all pairs again.
 const MANY: usize = 40;
-/// A question to cells looks at about 80 boxes where sizes are similar. One that looks at more than
-/// this costs more than one to the tree, which looks at 150 to 300.
-const TESTS_PER_QUESTION_MAX: u64 = 400;
-/// So many questions in all must have been too costly.
+/// A question to cells looks at about 80 boxes where sizes are similar and boxes are not crowded, and
+/// a crowd gives many near pairs. Looking at more than this for each question and each pair means
+/// that cells do not fit; the tree looks at 150 to 300 for a question.
+const TESTS_PER_QUESTION: u64 = 400;
+const TESTS_PER_PAIR: u64 = 16;
+/// So many questions must have been too costly, all in all.
 const QUESTIONS: u64 = 256;
 
 #[derive(Clone, Debug)]
 pub(super) struct Auto {
     inner: Inner,
     boxes: usize,
-    /// Questions since the structure was chosen, and boxes looked at for them.
-    questions: u64,
-    tests: u64,
+    /// What was asked since cells were chosen.
+    asked: Asked,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ enum Inner {
 impl Default for Auto {
     fn default() -> Auto {
         let inner = Inner::AllPairs(AllPairs::default());
-        Auto { inner, boxes: 0, questions: 0, tests: 0 }
+        Auto { inner, boxes: 0, asked: Asked::default() }
     }
 }
 
@@ -76,46 +77,66 @@ impl Auto {
         workers: &Workers,
         out: &mut Vec<SlotPair>,
     ) -> BroadCounters {
-        let counters = match &mut self.inner {
+        if let Inner::AllPairs(all) = &mut self.inner
+            && self.boxes >= MANY
+        {
+            let moved = all.take_moved();
+            let cells = NearPairs::new(IndexKind::Cells);
+            self.inner = Inner::Cells(filled(cells, &all.all(), &moved, workers));
+            self.asked = Asked::default();
+        }
+        match &mut self.inner {
             Inner::AllPairs(all) => all.find_pairs(out),
-            Inner::Cells(near) | Inner::Tree(near) => near.find_pairs(workers, out),
-        };
-        self.choose(counters, workers);
-        counters
+            Inner::Tree(near) | Inner::Cells(near) => {
+                let counters = near.find_pairs(workers, out);
+                self.reconsider(workers);
+                counters
+            }
+        }
     }
 
     /// Another structure for the next steps, if the last ones spoke for it.
-    fn choose(&mut self, counters: BroadCounters, workers: &Workers) {
-        self.questions += counters.updates;
-        self.tests += counters.box_tests;
-        let costly =
-            self.questions > QUESTIONS && self.tests > TESTS_PER_QUESTION_MAX * self.questions;
-        let next = match &self.inner {
-            Inner::AllPairs(_) if self.boxes >= MANY => NearPairs::new(IndexKind::Cells),
-            Inner::Cells(_) if costly => NearPairs::new(IndexKind::Nodes),
-            Inner::Cells(_) | Inner::Tree(_) if self.boxes < MANY / 2 => {
-                let mut all = AllPairs::default();
-                self.boxes_there().into_iter().for_each(|(slot, b)| all.insert(slot, b));
-                all.find_pairs(&mut Vec::new()); // nothing has moved since
-                self.inner = Inner::AllPairs(all);
-                return;
-            }
-            _ => return,
-        };
-        self.change_to(next, workers);
+    fn reconsider(&mut self, workers: &Workers) {
+        let (Inner::Cells(near) | Inner::Tree(near)) = &mut self.inner else { return };
+        self.asked += near.take_asked();
+        if self.boxes < MANY / 2 {
+            let mut all = AllPairs::default();
+            near.all().into_iter().for_each(|(slot, bounds)| all.insert(slot, bounds));
+            all.find_pairs(&mut Vec::new()); // nothing has moved since
+            self.inner = Inner::AllPairs(all);
+        } else if matches!(self.inner, Inner::Cells(_)) && self.asked.is_too_much() {
+            let (tree, boxes) = (NearPairs::new(IndexKind::Nodes), self.all());
+            self.inner = Inner::Tree(filled(tree, &boxes, &[], workers));
+        }
     }
 
-    fn boxes_there(&self) -> Vec<(u32, Aabb)> {
+    fn all(&self) -> Vec<(u32, Aabb)> {
         on_inner!(&self.inner, structure => structure.all())
     }
+}
 
-    fn change_to(&mut self, mut next: NearPairs, workers: &Workers) {
-        self.boxes_there().into_iter().for_each(|(slot, bounds)| next.insert(slot, bounds));
-        next.find_pairs(workers, &mut Vec::new()); // nothing has moved since
-        self.inner = match self.inner {
-            Inner::AllPairs(_) => Inner::Cells(next),
-            Inner::Cells(_) | Inner::Tree(_) => Inner::Tree(next),
-        };
-        (self.questions, self.tests) = (0, 0);
+impl Asked {
+    fn is_too_much(&self) -> bool {
+        let fair = TESTS_PER_QUESTION * self.questions + TESTS_PER_PAIR * self.pairs;
+        self.questions > QUESTIONS && self.tests > fair
     }
+}
+
+/// A structure with these boxes, of which only `moved` have moved.
+fn filled(
+    mut structure: NearPairs,
+    boxes: &[(u32, Aabb)],
+    moved: &[u32],
+    workers: &Workers,
+) -> NearPairs {
+    boxes.iter().for_each(|&(slot, bounds)| structure.insert(slot, bounds));
+    if moved.len() < boxes.len() {
+        structure.find_pairs(workers, &mut Vec::new());
+        for slot in moved {
+            let at = boxes.binary_search_by_key(slot, |&(slot, _)| slot);
+            let at = at.expect("what moved is there");
+            structure.update(*slot, boxes[at].1);
+        }
+    }
+    structure
 }

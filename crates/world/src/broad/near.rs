@@ -49,6 +49,24 @@ const FETCH_AHEAD: usize = 8;
 /// No seat.
 const NONE: u32 = u32::MAX;
 
+/// What it took to find near pairs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) questions: u64,
+    /// Boxes that were looked at.
+    pub(super) tests: u64,
+    /// Near pairs that were found.
+    pub(super) pairs: u64,
+}
+
+impl std::ops::AddAssign for Asked {
+    fn add_assign(&mut self, more: Asked) {
+        self.questions += more.questions;
+        self.tests += more.tests;
+        self.pairs += more.pairs;
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct NearPairs {
     /// By slot.
@@ -75,6 +93,7 @@ pub(super) struct NearPairs {
     empty_seats: Vec<u32>,
     /// Boxes that changed their place in the index since seats were numbered.
     replaced: usize,
+    asked: Asked,
 }
 
 impl NearPairs {
@@ -95,6 +114,7 @@ impl NearPairs {
             new: 0,
             empty_seats: Vec::new(),
             replaced: 0,
+            asked: Asked::default(),
         }
     }
 
@@ -193,6 +213,11 @@ impl NearPairs {
         let known = self.near.len();
         let looked_at = self.ask_for_near_pairs(&leavers, &asking, workers);
         let compared = self.near.len() as u64;
+        self.asked += Asked {
+            questions: leavers.len() as u64,
+            tests: looked_at,
+            pairs: compared - known as u64,
+        };
         self.compare_near_pairs(known, movers == self.boxes, workers, out);
         for leaver in &leavers {
             self.now[leaver.seat as usize].set_asking(false);
@@ -220,6 +245,11 @@ impl NearPairs {
 
     fn is_new(&self, seat: u32) -> bool {
         self.fat[seat as usize] == Span::EMPTY
+    }
+
+    /// What was asked since this was last called.
+    pub(super) fn take_asked(&mut self) -> Asked {
+        std::mem::take(&mut self.asked)
     }
 
     /// All boxes.
