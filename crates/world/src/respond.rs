@@ -118,7 +118,7 @@ impl World {
                 self.turn_round(meeting);
             }
         }
-        for &slot in &changed.0 {
+        for &slot in &changed.slots {
             if !busy.contains(&slot) && !back.contains(&slot) {
                 let member = self.members.at_mut(slot);
                 member.free_pose = member.body.pose;

@@ -64,7 +64,7 @@ impl World {
             self.update_volume(slot);
         }
         self.report.counts.changed = slots.len();
-        Changed(slots)
+        Changed::new(slots)
     }
 
     /// Gives the broad phase the box of a body.
@@ -120,7 +120,7 @@ impl World {
         verdicts: Vec<Verdict>,
     ) {
         let gone = std::mem::take(&mut self.gone);
-        if changed.0.is_empty() && !gone {
+        if changed.slots.is_empty() && !gone {
             self.report.counts.contacts = self.contacts.len();
             return;
         }
@@ -139,12 +139,14 @@ impl World {
                 found.push(Contact { a, b, found: holds, certainty: verdict.certainty });
             }
         }
-        let known = std::mem::take(&mut self.contacts);
-        self.contacts.reserve(known.len());
-        self.merge(changed, known, found);
+        // Two lists that take turns, to save allocations.
+        let mut known = std::mem::take(&mut self.contacts);
+        self.contacts = std::mem::take(&mut self.last_contacts);
+        self.merge(changed, gone, known.drain(..), found);
+        self.last_contacts = known;
         self.report.counts.contacts = self.contacts.len();
 
-        let still = |m: &Measured| self.stays(changed, m.a, m.b);
+        let still = |m: &Measured| self.stays(changed, gone, m.a, m.b);
         let mut kept: Vec<_> = self.measured.iter().copied().filter(still).collect();
         kept.extend(measured);
         kept.sort_unstable_by_key(|m| [m.a, m.b]);
@@ -154,7 +156,13 @@ impl World {
 
     /// Both lists are sorted. A known contact stays if neither body changed, and is replaced or
     /// ends otherwise.
-    fn merge(&mut self, changed: &Changed, known: Vec<Contact>, found: Vec<Contact>) {
+    fn merge(
+        &mut self,
+        changed: &Changed,
+        gone: bool,
+        known: impl Iterator<Item = Contact>,
+        found: Vec<Contact>,
+    ) {
         let mut found = found.into_iter().peekable();
         let mut events = std::mem::take(&mut self.report.events);
         let mut note = |contact: &Contact, change| {
@@ -168,7 +176,7 @@ impl World {
             let order = found.peek().map(|new| new.pair().cmp(&old.pair()));
             if order == Some(Ordering::Equal) {
                 self.contacts.extend(found.next());
-            } else if self.stays(changed, old.a, old.b) {
+            } else if self.stays(changed, gone, old.a, old.b) {
                 self.contacts.push(old);
             } else {
                 note(&old, Change::Ended);
@@ -181,12 +189,16 @@ impl World {
         self.report.events = events;
     }
 
-    /// Is what is known of a pair still true? Both are there, taking part, and did not change.
-    fn stays(&self, changed: &Changed, a: BodyId, b: BodyId) -> bool {
-        [a, b].into_iter().all(|id| {
+    /// Is what is known of a pair still true? Neither changed, and both are there and take part,
+    /// which is looked at only if any body is `gone` or disabled since.
+    fn stays(&self, changed: &Changed, gone: bool, a: BodyId, b: BodyId) -> bool {
+        let takes_part = |id: BodyId| {
             let member = self.members.get(id.0);
-            member.is_some_and(|m| m.state == State::Enabled) && !changed.has(id.slot())
-        })
+            member.is_some_and(|member| member.state == State::Enabled)
+        };
+        !changed.has(a.slot())
+            && !changed.has(b.slot())
+            && (!gone || takes_part(a) && takes_part(b))
     }
 
     /// Which groups' joined boxes overlap, of those that somebody asks about.
@@ -210,11 +222,22 @@ impl World {
     }
 }
 
-/// The slots of the bodies that changed, sorted.
-pub(crate) struct Changed(pub(crate) Vec<u32>);
+/// The bodies that changed.
+pub(crate) struct Changed {
+    /// Sorted.
+    pub(crate) slots: Vec<u32>,
+    /// A bit for each slot up to the last one that changed.
+    bits: Vec<u64>,
+}
 
 impl Changed {
+    fn new(slots: Vec<u32>) -> Changed {
+        let mut bits = vec![0; slots.last().map_or(0, |&last| last as usize / 64 + 1)];
+        slots.iter().for_each(|&slot| bits[slot as usize / 64] |= 1 << (slot % 64));
+        Changed { slots, bits }
+    }
+
     pub(crate) fn has(&self, slot: u32) -> bool {
-        self.0.binary_search(&slot).is_ok()
+        self.bits.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 != 0)
     }
 }

@@ -158,6 +158,8 @@ pub struct World {
     pub(crate) gone: bool,
     /// Sorted by pair.
     pub(crate) contacts: Vec<Contact>,
+    /// Empty; room for the contacts of the next step.
+    pub(crate) last_contacts: Vec<Contact>,
     /// Sorted by pair.
     pub(crate) measured: Vec<Measured>,
     /// Pairs whose distance is wanted, sorted.
@@ -187,6 +189,7 @@ impl World {
             changed: Vec::new(),
             gone: false,
             contacts: Vec::new(),
+            last_contacts: Vec::new(),
             measured: Vec::new(),
             distance_pairs: Vec::new(),
             group_overlaps: Vec::new(),
