@@ -235,7 +235,7 @@ impl NearPairs {
         let mut found = Vec::new();
         Isa::best().run(Query { index: &self.index, span, found: &mut found });
         // Boxes that left their fat boxes are elsewhere than the index believes.
-        found.extend(ones(&self.leaves));
+        for_each_one(&self.leaves, |seat| found.push(seat));
         found.sort_unstable();
         found.dedup();
         found.retain(|&seat| self.now[seat as usize].span().overlaps(&span));
@@ -261,11 +261,13 @@ impl NearPairs {
 
     /// The boxes that left their fat boxes, and the same as bits by seat.
     fn take_leavers(&mut self) -> (Vec<Leaver>, Vec<u64>) {
-        let motion = |seat: u32| self.motion[seat as usize];
-        let leavers = ones(&self.leaves).map(|seat| Leaver { seat, motion: motion(seat) });
-        let leavers = leavers.collect();
         let none = vec![0; self.leaves.len()];
-        (leavers, std::mem::replace(&mut self.leaves, none))
+        let asking = std::mem::replace(&mut self.leaves, none);
+        let mut leavers = Vec::with_capacity(self.boxes / 8 + 8);
+        for_each_one(&asking, |seat| {
+            leavers.push(Leaver { seat, motion: self.motion[seat as usize] });
+        });
+        (leavers, asking)
     }
 
     /// New fat boxes for the leavers, and their new places in the index.
@@ -399,9 +401,12 @@ impl NearPairs {
         let new = |seat: u32| if self.is_new(seat) { NONE } else { new_seat[seat as usize] };
         let near = self.near.iter().map(|&[a, b]| [new(a), new(b)]);
         self.near = near.filter(|pair| !pair.contains(&NONE)).collect();
-        let leaving: Vec<u32> = ones(&self.leaves).map(|seat| new_seat[seat as usize]).collect();
-        self.leaves = vec![0; order.len().div_ceil(64)];
-        leaving.iter().for_each(|&seat| self.leaves[seat as usize / 64] |= 1 << (seat % 64));
+        let mut leaves = vec![0; order.len().div_ceil(64)];
+        for_each_one(&self.leaves, |seat| {
+            let seat = new_seat[seat as usize];
+            leaves[seat as usize / 64] |= 1 << (seat % 64);
+        });
+        self.leaves = leaves;
         self.now = order.iter().map(|&seat| self.now[seat as usize]).collect();
         self.fat = order.iter().map(|&seat| self.fat[seat as usize]).collect();
         self.motion = order.iter().map(|&seat| self.motion[seat as usize]).collect();
@@ -414,13 +419,14 @@ impl NearPairs {
     }
 }
 
-/// The numbers of the bits that are set, in order.
-fn ones(bits: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    bits.iter().enumerate().flat_map(|(at, &word)| {
-        let next = |&word: &u64| (word != 0).then_some(word & word.wrapping_sub(1));
-        let words = std::iter::successors((word != 0).then_some(word), move |word| {
-            next(word).filter(|&word| word != 0)
-        });
-        words.map(move |word| at as u32 * 64 + word.trailing_zeros())
-    })
+/// Calls with the numbers of the bits that are set, in order.
+#[inline]
+fn for_each_one(bits: &[u64], mut call: impl FnMut(u32)) {
+    for (at, &word) in bits.iter().enumerate() {
+        let mut word = word;
+        while word != 0 {
+            call(at as u32 * 64 + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
 }

@@ -126,6 +126,8 @@ pub(super) struct Cells {
     per_size: f64,
     per_room: f64,
     per_width: f64,
+    /// The room for fat boxes on level 0.
+    room: f64,
 }
 
 impl Cells {
@@ -142,6 +144,7 @@ impl Cells {
             per_size: 1.0 / f64::from(size),
             per_room: 1.0 / (ROOM * width),
             per_width: 1.0 / width,
+            room: ROOM * width,
         }
     }
 
@@ -153,11 +156,18 @@ impl Cells {
     /// The level for a fat box around a box of this extent: the finest with boxes of that size, or
     /// a coarser one if the fat box would not fit.
     fn level(&self, fat: &Fat) -> i32 {
+        let usual = fat.extent <= self.size && 2.0 * fat.extent > self.size;
+        if usual && f64::from(fat.span.extent()) <= self.room {
+            return 0; // nearly always
+        }
         let by_room = exponent_above(f64::from(fat.span.extent()) * self.per_room);
         self.level_by_size(fat.extent).max(by_room)
     }
 
     fn level_by_size(&self, extent: f32) -> i32 {
+        if extent <= self.size && 2.0 * extent > self.size {
+            return 0; // nearly always
+        }
         exponent_above(f64::from(extent) * self.per_size).max(LEVEL_MIN)
     }
 
