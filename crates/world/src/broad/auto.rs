@@ -12,9 +12,9 @@ use crate::{Aabb, Workers};
 
 /// From this many boxes on, cells; below half of it, all pairs again.
 const MANY: usize = 40;
-/// A question to cells looks at about 80 boxes where sizes are similar and boxes are not crowded, and
-/// a crowd gives many near pairs. Looking at more than this for each question and each pair means
-/// that cells do not fit; the tree looks at 150 to 300 for a question.
+/// A question to cells looks at about 80 boxes where sizes are similar and boxes are not crowded,
+/// and a crowd gives many near pairs. Looking at more than this for each question and each pair
+/// means that cells do not fit; the tree looks at 150 to 300 for a question.
 const TESTS_PER_QUESTION: u64 = 400;
 const TESTS_PER_PAIR: u64 = 16;
 /// So many questions must have been too costly, all in all.
