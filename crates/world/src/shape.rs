@@ -158,7 +158,7 @@ impl Shape {
     }
 
     /// The model of a mesh or a box.
-    fn model(&self) -> Option<&Model> {
+    pub(crate) fn model(&self) -> Option<&Model> {
         match &self.0 {
             Kind::Mesh(model) | Kind::Cuboid { model, .. } => Some(model),
             Kind::Sphere { .. } => None,

@@ -98,6 +98,8 @@ pub(crate) struct Member {
     pub(crate) body: Body,
     /// The tight box at the last step; `None` before the first and for empty meshes.
     pub(crate) bounds: Option<Aabb>,
+    /// How far beyond `bounds` the box reached that the broad phase got then.
+    pub(crate) reach: f64,
     /// Where it last touched nothing.
     pub(crate) free_pose: Pose,
     pub(crate) interests: Interests,
@@ -108,6 +110,13 @@ pub(crate) struct Member {
     pub(crate) changed: bool,
     /// The broad phase knows a box of it.
     pub(crate) in_broad: bool,
+}
+
+impl Member {
+    /// The box for the broad phase.
+    pub(crate) fn wide_bounds(&self) -> Option<Aabb> {
+        self.bounds.map(|b| if self.reach > 0.0 { b.grown(self.reach) } else { b })
+    }
 }
 
 /// Does a body take part?
@@ -138,7 +147,9 @@ pub(crate) enum State {
 /// ```
 ///
 /// A world is plain data: a clone goes on by itself with the same answers, and shares meshes with
-/// the original until one of them changes.
+/// the original until one of them changes. So it is cheap enough to keep one for each of the last
+/// steps and to go back to it (rollback): it copies a few hundred bytes for each body and what the
+/// broad phase knows, and no mesh. [`World::save`] is for what leaves the process.
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) settings: Settings,
@@ -201,6 +212,7 @@ impl World {
             free_pose: body.pose,
             body,
             bounds: None,
+            reach: 0.0,
             interests: Interests::default(),
             ignored: Vec::new(),
             state: State::Enabled,
