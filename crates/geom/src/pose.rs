@@ -66,19 +66,23 @@ pub enum PoseError {
     },
 }
 
-/// Numbers that no pose has.
+/// Why numbers are not the parts of a pose.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "rotation {rotation}, rows {rows:?} and translation {translation} are not the parts of a pose: \
-     expected a unit quaternion, its matrix, and a translation below 2^100 in size"
-)]
-pub struct PosePartsError {
-    /// The rotation that was given.
-    pub rotation: DQuat,
-    /// The rows that were given.
-    pub rows: [DVec3; 3],
-    /// The translation that was given.
-    pub translation: DVec3,
+pub enum PosePartsError {
+    /// The quaternion is not as long as 1.
+    #[error("the rotation of a pose is a quaternion of length 1, found {0}")]
+    Rotation(DQuat),
+    /// The translation has a component that is not finite, too large or too small.
+    #[error("a pose has components of 0 or from 2^-209 to 2^100 in its translation, found {0}")]
+    Translation(DVec3),
+    /// The matrix is another one than that of the quaternion.
+    #[error("row {row} of the matrix is {found}, which is not that of the rotation")]
+    Row {
+        /// Which row, counted from 0.
+        row: usize,
+        /// The row that was given.
+        found: DVec3,
+    },
 }
 
 impl Pose {
@@ -162,28 +166,29 @@ impl Pose {
     /// # Errors
     /// Numbers that no pose has. Each number of a pose that is refused or rounded to zero by
     /// [`Pose::new`] is refused here, and so are a quaternion whose length is not 1 and rows that
-    /// are not those of the rotation, both up to
-    /// the rounding of `f64`.
+    /// are not those of the rotation, both up to the rounding of `f64`.
     pub fn from_parts(
         rotation: DQuat,
         rows: [DVec3; 3],
         translation: DVec3,
     ) -> Result<Pose, PosePartsError> {
-        let refused = PosePartsError { rotation, rows, translation };
-        let made = Pose::new(rotation, translation).map_err(|_| refused)?;
-        let bits = |v: DVec3| v.to_array().map(f64::to_bits);
         // Written so that NaN is refused too.
         let unit = (rotation.length_squared() - 1.0).abs() <= PARTS_OFF;
-        let near = made.rows.iter().zip(&rows).all(|(made, row)| {
-            let off = (*made - *row).abs();
-            off.x <= PARTS_OFF && off.y <= PARTS_OFF && off.z <= PARTS_OFF
-        });
-        let flushed = rows.iter().all(|row| bits(row.map(flush_entry)) == bits(*row));
-        if unit && near && flushed && bits(made.translation) == bits(translation) {
-            Ok(Pose { rotation, translation, rows })
-        } else {
-            Err(refused)
+        if !unit {
+            return Err(PosePartsError::Rotation(rotation));
         }
+        let bits = |v: DVec3| v.to_array().map(f64::to_bits);
+        let made = match Pose::new(rotation, translation) {
+            Ok(made) if bits(made.translation) == bits(translation) => made,
+            _ => return Err(PosePartsError::Translation(translation)),
+        };
+        for (row, (&found, made)) in rows.iter().zip(made.rows).enumerate() {
+            let near = (found - made).abs().cmple(DVec3::splat(PARTS_OFF)).all();
+            if !near || bits(found.map(flush_entry)) != bits(found) {
+                return Err(PosePartsError::Row { row, found });
+            }
+        }
+        Ok(Pose { rotation, translation, rows })
     }
 
     /// The rotation, a unit quaternion.

@@ -8,8 +8,8 @@ use glam::{DVec3, Vec3};
 use jostle_geom::{Model, Pose, Quality, solids};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Ask, Body, Layers, LoadWorldError, Policy, Response, Runtime, Settings, Shape, ShapeKind,
-    Velocity, VelocityResponse, World,
+    Ask, Body, BodyId, Layers, LoadWorldError, Policy, Response, Runtime, Settings, Shape,
+    ShapeKind, Velocity, VelocityResponse, World,
 };
 use std::sync::Arc;
 
@@ -185,16 +185,16 @@ fn what_did_not_change_is_not_compared_after_loading() {
     }
 }
 
+type Change = fn(&mut World, [BodyId; 2]);
+
 #[test]
 fn the_hash_depends_on_every_part_of_the_state() {
     let world = lived(41, 20, 30);
     let mut ids = world.ids().filter(|&id| world.is_enabled(id) == Ok(true));
     let (a, b) = (ids.next().expect("a body"), ids.next().expect("another"));
     let mut seen = vec![world.hash()];
-    let mut changes: Vec<(&str, Box<dyn Fn(&mut World)>)> = Vec::new();
-    let mut change = |what, change: fn(&mut World, [jostle_world::BodyId; 2])| {
-        changes.push((what, Box::new(move |world: &mut World| change(world, [a, b]))));
-    };
+    let mut changes: Vec<(&str, Change)> = Vec::new();
+    let mut change = |what, change: Change| changes.push((what, change));
     change("velocity", |w, [a, _]| {
         w.set_velocity(a, Velocity::straight(DVec3::Z * 5.0)).expect("it is there");
     });
@@ -233,7 +233,7 @@ fn the_hash_depends_on_every_part_of_the_state() {
     change("a step", |w, _| drop(w.step().clone()));
     for (what, change) in changes {
         let mut changed = world.clone();
-        change(&mut changed);
+        change(&mut changed, [a, b]);
         let hash = changed.hash();
         assert!(!seen.contains(&hash), "{what}");
         seen.push(hash);
