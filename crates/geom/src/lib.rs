@@ -5,6 +5,7 @@
 //! questions about the two, a [`Placed`] model those about one, and [`time_of_contact`] tells
 //! when two models in [`Motion`] first touch.
 
+mod checksum;
 pub mod limits;
 mod mesh;
 mod model;
@@ -18,14 +19,15 @@ pub mod solids;
 mod tree;
 pub mod triangle;
 
+pub use checksum::Checksum;
 pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
-pub use model::{Model, Quality};
+pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
 pub use pair::{
     Answer, Counters, Distance, DistanceSearch, FacePair, Limits, Pair, Progress, Relation,
     SharedSegment, TouchSearch, Witness,
 };
-pub use pose::{Pose, PoseError};
+pub use pose::{Pose, PoseError, PosePartsError};
 pub use single::{
     ClipDepth, ClosestPoint, ContainsError, FrustumSide, Placed, Plane, PlaneError, Ray, RayError,
     RayHit, Side, frustum_planes,

@@ -6,6 +6,7 @@
 
 use glam::Vec3;
 
+pub(crate) mod bytes;
 mod hash;
 mod reorder;
 mod report;

@@ -1,10 +1,13 @@
 //! A mesh ready for queries: the mesh and its hierarchy.
 
+mod bytes;
 mod reach;
 
+use crate::checksum::Checksum;
 use crate::mesh::{Mesh, MeshError};
-use crate::tree::bytes::{self, LoadTreeError, Loaded};
+use crate::tree::bytes::{self as tree_bytes, LoadTreeError, Loaded};
 use crate::tree::{self, Tree};
+pub use bytes::LoadModelError;
 use glam::Vec3;
 use reach::Reach;
 use std::sync::OnceLock;
@@ -29,11 +32,13 @@ pub struct Model {
     quality: Quality,
     /// Found when first asked for: not every model is.
     reach: OnceLock<Reach>,
+    /// The same.
+    hash: OnceLock<u64>,
 }
 
 impl Model {
     fn new(mesh: Mesh, tree: Tree, quality: Quality) -> Model {
-        Model { mesh, tree, quality, reach: OnceLock::new() }
+        Model { mesh, tree, quality, reach: OnceLock::new(), hash: OnceLock::new() }
     }
 
     /// Builds the hierarchy of a mesh.
@@ -59,7 +64,7 @@ impl Model {
     /// ```
     #[must_use]
     pub fn save(&self) -> Vec<u8> {
-        bytes::save(&self.tree, &self.mesh, self.quality)
+        tree_bytes::save(&self.tree, &self.mesh, self.quality)
     }
 
     /// A mesh with the hierarchy that [`Model::save`] gave for it. The model is the same as the
@@ -70,9 +75,46 @@ impl Model {
     /// state of this one. Bytes are not trusted: every box is compared with the triangles that it
     /// must hold, so no bytes can lead to a wrong answer.
     pub fn load(mut mesh: Mesh, bytes: &[u8]) -> Result<Model, LoadTreeError> {
-        let Loaded { tree, order, quality } = bytes::load(&mesh, bytes)?;
+        let Loaded { tree, order, quality } = tree_bytes::load(&mesh, bytes)?;
         mesh.reorder(&order);
         Ok(Model::new(mesh, tree, quality))
+    }
+
+    /// Mesh and hierarchy as bytes: all that the model is, also after [`Model::refit`]. The format
+    /// is described in `docs/model-file.md`.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Quality, solids};
+    ///
+    /// let mesh = solids::cuboid(DVec3::ONE)?.into_solid()?;
+    /// let model = Model::build(mesh, Quality::Default);
+    /// let same = Model::from_bytes(&model.to_bytes())?;
+    /// assert!(same.mesh().is_solid());
+    /// assert_eq!(same.hash(), model.hash());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        bytes::write(self)
+    }
+
+    /// The model that [`Model::to_bytes`] gave: the same to the bit, with the same answers now and
+    /// after any change.
+    ///
+    /// # Errors
+    /// Bytes that are no saved model, damaged or cut short. Bytes are not trusted: whatever they
+    /// are, the memory that is asked for is a small multiple of their length, and a model that is
+    /// accepted is one that could have been built.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Model, LoadModelError> {
+        bytes::read(bytes)
+    }
+
+    /// A hash of all that the model is: of [`Model::to_bytes`]. The same on every platform; found
+    /// when first asked for.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        *self.hash.get_or_init(|| Checksum::of(&self.to_bytes()))
     }
 
     /// As [`Model::load`], and where that fails, or without bytes, as [`Model::build`]. Also
@@ -84,7 +126,7 @@ impl Model {
         bytes: Option<&[u8]>,
         quality: Quality,
     ) -> (Model, Option<LoadTreeError>) {
-        match bytes.map(|bytes| bytes::load(&mesh, bytes)) {
+        match bytes.map(|bytes| tree_bytes::load(&mesh, bytes)) {
             Some(Ok(Loaded { tree, order, quality })) => {
                 mesh.reorder(&order);
                 (Model::new(mesh, tree, quality), None)
@@ -117,18 +159,19 @@ impl Model {
     pub fn refit(&mut self, vertices: &[Vec3]) -> Result<(), MeshError> {
         self.mesh.set_vertices(vertices)?;
         self.tree.refit(&self.mesh.vertices, &self.mesh.triangles);
-        self.reach = OnceLock::new();
+        (self.reach, self.hash) = (OnceLock::new(), OnceLock::new());
         Ok(())
     }
 
     /// Builds the hierarchy anew. The result depends on the mesh and the quality only, not on
     /// earlier hierarchies.
     pub fn rebuild(&mut self, quality: Quality) {
-        let order = bytes::callers_order(&self.mesh);
+        let order = tree_bytes::callers_order(&self.mesh);
         self.mesh.reorder(&order);
         let (tree, order) = tree::build::build(&self.mesh.vertices, &self.mesh.triangles, quality);
         self.mesh.reorder(&order);
         (self.tree, self.quality) = (tree, quality);
+        self.hash = OnceLock::new();
     }
 
     /// The mesh. Its triangles stand in the order of the hierarchy; faces keep their numbers.

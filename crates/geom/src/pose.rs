@@ -30,6 +30,11 @@ pub struct Pose {
     rows: [DVec3; 3],
 }
 
+/// How far the length of a written quaternion may be from 1, and the entries of a written matrix
+/// from those of its quaternion. Normalising and the way to the matrix round about ten times, each
+/// time by at most 2^-53 of numbers that are not larger than 2: below 2^-49.
+const PARTS_OFF: f64 = 1.0 / (1u64 << 47) as f64;
+
 /// Why numbers are not a pose.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum PoseError {
@@ -58,6 +63,25 @@ pub enum PoseError {
     TooFar {
         /// The translation that was given.
         translation: DVec3,
+    },
+}
+
+/// Why numbers are not the parts of a pose.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum PosePartsError {
+    /// The quaternion is not as long as 1.
+    #[error("the rotation of a pose is a quaternion of length 1, found {0}")]
+    Rotation(DQuat),
+    /// The translation has a component that is not finite, too large or too small.
+    #[error("a pose has components of 0 or from 2^-209 to 2^100 in its translation, found {0}")]
+    Translation(DVec3),
+    /// The matrix is another one than that of the quaternion.
+    #[error("row {row} of the matrix is {found}, which is not that of the rotation")]
+    Row {
+        /// Which row, counted from 0.
+        row: usize,
+        /// The row that was given.
+        found: DVec3,
     },
 }
 
@@ -125,6 +149,48 @@ impl Pose {
         Pose::new(DQuat::from_mat3(&glam::DMat3::from_cols(a, b, c).transpose()), translation)
     }
 
+    /// The pose that had this [`Pose::rotation`], these [`Pose::rows`] and this
+    /// [`Pose::translation`], to the bit: for poses that were written down. (The rows come from
+    /// the quaternion before it was normalised, so they do not follow from the rotation.)
+    ///
+    /// ```
+    /// use glam::{DQuat, DVec3};
+    /// use jostle_geom::Pose;
+    ///
+    /// let pose = Pose::new(DQuat::from_xyzw(0.0, 0.1, 0.7, 1.0), DVec3::X)?;
+    /// let same = Pose::from_parts(pose.rotation(), pose.rows(), pose.translation())?;
+    /// assert_eq!(same, pose);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Numbers that no pose has. Each number of a pose that is refused or rounded to zero by
+    /// [`Pose::new`] is refused here, and so are a quaternion whose length is not 1 and rows that
+    /// are not those of the rotation, both up to the rounding of `f64`.
+    pub fn from_parts(
+        rotation: DQuat,
+        rows: [DVec3; 3],
+        translation: DVec3,
+    ) -> Result<Pose, PosePartsError> {
+        // Written so that NaN is refused too.
+        let unit = (rotation.length_squared() - 1.0).abs() <= PARTS_OFF;
+        if !unit {
+            return Err(PosePartsError::Rotation(rotation));
+        }
+        let bits = |v: DVec3| v.to_array().map(f64::to_bits);
+        let made = match Pose::new(rotation, translation) {
+            Ok(made) if bits(made.translation) == bits(translation) => made,
+            _ => return Err(PosePartsError::Translation(translation)),
+        };
+        for (row, (&found, made)) in rows.iter().zip(made.rows).enumerate() {
+            let near = (found - made).abs().cmple(DVec3::splat(PARTS_OFF)).all();
+            if !near || bits(found.map(flush_entry)) != bits(found) {
+                return Err(PosePartsError::Row { row, found });
+            }
+        }
+        Ok(Pose { rotation, translation, rows })
+    }
+
     /// The rotation, a unit quaternion.
     #[must_use]
     pub fn rotation(&self) -> DQuat {
@@ -186,13 +252,16 @@ impl Pose {
 fn rows_of(q: DQuat) -> [DVec3; 3] {
     let (x, y, z, w) = (q.x, q.y, q.z, q.w);
     let s = 2.0 / (x * x + y * y + (z * z + w * w));
-    let flush = |v: f64| if v.abs() < ROTATION_ENTRY_MIN { 0.0 } else { v };
-    let row = |a: f64, b: f64, c: f64| DVec3::new(flush(a), flush(b), flush(c));
+    let row = |a: f64, b: f64, c: f64| DVec3::new(a, b, c).map(flush_entry);
     [
         row(1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)),
         row(s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
         row(s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
     ]
+}
+
+fn flush_entry(v: f64) -> f64 {
+    if v.abs() < ROTATION_ENTRY_MIN { 0.0 } else { v }
 }
 
 #[cfg(test)]
@@ -218,5 +287,60 @@ mod tests {
         assert!(Pose::from_rows(mirror, DVec3::ZERO).is_err());
         let rough = [DVec3::new(0.999_999_9, 0.0, 0.0), DVec3::Y, DVec3::Z];
         assert_eq!(Pose::from_rows(rough, DVec3::ZERO).map(|p| p.rows()[1]), Ok(DVec3::Y));
+    }
+
+    fn bits(pose: &Pose) -> Vec<u64> {
+        let rows = pose.rows();
+        let parts = pose.rotation().to_array().into_iter().chain(pose.translation().to_array());
+        parts.chain(rows.into_iter().flat_map(|row| row.to_array())).map(f64::to_bits).collect()
+    }
+
+    #[test]
+    fn a_pose_comes_back_from_its_parts_to_the_bit() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let mut does_not_follow = 0;
+        for turn in 0..20_000 {
+            let size = [1.0, 1e-99, 1e99, 1e-3][turn % 4];
+            let mut part = || if turn % 7 == 0 { random().round() } else { random() };
+            let q = DQuat::from_xyzw(part(), part(), part(), part()) * size;
+            let Ok(pose) = Pose::new(q, DVec3::new(random(), -0.0, random() * 1e30)) else {
+                continue; // all parts were rounded to zero
+            };
+            let same = Pose::from_parts(pose.rotation(), pose.rows(), pose.translation());
+            assert_eq!(bits(&same.unwrap()), bits(&pose), "turn {turn}");
+            let plain = Pose::new(pose.rotation(), pose.translation()).unwrap();
+            does_not_follow += usize::from(bits(&plain) != bits(&pose));
+        }
+        assert!(does_not_follow > 1000, "{does_not_follow}: then the rows need not be written");
+    }
+
+    #[test]
+    fn parts_that_no_pose_has_are_refused() {
+        let pose = Pose::new(DQuat::from_xyzw(0.1, 0.2, 0.3, 0.9), DVec3::ONE).unwrap();
+        let (rotation, rows, translation) = (pose.rotation(), pose.rows(), pose.translation());
+        let off = |k: usize, by: f64| {
+            let mut rows = rows;
+            rows[k].y += by;
+            rows
+        };
+        assert!(Pose::from_parts(rotation, rows, translation).is_ok());
+        assert!(Pose::from_parts(rotation, off(1, 1e-15), translation).is_ok());
+        for bad in [1e-13, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Pose::from_parts(rotation, off(2, bad), translation).is_err(), "{bad}");
+            let longer = DQuat::from_vec4(glam::DVec4::from(rotation) * (1.0 + bad));
+            assert!(Pose::from_parts(longer, rows, translation).is_err(), "{bad}");
+        }
+        for bad in [f64::NAN, 2e30, 1e-70, -0.0] {
+            let translation = DVec3::new(1.0, bad, 1.0);
+            assert!(Pose::from_parts(rotation, rows, translation).is_err(), "{bad}");
+        }
+        for bad in [1e-30, -0.0] {
+            let rows = [DVec3::new(1.0, bad, 0.0), DVec3::Y, DVec3::Z];
+            assert!(Pose::from_parts(DQuat::IDENTITY, rows, DVec3::ZERO).is_err(), "{bad}");
+        }
     }
 }

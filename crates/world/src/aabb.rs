@@ -42,6 +42,13 @@ impl Aabb {
         )
     }
 
+    /// The box with these corners, to the bit; `None` if there is none.
+    pub(crate) fn from_corners(min: Vec3, max: Vec3) -> Option<Aabb> {
+        // NaN is not at most anything.
+        let good = min.is_finite() && max.is_finite() && min.cmple(max).all();
+        good.then_some(Aabb { min, max })
+    }
+
     /// Its low corner.
     #[must_use]
     pub fn min(&self) -> Vec3 {

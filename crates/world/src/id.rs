@@ -136,4 +136,16 @@ impl<T> Slots<T> {
     pub(crate) fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
+
+    /// All slots, taken or free: what names will be given depends on both.
+    pub(crate) fn entries(&self) -> &[Entry<T>] {
+        &self.entries
+    }
+
+    /// From all slots, taken or free.
+    pub(crate) fn from_entries(entries: Vec<Entry<T>>) -> Slots<T> {
+        let free = (0u32..).zip(&entries).filter(|(_, entry)| entry.value.is_none());
+        let free = free.map(|(slot, _)| std::cmp::Reverse(slot)).collect();
+        Slots { entries, free }
+    }
 }

@@ -67,7 +67,7 @@ impl Response {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fall {
     /// Sorted.
-    floors: Vec<Party>,
+    pub(crate) floors: Vec<Party>,
 }
 
 impl Fall {

@@ -71,10 +71,10 @@ impl World {
     pub(crate) fn update_volume(&mut self, slot: u32) {
         let reach = self.reach(BodyId(self.members.key(slot)));
         let member = self.members.at_mut(slot);
+        member.reach = reach;
         member.bounds = member.body.shape.bounds(&member.body.pose);
         let known = std::mem::replace(&mut member.in_broad, member.bounds.is_some());
-        let bounds = member.bounds;
-        match (known, bounds.map(|b| if reach > 0.0 { b.grown(reach) } else { b })) {
+        match (known, member.wide_bounds()) {
             (true, Some(bounds)) => self.broad.update(slot, bounds),
             (false, Some(bounds)) => self.broad.insert(slot, bounds),
             (true, None) => self.broad.remove(slot),

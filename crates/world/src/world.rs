@@ -103,6 +103,8 @@ pub(crate) struct Member {
     pub(crate) body: Body,
     /// The tight box at the last step; `None` before the first and for empty meshes.
     pub(crate) bounds: Option<Aabb>,
+    /// How far beyond `bounds` the box reached that the broad phase got then.
+    pub(crate) reach: f64,
     /// Where it was at the last step after which it touched nothing that it responds to. Kept only
     /// while somebody responds; a guess before the first step.
     pub(crate) free_pose: Pose,
@@ -114,6 +116,13 @@ pub(crate) struct Member {
     pub(crate) changed: bool,
     /// The broad phase knows a box of it.
     pub(crate) in_broad: bool,
+}
+
+impl Member {
+    /// The box for the broad phase.
+    pub(crate) fn wide_bounds(&self) -> Option<Aabb> {
+        self.bounds.map(|b| if self.reach > 0.0 { b.grown(self.reach) } else { b })
+    }
 }
 
 /// Does a body take part?
@@ -144,7 +153,9 @@ pub(crate) enum State {
 /// ```
 ///
 /// A world is plain data: a clone goes on by itself with the same answers, and shares meshes with
-/// the original until one of them changes.
+/// the original until one of them changes. So it is cheap enough to keep one for each of the last
+/// steps and to go back to it (rollback): it copies a few hundred bytes for each body and what the
+/// broad phase knows, and no mesh. [`World::save`] is for what leaves the process.
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) settings: Settings,
@@ -179,8 +190,15 @@ pub struct World {
 
 impl World {
     /// Without bodies.
+    ///
+    /// # Panics
+    /// If the policy asks about everything with a clearance that is not a finite number from 0 on.
     #[must_use]
     pub fn new(settings: Settings) -> World {
+        if let Policy::Everything(ask) = settings.policy {
+            let checked = check_number("clearance", ask.reach());
+            assert!(checked.is_ok(), "the policy of a world: {checked:?}");
+        }
         World {
             broad: Broad::new(settings.structure),
             settings,
@@ -217,6 +235,7 @@ impl World {
             free_pose: body.pose,
             body,
             bounds: None,
+            reach: 0.0,
             interests: Interests::default(),
             ignored: Vec::new(),
             state: State::Enabled,
@@ -226,6 +245,7 @@ impl World {
         let id = BodyId(self.members.insert(member));
         if let Some(group) = group {
             self.join_group(id, group);
+            self.measure_newcomer(id);
         }
         self.mark(id);
         self.note_activity(id);

@@ -178,3 +178,22 @@ fn memory_is_sparse() {
     world.step();
     assert!(world.report().counts.tested < 1000);
 }
+
+#[test]
+fn a_body_that_is_inserted_into_a_group_is_measured_at_once() {
+    let mut world = only_interests();
+    let group = world.new_group(None).expect("a group");
+    let ids = cubes(&mut world, &[10.0]);
+    world.set_interest(group, ids[0], Ask::Distance).expect("both are there");
+    world.insert(Body::moving(cube(), at(0.0)).with_group(group)).expect("a good body");
+    world.step();
+    let distances: Vec<_> = world.distances().iter().map(|m| m.distance.distance).collect();
+    assert_eq!(distances, [9.0]);
+}
+
+#[test]
+#[should_panic(expected = "clearance")]
+fn a_policy_with_a_clearance_without_end_is_refused() {
+    let policy = Policy::Everything(Ask::Clearance(f64::INFINITY));
+    let _ = World::new(Settings { policy, ..Settings::default() });
+}

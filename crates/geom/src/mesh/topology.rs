@@ -42,7 +42,31 @@ fn hash_of(position: Vec3) -> u64 {
 
 /// The lowest-numbered vertex of each connected part of the surface, in increasing order.
 pub(super) fn component_vertices(place: &[u32], triangles: &[[u32; 3]]) -> Vec<u32> {
-    // Union-find; the root of a set is its lowest place.
+    let mut parent = connected(place, triangles);
+    const NONE: u32 = u32::MAX;
+    let mut lowest = vec![NONE; place.len()];
+    for &vertex in triangles.iter().flatten() {
+        let root = root_of(&mut parent, place[vertex as usize]) as usize;
+        lowest[root] = lowest[root].min(vertex);
+    }
+    let mut found: Vec<u32> = lowest.into_iter().filter(|&vertex| vertex != NONE).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Is there at least one of these vertices in each connected part of the surface?
+pub(super) fn reach_all_parts(place: &[u32], triangles: &[[u32; 3]], vertices: &[u32]) -> bool {
+    let mut parent = connected(place, triangles);
+    let mut reached = vec![false; place.len()];
+    for &vertex in vertices {
+        reached[root_of(&mut parent, place[vertex as usize]) as usize] = true;
+    }
+    let mut corners = triangles.iter().map(|&[vertex, _, _]| vertex);
+    corners.all(|vertex| reached[root_of(&mut parent, place[vertex as usize]) as usize])
+}
+
+/// Union-find over places; the root of a set is its lowest place.
+fn connected(place: &[u32], triangles: &[[u32; 3]]) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..place.len() as u32).collect();
     for triangle in triangles {
         let [a, b, c] = triangle.map(|vertex| place[vertex as usize]);
@@ -53,15 +77,7 @@ pub(super) fn component_vertices(place: &[u32], triangles: &[[u32; 3]]) -> Vec<u
         let ab = a.min(b);
         parent[ab.max(c) as usize] = ab.min(c);
     }
-    const NONE: u32 = u32::MAX;
-    let mut lowest = vec![NONE; place.len()];
-    for &vertex in triangles.iter().flatten() {
-        let root = root_of(&mut parent, place[vertex as usize]) as usize;
-        lowest[root] = lowest[root].min(vertex);
-    }
-    let mut found: Vec<u32> = lowest.into_iter().filter(|&vertex| vertex != NONE).collect();
-    found.sort_unstable();
-    found
+    parent
 }
 
 fn root_of(parent: &mut [u32], mut node: u32) -> u32 {
@@ -186,6 +202,13 @@ mod tests {
                 (0..dice.below(8)).map(|_| [(); 3].map(|()| dice.below(count))).collect();
             let mut mesh = Mesh::from_triangles(vertices.clone(), triangles.clone()).unwrap();
             assert_eq!(mesh.component_vertices, parts(&vertices, &triangles), "seed {seed}");
+            // All of them reach all parts, and all but one do not.
+            let (place, _) = places(&vertices);
+            let kept = &mesh.component_vertices;
+            assert!(reach_all_parts(&place, &triangles, kept), "seed {seed}");
+            if let Some((_, fewer)) = kept.split_first() {
+                assert!(!reach_all_parts(&place, &triangles, fewer), "seed {seed}");
+            }
 
             let at = |vertex: u32| vertices[vertex as usize];
             let sides: Vec<[Vec3; 2]> = triangles

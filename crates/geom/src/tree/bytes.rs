@@ -27,6 +27,7 @@
 
 use super::validate::{Fault, validate};
 use super::{Child, Node, Tree, WIDTH};
+use crate::checksum::Checksum;
 use crate::mesh::Mesh;
 use crate::model::Quality;
 use glam::Vec3;
@@ -135,7 +136,7 @@ pub(crate) fn save(tree: &Tree, mesh: &Mesh, quality: Quality) -> Vec<u8> {
         place[stands_at as usize] = number;
     }
     bytes.extend(place.into_iter().flat_map(u32::to_le_bytes));
-    bytes.extend(checksum(&bytes).to_le_bytes());
+    bytes.extend(Checksum::of(&bytes).to_le_bytes());
     bytes
 }
 
@@ -189,7 +190,7 @@ fn check_frame(bytes: &[u8]) -> Result<&[u8], LoadTreeError> {
         return Err(LoadTreeError::WrongLength { expected, found });
     }
     let (content, stored) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
-    let (expected, found) = (u64_at(stored, 0), checksum(content));
+    let (expected, found) = (u64_at(stored, 0), Checksum::of(content));
     if expected != found {
         return Err(LoadTreeError::Checksum { expected, found });
     }
@@ -273,18 +274,10 @@ pub(crate) fn callers_order(mesh: &Mesh) -> Vec<u32> {
     order
 }
 
-/// FNV-1a with 64 bits (Fowler, Noll, Vo). Every step can be undone, so any change of a
-/// single byte changes the result.
-fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }

@@ -60,6 +60,15 @@ impl Budget {
         }
     }
 
+    /// Are these numbers that [`Self::adapt`] may meet?
+    pub(crate) fn is_possible(&self) -> bool {
+        let depth = (DEPTH_LEAST..=DEPTH_FIRST + 1).contains(&self.depth_max);
+        let contacts = (1..=CONTACTS_FIRST).contains(&self.contacts_max);
+        (depth || self.depth_max == DEPTH_FREE)
+            && (contacts || self.contacts_max == usize::MAX)
+            && self.costs.is_sorted_by_key(|&(pair, _)| pair)
+    }
+
     fn cost(&self, question: &Question) -> u32 {
         let at = self.costs.binary_search_by_key(&question.pair(), |&(pair, _)| pair);
         at.map_or(0, |at| self.costs[at].1)

@@ -2,11 +2,20 @@
 
 use super::{World, WorldError};
 use crate::Aabb;
-use crate::body::{Mobility, Velocity};
+use crate::body::{Body, Mobility, Velocity};
 use crate::id::BodyId;
 use crate::respond::Fall;
 use glam::DVec3;
 use std::collections::BTreeSet;
+
+impl Body {
+    /// Does it move by itself, and does it respond?
+    pub(crate) fn activity(&self) -> [bool; 2] {
+        let movable = self.mobility != Mobility::Fixed;
+        let moves = movable && (self.velocity != Velocity::default() || self.fall.is_some());
+        [moves, movable && (self.response.is_some() || self.fall.is_some())]
+    }
+}
 
 impl World {
     /// The acceleration of bodies under gravity, in metres per second and second. Zero at first.
@@ -49,10 +58,7 @@ impl World {
     /// Notes whether a body moves by itself and whether it responds, so that steps need not look
     /// at those that do neither.
     pub(crate) fn note_activity(&mut self, id: BodyId) {
-        let body = &self.members.at(id.slot()).body;
-        let movable = body.mobility != Mobility::Fixed;
-        let moves = movable && (body.velocity != Velocity::default() || body.fall.is_some());
-        let responds = movable && (body.response.is_some() || body.fall.is_some());
+        let [moves, responds] = self.members.at(id.slot()).body.activity();
         let note = |slots: &mut BTreeSet<u32>, on: bool| {
             if on { slots.insert(id.slot()) } else { slots.remove(&id.slot()) }
         };

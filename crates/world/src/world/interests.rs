@@ -193,6 +193,14 @@ impl World {
         }
     }
 
+    /// A body that came into a group may be one whose distances are wanted.
+    pub(super) fn measure_newcomer(&mut self, id: BodyId) {
+        let wanted = |party| self.interests(party).iter().any(|(_, ask)| ask == Ask::Distance);
+        if self.parties(id).any(wanted) {
+            self.refresh_distance_pairs();
+        }
+    }
+
     /// Pairs whose distance is wanted, however far apart they are; the broad phase cannot find
     /// those. Made anew when interests or groups change.
     pub(super) fn refresh_distance_pairs(&mut self) {

@@ -1,0 +1,149 @@
+//! Mirrors of plain values for serde, field by field: serde's `remote` makes sure that a field or
+//! a case that is added to one of them has to be added here.
+
+use crate::body::{Layers, Mobility, Velocity};
+use crate::broad::Structure;
+use crate::contact::{Certainty, Change};
+use crate::interest::{Ask, Policy};
+use crate::respond::{Response, VelocityResponse};
+use crate::world::State;
+use glam::{DQuat, DVec3};
+use jostle_geom::{Distance, FacePair, Witness};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "DVec3")]
+pub(super) struct DVec3Def {
+    x: f64,
+    y: f64,
+    z: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "DQuat")]
+pub(super) struct DQuatDef {
+    x: f64,
+    y: f64,
+    z: f64,
+    w: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Mobility")]
+pub(super) enum MobilityDef {
+    Fixed,
+    Moving,
+    Deforming,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Velocity")]
+pub(super) struct VelocityDef {
+    #[serde(with = "DVec3Def")]
+    linear: DVec3,
+    #[serde(with = "DVec3Def")]
+    angular: DVec3,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Layers")]
+pub(super) struct LayersDef {
+    member: u32,
+    wants: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Response")]
+pub(super) struct ResponseDef {
+    #[serde(with = "VelocityResponseDef")]
+    velocity: VelocityResponse,
+    set_back: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "VelocityResponse")]
+pub(super) enum VelocityResponseDef {
+    Keep,
+    Bounce { restitution: f64 },
+    Stop,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "State")]
+pub(super) enum StateDef {
+    Enabled,
+    Disabled { moved: bool },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Structure")]
+pub(super) enum StructureDef {
+    Auto,
+    AllPairs,
+    Sweep,
+    Grid,
+    Octree,
+    Tree,
+    Cells,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Ask")]
+pub(super) enum AskDef {
+    Volume,
+    Touch,
+    Witness,
+    AllPairs,
+    Distance,
+    Clearance(f64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Policy")]
+pub(super) enum PolicyDef {
+    Everything(#[serde(with = "AskDef")] Ask),
+    InterestsOnly,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Certainty")]
+pub(super) enum CertaintyDef {
+    Exact,
+    Assumed,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Change")]
+pub(super) enum ChangeDef {
+    Began,
+    Continued,
+    Ended,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "FacePair")]
+pub(super) struct FacePairDef {
+    a: u32,
+    b: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Witness")]
+pub(super) struct WitnessDef {
+    #[serde(with = "FacePairDef")]
+    faces: FacePair,
+    #[serde(with = "DVec3Def")]
+    point: DVec3,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Distance")]
+pub(super) struct DistanceDef {
+    distance: f64,
+    #[serde(with = "DVec3Def")]
+    point_a: DVec3,
+    #[serde(with = "DVec3Def")]
+    point_b: DVec3,
+    #[serde(with = "FacePairDef")]
+    faces: FacePair,
+}
