@@ -30,12 +30,13 @@ pub(super) use index::IndexKind;
 use index::{Fat, Index, Leaver};
 use jostle_geom::simd::{Isa, prefetch};
 use kernels::{Ask, Compare, Compared, Near, Now, Query};
-use rayon::iter::{IndexedParallelIterator, ParallelIterator};
-use rayon::slice::{ParallelSlice, ParallelSliceMut};
 use span::Span;
+use std::sync::{Mutex, PoisonError};
 
 /// Steps without motion after which a box rests.
 const REST: u32 = 8;
+/// Fewer boxes than this are done sooner by one thread than by waking a second (measured).
+const WORTH_SHARING: usize = 30_000;
 /// Pieces of work for threads. The same for any number of threads, so the order is too.
 const CHUNK_LEAVERS: usize = 256;
 const CHUNK_NEAR: usize = 8192;
@@ -199,6 +200,7 @@ impl NearPairs {
         workers: &Workers,
         out: &mut Vec<SlotPair>,
     ) -> BroadCounters {
+        let workers = if self.boxes >= WORTH_SHARING { workers } else { &Workers::ONE };
         let movers = std::mem::take(&mut self.movers);
         if movers == 0 {
             return BroadCounters::default(); // time stands still
@@ -302,22 +304,21 @@ impl NearPairs {
     fn ask_for_near_pairs(&mut self, leavers: &[Leaver], asking: &[u64], workers: &Workers) -> u64 {
         let isa = Isa::best();
         let (index, fat) = (&self.index, &self.fat[..]);
-        let ask = |leavers: &[Leaver]| {
+        if workers.threads() == 1 {
+            let ask = Ask { index, asking, fat, leavers, near: &mut self.near };
+            return isa.run(ask) * WIDTH as u64;
+        }
+        let pieces: Vec<_> = leavers.chunks(CHUNK_LEAVERS).collect();
+        let answers = workers.share(pieces.len(), |piece| {
+            let leavers = pieces[piece];
             let mut near = Vec::with_capacity(leavers.len() * 8);
             let visited = isa.run(Ask { index, asking, fat, leavers, near: &mut near });
             (near, visited)
-        };
+        });
         let mut visited = 0;
-        match workers.pool() {
-            Some(pool) if leavers.len() > CHUNK_LEAVERS => {
-                let chunks = leavers.par_chunks(CHUNK_LEAVERS);
-                let answers: Vec<_> = pool.install(|| chunks.map(ask).collect());
-                for (near, looked_at) in answers {
-                    self.near.extend(near);
-                    visited += looked_at;
-                }
-            }
-            _ => visited += isa.run(Ask { index, asking, fat, leavers, near: &mut self.near }),
+        for (near, looked_at) in answers {
+            self.near.extend(near);
+            visited += looked_at;
         }
         visited * WIDTH as u64
     }
@@ -337,21 +338,23 @@ impl NearPairs {
         let (now, step) = (&self.now[..], self.step);
         let slots = &self.slots;
         let with_slots = |&[a, b]: &Near| slot_pair(slots[a as usize], slots[b as usize]);
-        let Some(pool) = workers.pool().filter(|_| self.near.len() > CHUNK_NEAR) else {
+        if workers.threads() == 1 {
             let (near, room) = (&mut self.near[..], &mut self.room[..]);
             let compare = Compare { now, step, all_moved, near, new_from: known, out: room };
             let Compared { kept, found } = isa.run(compare);
             self.near.truncate(kept);
             out.extend(self.room[..found].iter().map(with_slots));
             return;
-        };
-        let chunks = self.near.par_chunks_mut(CHUNK_NEAR);
-        let chunks = chunks.zip(self.room.par_chunks_mut(CHUNK_NEAR)).enumerate();
-        let compare = |(chunk, (near, out)): (usize, (&mut [Near], &mut [Near]))| {
-            let new_from = known.saturating_sub(chunk * CHUNK_NEAR).min(near.len());
+        }
+        let chunks = self.near.chunks_mut(CHUNK_NEAR).zip(self.room.chunks_mut(CHUNK_NEAR));
+        let pieces: Vec<_> = chunks.map(Mutex::new).collect();
+        let parts = workers.share(pieces.len(), |piece| {
+            let mut chunk = pieces[piece].lock().unwrap_or_else(PoisonError::into_inner);
+            let (near, out) = &mut *chunk;
+            let new_from = known.saturating_sub(piece * CHUNK_NEAR).min(near.len());
             isa.run(Compare { now, step, all_moved, near, new_from, out })
-        };
-        let parts: Vec<_> = pool.install(|| chunks.map(compare).collect());
+        });
+        drop(pieces);
         let mut end = 0;
         for (chunk, Compared { kept, found }) in parts.into_iter().enumerate() {
             let from = chunk * CHUNK_NEAR;
