@@ -335,6 +335,7 @@ impl Cells {
     }
 
     /// The boxes of all cells from `from` to `to`, or of the whole level if that is less.
+    #[inline(always)]
     fn many_cells<S: Simd>(
         &self,
         from: [i32; 3],
