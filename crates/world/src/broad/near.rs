@@ -226,7 +226,7 @@ impl NearPairs {
         }
         self.step += 1;
         if self.step > kernels::LAST_STEP {
-            self.count_steps_anew(); // after a year at 60 steps per second
+            self.count_steps_anew(); // after half a year at 60 steps per second
         }
         BroadCounters { box_tests: looked_at + compared, updates: leavers.len() as u64 }
     }
@@ -430,6 +430,61 @@ fn for_each_one(bits: &[u64], mut call: impl FnMut(u32)) {
         while word != 0 {
             call(at as u32 * 64 + word.trailing_zeros());
             word &= word - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Boxes in a row that move to and fro; some rest. Pairs of which one moved, by looking at all.
+    fn row(step: u32) -> Vec<(Aabb, bool)> {
+        let unit = |k: u32| {
+            let rests = k.is_multiple_of(3);
+            let moves = !rests && step % 4 != 3 || step == 0;
+            let shift = if rests { 0.0 } else { (step / 4 * (k % 5)) as f32 * 0.3 };
+            let low = Vec3::new(k as f32 * 0.8 + shift, 0.0, 0.0);
+            (Aabb::around(low, low + Vec3::ONE), moves)
+        };
+        (0..40).map(unit).collect()
+    }
+
+    #[test]
+    fn nothing_is_missed_when_the_steps_are_counted_anew() {
+        for kind in [IndexKind::Cells, IndexKind::Nodes] {
+            let mut near = NearPairs::new(kind);
+            near.step = kernels::LAST_STEP - 20;
+            let mut last: Vec<Aabb> = Vec::new();
+            let mut found_any = 0;
+            for step in 0..60 {
+                let boxes = row(step);
+                for (slot, &(bounds, moves)) in boxes.iter().enumerate() {
+                    match (step, moves) {
+                        (0, _) => near.insert(slot as u32, bounds),
+                        (_, true) => near.update(slot as u32, bounds),
+                        (_, false) => {}
+                    }
+                }
+                last = (boxes.iter().enumerate())
+                    .map(|(k, &(bounds, moves))| if moves { bounds } else { last[k] })
+                    .collect();
+                let mut found = Vec::new();
+                near.find_pairs(&Workers::ONE, &mut found);
+                found.sort_unstable();
+                let mut expected = Vec::new();
+                for a in 0..boxes.len() {
+                    for b in a + 1..boxes.len() {
+                        if (boxes[a].1 || boxes[b].1) && last[a].overlaps(&last[b]) {
+                            expected.push([a as u32, b as u32]);
+                        }
+                    }
+                }
+                assert_eq!(found, expected, "{kind:?}, step {step}");
+                found_any += found.len();
+            }
+            assert!(near.step < kernels::FIRST_STEP + 100, "the steps were not counted anew");
+            assert!(found_any > 100);
         }
     }
 }
