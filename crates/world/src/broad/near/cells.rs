@@ -360,13 +360,8 @@ impl Cells {
                 for x in from[0]..=to[0] {
                     let key = Key { at: [x, y, z], level: level.level };
                     let brick = self.table[self.find(brick_of(key))].brick;
-                    let mut at = self.bricks[brick as usize][cell_in_brick(key.at)];
-                    while at != EMPTY {
-                        let block = &self.blocks[at as usize];
-                        collect(block, around.hits(block), found);
-                        visited += 1;
-                        at = block.next;
-                    }
+                    let first = self.bricks[brick as usize][cell_in_brick(key.at)];
+                    visited += self.chain(first, around, found);
                 }
             }
         }
@@ -407,14 +402,22 @@ impl Cells {
         let mut visited = 8;
         if more != EMPTY {
             for block in blocks {
-                let mut at = self.blocks[block as usize].next;
-                while at != EMPTY {
-                    let block = &self.blocks[at as usize];
-                    collect(block, around.hits(block), found);
-                    visited += 1;
-                    at = block.next;
-                }
+                visited += self.chain(self.blocks[block as usize].next, around, found);
             }
+        }
+        visited
+    }
+
+    /// The boxes of a chain of blocks.
+    #[inline(always)]
+    fn chain<S: Simd>(&self, first: u32, around: &Around<S>, found: &mut impl Found) -> u64 {
+        let mut visited = 0;
+        let mut at = first;
+        while at != EMPTY {
+            let block = &self.blocks[at as usize];
+            collect(block, around.hits(block), found);
+            visited += 1;
+            at = block.next;
         }
         visited
     }
