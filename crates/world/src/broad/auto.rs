@@ -1,9 +1,9 @@
 //! The structure that suits the boxes, judged by counting what it had to look at.
 //!
 //! Counts and not times decide, so that the same boxes give the same structure everywhere. Measured
-//! by `jostle lab broad`: all pairs are fastest up to about 40 boxes that all move; cells are the
-//! fastest of all for boxes of similar size; where sizes differ so much that cells have to look at
-//! many boxes for each question, the tree takes over.
+//! by `jostle lab broad`: all pairs are as fast as cells up to about 20 boxes that all move; cells
+//! are the fastest of all for boxes of similar size. Where sizes differ so much that cells have to
+//! look at many boxes for each question, the tree takes over.
 
 use super::all::AllPairs;
 use super::near::{Asked, IndexKind, NearPairs};
@@ -11,10 +11,10 @@ use super::{BroadCounters, SlotPair};
 use crate::{Aabb, Workers};
 
 /// From this many boxes on, cells; below half of it, all pairs again.
-const MANY: usize = 40;
+const MANY: usize = 20;
 /// A question to cells looks at about 80 boxes where sizes are similar and boxes are not crowded,
 /// and a crowd gives many near pairs. Looking at more than this for each question and each pair
-/// means that cells do not fit; the tree looks at 150 to 300 for a question.
+/// means that cells do not fit; the tree looks at 150 to 400 for a question.
 const TESTS_PER_QUESTION: u64 = 400;
 const TESTS_PER_PAIR: u64 = 16;
 /// So many questions must have been too costly, all in all.

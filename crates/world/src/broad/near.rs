@@ -15,7 +15,7 @@
 //! quiet world costs nothing; a resting box that moves always asks anew.
 //!
 //! Boxes have seats, numbered so that neighbours in space are neighbours in memory; the caller's
-//! slots are looked up at the border. From 100,000 boxes on this is half the time of a step.
+//! slots are looked up at the border. At 100,000 boxes this saves a third of a step.
 
 mod cells;
 mod index;
