@@ -34,7 +34,7 @@ use triangulate::Triangulator;
 /// assert_eq!(mesh.face_of(2), 0);
 /// # Ok::<(), jostle_geom::MeshError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
     pub(crate) vertices: Vec<Vec3>,
     pub(crate) triangles: Vec<[u32; 3]>,

@@ -7,6 +7,13 @@ use std::fmt;
 pub enum Place {
     /// A line of a text file, counted from 1.
     Line(usize),
+    /// A column of a line, both counted from 1. Columns count bytes.
+    Column {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
     /// A byte of a binary file, counted from 0.
     Byte(usize),
 }
@@ -15,6 +22,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Line(line) => write!(f, "line {line}"),
+            Place::Column { line, column } => write!(f, "line {line}, column {column}"),
             Place::Byte(byte) => write!(f, "byte {byte}"),
         }
     }
@@ -62,6 +70,30 @@ pub enum LoadError {
         needs: u128,
         /// The bytes that are left.
         left: usize,
+    },
+    /// A file that is not what its name or the caller says, or that nobody here reads.
+    #[error("{what}")]
+    NotReadable {
+        /// What it is, and what can be done.
+        what: String,
+    },
+    /// Something that is written as it should be, but makes no sense.
+    #[error("{place}: {what}")]
+    Refused {
+        /// Where.
+        place: Place,
+        /// What, and why not.
+        what: String,
+    },
+    /// An error in a file that the file brings in.
+    #[error("{place}: in \"{file}\": {source}")]
+    Within {
+        /// Where the other file is brought in.
+        place: Place,
+        /// The other file.
+        file: String,
+        /// What is wrong in it.
+        source: Box<LoadError>,
     },
     /// More than indices of 32 bits can count.
     #[error("{place}: more than 4294967295 {what}")]

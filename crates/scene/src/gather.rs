@@ -2,9 +2,9 @@
 
 use crate::error::{LoadError, Place, found};
 use crate::text::{loses_digits, number};
+use crate::warning::{Warning, Warnings};
 use glam::Vec3;
 use jostle_geom::{Mesh, MeshError};
-use std::fmt;
 
 /// What a file holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,57 +78,13 @@ impl Polygons {
     }
 }
 
-/// Something odd that did not stop the reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Warning {
-    /// Coordinates that need more than the 24 significant bits of an `f32`.
-    DigitsLost {
-        /// How many.
-        count: usize,
-        /// The place of the first.
-        first: Place,
-    },
-    /// Something that has no surface, or that this format does not know.
-    Ignored {
-        /// What it is.
-        what: &'static str,
-        /// How many.
-        count: usize,
-        /// The place of the first.
-        first: Place,
-    },
-    /// Bytes after the end of the data.
-    Trailing {
-        /// Where they begin.
-        place: Place,
-        /// How many.
-        bytes: usize,
-    },
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warning::DigitsLost { count, first } => {
-                write!(f, "{count} coordinates lose digits in 24 bits, the first at {first}")
-            }
-            Warning::Ignored { what, count, first } => {
-                write!(f, "{what} ignored: {count}, the first at {first}")
-            }
-            Warning::Trailing { place, bytes } => {
-                write!(f, "{bytes} bytes after the end of the data ignored, from {place}")
-            }
-        }
-    }
-}
-
 /// A scene under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     vertices: Vec<Vec3>,
     faces: Polygons,
     corners_closed: usize,
-    warnings: Vec<Warning>,
+    warnings: Warnings,
     highest: Option<Highest>,
 }
 
@@ -172,7 +128,7 @@ impl Gather {
             return Err(LoadError::NotFinite { place, found: found(word) });
         }
         if word.is_some_and(|word| loses_digits(word, wide, narrow)) {
-            self.digits_lost(place);
+            self.warnings.digits_lost(place);
         }
         Ok(narrow)
     }
@@ -184,7 +140,7 @@ impl Gather {
             return Err(LoadError::NotFinite { place, found: wide.to_string() });
         }
         if f64::from(narrow) != wide {
-            self.digits_lost(place);
+            self.warnings.digits_lost(place);
         }
         Ok(narrow)
     }
@@ -223,17 +179,8 @@ impl Gather {
         Ok(())
     }
 
-    pub(crate) fn ignored(&mut self, ignored: &'static str, place: Place) {
-        for warning in &mut self.warnings {
-            match warning {
-                Warning::Ignored { what, count, .. } if *what == ignored => {
-                    *count += 1;
-                    return;
-                }
-                _ => {}
-            }
-        }
-        self.warnings.push(Warning::Ignored { what: ignored, count: 1, first: place });
+    pub(crate) fn ignored(&mut self, what: &str, place: Place) {
+        self.warnings.ignored(what, place);
     }
 
     pub(crate) fn trailing(&mut self, bytes: usize, place: Place) {
@@ -247,20 +194,14 @@ impl Gather {
         {
             return Err(self.bad_index(written, place));
         }
-        Ok(Loaded { vertices: self.vertices, faces: self.faces, warnings: self.warnings })
+        Ok(Loaded {
+            vertices: self.vertices,
+            faces: self.faces,
+            warnings: self.warnings.into_list(),
+        })
     }
 
     pub(crate) fn bad_index(&self, found: i64, place: Place) -> LoadError {
         LoadError::BadIndex { place, found, vertices: self.vertices.len() }
-    }
-
-    fn digits_lost(&mut self, place: Place) {
-        for warning in &mut self.warnings {
-            if let Warning::DigitsLost { count, .. } = warning {
-                *count += 1;
-                return;
-            }
-        }
-        self.warnings.push(Warning::DigitsLost { count: 1, first: place });
     }
 }

@@ -18,13 +18,25 @@
 
 mod error;
 mod gather;
+mod gltf;
+pub mod nodes;
 mod obj;
 mod ply;
+mod polygons;
+mod read;
+mod scene;
 mod stl;
 mod text;
+mod vrml;
+mod warning;
 
 pub use error::{LoadError, Place};
-pub use gather::{Loaded, Polygons, Warning};
+pub use gather::{Loaded, Polygons};
+pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
+pub use scene::{
+    FieldError, FieldType, Image, List, Node, NodeId, Rgb, Rotation, Route, Scene, Value,
+};
+pub use warning::Warning;
 
 /// The formats that [`load`] reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,10 @@ fn obj_keeps_polygons_counts_back_and_joins_lines() {
         [&[3, 2, 1, 0], &[0, 1, 4], &[1, 2, 4], &[2, 3, 4], &[3, 0, 4], &[0, 1, 2, 3, 4]];
     assert_eq!(polygons(&loaded), faces);
     let first = Place::Line(20);
-    assert_eq!(loaded.warnings, [Warning::Ignored { what: "points and lines", count: 2, first }]);
+    assert_eq!(
+        loaded.warnings,
+        [Warning::Ignored { what: "points and lines".to_string(), count: 2, first }]
+    );
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn ply_reads_text_and_both_byte_orders_alike() {
         assert_eq!(polygons(&loaded), [vec![0, 1, 4], vec![0, 1, 2, 3, 4]]);
         let other = "elements other than vertex, face and tristrips";
         assert_eq!(loaded.warnings.len(), 1);
-        let Warning::Ignored { what, count: 1, .. } = loaded.warnings[0] else {
+        let Warning::Ignored { what, count: 1, .. } = &loaded.warnings[0] else {
             panic!("{:?}", loaded.warnings);
         };
         assert_eq!(what, other);

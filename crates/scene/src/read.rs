@@ -1,0 +1,111 @@
+//! The one door for scenes: bytes in, scene and warnings out.
+
+use crate::error::LoadError;
+use crate::scene::Scene;
+use crate::warning::{Warning, Warnings};
+use crate::{Format, gltf, polygons, vrml};
+
+/// What a file needs from outside, and how it is to be understood.
+///
+/// Nothing here opens files: whoever calls does, and decides which ones.
+#[derive(Default)]
+pub struct Reading<'a> {
+    /// Brings the files that a file names: `Inline`, EXTERNPROTO, the buffers of glTF. Without
+    /// it, what is named is left out with a warning.
+    pub fetch: Option<&'a mut Fetch<'a>>,
+    /// Told the number of bytes of the file that have been read, now and then.
+    pub progress: Option<&'a mut dyn FnMut(usize)>,
+    /// Which nodes beyond the standard are known.
+    pub extensions: Extensions,
+    /// How lengths and axes of OBJ, STL and PLY are to be understood, which do not say it.
+    pub frame: Frame,
+}
+
+/// Asked for the address that stands in a file, and the name of that file.
+pub type Fetch<'a> = dyn FnMut(&str, &str) -> Result<Fetched, String> + 'a;
+
+/// A file that a file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Its full name, the same however it was addressed: files that bring in each other in a
+    /// circle are found by it.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// Are the papers' nodes known?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extensions {
+    /// `CollisionObject` under its URN and by name, `CollisionInterest`, `CollisionResponse` and
+    /// `KeySensor` by name, unless the file declares prototypes with these names.
+    #[default]
+    Papers,
+    /// Only the nodes of the standard: what a browser without collision detection between objects
+    /// sees, which falls back to the other addresses of an EXTERNPROTO (V-COLLIDE, section 3.2).
+    None,
+}
+
+/// Lengths and axes of a format that does not say how it means them. VRML97 and glTF do: metres,
+/// y is up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// Metres per unit of the file.
+    pub unit: f32,
+    /// The axis that points up in the file.
+    pub up: Up,
+}
+
+impl Default for Frame {
+    /// Numbers as they stand in the file.
+    fn default() -> Frame {
+        Frame { unit: 1.0, up: Up::Y }
+    }
+}
+
+/// An axis that points up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Up {
+    /// As in every scene here.
+    Y,
+    /// As in most CAD files: turned so that z becomes y, and y becomes -z.
+    Z,
+}
+
+/// A scene and what was odd in its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// The scene.
+    pub scene: Scene,
+    /// What was odd, each kind once.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads a scene. `name` is the full name of the file, for its ending and for messages.
+///
+/// # Errors
+/// Bytes that are none of the formats, or not as the format wants them: with the place and what
+/// was expected.
+pub fn read(name: &str, bytes: &[u8], reading: &mut Reading<'_>) -> Result<Opened, LoadError> {
+    let (scene, warnings) = read_one(name, bytes, reading)?;
+    Ok(Opened { scene, warnings: warnings.into_list() })
+}
+
+fn read_one(
+    name: &str,
+    bytes: &[u8],
+    reading: &mut Reading<'_>,
+) -> Result<(Scene, Warnings), LoadError> {
+    if vrml::is_vrml(name, bytes) {
+        return vrml::read(name, bytes, reading);
+    }
+    if gltf::is_gltf(name, bytes) {
+        return gltf::read(name, bytes, reading);
+    }
+    match Format::from_name(name) {
+        Some(format) => polygons::read(name, bytes, format, &reading.frame),
+        None => Err(LoadError::NotReadable {
+            what: "not VRML97, glTF, OBJ, STL or PLY, by its first bytes or its name".to_string(),
+        }),
+    }
+}

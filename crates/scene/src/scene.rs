@@ -1,0 +1,340 @@
+//! What every format becomes: nodes, what they hold, and the routes that events take.
+//!
+//! A scene is a graph in the sense of VRML97. glTF, OBJ, STL and PLY become `Transform` and
+//! `Shape` nodes, an animation a `TimeSensor` with interpolators; so everything behind the readers
+//! knows one kind of scene.
+
+mod value;
+
+pub(crate) use value::FieldValue;
+pub use value::{FieldType, Image, List, Rgb, Rotation, Value};
+
+use crate::error::Place;
+use crate::nodes::{FieldIndex, Kind, Way};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A node of one scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// The number of the node: nodes count from 0 in the order in which they were added.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A node with its name and the place in the file where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name: by DEF in VRML, by node or object names in other formats.
+    pub name: Option<Arc<str>>,
+    /// Where it stands in its file.
+    pub place: Place,
+}
+
+/// A way for events from a field of one node to a field of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Route {
+    /// The node that gives the event, and the number of the field.
+    pub from: (NodeId, FieldIndex),
+    /// The node that takes it.
+    pub to: (NodeId, FieldIndex),
+}
+
+/// Why a field or a route is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldError {
+    /// The kind of node has no field, or no event in this direction, with this name.
+    #[error("{kind} has no {what} \"{name}\"")]
+    NoField {
+        /// The kind of node.
+        kind: String,
+        /// `field`, `eventIn` or `eventOut`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The value has another type.
+    #[error("\"{name}\" of {kind} is {expected}, not {found}")]
+    WrongType {
+        /// The kind of node.
+        kind: String,
+        /// The name of the field.
+        name: String,
+        /// The type of the field.
+        expected: FieldType,
+        /// The type of what was to go there.
+        found: FieldType,
+    },
+    /// A value names a node that is not in the scene.
+    #[error("\"{name}\" of {kind} would hold a node that is not in this scene")]
+    NoNode {
+        /// The kind of node.
+        kind: String,
+        /// The name of the field.
+        name: String,
+    },
+}
+
+/// Nodes, the ones that stand in the world, and the routes between them.
+///
+/// Every node that a field names is in the scene. A `children` field may hold its own node in a
+/// scene that was put together by hand; whoever walks a scene finds that out and refuses it.
+///
+/// ```
+/// use jostle_scene::Scene;
+/// use jostle_scene::nodes::{Shape, Sphere, Transform};
+/// use std::sync::Arc;
+///
+/// let mut scene = Scene::default();
+/// let ball = scene.add(Sphere { radius: 0.5 });
+/// let shape = scene.add(Shape { geometry: Some(ball), ..Shape::default() });
+/// let place = scene.add(Transform { children: Arc::new(vec![shape]), ..Transform::default() });
+/// scene.name(place, "BALL");
+/// scene.add_root(place);
+/// assert_eq!(scene.find("BALL"), Some(place));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    nodes: Vec<Node>,
+    roots: Vec<NodeId>,
+    routes: Vec<Route>,
+    /// The same routes, to find doubles.
+    known_routes: HashSet<Route>,
+}
+
+impl Scene {
+    /// Adds a node, which nothing holds yet.
+    pub fn add(&mut self, kind: impl Into<Kind>) -> NodeId {
+        self.add_at(kind.into(), None, Place::Byte(0))
+    }
+
+    /// Adds a node with its name and place.
+    pub(crate) fn add_at(&mut self, kind: Kind, name: Option<Arc<str>>, place: Place) -> NodeId {
+        // Readers refuse files with more nodes long before (`limits`).
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(Node { kind, name, place });
+        id
+    }
+
+    /// Gives a node a name.
+    ///
+    /// # Panics
+    /// If the id is of another scene, as with an index that is out of bounds.
+    pub fn name(&mut self, id: NodeId, name: &str) {
+        self.nodes[id.index()].name = Some(Arc::from(name));
+    }
+
+    /// Puts a node into the world itself.
+    pub fn add_root(&mut self, id: NodeId) {
+        self.roots.push(id);
+    }
+
+    /// The nodes that stand in the world itself, in the order of the file.
+    #[must_use]
+    pub fn roots(&self) -> &[NodeId] {
+        &self.roots
+    }
+
+    /// The node with this id.
+    ///
+    /// # Panics
+    /// If the id is of another scene, as with an index that is out of bounds.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The kind of the node with this id; of a prototype's instance, of the node that stands in
+    /// the scene for it. None for an instance without such a node.
+    ///
+    /// # Panics
+    /// If the id is of another scene.
+    #[must_use]
+    pub fn kind(&self, id: NodeId) -> Option<&Kind> {
+        self.through_instances(id).map(|id| &self.nodes[id.index()].kind)
+    }
+
+    /// The node itself, or the node that stands in the scene for a prototype's instance.
+    ///
+    /// # Panics
+    /// If the id is of another scene.
+    #[must_use]
+    pub fn through_instances(&self, id: NodeId) -> Option<NodeId> {
+        let mut at = id;
+        // The body of a prototype comes from a reader, which adds it before the instance.
+        // A scene put together by hand might go round; as many steps as nodes are enough.
+        for _ in 0..=self.nodes.len() {
+            match &self.nodes[at.index()].kind {
+                Kind::Instance(instance) => at = instance.root?,
+                _ => return Some(at),
+            }
+        }
+        None
+    }
+
+    /// All nodes with their ids, in the order in which they were added.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        (0..).map(NodeId).zip(&self.nodes)
+    }
+
+    /// The number of nodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Has this scene no nodes?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The routes, in the order of the file.
+    #[must_use]
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// Leads events from `from` to `to`, under the names that a ROUTE may use. A route that is
+    /// there already is not doubled (4.10.2).
+    ///
+    /// # Errors
+    /// There are no such events, or they have different types.
+    ///
+    /// # Panics
+    /// If an id is of another scene.
+    pub fn connect(&mut self, from: (NodeId, &str), to: (NodeId, &str)) -> Result<(), FieldError> {
+        let out = self.event(from.0, from.1, Way::Out)?;
+        let into = self.event(to.0, to.1, Way::In)?;
+        let (given, taken) =
+            (self.node(from.0).kind.fields()[out].ty, self.node(to.0).kind.fields()[into].ty);
+        if given != taken {
+            return Err(self.wrong_type(to.0, to.1, taken, given));
+        }
+        let route = Route { from: (from.0, out), to: (to.0, into) };
+        if self.known_routes.insert(route) {
+            self.routes.push(route);
+        }
+        Ok(())
+    }
+
+    /// Changes a field of a node, whoever may write it.
+    ///
+    /// # Errors
+    /// There is no such field, the value has another type or names a node of another scene.
+    ///
+    /// # Panics
+    /// If the id is of another scene.
+    pub fn set(&mut self, id: NodeId, field: &str, value: Value) -> Result<(), FieldError> {
+        let kind = &self.node(id).kind;
+        let index = kind
+            .field(field)
+            .filter(|&index| kind.get(index).is_some())
+            .ok_or_else(|| self.no_field(id, "field", field))?;
+        let expected = kind.fields()[index].ty;
+        if expected != value.field_type() {
+            return Err(self.wrong_type(id, field, expected, value.field_type()));
+        }
+        if !self.holds_nodes_of(&value) {
+            let kind = kind.name().to_string();
+            return Err(FieldError::NoNode { kind, name: field.to_string() });
+        }
+        self.nodes[id.index()].kind.set(index, value);
+        Ok(())
+    }
+
+    #[allow(dead_code, reason = "the readers and the event engine come next")]
+    /// The node itself, for code in this crate that keeps what [`Scene`] promises.
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    /// The nodes that a node holds as parts of the scene, whether chosen or not: children, the
+    /// choices of a `Switch`, the levels of an `LOD`. What a `Collision` has as `proxy` and a
+    /// `Shape` as `geometry` does not belong to them.
+    ///
+    /// # Panics
+    /// If the id is of another scene.
+    #[must_use]
+    pub fn children(&self, id: NodeId) -> &[NodeId] {
+        match &self.node(id).kind {
+            Kind::Anchor(node) => &node.children,
+            Kind::Billboard(node) => &node.children,
+            Kind::Collision(node) => &node.children,
+            Kind::CollisionObject(node) => &node.children,
+            Kind::Group(node) => &node.children,
+            Kind::Inline(node) => &node.children,
+            Kind::Lod(node) => &node.level,
+            Kind::Switch(node) => &node.choice,
+            Kind::Transform(node) => &node.children,
+            Kind::Instance(node) => node.root.as_slice(),
+            _ => &[],
+        }
+    }
+
+    /// The first node, walking down from the roots in the order of the file, that a path of names
+    /// leads to: `"WHEEL"`, or `"CAR/WHEEL"` for a `WHEEL` somewhere below a `CAR`.
+    #[must_use]
+    pub fn find(&self, path: &str) -> Option<NodeId> {
+        let names: Vec<&str> = path.split('/').collect();
+        // What is left to look at, the first on top, with how many names stand above it.
+        let mut left: Vec<(NodeId, usize)> =
+            self.roots.iter().rev().map(|&root| (root, 0)).collect();
+        // A node that was seen with as many names need not be seen again: it leads nowhere new.
+        let mut seen = vec![0; self.nodes.len()];
+        while let Some((id, above)) = left.pop() {
+            if seen[id.index()] > above {
+                continue;
+            }
+            seen[id.index()] = above + 1;
+            let mut passed = above;
+            if self.node(id).name.as_deref() == Some(names[above]) {
+                if above + 1 == names.len() {
+                    return Some(id);
+                }
+                passed += 1;
+            }
+            left.extend(self.children(id).iter().rev().map(|&child| (child, passed)));
+        }
+        None
+    }
+
+    fn event(&self, id: NodeId, name: &str, way: Way) -> Result<FieldIndex, FieldError> {
+        let what = match way {
+            Way::In => "eventIn",
+            Way::Out => "eventOut",
+        };
+        self.node(id).kind.event(name, way).ok_or_else(|| self.no_field(id, what, name))
+    }
+
+    fn holds_nodes_of(&self, value: &Value) -> bool {
+        let known = |id: &NodeId| id.index() < self.nodes.len();
+        match value {
+            Value::Node(id) => id.iter().all(known),
+            Value::Nodes(ids) => ids.iter().all(known),
+            _ => true,
+        }
+    }
+
+    fn no_field(&self, id: NodeId, what: &'static str, name: &str) -> FieldError {
+        let kind = self.node(id).kind.name().to_string();
+        FieldError::NoField { kind, what, name: name.to_string() }
+    }
+
+    fn wrong_type(
+        &self,
+        id: NodeId,
+        name: &str,
+        expected: FieldType,
+        found: FieldType,
+    ) -> FieldError {
+        let kind = self.node(id).kind.name().to_string();
+        FieldError::WrongType { kind, name: name.to_string(), expected, found }
+    }
+}
