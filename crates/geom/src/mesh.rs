@@ -8,6 +8,7 @@ use glam::Vec3;
 
 pub(crate) mod bytes;
 mod hash;
+mod join;
 mod reorder;
 mod report;
 mod topology;
