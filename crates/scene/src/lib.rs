@@ -18,9 +18,11 @@
 
 mod error;
 mod gather;
+pub mod geometry;
 mod gltf;
 pub mod nodes;
 mod obj;
+mod placement;
 mod ply;
 mod polygons;
 mod read;
@@ -28,14 +30,18 @@ mod scene;
 mod stl;
 mod text;
 mod vrml;
+mod walk;
 mod warning;
 
 pub use error::{LoadError, Place};
 pub use gather::{Loaded, Polygons};
+pub use geometry::{Geometry, GeometryError, Tolerance, surface};
+pub use placement::{Placement, StretchError};
 pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
 pub use scene::{
     FieldError, FieldType, Image, List, Node, NodeId, Rgb, Rotation, Route, Scene, Value,
 };
+pub use walk::{DEPTH_MAX, LodRule, VISITS_MAX, Viewer, Visit, WalkError, walk};
 pub use warning::Warning;
 
 /// The formats that [`load`] reads.
