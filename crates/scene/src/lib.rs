@@ -21,6 +21,7 @@ mod gather;
 mod gltf;
 pub mod nodes;
 mod obj;
+mod play;
 mod ply;
 mod polygons;
 mod read;
@@ -32,6 +33,7 @@ mod warning;
 
 pub use error::{LoadError, Place};
 pub use gather::{Loaded, Polygons};
+pub use play::{Drag, Event, Key, Play, PlayError, Problem, Touch};
 pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
 pub use scene::{
     FieldError, FieldType, Image, List, Node, NodeId, Rgb, Rotation, Route, Scene, Value,
