@@ -23,6 +23,7 @@ mod gltf;
 pub mod nodes;
 mod obj;
 mod placement;
+mod play;
 mod ply;
 mod polygons;
 mod read;
@@ -37,6 +38,7 @@ pub use error::{LoadError, Place};
 pub use gather::{Loaded, Polygons};
 pub use geometry::{Geometry, GeometryError, Tolerance, surface};
 pub use placement::{Placement, StretchError};
+pub use play::{Drag, Event, Key, Play, PlayError, Problem, Touch};
 pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
 pub use scene::{
     FieldError, FieldType, Image, List, Node, NodeId, Rgb, Rotation, Route, Scene, Value,

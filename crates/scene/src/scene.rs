@@ -249,7 +249,6 @@ impl Scene {
         Ok(())
     }
 
-    #[allow(dead_code, reason = "the readers and the event engine come next")]
     /// The node itself, for code in this crate that keeps what [`Scene`] promises.
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.index()]
