@@ -3,6 +3,7 @@
 use crate::input::parse_pose;
 use crate::lab::args::LabArgs;
 use crate::query::Query;
+use crate::scene::args::{CheckArgs, RunArgs};
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
 use std::num::NonZeroUsize;
@@ -26,6 +27,12 @@ pub(crate) enum Command {
     /// One model: what is in it, what is odd about it, what does it take?
     #[command(after_help = MESH_EXAMPLES)]
     Mesh(MeshArgs),
+    /// A scene or an assembly: which parts touch, or come too close?
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// A scene in motion: velocities, responses, sensors, keys; what happens?
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
     /// Experiments: what does it cost, and how does it grow?
     Lab(LabArgs),
 }
@@ -44,6 +51,18 @@ Examples:
   jostle mesh cup.obj --json --solid
   jostle mesh cup.obj --quality tight --save-hierarchy cup.hierarchy
   jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  jostle check gearbox.wrl
+  jostle check gearbox.glb --clearance 0.002 --fail-on clearance
+  jostle check gearbox.wrl --ignore BOLT,NUT --all-pairs --json";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  jostle run room.wrl --steps 300 --dt 0.02
+  jostle run room.wrl --key 10:Up --key 40:Left+Shift --record room.jsonl
+  jostle run room.wrl --walk \"0 0 -1\" --json";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairArgs {

@@ -2,9 +2,11 @@
 
 use jostle_geom::{MeshError, PoseError};
 use jostle_scene::LoadError;
+use jostle_stage::StageError;
 use jostle_world::aura::experiment::ExperimentError;
 use jostle_world::{ShapeError, WorkersError, WorldError};
 use std::io;
+use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -28,6 +30,12 @@ pub(crate) enum CliError {
     Motion { motion: usize, source: PoseError },
     #[error("{option} does not go with --query {query}; {instead}")]
     Option { option: &'static str, query: &'static str, instead: &'static str },
+    #[error("{file}: {source}")]
+    Stage { file: String, source: Box<StageError> },
+    #[error("--send before step {step}: {what}")]
+    Send { step: u64, what: String },
+    #[error("--fail-on clearance needs --clearance")]
+    NeedsClearance,
     #[error(transparent)]
     Workers(#[from] WorkersError),
     #[error(transparent)]
@@ -46,6 +54,13 @@ pub(crate) enum CliError {
     PairsDiffer { n: u32, step: usize, found: [(&'static str, usize); 2] },
     #[error("cannot print: {0}")]
     Output(io::Error),
+}
+
+impl CliError {
+    /// A scene that could not be staged.
+    pub(crate) fn stage(path: &Path, source: StageError) -> CliError {
+        CliError::Stage { file: path.display().to_string(), source: Box::new(source) }
+    }
 }
 
 impl From<io::Error> for CliError {

@@ -7,6 +7,7 @@ mod clock;
 mod plot;
 mod spheres;
 mod table;
+mod ten_objects;
 
 use crate::error::CliError;
 use args::{Experiment, LabArgs, OutputArgs};
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &LabArgs, out: &mut dyn Write) -> Result<bool, CliError>
         Experiment::Broad(args) => broad::run(args, out)?,
         Experiment::Bunnies(args) => bunnies::run(args, out)?,
         Experiment::Spheres(args) => spheres::run(args, out)?,
+        Experiment::TenObjects(args) => ten_objects::run(args, out)?,
     }
     Ok(false)
 }

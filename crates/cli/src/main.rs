@@ -7,6 +7,8 @@
 //! jostle pair cup.obj table.stl --query toc --pose-a-end "0 0 -1 0 0 0 1"
 //! jostle mesh cup.obj --save-hierarchy cup.hierarchy
 //! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
+//! jostle check gearbox.wrl --clearance 0.002                     do the parts fit?
+//! jostle run room.wrl --steps 300                                what happens in there?
 //! jostle lab broad --preset peers --n 10000                      how fast, on this machine?
 //! ```
 //!
@@ -15,13 +17,17 @@
 
 mod answer;
 mod args;
+mod check;
 mod error;
 mod input;
+mod keys;
 mod lab;
 mod mesh;
 mod pair;
 mod progress;
 mod query;
+mod run;
+mod scene;
 mod summary;
 
 use args::{Args, Command};
@@ -36,6 +42,8 @@ fn main() -> ExitCode {
     let done = match &args.command {
         Command::Pair(pair) => pair::run(pair, &mut out),
         Command::Mesh(mesh) => mesh::run(mesh, &mut out),
+        Command::Check(check) => check::run(check, &mut out),
+        Command::Run(scene) => run::run(scene, &mut out),
         Command::Lab(lab) => lab::run(lab, &mut out),
     };
     match done.and_then(|failed| out.flush().map(|()| failed).map_err(CliError::Output)) {

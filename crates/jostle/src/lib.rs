@@ -5,8 +5,10 @@
 
 pub use glam;
 pub use jostle_geom::*;
-/// What is in this file? OBJ, STL and PLY from bytes.
+/// What is in this file? VRML97, glTF, OBJ, STL and PLY from bytes to one kind of scene.
 pub use jostle_scene as scene;
+/// Which bodies does a scene become, and how do they move?
+pub use jostle_stage as stage;
 /// Which of many moving bodies touch, and who wants to know?
 pub use jostle_world as world;
 

@@ -7,11 +7,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each package and those of ours that its shipped code may use.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("jostle-geom", &[]),
     ("jostle-lab", &["jostle-geom"]),
     ("jostle-scene", &["jostle-geom"]),
     ("jostle-world", &["jostle-geom"]),
+    // From scenes to worlds, so that neither of them knows the other.
+    ("jostle-stage", &["jostle-scene", "jostle-world", "jostle-geom"]),
     ("jostle-assembly", &["jostle-world", "jostle-geom"]),
     ("jostle-proto", &["jostle-world", "jostle-geom"]),
     ("jostle-sim", &["jostle-proto", "jostle-world", "jostle-geom"]),
@@ -129,6 +131,8 @@ mod tests {
             ("jostle-geom", "glam"),
             ("jostle-scene", "jostle-geom"),
             ("jostle-world", "jostle-geom"),
+            // From scenes to worlds, so that neither of them knows the other.
+            ("jostle-stage", &["jostle-scene", "jostle-world", "jostle-geom"]),
             ("jostle-assembly", "jostle-world"),
             ("jostle-proto", "jostle-world"),
             ("jostle-sim", "jostle-proto"),

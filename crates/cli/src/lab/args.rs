@@ -1,6 +1,7 @@
 //! What can be asked of `jostle lab`.
 
 use super::broad::Subject;
+use super::ten_objects::Complexity;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jostle_world::aura::Method;
@@ -31,6 +32,10 @@ pub(crate) enum Experiment {
     /// Morgan, 2004, graphs 1 to 8)
     #[command(after_help = SPHERES_EXAMPLES)]
     Spheres(SpheresArgs),
+    /// Ten objects bounce about in a box: what does an exact test take? (Ohlenburg, 2003, tables
+    /// 3.4 to 3.6)
+    #[command(after_help = TEN_OBJECTS_EXAMPLES)]
+    TenObjects(TenObjectsArgs),
 }
 
 const BROAD_EXAMPLES: &str = "\
@@ -48,6 +53,11 @@ const SPHERES_EXAMPLES: &str = "\
 Examples:
   jostle lab spheres --svg spheres.svg
   jostle lab spheres --n 1000,4000,16000 --coverage 0.2 --method ordered-axis,ordered-columns";
+
+const TEN_OBJECTS_EXAMPLES: &str = "\
+Examples:
+  jostle lab ten-objects
+  jostle lab ten-objects --complexity large --steps 2000 --json";
 
 /// Lists are separated by commas; every combination is measured.
 #[derive(Debug, Args)]
@@ -133,6 +143,24 @@ pub(crate) struct SpheresArgs {
     /// How relations are found [default: all]
     #[arg(long, value_delimiter = ',', value_parser = methods(), value_name = "LIST")]
     pub(crate) method: Vec<Method>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TenObjectsArgs {
+    /// How fine the objects are
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "small,medium,large")]
+    pub(crate) complexity: Vec<Complexity>,
+    /// How many steps are measured
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "600")]
+    pub(crate) steps: u32,
+    /// How many threads; times are of the processor for 1, and of the clock on the wall for more
+    #[arg(long, value_parser = threads(), default_value = "1")]
+    pub(crate) threads: usize,
+    /// Write the scenes as VRML97 files into this folder, and measure nothing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) write: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

@@ -1,0 +1,131 @@
+//! `jostle run`: a scene in motion, with its events.
+
+mod record;
+mod send;
+
+pub(crate) use send::Send;
+
+use crate::error::CliError;
+use crate::progress::Progress;
+use crate::scene::args::RunArgs;
+use crate::scene::{open, tell_problems, with_hierarchies};
+use jostle_scene::Opened;
+use jostle_stage::{HierarchyFiles, Stage, Staging};
+use record::{Happened, Recorder, Row};
+use serde::Serialize;
+use std::io::Write;
+
+#[derive(Serialize)]
+struct Output<'a> {
+    scene: String,
+    steps: u64,
+    dt: f64,
+    objects: usize,
+    bodies: usize,
+    triangles: usize,
+    events: &'a [Row],
+    contacts: usize,
+    /// Of the world after the last step: the same on every machine and for any number of threads.
+    hash: String,
+    warnings: Vec<String>,
+}
+
+/// Never a failure: what happens is the answer.
+pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    let mut recorder = args.record.as_deref().map(Recorder::create).transpose()?;
+    let Opened { scene, warnings } = open(&args.scene)?;
+    let staging = Staging {
+        tolerance: args.scene.tolerance.unwrap_or_default(),
+        solid: args.scene.solid,
+        continuous: args.continuous,
+        ..Staging::default()
+    };
+    let failed = |source| CliError::stage(&args.scene.scene, source);
+    let mut happened = Happened::default();
+    let stage = with_hierarchies(&args.scene, |files| -> Result<Stage, CliError> {
+        let mut stage = Stage::new(scene, staging, files).map_err(failed)?;
+        if let Some(recorder) = &mut recorder {
+            recorder.begin(&stage, args)?;
+        }
+        let mut progress = Progress::new(args.steps as usize, true);
+        note(&mut stage, 0, args, &mut happened, &mut recorder)?;
+        for step in 1..=args.steps {
+            step_once(&mut stage, step, args, files)?;
+            note(&mut stage, step, args, &mut happened, &mut recorder)?;
+            progress.done(step as usize);
+        }
+        Ok(stage)
+    })?;
+    if let Some(recorder) = recorder {
+        recorder.finish()?;
+    }
+    tell_problems(&args.scene, stage.problems());
+    let mut said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    said.extend(stage.problems().iter().cloned());
+    let hash = format!("{:016x}", stage.world().hash());
+    let output = Output {
+        scene: args.scene.scene.display().to_string(),
+        steps: args.steps,
+        dt: args.dt,
+        objects: stage.object_count(),
+        bodies: stage.world().len(),
+        triangles: stage.triangle_count(),
+        events: &happened.rows,
+        contacts: stage.world().contacts().len(),
+        hash,
+        warnings: said,
+    };
+    if args.scene.json {
+        serde_json::to_writer(&mut *out, &output)?;
+        writeln!(out)?;
+    } else {
+        print(&output, out)?;
+    }
+    Ok(false)
+}
+
+/// Keys and walking come before the step that feels them.
+fn step_once(
+    stage: &mut Stage,
+    step: u64,
+    args: &RunArgs,
+    files: &mut HierarchyFiles<'_>,
+) -> Result<(), CliError> {
+    for press in args.key.iter().filter(|press| press.step == step) {
+        stage.play_mut().key(press.key);
+    }
+    for send in args.send.iter().filter(|send| send.step == step) {
+        send.perform(stage)?;
+    }
+    if let Some(speed) = args.walk {
+        stage.walk(speed * args.dt);
+    }
+    let failed = |source| CliError::stage(&args.scene.scene, source);
+    stage.step_with(args.dt, files).map_err(failed)
+}
+
+fn note(
+    stage: &mut Stage,
+    step: u64,
+    args: &RunArgs,
+    happened: &mut Happened,
+    recorder: &mut Option<Recorder>,
+) -> Result<(), CliError> {
+    let rows = Row::of_step(stage, step, args.node_events);
+    if let Some(recorder) = recorder {
+        recorder.step(stage, step, &rows)?;
+    }
+    happened.rows.extend(rows);
+    stage.play_mut().clear_events();
+    Ok(())
+}
+
+fn print(output: &Output<'_>, out: &mut dyn Write) -> Result<(), CliError> {
+    for row in output.events {
+        writeln!(out, "{row}")?;
+    }
+    let Output { objects, bodies, triangles, steps, contacts, hash, .. } = output;
+    writeln!(out, "{objects} objects ({bodies} bodies, {triangles} triangles), {steps} steps")?;
+    writeln!(out, "{contacts} contacts at the end, state {hash}")?;
+    Ok(())
+}

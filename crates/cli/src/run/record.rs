@@ -1,0 +1,189 @@
+//! What happened in each step, for people and for files. The file is described in
+//! `docs/run-record.md`.
+
+use crate::error::CliError;
+use crate::scene::args::RunArgs;
+use jostle_scene::Value;
+use jostle_stage::{Stage, What};
+use jostle_world::BodyId;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// All rows of a run.
+#[derive(Default)]
+pub(super) struct Happened {
+    pub(super) rows: Vec<Row>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Row {
+    step: u64,
+    time: f64,
+    what: &'static str,
+    a: String,
+    b: String,
+}
+
+impl Row {
+    pub(super) fn of_step(stage: &Stage, step: u64, node_events: bool) -> Vec<Row> {
+        let time = stage.play().now();
+        let mut rows = Vec::new();
+        for happening in stage.happened() {
+            let what = match happening.what {
+                What::Began(_) => "begin",
+                What::Ended(_) => "end",
+                What::Met(..) => "meet",
+                What::BoxesMet => "boxes begin",
+                What::BoxesParted => "boxes end",
+            };
+            let (a, b) = (happening.a.clone(), happening.b.clone());
+            rows.push(Row { step, time, what, a, b });
+        }
+        let scene = stage.play().scene();
+        for event in stage.play().events() {
+            let node = scene.node(event.node);
+            let field = node.kind.fields().get(event.field).map_or("", |field| field.name);
+            if !node_events && !TOLD.contains(&field) {
+                continue;
+            }
+            let name = node.name.as_deref().map_or_else(
+                || format!("{} at {}", node.kind.name(), node.place),
+                ToString::to_string,
+            );
+            let value = value_text(stage, &event.value);
+            rows.push(Row {
+                step,
+                time: event.time,
+                what: "event",
+                a: format!("{name}.{field}"),
+                b: value,
+            });
+        }
+        rows
+    }
+}
+
+/// Events of nodes that are always told: those of the papers' nodes and of `Collision`.
+const TOLD: [&str; 4] = ["collideTime", "collideObjects", "notColliding", "keyHit"];
+
+fn value_text(stage: &Stage, value: &Value) -> String {
+    match value {
+        Value::Bool(value) => if *value { "TRUE" } else { "FALSE" }.to_string(),
+        Value::Time(value) => value.to_string(),
+        Value::Float(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Vec3(v) => format!("{} {} {}", v.x, v.y, v.z),
+        Value::Rotation(r) => format!("{} {} {} {}", r.axis.x, r.axis.y, r.axis.z, r.angle),
+        Value::Nodes(nodes) => {
+            let scene = stage.play().scene();
+            let name = |node: &jostle_scene::Node| {
+                node.name.as_deref().unwrap_or(node.kind.name()).to_string()
+            };
+            nodes.iter().map(|&id| name(scene.node(id))).collect::<Vec<_>>().join(" ")
+        }
+        other => other.field_type().to_string(),
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Row { step, time, what, a, b } = self;
+        write!(f, "{step:>6}  {time:>10.4} s  {what:<11}  {a}")?;
+        if b.is_empty() { Ok(()) } else { write!(f, "  {b}") }
+    }
+}
+
+/// A recording under way.
+pub(super) struct Recorder {
+    file: String,
+    out: BufWriter<File>,
+    /// Where each body was when it was last written.
+    last: HashMap<BodyId, [f64; 7]>,
+}
+
+#[derive(Serialize)]
+struct Header<'a> {
+    jostle_run: u32,
+    scene: String,
+    dt: f64,
+    steps: u64,
+    keys: Vec<(u64, i32, i32)>,
+    bodies: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    step: u64,
+    time: f64,
+    hash: String,
+    events: &'a [Row],
+    moved: Vec<Moved>,
+}
+
+/// A body that is not where it was.
+#[derive(Serialize)]
+struct Moved {
+    body: String,
+    name: String,
+    /// Translation, then quaternion with its real part last.
+    pose: [f64; 7],
+}
+
+impl Recorder {
+    pub(super) fn create(path: &Path) -> Result<Recorder, CliError> {
+        let file = path.display().to_string();
+        let created =
+            File::create(path).map_err(|source| CliError::Write { file: file.clone(), source })?;
+        Ok(Recorder { file, out: BufWriter::new(created), last: HashMap::new() })
+    }
+
+    pub(super) fn begin(&mut self, stage: &Stage, args: &RunArgs) -> Result<(), CliError> {
+        let names: Vec<String> = stage.world().ids().map(|id| stage.name(id)).collect();
+        let header = Header {
+            jostle_run: 1,
+            scene: args.scene.scene.display().to_string(),
+            dt: args.dt,
+            steps: args.steps,
+            keys: args.key.iter().map(|p| (p.step, p.key.value, p.key.state)).collect(),
+            bodies: names.iter().map(String::as_str).collect(),
+        };
+        self.line(&header)
+    }
+
+    pub(super) fn step(
+        &mut self,
+        stage: &Stage,
+        step: u64,
+        events: &[Row],
+    ) -> Result<(), CliError> {
+        let world = stage.world();
+        let mut moved = Vec::new();
+        for id in world.ids() {
+            let pose = world.pose(id)?;
+            let ([x, y, z], [i, j, k, w]) =
+                (pose.translation().to_array(), pose.rotation().to_array());
+            let pose = [x, y, z, i, j, k, w];
+            if self.last.insert(id, pose) != Some(pose) {
+                moved.push(Moved { body: id.to_string(), name: stage.name(id), pose });
+            }
+        }
+        let hash = format!("{:016x}", world.hash());
+        self.line(&Step { step, time: stage.play().now(), hash, events, moved })
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), CliError> {
+        self.out.flush().map_err(|source| CliError::Write { file: self.file, source })
+    }
+
+    fn line(&mut self, line: &impl Serialize) -> Result<(), CliError> {
+        let written = serde_json::to_writer(&mut self.out, line)
+            .map_err(std::io::Error::from)
+            .and_then(|()| self.out.write_all(b"\n"));
+        written.map_err(|source| CliError::Write { file: self.file.clone(), source })
+    }
+}

@@ -1,0 +1,54 @@
+//! Scenes from files, for `jostle check` and `jostle run`.
+
+pub(crate) mod args;
+mod files;
+
+use crate::error::CliError;
+use crate::progress::Progress;
+use args::SceneArgs;
+use files::{Folder, fetch, full_name};
+use jostle_scene::{Frame, Opened, Reading, read};
+use jostle_stage::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
+
+/// Reads a scene; warnings go to stderr too.
+pub(crate) fn open(args: &SceneArgs) -> Result<Opened, CliError> {
+    let file = args.scene.display().to_string();
+    let bytes = std::fs::read(&args.scene)
+        .map_err(|source| CliError::Read { file: file.clone(), source })?;
+    let mut progress = Progress::new(bytes.len(), true);
+    let mut tell = |done: usize| progress.done(done);
+    let mut fetch = fetch;
+    let mut reading = Reading {
+        fetch: Some(&mut fetch),
+        progress: Some(&mut tell),
+        frame: Frame { unit: args.unit, up: args.up.into() },
+        ..Reading::default()
+    };
+    let opened = read(&full_name(&args.scene), &bytes, &mut reading)
+        .map_err(|source| CliError::Load { file: file.clone(), source })?;
+    for warning in &opened.warnings {
+        eprintln!("jostle: {file}: warning: {warning}");
+    }
+    Ok(opened)
+}
+
+/// Calls with the files for hierarchies that the command line allows.
+pub(crate) fn with_hierarchies<T>(
+    args: &SceneArgs,
+    call: impl FnOnce(&mut HierarchyFiles<'_>) -> T,
+) -> T {
+    let Some(folder) = &args.hierarchies else { return call(&mut HierarchyFiles::default()) };
+    let folder = Folder(folder);
+    let mut load = |name: &str| folder.load(name);
+    let mut save = |name: &str, bytes: &[u8]| folder.save(name, bytes);
+    let load: &mut LoadHierarchy<'_> = &mut load;
+    let save: &mut SaveHierarchy<'_> = &mut save;
+    call(&mut HierarchyFiles { load: Some(load), save: Some(save) })
+}
+
+/// Tells on stderr what made no sense in a scene.
+pub(crate) fn tell_problems(args: &SceneArgs, problems: &[String]) {
+    for problem in problems {
+        eprintln!("jostle: {}: warning: {problem}", args.scene.display());
+    }
+}

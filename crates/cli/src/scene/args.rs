@@ -1,0 +1,145 @@
+//! What can be asked about scenes.
+
+use crate::args::FailOn;
+use crate::keys::KeyPress;
+use crate::run::Send;
+use clap::{Args, ValueEnum};
+use glam::DVec3;
+use jostle_scene::geometry::Tolerance;
+use std::path::PathBuf;
+
+/// The scene, and how it is to be understood.
+#[derive(Debug, Args)]
+pub(crate) struct SceneArgs {
+    /// The scene: VRML97 (.wrl, also compressed), glTF (.gltf, .glb), OBJ, STL or PLY
+    pub(crate) scene: PathBuf,
+    /// Metres per unit of an OBJ, STL or PLY file
+    #[arg(long, value_name = "M", default_value = "1", value_parser = parse_unit,
+        help_heading = "Scene")]
+    pub(crate) unit: f32,
+    /// The axis that points up in an OBJ, STL or PLY file
+    #[arg(long, value_name = "AXIS", default_value = "y", help_heading = "Scene")]
+    pub(crate) up: Up,
+    /// How far triangles may be from true spheres, cylinders and cones, in their own units
+    #[arg(long, value_name = "D", value_parser = parse_tolerance, help_heading = "Scene")]
+    pub(crate) tolerance: Option<Tolerance>,
+    /// Closed surfaces are solid: what lies inside touches them
+    #[arg(long, help_heading = "Scene")]
+    pub(crate) solid: bool,
+    /// Read and write the hierarchies that a scene names by `hierarchyFile`, in this folder only
+    #[arg(long, value_name = "DIR", help_heading = "Scene")]
+    pub(crate) hierarchies: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) scene: SceneArgs,
+    /// Also tell which objects are closer than this
+    #[arg(long, value_name = "D", value_parser = parse_length)]
+    pub(crate) clearance: Option<f64>,
+    /// All pairs of faces that touch, not just one
+    #[arg(long)]
+    pub(crate) all_pairs: bool,
+    /// Two names, separated by a comma, of objects that may touch; can be given several times
+    #[arg(long, value_name = "A,B", value_parser = parse_pair)]
+    pub(crate) ignore: Vec<Pair>,
+    /// Test the level of an LOD that the viewpoint sees, not the finest
+    #[arg(long)]
+    pub(crate) lod_by_view: bool,
+    /// Exit with code 1 if anything touches, or comes closer than --clearance
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) fail_on: Option<FailOn>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) scene: SceneArgs,
+    /// How many steps
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub(crate) steps: u64,
+    /// Seconds per step
+    #[arg(long, value_name = "S", default_value = "0.03125", value_parser = parse_length)]
+    pub(crate) dt: f64,
+    /// A key before a step: "STEP:KEY" or "STEP:KEY+Shift"; KEY is a letter, a name (Left, Up,
+    /// Space, F1, …) or a code of Qt 3; can be given several times
+    #[arg(long, value_name = "PRESS", value_parser = KeyPress::parse)]
+    pub(crate) key: Vec<KeyPress>,
+    /// An event before a step: "STEP:NODE.FIELD=VALUE", or "STEP:NODE" for a click on a
+    /// TouchSensor; can be given several times
+    #[arg(long, value_name = "EVENT", value_parser = Send::parse)]
+    pub(crate) send: Vec<Send>,
+    /// The avatar walks: metres per second along x, y and z
+    #[arg(long, value_name = "\"X Y Z\"", value_parser = parse_vector, allow_hyphen_values = true)]
+    pub(crate) walk: Option<DVec3>,
+    /// Bodies stop where they touch instead of jumping from step to step
+    #[arg(long)]
+    pub(crate) continuous: bool,
+    /// Write what happens in each step to a file, one JSON object per line
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) record: Option<PathBuf>,
+    /// Also print the events of nodes
+    #[arg(long, help_heading = "Output")]
+    pub(crate) node_events: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Up {
+    Y,
+    Z,
+}
+
+impl From<Up> for jostle_scene::Up {
+    fn from(up: Up) -> jostle_scene::Up {
+        match up {
+            Up::Y => jostle_scene::Up::Y,
+            Up::Z => jostle_scene::Up::Z,
+        }
+    }
+}
+
+/// Two names.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair(pub(crate) [String; 2]);
+
+fn parse_pair(text: &str) -> Result<Pair, String> {
+    match text.split_once(',') {
+        Some((a, b)) if !a.trim().is_empty() && !b.trim().is_empty() => {
+            Ok(Pair([a.trim().to_string(), b.trim().to_string()]))
+        }
+        _ => Err(format!("expected two names with a comma between them, found {text:?}")),
+    }
+}
+
+fn parse_unit(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(unit) if unit.is_finite() && unit > 0.0 => Ok(unit),
+        _ => Err(format!("expected metres per unit, more than 0, found {text:?}")),
+    }
+}
+
+fn parse_length(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(length) if length.is_finite() && length >= 0.0 => Ok(length),
+        _ => Err(format!("expected a number, 0 or more, found {text:?}")),
+    }
+}
+
+fn parse_tolerance(text: &str) -> Result<Tolerance, String> {
+    let number = text.parse::<f64>().map_err(|_| format!("expected a length, found {text:?}"))?;
+    Tolerance::absolute(number).map_err(|error| error.to_string())
+}
+
+fn parse_vector(text: &str) -> Result<DVec3, String> {
+    let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
+    match numbers.as_deref() {
+        Ok([x, y, z]) if [x, y, z].iter().all(|number| number.is_finite()) => {
+            Ok(DVec3::new(*x, *y, *z))
+        }
+        _ => Err(format!("expected three numbers, found {text:?}")),
+    }
+}

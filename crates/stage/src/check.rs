@@ -1,0 +1,214 @@
+//! The engineer's question: which parts of this scene touch, or come too close?
+
+use crate::stage::{Scenery, Stage, Staging};
+use crate::{HierarchyFiles, StageError};
+use jostle_scene::geometry::Tolerance;
+use jostle_scene::{LodRule, Scene};
+use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
+use std::collections::BTreeMap;
+
+/// What is to be found out.
+#[derive(Clone, Debug)]
+pub struct Checking {
+    /// Objects that do not touch are told if they are closer than this.
+    pub clearance: Option<f64>,
+    /// Are all pairs of touching faces wanted, or is one enough?
+    pub all_pairs: bool,
+    /// Pairs of names that may touch.
+    pub ignore: Vec<[String; 2]>,
+    /// Do closed surfaces count as full?
+    pub solid: bool,
+    /// How closely spheres, cones and cylinders are followed by triangles.
+    pub tolerance: Tolerance,
+    /// Which level of an `LOD` is tested.
+    pub lod: LodRule,
+    /// The threads that share the exact tests.
+    pub workers: Workers,
+}
+
+impl Default for Checking {
+    fn default() -> Checking {
+        Checking {
+            clearance: None,
+            all_pairs: false,
+            ignore: Vec::new(),
+            solid: false,
+            tolerance: Tolerance::default(),
+            lod: LodRule::Finest,
+            workers: Workers::ONE,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// Objects that touch or are too close, sorted by name.
+    pub findings: Vec<Finding>,
+    /// The number of objects that have a surface.
+    pub objects: usize,
+    /// The number of bodies that they consist of.
+    pub bodies: usize,
+    /// The number of triangles of all bodies.
+    pub triangles: usize,
+    /// Pairs of bodies that were tested exactly.
+    pub tested: usize,
+    /// What made no sense and was left out.
+    pub problems: Vec<String>,
+}
+
+/// Two objects that touch or are too close.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The name of the one.
+    pub a: String,
+    /// The name of the other.
+    pub b: String,
+    /// 0 exactly if they touch.
+    pub distance: f64,
+    /// A place of contact, or the closest points, in the world.
+    pub points: [[f64; 3]; 2],
+    /// Faces that touch; or the two that are closest.
+    pub faces: Vec<Pieces>,
+}
+
+/// A face of each of two objects: the name of its shape, and its number there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pieces {
+    /// Of the one.
+    pub a: (String, u32),
+    /// Of the other.
+    pub b: (String, u32),
+}
+
+impl Finding {
+    /// Do they touch?
+    #[must_use]
+    pub fn touches(&self) -> bool {
+        self.distance == 0.0
+    }
+}
+
+/// Tests a scene as it stands, everything against everything that the scene lets meet.
+///
+/// ```
+/// use jostle_scene::{Reading, read};
+/// use jostle_stage::{Checking, HierarchyFiles, check};
+///
+/// let text = b"#VRML V2.0 utf8
+///     DEF LEFT Transform { children Shape { geometry Box {} } }
+///     DEF RIGHT Transform { translation 2.25 0 0 children Shape { geometry Box {} } }";
+/// let scene = read("two.wrl", text, &mut Reading::default())?.scene;
+/// let checking = Checking { clearance: Some(0.5), ..Checking::default() };
+/// let checked = check(scene, &checking, &mut HierarchyFiles::default())?;
+/// assert_eq!(checked.findings.len(), 1);
+/// assert_eq!(checked.findings[0].distance, 0.25);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`Stage::new`].
+pub fn check(
+    scene: Scene,
+    checking: &Checking,
+    files: &mut HierarchyFiles<'_>,
+) -> Result<Checked, StageError> {
+    let ask = checking.clearance.map_or(Ask::Touch, Ask::Clearance);
+    let staging = Staging {
+        ask,
+        overrule: Some(ask),
+        scenery: Scenery::Tested,
+        lod: checking.lod,
+        tolerance: checking.tolerance,
+        solid: checking.solid,
+        avatar: false,
+        workers: checking.workers.clone(),
+        ..Staging::default()
+    };
+    let stage = Stage::new(scene, staging, files)?;
+    let mut found: BTreeMap<[String; 2], Finding> = BTreeMap::new();
+    for contact in stage.world().contacts() {
+        let Some(finding) = look_at(&stage, contact, checking.all_pairs)? else { continue };
+        if checking.ignore.iter().any(|pair| is_pair(pair, &finding)) {
+            continue;
+        }
+        let key = [finding.a.clone(), finding.b.clone()];
+        match found.get_mut(&key) {
+            Some(known) => known.join(finding, checking.all_pairs),
+            None => {
+                found.insert(key, finding);
+            }
+        }
+    }
+    let mut problems = stage.problems().to_vec();
+    problems.extend(unknown_names(&stage, &checking.ignore));
+    Ok(Checked {
+        findings: found.into_values().collect(),
+        objects: stage.object_count(),
+        bodies: stage.world().len(),
+        triangles: stage.triangle_count(),
+        tested: stage.world().report().counts.tested,
+        problems,
+    })
+}
+
+/// The details of a contact, the names in order.
+fn look_at(stage: &Stage, contact: &Contact, all: bool) -> Result<Option<Finding>, StageError> {
+    let world = stage.world();
+    let mut ids = [contact.a, contact.b];
+    if stage.name(ids[0]) > stage.name(ids[1]) {
+        ids.swap(0, 1);
+    }
+    let [a, b] = ids;
+    let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
+    let pair = ShapePair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
+    let Some(distance) = pair.distance() else { return Ok(None) };
+    let faces = if distance.distance == 0.0 && all {
+        pair.all_pairs().iter().filter_map(|found| pieces(stage, ids, [found.a, found.b])).collect()
+    } else {
+        pieces(stage, ids, [distance.faces.a, distance.faces.b]).into_iter().collect()
+    };
+    Ok(Some(Finding {
+        a: stage.name(a),
+        b: stage.name(b),
+        distance: distance.distance,
+        points: [distance.point_a.to_array(), distance.point_b.to_array()],
+        faces,
+    }))
+}
+
+fn pieces(stage: &Stage, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<Pieces> {
+    Some(Pieces { a: stage.face(a, faces[0])?, b: stage.face(b, faces[1])? })
+}
+
+impl Finding {
+    /// Two bodies of the same two objects.
+    fn join(&mut self, other: Finding, all: bool) {
+        let closer = other.distance < self.distance;
+        if all && other.distance == 0.0 && self.distance == 0.0 {
+            self.faces.extend(other.faces);
+        } else if closer {
+            *self = other;
+        }
+    }
+}
+
+/// Is this the name of an object, or of something that it is part of?
+fn is_called(object: &str, name: &str) -> bool {
+    let (parts, wanted): (Vec<&str>, Vec<&str>) =
+        (object.split('/').collect(), name.split('/').collect());
+    parts.windows(wanted.len()).any(|window| window == wanted)
+}
+
+fn is_pair([one, other]: &[String; 2], finding: &Finding) -> bool {
+    let is = |a: &str, b: &str| is_called(&finding.a, a) && is_called(&finding.b, b);
+    is(one, other) || is(other, one)
+}
+
+/// A name that nothing has is a mistake in the question.
+fn unknown_names(stage: &Stage, ignore: &[[String; 2]]) -> Vec<String> {
+    let objects: Vec<String> = stage.world().ids().map(|id| stage.name(id)).collect();
+    let known = |name: &String| objects.iter().any(|object| is_called(object, name));
+    let unknown = ignore.iter().flatten().filter(|name| !known(name));
+    unknown.map(|name| format!("nothing is called \"{name}\", which is to be ignored")).collect()
+}

@@ -1,0 +1,34 @@
+//! Hierarchies that are kept in files (Ohlenburg C.4, `hierarchyFile`).
+
+use jostle_geom::{Mesh, Model, Quality};
+
+/// Reads the file with this name; none if there is no such file.
+pub type LoadHierarchy<'a> = dyn FnMut(&str) -> Option<Vec<u8>> + 'a;
+
+/// Writes the file with this name.
+pub type SaveHierarchy<'a> = dyn FnMut(&str, &[u8]) + 'a;
+
+/// Whoever stages a scene decides whether hierarchies are read and written, and where.
+#[derive(Default)]
+pub struct HierarchyFiles<'a> {
+    /// Without it, hierarchies are built.
+    pub load: Option<&'a mut LoadHierarchy<'a>>,
+    /// Without it, hierarchies that were built are not kept.
+    pub save: Option<&'a mut SaveHierarchy<'a>>,
+}
+
+impl HierarchyFiles<'_> {
+    /// "If hierarchyFile is specified and the file exists, the hierarchy for the geometry is read
+    /// from the file. If the file does not exist, the hierarchy is created and written." A file
+    /// that does not fit the mesh is written anew.
+    pub(crate) fn load_or_build(&mut self, file: &str, mesh: Mesh, quality: Quality) -> Model {
+        let saved = self.load.as_mut().and_then(|load| load(file));
+        let (model, refused) = Model::load_or_build(mesh, saved.as_deref(), quality);
+        if (saved.is_none() || refused.is_some())
+            && let Some(save) = &mut self.save
+        {
+            save(file, &model.save());
+        }
+        model
+    }
+}

@@ -1,0 +1,124 @@
+//! Which nodes of a scene may move, which are objects of their own, and who asks about whom.
+//!
+//! Found once, from fields and routes; a node that moves although nobody could know joins later.
+
+use jostle_scene::nodes::{Kind, Transform};
+use jostle_scene::{NodeId, Scene};
+use jostle_world::Ask;
+use std::collections::BTreeSet;
+
+/// What the nodes of a scene are for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Roles {
+    /// `Transform` nodes whose placement may change.
+    pub(crate) movable: BTreeSet<NodeId>,
+    /// `Transform` nodes that move by their own velocity or respond to collisions.
+    pub(crate) drivers: BTreeSet<NodeId>,
+    /// Nodes that an interest names, on either side.
+    pub(crate) targets: BTreeSet<NodeId>,
+    /// Who asks about whom.
+    pub(crate) interests: Vec<Interest>,
+    /// Is there a `CollisionObject`?
+    pub(crate) objects: bool,
+    /// Does anything depend on where the viewer is?
+    pub(crate) viewed: bool,
+}
+
+/// A `CollisionInterest` (Ohlenburg C.1) with one of its collidees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Interest {
+    pub(crate) collider: NodeId,
+    pub(crate) collidee: NodeId,
+    pub(crate) ask: Ask,
+}
+
+/// The fields that place what is inside a `Transform`.
+const PLACING: [&str; 5] = ["center", "rotation", "scale", "scaleOrientation", "translation"];
+
+impl Roles {
+    /// Reads the roles off a scene; what makes no sense is told.
+    pub(crate) fn of(scene: &Scene, problems: &mut Vec<String>) -> Roles {
+        let mut roles = Roles::default();
+        for (id, node) in scene.nodes() {
+            match &node.kind {
+                Kind::Transform(transform) if drives(transform) => {
+                    roles.drivers.insert(id);
+                }
+                Kind::CollisionObject(_) => roles.objects = true,
+                Kind::Billboard(_) | Kind::Lod(_) => roles.viewed = true,
+                Kind::CollisionInterest(_) => roles.add_interest(scene, id, problems),
+                Kind::KeySensor(sensor) => match scene.find(&sensor.recipient) {
+                    Some(recipient) if is_transform(scene, recipient) => {
+                        roles.drivers.extend(scene.through_instances(recipient));
+                    }
+                    _ => problems.push(format!(
+                        "{}: no Transform is called \"{}\", which a KeySensor is to move",
+                        node.place, sensor.recipient
+                    )),
+                },
+                _ => {}
+            }
+        }
+        for route in scene.routes() {
+            let (to, field) = route.to;
+            let kind = &scene.node(to).kind;
+            let name = kind.fields().get(field).map_or("", |field| field.name);
+            if matches!(kind, Kind::Transform(_)) {
+                if name == "velocityVector" {
+                    roles.drivers.insert(to);
+                } else if PLACING.contains(&name) {
+                    roles.movable.insert(to);
+                }
+            }
+        }
+        roles.movable.extend(&roles.drivers);
+        roles
+    }
+
+    fn add_interest(&mut self, scene: &Scene, id: NodeId, problems: &mut Vec<String>) {
+        let node = scene.node(id);
+        let Kind::CollisionInterest(interest) = &node.kind else { return };
+        let ask = match interest.collision_type {
+            0 => Ask::Volume,
+            1 => Ask::Witness,
+            2 => Ask::AllPairs,
+            other => {
+                problems.push(format!(
+                    "{}: a collisionType is 0 (box), 1 (witness) or 2 (all pairs), found {other}",
+                    node.place
+                ));
+                return;
+            }
+        };
+        let mut found = |path: &str| {
+            let target = scene.find(path);
+            if target.is_none() {
+                let message = format!("{}: there is no node \"{path}\" to test", node.place);
+                problems.push(message);
+            }
+            target
+        };
+        let Some(collider) = found(&interest.object_path) else { return };
+        let paths = interest.interests.iter().chain(interest.collision_interests.iter());
+        for collidee in paths.filter_map(|path| found(path)) {
+            self.targets.extend([collider, collidee]);
+            self.interests.push(Interest { collider, collidee, ask });
+        }
+    }
+
+    /// Is this an object of its own, whose inside is never tested against itself?
+    pub(crate) fn is_unit(&self, scene: &Scene, id: NodeId) -> bool {
+        matches!(scene.node(id).kind, Kind::CollisionObject(_))
+            || self.drivers.contains(&id)
+            || self.targets.contains(&id)
+    }
+}
+
+/// Does a `Transform` move by itself, or respond?
+fn drives(transform: &Transform) -> bool {
+    transform.velocity_vector != glam::Vec3::ZERO || transform.collision_response.is_some()
+}
+
+fn is_transform(scene: &Scene, id: NodeId) -> bool {
+    matches!(scene.kind(id), Some(Kind::Transform(_)))
+}

@@ -1,0 +1,160 @@
+//! From the shapes of a scene to shapes of a world, each built once.
+
+use crate::plan::Part;
+use glam::DAffine3;
+use jostle_geom::{Mesh, Model, Quality};
+use jostle_scene::geometry::{self, Geometry, Tolerance};
+use jostle_scene::nodes::Kind;
+use jostle_scene::{NodeId, Placement, Scene};
+use jostle_world::Shape;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::{HierarchyFiles, StageError};
+
+/// Meshes by geometry node, and shapes by what they are made of.
+#[derive(Default)]
+pub(crate) struct Shapes {
+    surfaces: HashMap<NodeId, Option<Arc<Mesh>>>,
+    built: HashMap<Vec<PartKey>, Option<Built>>,
+}
+
+/// A shape, and how its faces are counted through the parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    pub(crate) shape: Shape,
+    /// The number of the first face of each part.
+    pub(crate) first_faces: Arc<Vec<u32>>,
+}
+
+/// A geometry and where it is in its body, bit by bit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct PartKey {
+    geometry: NodeId,
+    map: [u64; 12],
+}
+
+/// How surfaces are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Making {
+    pub(crate) tolerance: Tolerance,
+    pub(crate) quality: Quality,
+    /// Closed surfaces count as full.
+    pub(crate) solid: bool,
+}
+
+impl Shapes {
+    /// The shape of a body; none if nothing in it has a surface.
+    pub(crate) fn shape(
+        &mut self,
+        scene: &Scene,
+        parts: &[Part],
+        making: Making,
+        files: &mut HierarchyFiles<'_>,
+    ) -> Result<Option<Built>, StageError> {
+        let key: Vec<PartKey> = parts.iter().map(PartKey::of).collect();
+        if let Some(built) = self.built.get(&key) {
+            return Ok(built.clone());
+        }
+        let built = self.build(scene, parts, making, files)?;
+        self.built.insert(key, built.clone());
+        Ok(built)
+    }
+
+    /// Forgets what was made of these nodes, which have changed. Says whether there was anything.
+    pub(crate) fn forget(&mut self, scene: &Scene, changed: &BTreeSet<NodeId>) -> bool {
+        let before = self.surfaces.len();
+        self.surfaces.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
+        if self.surfaces.len() == before {
+            return false;
+        }
+        let kept = &self.surfaces;
+        self.built.retain(|parts, _| parts.iter().all(|part| kept.contains_key(&part.geometry)));
+        true
+    }
+
+    fn build(
+        &mut self,
+        scene: &Scene,
+        parts: &[Part],
+        making: Making,
+        files: &mut HierarchyFiles<'_>,
+    ) -> Result<Option<Built>, StageError> {
+        let mut surfaces = Vec::with_capacity(parts.len());
+        let mut first_faces = Vec::with_capacity(parts.len());
+        let mut faces = 0;
+        for part in parts {
+            first_faces.push(faces);
+            let Some(surface) = self.surface(scene, part.geometry, making.tolerance)? else {
+                continue;
+            };
+            faces += surface.face_count() as u32;
+            surfaces.push((surface, affine(&part.inside)));
+        }
+        let place = || parts.first().map_or(String::new(), |part| place_of(scene, part.geometry));
+        let mesh = match &surfaces[..] {
+            [] => return Ok(None),
+            [(surface, map)] if *map == DAffine3::IDENTITY => Mesh::clone(surface),
+            several => Mesh::join(several.iter().map(|(surface, map)| (&**surface, *map)))
+                .map_err(|source| StageError::Mesh { place: place(), source })?,
+        };
+        let mesh = if making.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
+        let model = match hierarchy_file(scene, parts) {
+            Some(file) => files.load_or_build(file, mesh, making.quality),
+            None => Model::build(mesh, making.quality),
+        };
+        Ok(Some(Built { shape: Shape::mesh(model), first_faces: Arc::new(first_faces) }))
+    }
+
+    fn surface(
+        &mut self,
+        scene: &Scene,
+        id: NodeId,
+        tolerance: Tolerance,
+    ) -> Result<Option<Arc<Mesh>>, StageError> {
+        if let Some(surface) = self.surfaces.get(&id) {
+            return Ok(surface.clone());
+        }
+        let surface = match geometry::surface(scene, id, tolerance)? {
+            Geometry::Surface(mesh) if mesh.triangle_count() > 0 => Some(mesh),
+            _ => None,
+        };
+        self.surfaces.insert(id, surface.clone());
+        Ok(surface)
+    }
+}
+
+impl PartKey {
+    fn of(part: &Part) -> PartKey {
+        let map = affine(&part.inside).to_cols_array().map(f64::to_bits);
+        PartKey { geometry: part.geometry, map }
+    }
+}
+
+fn affine(placement: &Placement) -> DAffine3 {
+    let rotation = glam::DMat3::from_quat(placement.rotation);
+    DAffine3::from_mat3_translation(rotation * placement.stretch, placement.translation)
+}
+
+/// Does the surface of a geometry node depend on one of these nodes?
+fn holds(scene: &Scene, geometry: NodeId, changed: &BTreeSet<NodeId>) -> bool {
+    match &scene.node(geometry).kind {
+        Kind::IndexedFaceSet(node) => {
+            let coord = node.coord.and_then(|id| scene.through_instances(id));
+            coord.is_some_and(|coord| changed.contains(&coord))
+        }
+        _ => false,
+    }
+}
+
+/// The file for the hierarchy of a body (Ohlenburg C.4). It belongs to one shape, so a body of
+/// several has none.
+fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
+    let [part] = parts else { return None };
+    let Kind::Shape(shape) = &scene.node(*part.path.last()?).kind else { return None };
+    Some(&*shape.hierarchy_file).filter(|file| !file.is_empty())
+}
+
+fn place_of(scene: &Scene, id: NodeId) -> String {
+    scene.node(id).place.to_string()
+}
