@@ -119,7 +119,7 @@ pub(crate) fn found(word: Option<&[u8]>) -> String {
 }
 
 /// A piece of a file for a message: escaped, in quotes, shortened.
-fn quote(bytes: &[u8]) -> String {
+pub(crate) fn quote(bytes: &[u8]) -> String {
     // A character takes at most four bytes, so the cut below never sees the cut made here.
     let head = &bytes[..bytes.len().min(4 * QUOTE_MAX + 4)];
     let text = String::from_utf8_lossy(head);

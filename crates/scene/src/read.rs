@@ -91,7 +91,8 @@ pub fn read(name: &str, bytes: &[u8], reading: &mut Reading<'_>) -> Result<Opene
     Ok(Opened { scene, warnings: warnings.into_list() })
 }
 
-fn read_one(
+/// The reader for these bytes, for files of their own and files that others bring in.
+pub(crate) fn read_one(
     name: &str,
     bytes: &[u8],
     reading: &mut Reading<'_>,

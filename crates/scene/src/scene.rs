@@ -217,11 +217,45 @@ impl Scene {
         if given != taken {
             return Err(self.wrong_type(to.0, to.1, taken, given));
         }
-        let route = Route { from: (from.0, out), to: (to.0, into) };
+        self.connect_fields((from.0, out), (to.0, into));
+        Ok(())
+    }
+
+    /// The same for fields by number, which the caller knows to fit. A reader has checked the
+    /// types of what it connects.
+    pub(crate) fn connect_fields(&mut self, from: (NodeId, FieldIndex), to: (NodeId, FieldIndex)) {
+        let route = Route { from, to };
         if self.known_routes.insert(route) {
             self.routes.push(route);
         }
-        Ok(())
+    }
+
+    /// Takes over all nodes and routes of another scene, and returns the ones that stood in its
+    /// world.
+    pub(crate) fn absorb(&mut self, other: Scene) -> Vec<NodeId> {
+        let shift = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let moved = |id: NodeId| NodeId(id.0.saturating_add(shift));
+        for mut node in other.nodes {
+            for index in 0..node.kind.fields().len() {
+                let value = match node.kind.get(index) {
+                    Some(Value::Node(id)) => Value::Node(id.map(moved)),
+                    Some(Value::Nodes(ids)) => {
+                        Value::Nodes(Arc::new(ids.iter().copied().map(moved).collect()))
+                    }
+                    _ => continue,
+                };
+                node.kind.set(index, value);
+            }
+            if let Kind::Instance(instance) = &mut node.kind {
+                instance.root = instance.root.map(moved);
+                instance.others.iter_mut().for_each(|id| *id = moved(*id));
+            }
+            self.nodes.push(node);
+        }
+        for Route { from, to } in other.routes {
+            self.connect_fields((moved(from.0), from.1), (moved(to.0), to.1));
+        }
+        other.roots.into_iter().map(moved).collect()
     }
 
     /// Changes a field of a node, whoever may write it.

@@ -78,7 +78,6 @@ impl fmt::Display for Warning {
 const KEPT_MAX: usize = 200;
 
 /// Warnings under collection, each kind once.
-#[allow(dead_code, reason = "the scene readers come next")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warnings {
     list: Vec<Warning>,
@@ -88,7 +87,6 @@ pub(crate) struct Warnings {
     left_out: usize,
 }
 
-#[allow(dead_code, reason = "the scene readers come next")]
 impl Warnings {
     pub(crate) fn push(&mut self, warning: Warning) {
         if self.list.len() < KEPT_MAX {
@@ -99,11 +97,16 @@ impl Warnings {
     }
 
     pub(crate) fn digits_lost(&mut self, first: Place) {
+        self.digits_lost_times(1, first);
+    }
+
+    /// Coordinates lost digits, `times` of them, the first at `first`.
+    pub(crate) fn digits_lost_times(&mut self, times: usize, first: Place) {
         match self.digits_lost.and_then(|at| self.list.get_mut(at)) {
-            Some(Warning::DigitsLost { count, .. }) => *count += 1,
+            Some(Warning::DigitsLost { count, .. }) => *count += times,
             _ => {
                 self.digits_lost = Some(self.list.len());
-                self.push(Warning::DigitsLost { count: 1, first });
+                self.push(Warning::DigitsLost { count: times, first });
             }
         }
     }

@@ -1,0 +1,190 @@
+//! Numbers, bit by bit what `str::parse` of the standard library makes of them, and faster.
+//!
+//! A decimal number is a whole number times a power of ten. If the whole number has at most 53
+//! bits and the power is at most 10^22, both are `f64` without error, and their product or
+//! quotient is the `f64` nearest to the number (Clinger 1990). Rounding that again to `f32` can
+//! go wrong only if the `f64` lies exactly half-way between two `f32`: then, and wherever the
+//! premises do not hold, the standard library decides.
+
+/// A decimal number as it stands in a text.
+pub(super) struct Decimal {
+    negative: bool,
+    /// All digits as a whole number; of no use beyond [`DIGITS_MAX`] digits.
+    mantissa: u64,
+    /// The power of ten to multiply it with.
+    power: i32,
+    /// The number of digits, zeros in front as well.
+    digits: usize,
+    /// The number of bytes.
+    pub(super) length: usize,
+}
+
+/// The most digits that certainly fit 64 bits.
+const DIGITS_MAX: usize = 19;
+
+/// Exponents beyond this are written as this: the number is zero or infinite long before.
+const POWER_MAX: i32 = 1 << 20;
+
+/// Powers of ten that are `f64` without error.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+fn digit(byte: Option<&u8>) -> Option<u8> {
+    byte.map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+}
+
+/// Adds the digits that begin at `at`, and returns where they end.
+#[inline]
+fn digits(bytes: &[u8], mut at: usize, mantissa: &mut u64) -> usize {
+    while let Some(digit) = digit(bytes.get(at)) {
+        *mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    at
+}
+
+/// The decimal number at the beginning of `bytes`. What comes after it is not looked at.
+#[inline]
+pub(super) fn scan(bytes: &[u8]) -> Option<Decimal> {
+    let negative = bytes.first() == Some(&b'-');
+    let start = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
+    let mut mantissa = 0;
+    let mut at = digits(bytes, start, &mut mantissa);
+    let mut count = at - start;
+    let mut power = 0;
+    if bytes.get(at) == Some(&b'.') {
+        let end = digits(bytes, at + 1, &mut mantissa);
+        let fraction = end - at - 1;
+        count += fraction;
+        power = -i32::try_from(fraction).unwrap_or(POWER_MAX);
+        at = end;
+    }
+    if count == 0 {
+        return None;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let (exponent, end) = exponent(bytes, at + 1)?;
+        power = power.saturating_add(exponent);
+        at = end;
+    }
+    Some(Decimal { negative, mantissa, power, digits: count, length: at })
+}
+
+/// The exponent at `at`, and where it ends.
+fn exponent(bytes: &[u8], at: usize) -> Option<(i32, usize)> {
+    let negative = bytes.get(at) == Some(&b'-');
+    let start = at + usize::from(matches!(bytes.get(at), Some(b'-' | b'+')));
+    let mut size = 0i32;
+    let mut end = start;
+    while let Some(digit) = digit(bytes.get(end)) {
+        size = (size * 10 + i32::from(digit)).min(POWER_MAX);
+        end += 1;
+    }
+    (end > start).then_some((if negative { -size } else { size }, end))
+}
+
+impl Decimal {
+    /// The nearest `f64`, where that takes one step.
+    #[inline]
+    fn quick(&self) -> Option<f64> {
+        if self.digits > DIGITS_MAX || self.mantissa >> 53 != 0 {
+            return None;
+        }
+        let scale = *POWERS.get(self.power.unsigned_abs() as usize)?;
+        let whole = self.mantissa as f64;
+        let size = if self.power < 0 { whole / scale } else { whole * scale };
+        Some(if self.negative { -size } else { size })
+    }
+
+    /// The nearest `f32`. `word` is the text of the number.
+    #[inline]
+    pub(super) fn single(&self, word: &[u8]) -> f32 {
+        match self.quick() {
+            Some(wide) if rounds_safely(wide) => wide as f32,
+            _ => parse(word).unwrap_or(f32::NAN),
+        }
+    }
+
+    /// The nearest `f64`.
+    pub(super) fn double(&self, word: &[u8]) -> f64 {
+        self.quick().or_else(|| parse(word)).unwrap_or(f64::NAN)
+    }
+
+    /// Does the number lose digits as the `f32` `narrow`? As [`crate::text::loses_digits`] says,
+    /// with the usual cases decided in a few steps.
+    #[inline]
+    pub(super) fn loses_digits(&self, word: &[u8], narrow: f32) -> bool {
+        // Six digits survive in every `f32` that has all its bits.
+        let few = self.mantissa < 1_000_000 && self.digits <= DIGITS_MAX;
+        if few && (narrow.is_normal() || self.mantissa == 0) {
+            return false;
+        }
+        let wide = self.double(word);
+        let off = (wide - f64::from(narrow)).abs();
+        // The unit of the last digit is at least 10^power: padding zeros only make it larger.
+        let scale = POWERS.get(self.power.unsigned_abs() as usize);
+        if let Some(scale) = scale
+            && off * 2.0 * scale <= 1.0
+            && self.power <= 0
+        {
+            return false;
+        }
+        crate::text::loses_digits(word, wide, narrow)
+    }
+}
+
+/// Is the `f32` nearest to `wide` also the nearest to every number whose nearest `f64` is `wide`?
+/// Not half-way between two of them, and where `f32` are as dense as usual.
+#[inline]
+fn rounds_safely(wide: f64) -> bool {
+    const HALF: u64 = 1 << 28;
+    const BELOW: u64 = (1 << 29) - 1;
+    let size = wide.abs();
+    wide.to_bits() & BELOW != HALF
+        && (size == 0.0 || (f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX)).contains(&size))
+}
+
+/// By the standard library.
+fn parse<T: std::str::FromStr>(word: &[u8]) -> Option<T> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+/// A whole number of 32 bits, decimal or, as the standard has it (5.5), hexadecimal. A
+/// hexadecimal number may use all bits.
+pub(super) fn whole(word: &[u8]) -> Option<i64> {
+    let (negative, size) = match word {
+        [b'-', size @ ..] => (true, size),
+        [b'+', size @ ..] => (false, size),
+        size => (false, size),
+    };
+    let (radix, size) = match size {
+        [b'0', b'x' | b'X', hex @ ..] => (16, hex),
+        size => (10, size),
+    };
+    if size.is_empty() || size.len() > DIGITS_MAX {
+        return None;
+    }
+    let mut value = 0i64;
+    for &byte in size {
+        let digit = char::from(byte).to_digit(radix)?;
+        value = value.checked_mul(i64::from(radix))?.checked_add(i64::from(digit))?;
+    }
+    Some(if negative { -value } else { value })
+}
+
+/// A whole number as SFInt32: what has all 32 bits, as hexadecimal numbers may, is negative.
+pub(super) fn int(word: &[u8]) -> Option<i32> {
+    let value = whole(word)?;
+    let hexadecimal = word.contains(&b'x') || word.contains(&b'X');
+    match u32::try_from(value) {
+        Ok(bits) if hexadecimal => Some(bits as i32),
+        _ => i32::try_from(value).ok(),
+    }
+}
+
+/// Is it a number at all, finite or not?
+pub(super) fn is_number(word: &[u8]) -> bool {
+    parse::<f64>(word).is_some()
+}
