@@ -1,4 +1,4 @@
-//! Wavefront OBJ: the vertices and faces of all objects together.
+//! Wavefront OBJ: the vertices and faces of all objects together, and where each begins.
 //!
 //! Read by hand, not through `tobj` 4: that crate gives every object its own copy of the
 //! vertices, which tears open a surface that runs through several objects; its errors have no
@@ -8,6 +8,7 @@
 
 use crate::error::{LoadError, Place, unexpected};
 use crate::gather::{Gather, Loaded};
+use crate::polygons::{Mark, Part, joined};
 use crate::text::{Words, number};
 use glam::Vec3;
 
@@ -16,8 +17,6 @@ const SILENT: &[&[u8]] = &[
     b"vt",
     b"vn",
     b"vp",
-    b"g",
-    b"o",
     b"s",
     b"mg",
     b"usemtl",
@@ -41,15 +40,29 @@ const CURVED: &[&[u8]] = &[
 const UNKNOWN: &str = "statements that are not known";
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, LoadError> {
+    read_parts(bytes, &mut |_| {})
+}
+
+/// As [`read`]; `marked` is told of each beginning of an object or group.
+pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
     let mut gather = Gather::default();
     let mut words = Words::new(bytes, 1, true);
     let mut unknown: Option<(Place, &[u8])> = None;
+    let mut faces = 0;
     loop {
         let place = words.place();
         match word(&mut words) {
             None => {}
             Some(b"v") => vertex(&mut words, place, &mut gather)?,
-            Some(b"f" | b"fo") => face(&mut words, place, &mut gather)?,
+            Some(b"f" | b"fo") => {
+                face(&mut words, place, &mut gather)?;
+                faces += 1;
+            }
+            Some(part @ (b"o" | b"g")) => {
+                let part = if part == b"o" { Part::Object } else { Part::Group };
+                let name = joined(|| word(&mut words));
+                marked(Mark { part, name, first_face: faces, place });
+            }
             Some(b"p" | b"l") => gather.ignored("points and lines", place),
             Some(word) if SILENT.contains(&word) => {}
             Some(word) if CURVED.contains(&word) => {

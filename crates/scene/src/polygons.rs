@@ -1,16 +1,245 @@
-//! OBJ, STL and PLY as scenes.
+//! OBJ, STL and PLY as scenes: a named `Transform` with a `Shape` for each part of a file.
 
-use crate::Format;
-use crate::error::LoadError;
-use crate::read::Frame;
-use crate::scene::Scene;
+use crate::error::{LoadError, Place};
+use crate::gather::{Loaded, Polygons};
+use crate::nodes::{Kind, Shape, Transform};
+use crate::read::{Frame, Up};
+use crate::scene::{NodeId, Rotation, Scene};
 use crate::warning::Warnings;
+use crate::{Format, obj, ply, stl};
+use glam::Vec3;
+use jostle_geom::{Mesh, MeshError};
+use std::collections::BTreeMap;
+use std::f32::consts::FRAC_PI_2;
+use std::sync::Arc;
 
+/// What a part of a file is called there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// `o` of OBJ.
+    Object,
+    /// `g` of OBJ.
+    Group,
+    /// `solid` of STL.
+    Solid,
+}
+
+/// The beginning of a part.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    pub(crate) part: Part,
+    /// Empty if the file gives none.
+    pub(crate) name: String,
+    /// The number of faces that stand above.
+    pub(crate) first_face: usize,
+    pub(crate) place: Place,
+}
+
+/// Faces that belong together.
+struct Piece {
+    name: Arc<str>,
+    place: Place,
+    /// Stretches of the faces of the file: first and end.
+    faces: Vec<(usize, usize)>,
+}
+
+/// A `Transform` of each object or, if the file has no objects, group (OBJ) or solid (STL).
 pub(crate) fn read(
-    _name: &str,
-    _bytes: &[u8],
-    _format: Format,
-    _frame: &Frame,
+    name: &str,
+    bytes: &[u8],
+    format: Format,
+    frame: &Frame,
 ) -> Result<(Scene, Warnings), LoadError> {
-    Err(LoadError::NotReadable { what: "no reader yet".to_string() })
+    if !(frame.unit.is_finite() && frame.unit > 0.0) {
+        let what = format!("a unit of {} metres; it must be finite and above 0", frame.unit);
+        return Err(LoadError::NotReadable { what });
+    }
+    let mut marks = Marks::default();
+    let mut loaded = match format {
+        Format::Obj => obj::read_parts(bytes, &mut |mark| marks.add(mark))?,
+        Format::Stl => stl::read_parts(bytes, &mut |mark| marks.add(mark))?,
+        Format::Ply => ply::read(bytes)?,
+    };
+    let mut warnings = Warnings::default();
+    for warning in std::mem::take(&mut loaded.warnings) {
+        warnings.push(warning);
+    }
+    let (file, pieces) = (stem(name), marks.pieces(loaded.faces.len(), stem(name)));
+    let mut scene = Scene::default();
+    let refused = |place, error: MeshError| LoadError::Refused { place, what: error.to_string() };
+    let mut parts = Vec::with_capacity(pieces.len());
+    if loaded.faces.is_empty() {
+        warnings.ignored("a file without faces: its points", Place::Byte(0));
+        parts.push(add(&mut scene, None, file.into(), Place::Byte(0)));
+    } else if let [piece] = &pieces[..] {
+        // All faces are in it: nothing to pick out, and vertices keep their numbers.
+        let mesh = loaded.into_mesh().map_err(|error| refused(piece.place, error))?;
+        parts.push(add(&mut scene, Some(mesh), Arc::clone(&piece.name), piece.place));
+    } else {
+        let starts = starts(&loaded.faces);
+        for piece in &pieces {
+            let mesh = pick(&loaded, &starts, piece);
+            let mesh = mesh.map_err(|error| refused(piece.place, error))?;
+            parts.push(add(&mut scene, Some(mesh), Arc::clone(&piece.name), piece.place));
+        }
+    }
+    add_roots(&mut scene, parts, frame);
+    Ok((scene, warnings))
+}
+
+/// The marks of a file, of which objects count if there are any, and else groups or solids.
+#[derive(Default)]
+struct Marks {
+    list: Vec<Mark>,
+    has_objects: bool,
+}
+
+impl Marks {
+    fn add(&mut self, mark: Mark) {
+        if mark.part == Part::Object && !self.has_objects {
+            self.has_objects = true;
+            self.list.clear();
+        }
+        if self.has_objects && mark.part != Part::Object {
+            return;
+        }
+        // Whatever has no faces is no part.
+        if self.list.last().is_some_and(|last| last.first_face == mark.first_face) {
+            self.list.pop();
+        }
+        self.list.push(mark);
+    }
+
+    /// The parts with their faces, in the order in which they begin. Objects and groups with the
+    /// same name are one; what has no name, or stands above the first mark, is named after the
+    /// file.
+    fn pieces(self, face_count: usize, file: &str) -> Vec<Piece> {
+        let first_mark = self.list.first().map_or(face_count, |mark| mark.first_face);
+        let ends = self.list.iter().skip(1).map(|mark| mark.first_face).chain([face_count]);
+        let ends: Vec<usize> = ends.collect();
+        let above = (first_mark > 0).then(|| Mark {
+            part: Part::Group,
+            name: String::new(),
+            first_face: 0,
+            place: Place::Line(1),
+        });
+        let marks = above.into_iter().zip([first_mark]).chain(self.list.into_iter().zip(ends));
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut known: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        for (mark, end) in marks.filter(|(mark, end)| mark.first_face < *end) {
+            let faces = (mark.first_face, end);
+            let name: Arc<str> =
+                if mark.name.is_empty() { Arc::from(file) } else { Arc::from(mark.name) };
+            let at = known.get(&name).copied().filter(|_| mark.part != Part::Solid);
+            match at.and_then(|at| pieces.get_mut(at)) {
+                Some(piece) => piece.faces.push(faces),
+                None => {
+                    known.insert(Arc::clone(&name), pieces.len());
+                    pieces.push(Piece { name, place: mark.place, faces: vec![faces] });
+                }
+            }
+        }
+        pieces
+    }
+}
+
+/// The name of a file without folders and ending.
+fn stem(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    match file.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => file,
+    }
+}
+
+/// Where the corners of each face begin, and where they end.
+fn starts(faces: &Polygons) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(faces.len() + 1);
+    let mut at = 0;
+    starts.push(at);
+    for &size in faces.sizes() {
+        at += size as usize;
+        starts.push(at);
+    }
+    starts
+}
+
+/// The mesh of one part, with only the vertices that it uses.
+fn pick(loaded: &Loaded, starts: &[usize], piece: &Piece) -> Result<Mesh, MeshError> {
+    let (mut sizes, mut corners) = (Vec::new(), Vec::new());
+    for &(first, end) in &piece.faces {
+        sizes.extend_from_slice(&loaded.faces.sizes()[first..end]);
+        corners.extend_from_slice(&loaded.faces.corners()[starts[first]..starts[end]]);
+    }
+    if u32::try_from(corners.len()).is_err() {
+        let (count, most) = (corners.len(), u32::MAX as usize);
+        return Err(MeshError::TooMany { what: "corners of one part", count, most });
+    }
+    let used = renumber(&mut corners);
+    let vertices = used.into_iter().map(|vertex| loaded.vertices[vertex as usize]).collect();
+    Mesh::from_face_sizes(vertices, &sizes, &corners)
+}
+
+/// Adds a part to a scene.
+fn add(scene: &mut Scene, mesh: Option<Mesh>, name: Arc<str>, place: Place) -> NodeId {
+    let mut children = Vec::new();
+    if let Some(mesh) = mesh {
+        let mesh = scene.add_at(Kind::Mesh(Arc::new(mesh)), None, place);
+        let shape = Shape { geometry: Some(mesh), ..Shape::default() };
+        children.push(scene.add_at(shape.into(), None, place));
+    }
+    let transform = Transform { children: Arc::new(children), ..Transform::default() };
+    scene.add_at(transform.into(), Some(name), place)
+}
+
+/// Puts the parts into the world, below a `Transform` if the frame is not that of the world.
+fn add_roots(scene: &mut Scene, parts: Vec<NodeId>, frame: &Frame) {
+    if *frame == Frame::default() {
+        for part in parts {
+            scene.add_root(part);
+        }
+        return;
+    }
+    let rotation = match frame.up {
+        Up::Y => Rotation::NONE,
+        // (x, y, z) becomes (x, z, -y).
+        Up::Z => Rotation { axis: Vec3::X, angle: -FRAC_PI_2 },
+    };
+    let scale = Vec3::splat(frame.unit);
+    let frame = Transform { rotation, scale, children: Arc::new(parts), ..Transform::default() };
+    let frame = scene.add(frame);
+    scene.add_root(frame);
+}
+
+/// The words of a name with one blank between them.
+pub(crate) fn joined<'a>(mut word: impl FnMut() -> Option<&'a [u8]>) -> String {
+    let mut name = String::new();
+    while let Some(word) = word() {
+        if !name.is_empty() {
+            name.push(' ');
+        }
+        name.push_str(&String::from_utf8_lossy(word));
+    }
+    name
+}
+
+/// Numbers the vertices that the corners name anew, from 0 on without gaps, in their old order.
+/// Gives the old number of each. There are fewer than 2^32 corners.
+pub(crate) fn renumber(corners: &mut [u32]) -> Vec<u32> {
+    // Vertex in the high half, corner in the low half. Time goes by the number of corners, not of
+    // vertices: many small parts may share one long list.
+    let mut order: Vec<u64> =
+        (0u64..).zip(&*corners).map(|(at, &vertex)| u64::from(vertex) << 32 | at).collect();
+    order.sort_unstable();
+    let mut used: Vec<u32> = Vec::new();
+    for entry in order {
+        let (vertex, at) = ((entry >> 32) as u32, entry as u32 as usize);
+        if used.last() != Some(&vertex) {
+            used.push(vertex);
+        }
+        if let Some(corner) = corners.get_mut(at) {
+            *corner = (used.len() - 1) as u32;
+        }
+    }
+    used
 }

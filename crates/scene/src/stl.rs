@@ -7,6 +7,7 @@
 
 use crate::error::{LoadError, Place, unexpected};
 use crate::gather::{Gather, Loaded, Polygons};
+use crate::polygons::{Mark, Part, joined};
 use crate::text::Words;
 use glam::Vec3;
 
@@ -16,7 +17,12 @@ const HEADER: usize = 84;
 const RECORD: usize = 50;
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, LoadError> {
-    let mut loaded = if is_text(bytes) { read_text(bytes)? } else { read_binary(bytes)? };
+    read_parts(bytes, &mut |_| {})
+}
+
+/// As [`read`]; `marked` is told of each beginning of a solid of a text.
+pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
+    let mut loaded = if is_text(bytes) { read_text(bytes, marked)? } else { read_binary(bytes)? };
     weld(&mut loaded);
     Ok(loaded)
 }
@@ -73,14 +79,17 @@ fn read_binary(bytes: &[u8]) -> Result<Loaded, LoadError> {
     gather.finish()
 }
 
-fn read_text(bytes: &[u8]) -> Result<Loaded, LoadError> {
+fn read_text(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
     let mut gather = Gather::default();
     let mut words = Words::new(bytes, 1, false);
     while let Some(word) = words.word_anywhere() {
         if !word.eq_ignore_ascii_case(b"solid") {
             return Err(unexpected(Some(word), words.place(), "solid or the end"));
         }
-        words.next_line(); // the rest of the line is a name
+        let (place, first_face) = (words.place(), gather.vertex_count() / 3);
+        let name = joined(|| words.word());
+        marked(Mark { part: Part::Solid, name, first_face, place });
+        words.next_line();
         solid(&mut words, &mut gather)?;
     }
     gather.finish()
