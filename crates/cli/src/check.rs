@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::scene::args::{CheckArgs, Pair};
 use crate::scene::{open, tell_problems, with_hierarchies};
 use jostle_scene::{LodRule, Opened};
-use jostle_stage::{Checked, Checking, Finding, check};
+use jostle_stage::{Checked, Checking, Finding, Pieces, check};
 use serde::Serialize;
 use std::io::Write;
 
@@ -32,15 +32,23 @@ struct FindingOutput<'a> {
     distance: f64,
     /// The closest points, or a place of contact, on each of them.
     points: [[f64; 3]; 2],
-    faces: Vec<FacesOutput<'a>>,
+    faces: Vec<FacesOutput>,
 }
 
-#[derive(Serialize)]
-struct FacesOutput<'a> {
-    shape_a: &'a str,
-    face_a: u32,
-    shape_b: &'a str,
-    face_b: u32,
+/// A face of each of two objects.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct FacesOutput {
+    pub(crate) shape_a: String,
+    pub(crate) face_a: u32,
+    pub(crate) shape_b: String,
+    pub(crate) face_b: u32,
+}
+
+impl FacesOutput {
+    pub(crate) fn of(pieces: &Pieces) -> FacesOutput {
+        let Pieces { a: (shape_a, face_a), b: (shape_b, face_b) } = pieces.clone();
+        FacesOutput { shape_a, face_a, shape_b, face_b }
+    }
 }
 
 /// Says whether the answer is one to fail on.
@@ -94,19 +102,13 @@ fn output<'a>(args: &CheckArgs, checked: &'a Checked, warnings: Vec<String>) -> 
 }
 
 fn finding_output(finding: &Finding) -> FindingOutput<'_> {
-    let faces = finding.faces.iter().map(|pieces| FacesOutput {
-        shape_a: &pieces.a.0,
-        face_a: pieces.a.1,
-        shape_b: &pieces.b.0,
-        face_b: pieces.b.1,
-    });
     FindingOutput {
         a: &finding.a,
         b: &finding.b,
         touching: finding.touches(),
         distance: finding.distance,
         points: finding.points,
-        faces: faces.collect(),
+        faces: finding.faces.iter().map(FacesOutput::of).collect(),
     }
 }
 
@@ -129,7 +131,10 @@ fn print(checked: &Checked, args: &CheckArgs, out: &mut dyn Write) -> Result<(),
         "{} objects ({} bodies, {} triangles): ",
         checked.objects, checked.bodies, checked.triangles
     )?;
-    write!(out, "{touching} pairs touch")?;
+    match touching {
+        1 => write!(out, "1 pair touches")?,
+        _ => write!(out, "{touching} pairs touch")?,
+    }
     if let Some(clearance) = args.clearance {
         write!(out, ", {} closer than {clearance}", checked.findings.len() - touching)?;
     }

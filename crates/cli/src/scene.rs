@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use args::SceneArgs;
 use files::{Folder, fetch, full_name};
-use jostle_scene::{Frame, Opened, Reading, read};
+use jostle_scene::{Extensions, Frame, Opened, Reading, read};
 use jostle_stage::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 
 /// Reads a scene; warnings go to stderr too.
@@ -22,7 +22,7 @@ pub(crate) fn open(args: &SceneArgs) -> Result<Opened, CliError> {
         fetch: Some(&mut fetch),
         progress: Some(&mut tell),
         frame: Frame { unit: args.unit, up: args.up.into() },
-        ..Reading::default()
+        extensions: if args.standard_only { Extensions::None } else { Extensions::Papers },
     };
     let opened = read(&full_name(&args.scene), &bytes, &mut reading)
         .map_err(|source| CliError::Load { file: file.clone(), source })?;

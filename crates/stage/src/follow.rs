@@ -113,7 +113,7 @@ impl Stage {
     }
 
     fn pose(&self, piece: &Piece) -> Result<Pose, StageError> {
-        let name = || names::of_object(self.play.scene(), &piece.unit);
+        let name = || names::of(self.play.scene(), &piece.unit);
         piece.frame.pose().map_err(|source| StageError::Pose { name: name(), source })
     }
 
@@ -131,10 +131,9 @@ impl Stage {
     /// Puts into the world who asks about whom. A node that stands in several places asks, and is
     /// asked about, in each of them.
     pub(crate) fn express_interests(&mut self) -> Result<(), StageError> {
-        if self.told.interests_of == self.groups.len() {
+        if !std::mem::take(&mut self.interests_due) {
             return Ok(());
         }
-        self.told.interests_of = self.groups.len();
         let mut places: BTreeMap<NodeId, Vec<Party>> = BTreeMap::new();
         let mut groups: Vec<_> = self.groups.iter().collect();
         groups.sort_unstable();
@@ -205,6 +204,7 @@ impl Stage {
                 None => {
                     let fresh = self.world.new_group(group)?;
                     self.groups.insert(prefix, fresh);
+                    self.interests_due = true;
                     fresh
                 }
             });

@@ -2,8 +2,8 @@
 
 use jostle_scene::{NodeId, Scene};
 
-/// The name of an object: the names along the path to it, or what and where it is.
-pub(crate) fn of_object(scene: &Scene, path: &[NodeId]) -> String {
+/// The name of an object or shape: the names along the path to it, or what and where it is.
+pub(crate) fn of(scene: &Scene, path: &[NodeId]) -> String {
     let Some(&last) = path.last() else { return "the world itself".to_string() };
     let names = along(scene, path);
     let node = scene.node(last);
@@ -12,11 +12,6 @@ pub(crate) fn of_object(scene: &Scene, path: &[NodeId]) -> String {
     }
     let own = format!("{} at {}", node.kind.name(), node.place);
     if names.is_empty() { own } else { format!("{names}/{own}") }
-}
-
-/// The name of a shape: as an object's.
-pub(crate) fn of_shape(scene: &Scene, path: &[NodeId]) -> String {
-    of_object(scene, path)
 }
 
 /// The last node is what a named instance of a prototype stands for.

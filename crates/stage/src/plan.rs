@@ -2,10 +2,10 @@
 //!
 //! Shapes that can never move against each other are one body: "two Shape nodes which are not
 //! separated by a Transform's parent are rigid with respect to one another, and so cannot collide
-//! with one another" (V-COLLIDE, section 4.4). So every `Transform` begins a new body, except
-//! inside an object: a `CollisionObject`, a node that an interest names, a `Transform` with a
-//! velocity or a response. There only what can move against the rest does, and no two bodies of
-//! one object are ever tested against each other.
+//! with one another" (V-COLLIDE, section 4.4). So every `Transform` begins a new body. Objects are
+//! more than that: a `CollisionObject`, a node that an interest names, a `Transform` with a
+//! velocity or a response. No two bodies of one object are ever tested against each other, and
+//! inside an object that moves only what can move against the rest is a body of its own.
 
 use crate::roles::Roles;
 use jostle_scene::nodes::Kind;
@@ -166,7 +166,9 @@ impl Found<'_> {
                     if !in_unit {
                         borders.unit = inside;
                     }
-                    if movable || !in_unit {
+                    // What moves as a whole is one body, however it is put together inside;
+                    // scenery is many, so that their boxes are small (V-COLLIDE, section 4.4).
+                    if movable || !(in_unit && borders.mobile) {
                         borders.piece = inside;
                     }
                 }
@@ -178,13 +180,13 @@ impl Found<'_> {
                 Kind::Switch(_) | Kind::Lod(_) => borders.piece = inside + 1,
                 Kind::Collision(node) => {
                     borders.piece = inside;
-                    let proxy = self.into_proxy(node.proxy, next);
+                    let proxy = self.leads_to_proxy(node.proxy, next);
                     let instead = node.proxy.is_some() && !proxy;
                     borders.meets.objects &= !proxy;
                     borders.meets.avatar &= node.collide && !instead;
                 }
                 Kind::CollisionObject(node) => {
-                    let instead = node.proxy.is_some() && !self.into_proxy(node.proxy, next);
+                    let instead = node.proxy.is_some() && !self.leads_to_proxy(node.proxy, next);
                     let there = node.collide && !instead;
                     borders.meets.objects &= there;
                     borders.meets.avatar &= there;
@@ -196,7 +198,7 @@ impl Found<'_> {
         borders
     }
 
-    fn into_proxy(&self, proxy: Option<NodeId>, next: Option<NodeId>) -> bool {
+    fn leads_to_proxy(&self, proxy: Option<NodeId>, next: Option<NodeId>) -> bool {
         self.visit.in_proxy && proxy.is_some() && proxy == next
     }
 

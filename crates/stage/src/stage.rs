@@ -104,6 +104,8 @@ pub struct Stage {
     families: HashMap<Vec<NodeId>, u32>,
     /// The group of each node that an interest names, by path.
     pub(crate) groups: HashMap<Vec<NodeId>, GroupId>,
+    /// Groups were made since interests were expressed.
+    pub(crate) interests_due: bool,
     pub(crate) ignored: BTreeSet<[BodyId; 2]>,
     pub(crate) drives: Drives,
     pub(crate) visitor: Visitor,
@@ -154,6 +156,7 @@ impl Stage {
             by_body: HashMap::new(),
             families: HashMap::new(),
             groups: HashMap::new(),
+            interests_due: false,
             ignored: BTreeSet::new(),
             drives: Drives::default(),
             visitor: Visitor::default(),
@@ -223,21 +226,27 @@ impl Stage {
     #[must_use]
     pub fn name(&self, body: BodyId) -> String {
         match self.by_body.get(&body) {
-            Some(&at) => names::of_object(self.play.scene(), &self.actors[at].piece.unit),
+            Some(&at) => names::of(self.play.scene(), &self.actors[at].piece.unit),
             None if self.visitor.avatar == Some(body) => "avatar".to_string(),
             None => body.to_string(),
         }
     }
 
-    /// The shape that a face of a body belongs to, by name, and the number of the face in it.
+    /// The shape that a face of a body belongs to, by name, and the number of the face in it. The
+    /// only shape of an object is called like the object.
     #[must_use]
     pub fn face(&self, body: BodyId, face: u32) -> Option<(String, u32)> {
         let actor = &self.actors[*self.by_body.get(&body)?];
         let first_faces = &actor.body.as_ref()?.built.first_faces;
         // Parts without faces have the number of the next one: the last of these is meant.
         let part = first_faces.partition_point(|&first| first <= face).checked_sub(1)?;
-        let path = &actor.piece.parts.get(part)?.path;
-        Some((names::of_shape(self.play.scene(), path), face - first_faces[part]))
+        let (scene, piece) = (self.play.scene(), &actor.piece);
+        let path = if piece.parts.len() > 1 || piece.key.path != piece.unit {
+            &piece.parts.get(part)?.path
+        } else {
+            &piece.unit
+        };
+        Some((names::of(scene, path), face - first_faces[part]))
     }
 
     /// The number of objects that have a surface.

@@ -3,17 +3,16 @@
 //! `notColliding` of Ohlenburg's `Transform`.
 
 use crate::stage::Stage;
-use crate::{StageError, names};
+use crate::{Pieces, StageError, names};
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Value};
-use jostle_world::{BodyId, Change, GroupId, Hit};
+use jostle_world::{BodyId, Change, Found, GroupId, Hit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What was told before, so that only news is told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
-    pub(crate) interests_of: usize,
     /// `Transform` nodes that collide.
     colliding: BTreeSet<NodeId>,
     overlaps: BTreeSet<[GroupId; 2]>,
@@ -29,6 +28,8 @@ pub struct Happening {
     pub a: String,
     /// The name of the other.
     pub b: String,
+    /// A face of each of them that touches, where that was asked for.
+    pub faces: Option<Pieces>,
 }
 
 impl Happening {
@@ -87,8 +88,16 @@ impl Stage {
     }
 
     fn add_happening(&mut self, what: What, [a, b]: [BodyId; 2]) {
+        let faces = self.world.contact(a, b).and_then(|contact| {
+            let pair = match &contact.found {
+                Found::Witness(witness) => witness.faces,
+                Found::Faces(faces) => *faces.first()?,
+                _ => return None,
+            };
+            Some(Pieces { a: self.face(a, pair.a)?, b: self.face(b, pair.b)? })
+        });
         let (a, b) = (self.name(a), self.name(b));
-        self.told.happened.push(Happening { what, a, b });
+        self.told.happened.push(Happening { what, a, b, faces });
     }
 
     fn tell_boxes(&mut self) {
@@ -99,12 +108,11 @@ impl Stage {
         let paths: BTreeMap<GroupId, &Vec<NodeId>> =
             self.groups.iter().map(|(path, &group)| (group, path)).collect();
         let name = |group: GroupId| {
-            paths
-                .get(&group)
-                .map_or(String::new(), |path| names::of_object(self.play.scene(), path))
+            paths.get(&group).map_or(String::new(), |path| names::of(self.play.scene(), path))
         };
         let told = |what, pairs: Vec<[GroupId; 2]>| -> Vec<Happening> {
-            let tell = |[a, b]: [GroupId; 2]| Happening { what, a: name(a), b: name(b) };
+            let tell =
+                |[a, b]: [GroupId; 2]| Happening { what, a: name(a), b: name(b), faces: None };
             pairs.into_iter().map(tell).collect()
         };
         let met = told(What::BoxesMet, now.difference(&self.told.overlaps).copied().collect());

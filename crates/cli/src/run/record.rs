@@ -1,6 +1,7 @@
 //! What happened in each step, for people and for files. The file is described in
 //! `docs/run-record.md`.
 
+use crate::check::FacesOutput;
 use crate::error::CliError;
 use crate::scene::args::RunArgs;
 use jostle_scene::Value;
@@ -27,6 +28,9 @@ pub(super) struct Row {
     what: &'static str,
     a: String,
     b: String,
+    /// Faces that touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faces: Option<FacesOutput>,
 }
 
 impl Row {
@@ -42,7 +46,8 @@ impl Row {
                 What::BoxesParted => "boxes end",
             };
             let (a, b) = (happening.a.clone(), happening.b.clone());
-            rows.push(Row { step, time, what, a, b });
+            let faces = happening.faces.as_ref().map(FacesOutput::of);
+            rows.push(Row { step, time, what, a, b, faces });
         }
         let scene = stage.play().scene();
         for event in stage.play().events() {
@@ -56,13 +61,12 @@ impl Row {
                 ToString::to_string,
             );
             let value = value_text(stage, &event.value);
-            rows.push(Row {
-                step,
-                time: event.time,
-                what: "event",
-                a: format!("{name}.{field}"),
-                b: value,
-            });
+            let a = format!("{name}.{field}");
+            rows.push(Row { step, time: event.time, what: "event", a, b: value, faces: None });
+        }
+        for problem in stage.play().problems() {
+            let (a, b) = (problem.to_string(), String::new());
+            rows.push(Row { step, time, what: "problem", a, b, faces: None });
         }
         rows
     }
@@ -92,9 +96,17 @@ fn value_text(stage: &Stage, value: &Value) -> String {
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Row { step, time, what, a, b } = self;
+        let Row { step, time, what, a, b, faces } = self;
         write!(f, "{step:>6}  {time:>10.4} s  {what:<11}  {a}")?;
-        if b.is_empty() { Ok(()) } else { write!(f, "  {b}") }
+        if !b.is_empty() {
+            write!(f, "  {b}")?;
+        }
+        match faces {
+            Some(FacesOutput { shape_a, face_a, shape_b, face_b }) => {
+                write!(f, "  (face {face_a} of {shape_a}, face {face_b} of {shape_b})")
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) struct SceneArgs {
     /// Closed surfaces are solid: what lies inside touches them
     #[arg(long, help_heading = "Scene")]
     pub(crate) solid: bool,
+    /// Know only the nodes of the VRML97 standard, not those of the papers
+    #[arg(long, help_heading = "Scene")]
+    pub(crate) standard_only: bool,
     /// Read and write the hierarchies that a scene names by `hierarchyFile`, in this folder only
     #[arg(long, value_name = "DIR", help_heading = "Scene")]
     pub(crate) hierarchies: Option<PathBuf>,

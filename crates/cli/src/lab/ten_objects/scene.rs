@@ -131,10 +131,10 @@ fn sides(text: &mut String) {
     for (name, normal) in SIDES {
         let centre = normal.map(|along| along * far);
         let size = normal.map(|along: f64| if along == 0.0 { long } else { WALL });
-        let _ = write!(
+        let _ = writeln!(
             text,
             "DEF {name} Transform {{ translation {} \
-             children Shape {{ geometry Box {{ size {} }} }} }}\n",
+             children Shape {{ geometry Box {{ size {} }} }} }}",
             three(centre),
             three(size)
         );
