@@ -85,7 +85,9 @@ impl Plan {
         let mut around: Vec<Placement> = Vec::new();
         walk(scene, viewer, lod, &mut |visit: &Visit<'_>| {
             let Some((&node, above)) = visit.path.split_last() else { return };
-            around.truncate(above.len());
+            // Instances of prototypes are on the path, but are not visited: they place nothing.
+            let outside = around.last().copied().unwrap_or(Placement::IDENTITY);
+            around.resize(above.len(), outside);
             around.push(*visit.placement);
             if viewpoint == Some(node) && plan.viewpoint.is_none() {
                 plan.viewpoint = Some(*visit.placement);

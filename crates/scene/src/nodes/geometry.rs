@@ -6,12 +6,12 @@ use glam::{Vec2, Vec3};
 use std::sync::Arc;
 
 node_tables! {
-    /// 6.6: `Box`, centred at the origin.
+    /// 6.7: `Box`, centred at the origin.
     Cuboid {
         Field "size" size: Vec3 = Vec3::splat(2.0);
     } events {}
 
-    /// 6.10: centred at the origin, apex up.
+    /// 6.11: centred at the origin, apex up.
     Cone {
         Field "bottomRadius" bottom_radius: f32 = 1.0;
         Field "height" height: f32 = 2.0;
