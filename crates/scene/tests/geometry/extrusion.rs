@@ -151,6 +151,10 @@ fn the_default_is_a_box() {
     assert!(is_closed(&mesh) && !mesh.is_solid());
     let inside_out = Extrusion { ccw: false, ..Extrusion::default() };
     assert_eq!(volume(&mesh_of(inside_out)), -4.0);
+    // Off the origin the caps count in the volume, too.
+    for spine in [[[3.0, 5.0, 7.0], [3.0, 7.0, 7.0]], [[3.0, 7.0, 7.0], [3.0, 5.0, 7.0]]] {
+        assert_eq!(volume(&mesh_of(along(&spine))), 8.0);
+    }
 }
 
 #[test]

@@ -203,6 +203,8 @@ fn bad_sizes_and_tolerances_are_refused() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Tolerance::absolute(bad).is_err() && Tolerance::relative(bad).is_err());
     }
+    let coarse = Tolerance::absolute(1e300).unwrap();
+    assert_eq!(surface_of(geometry_of(Sphere::default(), coarse).unwrap()).face_count(), 8);
     let tiny = Tolerance::relative(1e-9).unwrap();
     let error = geometry_of(Sphere::default(), tiny).unwrap_err();
     assert_eq!(error.what, "this would take 8000000000 triangles");
