@@ -99,11 +99,13 @@ impl Tolerance {
         if found.is_finite() && found > 0.0 { Ok(found) } else { Err(ToleranceError { found }) }
     }
 
+    /// In units. More than the diameter is not needed: the coarsest mesh keeps that.
     fn at_radius(self, radius: f64) -> f64 {
-        match self.0 {
+        let distance = match self.0 {
             Measure::Absolute(distance) => distance,
             Measure::Relative(part) => part * radius,
-        }
+        };
+        distance.min(2.0 * radius)
     }
 }
 

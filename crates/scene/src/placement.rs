@@ -6,7 +6,7 @@
 use crate::nodes;
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use jostle_geom::{Mesh, MeshError, Pose, PoseError};
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 /// First stretch, then rotate, then translate.
 ///
@@ -206,18 +206,21 @@ fn outline(triangles: &[[u32; 3]]) -> Option<Vec<u32>> {
         outline.dedup();
         return Some(outline);
     }
-    // A ring: the vertex in each slot, the slot after it, and where each edge begins.
+    // A ring: the vertex in each slot, the slot after it, and every edge with the slot where it
+    // begins. A polygon that comes back to its vertices may have an edge more than once; then any
+    // of them will do.
     let mut vertex = vec![a, b, c];
     let mut next = vec![1, 2, 0];
-    let mut edges = HashMap::from([((a, b), 0), ((b, c), 1), ((c, a), 2)]);
+    let mut edges = BTreeSet::from([(a, b, 0), (b, c, 1), (c, a, 2)]);
     for &[before, between, after] in cut_off.iter().rev() {
-        let from = edges.remove(&(before, after))?;
-        let slot = vertex.len();
+        let edge = *edges.range((before, after, 0)..=(before, after, usize::MAX)).next()?;
+        edges.remove(&edge);
+        let (from, slot) = (edge.2, vertex.len());
         vertex.push(between);
         next.push(next[from]);
         next[from] = slot;
-        edges.insert((before, between), from);
-        edges.insert((between, after), slot);
+        edges.insert((before, between, from));
+        edges.insert((between, after, slot));
     }
     let mut slot = 0;
     let ring = (0..vertex.len()).map(|_| {

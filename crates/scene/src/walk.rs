@@ -111,16 +111,13 @@ pub fn walk(
         viewer,
         lod,
         path: Vec::new(),
+        placements: vec![Placement::IDENTITY],
         levels: Vec::new(),
         on_path: vec![false; scene.len()],
         visits: 0,
     };
     for &root in scene.roots() {
-        walker.enter(
-            root,
-            Above { placement: Placement::IDENTITY, active: true, in_proxy: false },
-            visit,
-        )?;
+        walker.enter(root, Above { placement: 0, active: true, in_proxy: false }, visit)?;
         while walker.step(visit)? {}
     }
     Ok(())
@@ -129,7 +126,8 @@ pub fn walk(
 /// What a node has from the nodes above it.
 #[derive(Clone, Copy)]
 struct Above {
-    placement: Placement,
+    /// The number of its placement in [`Walker::placements`].
+    placement: usize,
     active: bool,
     in_proxy: bool,
 }
@@ -160,6 +158,8 @@ struct Walker<'a> {
     lod: LodRule,
     /// The nodes that have a level.
     path: Vec<NodeId>,
+    /// Those of the nodes on the path that have another one than the node above them.
+    placements: Vec<Placement>,
     levels: Vec<Level<'a>>,
     on_path: Vec<bool>,
     visits: usize,
@@ -211,11 +211,18 @@ impl<'a> Walker<'a> {
         if self.visits > VISITS_MAX {
             return Err(WalkError::TooMany { place });
         }
-        let above = Above { placement: self.inside(&node.kind, above.placement), ..above };
+        // What was inside the last sibling is over.
+        self.placements.truncate(above.placement + 1);
+        let mut above = above;
+        if let Some(inside) = self.inside(&node.kind, &self.placements[above.placement]) {
+            above.placement = self.placements.len();
+            self.placements.push(inside);
+        }
+        let placement = &self.placements[above.placement];
         self.path.push(id);
         if !matches!(node.kind, Kind::Instance(_)) {
-            let Above { placement, active, in_proxy } = above;
-            visit(&Visit { path: &self.path, placement: &placement, active, in_proxy });
+            let Above { active, in_proxy, .. } = above;
+            visit(&Visit { path: &self.path, placement, active, in_proxy });
         }
         let children = self.scene.children(id);
         let proxy = match &node.kind {
@@ -227,21 +234,21 @@ impl<'a> Walker<'a> {
             self.path.pop();
             return Ok(());
         }
-        let shown = self.shown(&node.kind, &above.placement);
+        let shown = self.shown(&node.kind, placement);
         self.on_path[id.index()] = true;
         self.levels.push(Level { children, done: 0, shown, proxy, above });
         Ok(())
     }
 
-    /// The placement inside a node that stands in `outside`.
-    fn inside(&self, kind: &Kind, outside: Placement) -> Placement {
+    /// The placement inside a node that stands in `outside`, if it is another one.
+    fn inside(&self, kind: &Kind, outside: &Placement) -> Option<Placement> {
         match kind {
-            Kind::Transform(node) => outside.then(&Placement::of_transform(node)),
+            Kind::Transform(node) => Some(outside.then(&Placement::of_transform(node))),
             Kind::Billboard(node) => {
-                let rotation = self.viewer.turn_of(node, &outside);
-                outside.then(&Placement { rotation, ..Placement::IDENTITY })
+                let rotation = self.viewer.turn_of(node, outside);
+                Some(outside.then(&Placement { rotation, ..Placement::IDENTITY }))
             }
-            _ => outside,
+            _ => None,
         }
     }
 

@@ -87,7 +87,7 @@ fn turn_about(axis: DVec3, to_viewer: DVec3) -> Option<DQuat> {
         let half_cos = (0.5 + 0.5 * cos).sqrt();
         (0.5 * sin / half_cos, half_cos)
     } else {
-        let half_sin = (0.5 - 0.5 * cos).sqrt().copysign(sin);
+        let half_sin = (0.5 - 0.5 * cos).sqrt();
         (half_sin, 0.5 * sin / half_sin)
     };
     let turn = axis * half_sin;
