@@ -18,6 +18,7 @@ mod single;
 pub mod solids;
 mod tree;
 pub mod triangle;
+mod turn;
 
 pub use checksum::Checksum;
 pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
@@ -33,3 +34,4 @@ pub use single::{
     RayHit, Side, frustum_planes,
 };
 pub use tree::bytes::LoadTreeError;
+pub use turn::turn;

@@ -37,7 +37,7 @@ mod warning;
 pub use error::{LoadError, Place};
 pub use gather::{Loaded, Polygons};
 pub use geometry::{Geometry, GeometryError, Tolerance, surface};
-pub use placement::{Placement, StretchError};
+pub use placement::Placement;
 pub use play::{Drag, Event, Key, Play, PlayError, Problem, Touch};
 pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
 pub use scene::{

@@ -6,14 +6,12 @@
 
 mod flying;
 mod meet;
-mod turn;
 
 use crate::body::Velocity;
 use crate::id::BodyId;
 use crate::world::{State, World, WorldError, check_number};
 use glam::DVec3;
-use jostle_geom::Pose;
-use turn::turn;
+use jostle_geom::{Pose, turn};
 
 /// What happened on the way.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,7 +60,7 @@ impl World {
     ///
     /// ```
     /// use glam::DVec3;
-    /// use jostle_geom::Pose;
+    /// use jostle_geom::{Pose, turn};
     /// use jostle_world::{Body, Response, Settings, Shape, Velocity, VelocityResponse, World};
     ///
     /// let mut world = World::new(Settings::default());

@@ -2,6 +2,7 @@
 
 use super::NodeId;
 use glam::{DQuat, DVec3, Vec2, Vec3};
+use jostle_geom::turn;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ impl Rotation {
     /// No rotation, in the words of the standard: `0 0 1 0`.
     pub const NONE: Rotation = Rotation { axis: Vec3::Z, angle: 0.0 };
 
-    /// The unit quaternion. An axis without length, or numbers that are not finite, do not rotate.
+    /// The unit quaternion, with the same bits on every machine. An axis without length, or numbers
+    /// that are not finite, do not rotate.
     ///
     /// ```
     /// use glam::{DVec3, Vec3};
@@ -37,13 +39,8 @@ impl Rotation {
     /// ```
     #[must_use]
     pub fn quaternion(&self) -> DQuat {
-        let axis: DVec3 = self.axis.as_dvec3();
-        match axis.try_normalize() {
-            Some(axis) if self.angle.is_finite() && self.angle != 0.0 => {
-                DQuat::from_axis_angle(axis, f64::from(self.angle))
-            }
-            _ => DQuat::IDENTITY,
-        }
+        let axis: Option<DVec3> = self.axis.as_dvec3().try_normalize();
+        axis.and_then(|axis| turn(axis * f64::from(self.angle))).unwrap_or(DQuat::IDENTITY)
     }
 }
 

@@ -9,7 +9,16 @@ use std::f64::consts::TAU;
 /// Only additions, multiplications, divisions and roots, which IEEE 754 fixes: Taylor's series for
 /// an angle that was halved until it is small, and then squares of the quaternion. (The remainder
 /// by whole turns is exact, too.)
-pub(super) fn turn(turn: DVec3) -> Option<DQuat> {
+///
+/// ```
+/// use glam::DVec3;
+/// use std::f64::consts::FRAC_PI_2;
+///
+/// let quarter = jostle_geom::turn(DVec3::Z * FRAC_PI_2).unwrap();
+/// assert!((quarter * DVec3::X - DVec3::Y).length() < 1e-15);
+/// ```
+#[must_use]
+pub fn turn(turn: DVec3) -> Option<DQuat> {
     // Not `length`, whose squares may be too large or too small.
     let largest = turn.abs().max_element();
     if largest == 0.0 {
