@@ -224,31 +224,31 @@ fn nesting_up_to_the_limit() {
         format!("{HEADER}{}{}", open.repeat(levels), close.repeat(levels))
     };
     let groups = |levels| around(levels, "Group { children [", "]}");
-    assert!(read_checked(groups(256).as_bytes(), &[], "256 groups"));
-    assert!(!read_checked(groups(257).as_bytes(), &[], "257 groups"));
-    assert!(read_checked(around(256, "PROTO P [ ] {", "}").as_bytes(), &[], "256 prototypes"));
-    let scripts = around(256, "Script { field SFNode n ", "}").replace("n }", "n NULL }");
-    assert!(read_checked(scripts.as_bytes(), &[], "256 scripts"));
+    assert!(read_checked(groups(128).as_bytes(), &[], "128 groups"));
+    assert!(!read_checked(groups(129).as_bytes(), &[], "129 groups"));
+    assert!(read_checked(around(128, "PROTO P [ ] {", "}").as_bytes(), &[], "128 prototypes"));
+    let scripts = around(128, "Script { field SFNode n ", "}").replace("n }", "n NULL }");
+    assert!(read_checked(scripts.as_bytes(), &[], "128 scripts"));
     let mut chain =
         format!("{HEADER}PROTO P0 [ field MFNode n [ ] ] {{ Group {{ children IS n }} }}\n");
-    for n in 1..127 {
+    for n in 1..63 {
         let inner = n - 1;
         chain += &format!(
             "PROTO P{n} [ field MFNode n [] ] {{ Group {{ children P{inner} {{ n IS n }} }} }}\n"
         );
     }
-    assert!(read_checked(format!("{chain}P126 {{ }}").as_bytes(), &[], "instances in instances"));
+    assert!(read_checked(format!("{chain}P62 {{ }}").as_bytes(), &[], "instances in instances"));
     // Files in files, each three levels deep.
     let mut count = 0;
     let mut fetch = |_: &str, _: &str| {
         count += 1;
-        let inside = if count < 80 { "Inline { url \"x\" }" } else { "" };
+        let inside = if count < 42 { "Inline { url \"x\" }" } else { "" };
         let text = format!("{HEADER}PROTO P [ ] {{ Group {{ children [ {inside} ] }} }} P {{ }}");
         Ok(Fetched { name: count.to_string(), bytes: text.into_bytes() })
     };
     let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
     let bytes = format!("{HEADER}Inline {{ url \"x\" }}");
-    read("a.wrl", bytes.as_bytes(), &mut reading).expect("241 levels");
+    read("a.wrl", bytes.as_bytes(), &mut reading).expect("127 levels");
 }
 
 /// The same bound where the constant part no longer counts.

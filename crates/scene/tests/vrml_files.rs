@@ -163,7 +163,7 @@ fn files_without_end_are_errors() {
     let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
     let error =
         read("a.wrl", b"#VRML V2.0 utf8\nInline { url \"next\" }", &mut reading).unwrap_err();
-    assert!(error.to_string().contains("nested deeper than 256"), "{error}");
+    assert!(error.to_string().contains("nested deeper than 128"), "{error}");
     // Ten in each, six deep.
     let mut count = 0;
     let mut fetch = |url: &str, _: &str| {
