@@ -118,7 +118,7 @@ impl<'f> Builder<'f> {
         bytes: &[u8],
         progress: Option<&mut dyn FnMut(usize)>,
     ) -> Result<(Vec<NodeId>, Rc<Source>), LoadError> {
-        let text = opening::open(bytes)?;
+        let text = opening::open(bytes, self.trail.is_some())?;
         let source = text.source(source_name)?;
         let around = Around { extensions: self.outside.extensions, progress, depth: self.depth };
         let mut parser = Parser::new(&text.bytes, text.start, source.clone(), around);

@@ -198,7 +198,7 @@ impl Builder<'_> {
         if let Some(document) = self.outside.documents.get(&fetched.name) {
             return Ok(document.clone());
         }
-        let text = opening::open(&fetched.bytes)?;
+        let text = opening::open(&fetched.bytes, true)?;
         let source = text.source(&fetched.name)?;
         let extensions = self.outside.extensions;
         let around = Around { extensions, progress: None, depth: self.depth };

@@ -188,3 +188,94 @@ pub(super) fn int(word: &[u8]) -> Option<i32> {
 pub(super) fn is_number(word: &[u8]) -> bool {
     parse::<f64>(word).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{int, scan, whole};
+
+    /// xorshift64*, as in the tests of other formats.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 >> 12;
+            self.0 ^= self.0 << 25;
+            self.0 ^= self.0 >> 27;
+            self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        }
+
+        fn below(&mut self, end: u64) -> u64 {
+            (self.next() >> 33) % end
+        }
+    }
+
+    /// Numbers where parsing is hard: any digits, printed floats, half-way points between them,
+    /// the smallest and largest, many digits, large exponents.
+    fn draw(random: &mut Random) -> String {
+        let single = f32::from_bits(random.next() as u32);
+        let single = if single.is_finite() { single } else { 1.5 };
+        let next = f32::from_bits(single.to_bits() + 1);
+        let half = (f64::from(single) + f64::from(next)) / 2.0;
+        let places = random.below(20) as usize;
+        let digits = random.next() >> random.below(64);
+        match random.below(8) {
+            0 => format!("{single}"),
+            1 => format!("{single:e}"),
+            2 if half.is_finite() => format!("{half:e}"),
+            3 => format!("{:.places$}", (digits as f64) / 1e6),
+            4 => format!("{digits}E{}", random.below(100) as i64 - 50),
+            5 => format!("{}.{digits:0places$}", random.below(1000)),
+            6 => format!("-.{digits}e+{}", random.below(12)),
+            _ => format!("+{}{digits}.e-{}", "0".repeat(places), random.below(400)),
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_standard_library() {
+        let mut random = Random(7);
+        let (mut quick, mut slow, mut lost, mut kept) = (0, 0, 0, 0);
+        for turn in 0..1_000_000 {
+            let text = draw(&mut random);
+            let decimal = scan(text.as_bytes()).unwrap_or_else(|| panic!("{turn}: {text}"));
+            assert_eq!(decimal.length, text.len(), "{turn}: {text}");
+            let narrow = decimal.single(text.as_bytes());
+            let wide = decimal.double(text.as_bytes());
+            assert_eq!(narrow.to_bits(), text.parse::<f32>().unwrap().to_bits(), "{turn}: {text}");
+            assert_eq!(wide.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{turn}: {text}");
+            *(if decimal.quick().is_some() { &mut quick } else { &mut slow }) += 1;
+            if narrow.is_finite() {
+                let loses = decimal.loses_digits(text.as_bytes(), narrow);
+                let twin = crate::text::loses_digits(text.as_bytes(), wide, narrow);
+                assert_eq!(loses, twin, "{turn}: {text}");
+                *(if loses { &mut lost } else { &mut kept }) += 1;
+            }
+        }
+        assert!([quick, slow, lost, kept].iter().all(|&count| count > 50_000));
+    }
+
+    #[test]
+    fn what_is_no_number_is_none() {
+        for text in ["", ".", "+", "-.", "e5", "1e", "1e+", "x", "inf", "nan", "-e1"] {
+            assert!(scan(text.as_bytes()).is_none(), "{text}");
+        }
+        for (text, length) in [("1.2.3", 3), ("1-2", 1), ("1e5e", 3), ("0x1", 1)] {
+            assert_eq!(scan(text.as_bytes()).map(|decimal| decimal.length), Some(length), "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_those_of_the_standard_library() {
+        let mut random = Random(8);
+        for _ in 0..100_000 {
+            let value = (random.next() as i64) >> random.below(64);
+            let text = value.to_string();
+            assert_eq!(int(text.as_bytes()), text.parse::<i32>().ok(), "{text}");
+            let bits = value as u32;
+            assert_eq!(int(format!("0x{bits:X}").as_bytes()), Some(bits as i32));
+        }
+        for text in ["", "-", "0x", "1.0", "1e3", "0xG", "99999999999999999999", "0x100000000"] {
+            assert_eq!(int(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(whole(b"0xFFFFFFFF"), Some(0xFFFF_FFFF));
+    }
+}

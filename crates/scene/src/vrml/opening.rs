@@ -38,7 +38,7 @@ impl Text<'_> {
     pub(super) fn source(&self, name: &str) -> Result<Rc<Source>, LoadError> {
         let source = Source::new(name, &self.bytes)?;
         if !self.right {
-            source.mended(&format!("header read as \"{HEADER}\""), 0);
+            source.mended(&format!("wrong or no header, read as \"{HEADER}\""), 0);
         }
         Ok(Rc::new(source))
     }
@@ -84,24 +84,28 @@ fn what(bytes: &[u8]) -> What {
     let plain = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     let text = plain.trim_ascii_start();
     let lower = text.to_ascii_lowercase();
-    let words = lower.strip_prefix(b"#").map(<[u8]>::trim_ascii_start).unwrap_or_default();
-    if words.starts_with(b"vrml v2.0") && words[9..].trim_ascii_start().starts_with(b"utf8") {
+    let first_line = lower.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let words = first_line.strip_prefix(b"#").unwrap_or_default();
+    let mut words = words.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let words = [words.next(), words.next(), words.next()].map(Option::unwrap_or_default);
+    if let [b"vrml", b"v2.0", encoding] = words
+        && encoding.starts_with(b"utf8")
+    {
         // The rest of the header, and of its line, is a comment to the reader.
         let start = head.len() - plain.len();
         let right = plain.starts_with(HEADER.as_bytes());
         return What::Vrml97 { start, right };
     }
-    if words.starts_with(b"vrml v1.0") {
-        return What::Refused("VRML 1.0; convert it to VRML97 (VRML 2.0)");
-    }
-    if words.starts_with(b"vrml v2.0") {
-        return What::Refused("VRML 2.0 in an encoding other than utf8");
-    }
-    if words.starts_with(b"vrml") {
-        return What::Refused("a dialect of VRML that is not the standard's (VRML97)");
-    }
-    if words.starts_with(b"x3d") {
-        return What::Refused("X3D in classic encoding; save it as VRML97");
+    match words {
+        [b"vrml", b"v1.0", _] => {
+            return What::Refused("VRML 1.0; convert it to VRML97 (VRML 2.0)");
+        }
+        [b"vrml", b"v2.0", _] => return What::Refused("VRML 2.0 in an encoding other than utf8"),
+        [b"x3d", ..] => return What::Refused("X3D in classic encoding; save it as VRML97"),
+        [word, ..] if word.starts_with(b"vrml") => {
+            return What::Refused("a dialect of VRML that is not the standard's (VRML97)");
+        }
+        _ => {}
     }
     if head.starts_with(&FAST_INFOSET) {
         return What::Refused("binary X3D; save it as VRML97");
@@ -113,8 +117,9 @@ fn what(bytes: &[u8]) -> What {
     What::Other
 }
 
-/// The text of a file that is VRML97.
-pub(super) fn open(bytes: &[u8]) -> Result<Text<'_>, LoadError> {
+/// The text of a file that is VRML97. A file that others bring in may lack the header, as some
+/// do: what it is has been said by those others.
+pub(super) fn open(bytes: &[u8], brought_in: bool) -> Result<Text<'_>, LoadError> {
     let bytes = match bytes.starts_with(&GZIP) {
         true => Cow::Owned(inflate(bytes)?),
         false => Cow::Borrowed(bytes),
@@ -122,6 +127,9 @@ pub(super) fn open(bytes: &[u8]) -> Result<Text<'_>, LoadError> {
     match what(&bytes) {
         What::Vrml97 { start, right } => Ok(Text { bytes, start, right }),
         What::Refused(what) => Err(LoadError::NotReadable { what: format!("this is {what}") }),
+        What::Other if brought_in && !bytes.starts_with(b"<") => {
+            Ok(Text { bytes, start: 0, right: false })
+        }
         What::Other => {
             let line = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).next();
             let place = Place::Column { line: 1, column: 1 };

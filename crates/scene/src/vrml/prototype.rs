@@ -1,7 +1,7 @@
 //! Declarations (ISO/IEC 14772-1, 4.8): PROTO, EXTERNPROTO, what names mean in which scope, IS,
 //! and ROUTE, whose names are resolved in the same scopes.
 
-use super::parser::Parser;
+use super::parser::{DEPTH_MAX, Parser, too_deep};
 use super::source::{Source, quoted};
 use super::syntax::{
     End, Inside, Interface, InterfaceField, Item, Made, Prototype, RouteSyntax, Size, access_from,
@@ -39,6 +39,9 @@ pub(super) struct Scope<'s> {
     /// Of the body of a prototype: its name, and its interface as soon as that is complete.
     declares: Option<&'s [u8]>,
     interface: Option<Rc<Interface>>,
+    /// How deep the scope itself is nested, and how deep nodes are nested in it.
+    base: usize,
+    height: usize,
     /// Which prototypes of this scope use which names in their bodies.
     uses: Vec<Use<'s>>,
 }
@@ -135,14 +138,33 @@ impl<'s> Parser<'s, '_> {
             let known = matches!(named, Named::Prototype(_));
             outer.uses.push(Use { user, used: name, at, known });
         }
+        let inside = match &named {
+            Named::Prototype(prototype) => prototype.height,
+            Named::Kind(_) | Named::Nothing => 0,
+        };
+        self.stands(inside, at)?;
         Ok(named)
+    }
+
+    /// Takes note of a node and how deep nodes are nested in it. A chain of prototypes, each in
+    /// the body of the next, is as deep when it is built, and when it is given up.
+    fn stands(&mut self, inside: usize, at: u32) -> Result<(), LoadError> {
+        let depth = self.depth;
+        let scope = self.scope();
+        let height = depth.saturating_sub(scope.base).saturating_add(inside);
+        scope.height = scope.height.max(height);
+        match height > DEPTH_MAX {
+            true => Err(too_deep(&self.source, at)),
+            false => Ok(()),
+        }
     }
 
     /// PROTO, the word of which was read.
     pub(super) fn proto(&mut self, at: u32) -> Result<(), LoadError> {
         self.deeper(at)?;
         let name = self.name("the name of a prototype")?;
-        self.scopes.push(Scope { declares: Some(name), ..Scope::default() });
+        let base = self.depth;
+        self.scopes.push(Scope { declares: Some(name), base, ..Scope::default() });
         let interface = Rc::new(self.interface(true)?);
         self.scope().interface = Some(interface.clone());
         let open = self.opens(b'{', "{")?;
@@ -161,7 +183,15 @@ impl<'s> Parser<'s, '_> {
         let mut size = scope.size;
         size.parts += (scope.routes.len() + interface.fields.len()) as u32;
         let made = Made::Inside(Inside { nodes, routes: scope.routes, size });
-        let prototype = self.declare(name, at, interface, made);
+        let prototype = Prototype {
+            name: lossy(name),
+            source: self.source.clone(),
+            at,
+            interface,
+            height: scope.height,
+            made,
+        };
+        let prototype = self.declare(name, prototype);
         self.scope().order.push(prototype);
         self.depth -= 1;
         Ok(())
@@ -185,7 +215,9 @@ impl<'s> Parser<'s, '_> {
             return Ok(());
         }
         let made = Made::Outside { urls, found: OnceCell::new() };
-        self.declare(name, at, interface, made);
+        let source = self.source.clone();
+        let prototype = Prototype { name: lossy(name), source, at, interface, height: 0, made };
+        self.declare(name, prototype);
         Ok(())
     }
 
@@ -204,16 +236,8 @@ impl<'s> Parser<'s, '_> {
         Ok(urls)
     }
 
-    fn declare(
-        &mut self,
-        name: &'s [u8],
-        at: u32,
-        interface: Rc<Interface>,
-        made: Made,
-    ) -> Rc<Prototype> {
-        let text = Arc::from(String::from_utf8_lossy(name));
-        let source = self.source.clone();
-        let prototype = Rc::new(Prototype { name: text, source, at, interface, made });
+    fn declare(&mut self, name: &'s [u8], prototype: Prototype) -> Rc<Prototype> {
+        let prototype = Rc::new(prototype);
         self.scope().prototypes.insert(name, Named::Prototype(prototype.clone()));
         prototype
     }
@@ -242,9 +266,8 @@ impl<'s> Parser<'s, '_> {
                 self.source.mended("default value in an EXTERNPROTO left out", self.lexer.at());
                 self.skip_value()?;
             }
-            let text = quoted(&name);
             if !interface.add(InterfaceField { name, access, ty, default }) {
-                return Err(self.source.refused(format!("{text} is declared twice"), at));
+                self.source.mended(DECLARED_TWICE, at);
             }
         }
         self.lexer.advance(1);
@@ -308,7 +331,7 @@ impl<'s> Parser<'s, '_> {
         let fits = both(&has_value)
             || both(&|access| lets_pass(access, Way::In))
             || both(&|access| lets_pass(access, Way::Out));
-        if field.ty != ty || !fits {
+        if field.ty != ty {
             let (inner, outer) = (quoted(name), quoted(&field.name));
             let (access, of) = (access_word(access), access_word(field.access));
             let what = format!("{inner} is {access} {ty}, but {outer} is {of} {}", field.ty);
@@ -316,9 +339,21 @@ impl<'s> Parser<'s, '_> {
         }
         if access != Access::ExposedField && access != field.access {
             let (access, of) = (access_word(access), access_word(field.access));
-            self.source.mended(&format!("{access} that IS {of}"), at);
+            let effect = if fits { "" } else { ", without effect" };
+            self.source.mended(&format!("{access} that IS {of}{effect}"), at);
         }
         Ok(number)
+    }
+
+    /// `EXPORT node` and `IMPORT inline.node`, both perhaps with `AS name`: statements of X3D
+    /// that stand in some VRML97 files. The word itself was read.
+    pub(super) fn export_or_import(&mut self, at: u32) -> Result<(), LoadError> {
+        self.name("the name of a node")?;
+        if self.lexer.takes_word(b"AS") {
+            self.name("a name for the node")?;
+        }
+        self.source.ignored("EXPORT or IMPORT, a statement of X3D,", at);
+        Ok(())
     }
 
     /// ROUTE, the word of which was read.
@@ -339,14 +374,12 @@ impl<'s> Parser<'s, '_> {
         let at = self.lexer.clone();
         let mut word = self.name(EXPECTED)?.to_vec();
         // Blanks may stand around the point.
-        let mut more = !word.contains(&b'.') || word.ends_with(b".");
-        while more && self.lexer.peek().is_some() {
-            let next = self.lexer.word();
-            more = next == b".";
-            word.extend(next);
-            if next.is_empty() {
+        while self.lexer.peek() == Some(b'.') || word.ends_with(b".") {
+            let more = self.lexer.word();
+            if more.is_empty() {
                 break;
             }
+            word.extend(more);
         }
         let split = word.iter().rposition(|&byte| byte == b'.');
         let parts = split.map(|point| word.split_at(point));
@@ -372,6 +405,8 @@ impl<'s> Parser<'s, '_> {
     }
 }
 
+pub(super) const DECLARED_TWICE: &str = "a field or event declared twice, the last one counts";
+
 /// The names of all types.
 const NAMES: [&str; 20] = [
     "SFBool",
@@ -395,6 +430,10 @@ const NAMES: [&str; 20] = [
     "MFVec2f",
     "MFVec3f",
 ];
+
+fn lossy(name: &[u8]) -> Arc<str> {
+    Arc::from(String::from_utf8_lossy(name))
+}
 
 fn lossy_quoted(name: &[u8]) -> String {
     quoted(&String::from_utf8_lossy(name))

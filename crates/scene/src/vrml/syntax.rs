@@ -86,6 +86,8 @@ pub(super) struct Prototype {
     pub(super) source: Rc<Source>,
     pub(super) at: u32,
     pub(super) interface: Rc<Interface>,
+    /// How deep nodes are nested in an instance, with all instances inside.
+    pub(super) height: usize,
     pub(super) made: Made,
 }
 

@@ -1,14 +1,14 @@
 //! The values of fields (ISO/IEC 14772-1, clause 5).
 
 use super::lexer::ends_word;
-use super::numbers;
+use super::numbers::{self, Decimal};
 use super::parser::Parser;
 use crate::error::{LoadError, found};
 use crate::scene::{FieldType, Image, List, Rgb, Rotation, Value};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 
-impl Parser<'_, '_> {
+impl<'s> Parser<'s, '_> {
     /// A value of any type but SFNode and MFNode, which are no plain values.
     pub(super) fn value(&mut self, ty: FieldType) -> Result<Value, LoadError> {
         Ok(match ty {
@@ -65,66 +65,83 @@ impl Parser<'_, '_> {
         Ok(Arc::new(list))
     }
 
+    /// The next number with its text, not gone past yet.
     #[inline]
-    fn float(&mut self) -> Result<f32, LoadError> {
+    fn decimal(&mut self) -> Option<(Decimal, &'s [u8])> {
         self.lexer.peek();
         let rest = self.lexer.rest();
-        if let Some(decimal) = numbers::scan(rest)
-            && ends_word(rest.get(decimal.length))
-        {
-            let value = decimal.single(rest.get(..decimal.length).unwrap_or_default());
+        let decimal = numbers::scan(rest)?;
+        if !ends_word(rest.get(decimal.length)) {
+            self.runs_on(&decimal);
+        }
+        let word = rest.get(..decimal.length)?;
+        Some((decimal, word))
+    }
+
+    /// `10-1` and `.3diffuseColor`: the standard separates words by blanks, but a number has a
+    /// clear end without.
+    #[cold]
+    fn runs_on(&mut self, decimal: &Decimal) {
+        if !numbers::is_number(self.lexer.word_here()) {
+            let end = self.lexer.at() + decimal.length as u32;
+            self.source.mended("no blank after a number", end);
+        }
+    }
+
+    #[inline]
+    fn float(&mut self) -> Result<f32, LoadError> {
+        if let Some((decimal, word)) = self.decimal() {
+            let value = decimal.single(word);
             if value.is_finite() {
-                self.lexer.advance(decimal.length);
+                self.lexer.advance(word.len());
                 return Ok(value);
             }
         }
-        Err(self.no_number())
+        self.no_number().map(|()| 0.0)
     }
 
     #[inline]
     fn coordinate(&mut self) -> Result<f32, LoadError> {
-        self.lexer.peek();
-        let rest = self.lexer.rest();
-        if let Some(decimal) = numbers::scan(rest)
-            && ends_word(rest.get(decimal.length))
-        {
-            let word = rest.get(..decimal.length).unwrap_or_default();
+        if let Some((decimal, word)) = self.decimal() {
             let value = decimal.single(word);
             if value.is_finite() {
                 if decimal.loses_digits(word, value) {
                     self.count_lost_digits();
                 }
-                self.lexer.advance(decimal.length);
+                self.lexer.advance(word.len());
                 return Ok(value);
             }
         }
-        Err(self.no_number())
+        self.no_number().map(|()| 0.0)
     }
 
     /// Seconds have 64 bits.
     fn time(&mut self) -> Result<f64, LoadError> {
-        self.lexer.peek();
-        let rest = self.lexer.rest();
-        if let Some(decimal) = numbers::scan(rest)
-            && ends_word(rest.get(decimal.length))
-        {
-            let value = decimal.double(rest.get(..decimal.length).unwrap_or_default());
+        if let Some((decimal, word)) = self.decimal() {
+            let value = decimal.double(word);
             if value.is_finite() {
-                self.lexer.advance(decimal.length);
+                self.lexer.advance(word.len());
                 return Ok(value);
             }
         }
-        Err(self.no_number())
+        self.no_number().map(|()| 0.0)
     }
 
+    /// The error for something that is no number; nothing if it may be read as 0, gone past.
     #[cold]
-    fn no_number(&mut self) -> LoadError {
+    fn no_number(&mut self) -> Result<(), LoadError> {
         let word = self.lexer.word_here();
-        if numbers::is_number(word) {
-            let place = self.source.place(self.lexer.at());
-            return LoadError::NotFinite { place, found: found(Some(word)) };
+        if !numbers::is_number(word) {
+            return Err(self.expected("a number"));
         }
-        self.expected("a number")
+        let at = self.lexer.at();
+        if self.looks_only {
+            self.source.mended("a number that is not finite read as 0", at);
+            self.lexer.advance(word.len());
+            return Ok(());
+        }
+        let place = self.source.place(at);
+        Err(LoadError::NotFinite { place, found: found(Some(word)) })
     }
 
     #[inline]
@@ -140,9 +157,17 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// A number with a point where a whole one belongs, if it means one.
+    /// A number with a point where a whole one belongs, if it means one, or two numbers without a
+    /// blank between them.
     #[cold]
     fn odd_int(&mut self, word: &[u8]) -> Result<i32, LoadError> {
+        let sign = word.iter().skip(1).position(|byte| matches!(byte, b'+' | b'-'));
+        let first = sign.and_then(|at| word.get(..=at)).filter(|first| !first.ends_with(b"e"));
+        if let Some((first, value)) = first.and_then(|first| Some((first, numbers::int(first)?))) {
+            self.lexer.advance(first.len());
+            self.source.mended("no blank after a number", self.lexer.at());
+            return Ok(value);
+        }
         let decimal = numbers::scan(word).filter(|decimal| decimal.length == word.len());
         let value = decimal.map(|decimal| decimal.double(word));
         let whole = value.filter(|value| value.fract() == 0.0 && value.abs() <= 2_147_483_647.0);
