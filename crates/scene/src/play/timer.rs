@@ -7,9 +7,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many starts and stops one call of the host may cause. Sensors that start each other with
-/// tiny cycles could keep a frame busy for ever; a thousand sensors that each start and stop ten
-/// times in a frame are far below it.
-const MOMENTS: usize = 20_000;
+/// tiny cycles could keep a frame busy for ever; a thousand sensors that each start and stop five
+/// times in a frame still get through.
+const MOMENTS: usize = 10_000;
 
 /// A finite time, in order.
 #[derive(Clone, Copy, Debug)]
