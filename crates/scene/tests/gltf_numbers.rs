@@ -167,7 +167,8 @@ fn random_matrix(random: &mut Random) -> DMat3 {
         DVec3::new(number(random), number(random), number(random)).normalize_or(DVec3::X)
     };
     let mut turn = |random: &mut Random| {
-        let angle = if random.below(3) == 0 { 1.5707963267948966 } else { 3.0 * number(random) };
+        let angle =
+            if random.below(3) == 0 { std::f64::consts::FRAC_PI_2 } else { 3.0 * number(random) };
         DMat3::from_quat(DQuat::from_axis_angle(axis(random, &mut number), angle))
     };
     let scales = [1.0, 1.0, 2.0, 0.5, -1.0, -3.0, 0.0, 1e-30, 1e30, 1e-6, 1.0000001];

@@ -12,7 +12,7 @@ fn open(name: &str, bytes: &[u8]) -> Opened {
     read(name, bytes, &mut Reading::default()).unwrap()
 }
 
-fn transforms<'s>(scene: &'s Scene) -> Vec<(&'s str, &'s Transform)> {
+fn transforms(scene: &Scene) -> Vec<(&str, &Transform)> {
     let nodes = scene.roots().iter().map(|&id| scene.node(id));
     nodes
         .map(|node| match &node.kind {

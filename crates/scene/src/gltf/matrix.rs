@@ -95,7 +95,7 @@ fn orthogonalise(
 }
 
 /// The directions of orthogonal columns; of those without length, any that complete them. Very
-/// short columns are orthogonal, too, if only because the sweeps have made their rounding errors so.
+/// short columns are orthogonal, too: the sweeps make even rounding errors so.
 fn directions(columns: [DVec3; 3]) -> [DVec3; 3] {
     let known = columns.map(DVec3::try_normalize);
     match known {
