@@ -7,8 +7,8 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 /// to columns that were.
 const ORTHOGONAL: f64 = 1.0 / (1u64 << 22) as f64;
 
-/// One sweep makes every pair of columns orthogonal once. Convergence is quadratic; six sweeps
-/// are usual, the rest is in reserve.
+/// One sweep makes every pair of columns orthogonal once. Convergence is quadratic, so few are
+/// needed; the limit only makes sure that it ends.
 const SWEEPS: usize = 30;
 
 /// A position, orientation and scale along any three orthogonal axes.
