@@ -3,8 +3,8 @@
 //! The JSON is read by `serde_json`, everything behind it by hand, not through the crate `gltf`
 //! 1.4.1: in 3,000 mutations of single numbers in two public models, whose JSON that crate had
 //! accepted and validated, its readers panicked 39 times (accessors that reach beyond their
-//! buffer, indices that point nowhere, enumerations that are not known), 196 bytes were taken for
-//! each byte of a list of empty nodes, and errors of the JSON's content have no place.
+//! buffer, indices that point nowhere, enumerations that are not known). For a list of empty nodes
+//! it takes 196 bytes per byte of JSON; this reader takes 161 with the whole scene.
 
 mod animation;
 mod build;
@@ -23,7 +23,7 @@ use crate::scene::Scene;
 use crate::warning::Warnings;
 use build::Build;
 use container::Container;
-use json::Root;
+use json::{Asset, AssetOnly, Root};
 use source::Source;
 
 /// Extensions that change nothing about surfaces, whoever requires them, and those that are read.
@@ -35,6 +35,7 @@ const KNOWN: &[&str] = &[
     "MSFT_texture_",
     "KHR_lights_",
     "EXT_lights_",
+    "KHR_technique",
     "KHR_xmp",
     "KHR_mesh_quantization",
     "EXT_mesh_gpu_instancing",
@@ -60,9 +61,17 @@ pub(crate) fn read(
 ) -> Result<(Scene, Warnings), LoadError> {
     let mut warnings = Warnings::default();
     let container = Container::open(bytes, &mut warnings)?;
-    let root: Root<'_> =
-        serde_json::from_slice(container.json).map_err(|error| json_error(&container, &error))?;
-    check_version(&root)?;
+    let root: Root<'_> = match serde_json::from_slice(container.json) {
+        Ok(root) => root,
+        Err(error) => {
+            // glTF 1.0 has other types almost everywhere.
+            if let Ok(only) = serde_json::from_slice::<AssetOnly<'_>>(container.json) {
+                check_version(&only.asset)?;
+            }
+            return Err(json_error(&container, &error));
+        }
+    };
+    check_version(&root.asset)?;
     check_extensions(&root, &mut warnings)?;
     let source = Source::open(root, &container, name, reading)?;
     let mut build = Build::new(&source);
@@ -91,18 +100,17 @@ fn json_error(container: &Container<'_>, error: &serde_json::Error) -> LoadError
     LoadError::Unexpected { place, expected: "JSON as of glTF 2.0".to_string(), found }
 }
 
-fn check_version(root: &Root<'_>) -> Result<(), LoadError> {
-    let version = root.asset.min_version.as_ref().unwrap_or(&root.asset.version);
-    // Files of version 2.1 can be read by readers of 2.0 unless minVersion says otherwise (2.4).
-    let is_read = match &root.asset.min_version {
-        Some(least) => least.0 == "2.0",
-        None => root.asset.version.0.starts_with("2."),
+/// Files of version 2.1 can be read by readers of 2.0 unless `minVersion` says otherwise (3.2).
+fn check_version(asset: &Asset<'_>) -> Result<(), LoadError> {
+    let (version, is_read) = match &asset.min_version {
+        Some(least) => (&least.0, least.0 == "2.0"),
+        None => (&asset.version.0, asset.version.0.split('.').next() == Some("2")),
     };
     if is_read {
         return Ok(());
     }
-    let what =
-        format!("glTF of version {}; only 2.0 is read here", found(Some(version.0.as_bytes())));
+    let version = found(Some(version.as_bytes()));
+    let what = format!("glTF of version {version}; only 2.0 is read here");
     Err(LoadError::NotReadable { what })
 }
 

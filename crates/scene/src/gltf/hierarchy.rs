@@ -121,7 +121,7 @@ fn walk(source: &Source<'_>, roots: &[usize]) -> Vec<usize> {
 fn shown_roots(source: &Source<'_>, parents: &[Option<u32>]) -> Result<Vec<usize>, LoadError> {
     let root = &source.root;
     let shown = root.scene.unwrap_or_default();
-    if root.scene.is_none() && root.scenes.is_empty() {
+    if root.scenes.is_empty() {
         return Ok((0..parents.len()).filter(|&index| parents[index].is_none()).collect());
     }
     let list = source.item(&root.scenes, shown, "scene", "scenes")?;
@@ -150,7 +150,7 @@ fn own_children(
     index: usize,
 ) -> Result<List<NodeId>, LoadError> {
     if node.skin.is_some() {
-        build.ignored("skins: the bind pose is shown", format!("nodes[{index}].skin"));
+        build.mended("skins left out: meshes stand as bound", format!("nodes[{index}].skin"));
     }
     let mut children = match node.mesh {
         Some(mesh) => surfaces.shapes(build, mesh, &format!("nodes[{index}].mesh"))?,
@@ -187,7 +187,7 @@ fn own_children(
 fn field_of_view(camera: Option<&super::json::Perspective>) -> Option<f32> {
     let camera = camera?;
     let narrow = camera.aspect_ratio.filter(|aspect| (0.0..1.0).contains(aspect)).unwrap_or(1.0);
-    let angle = 2.0 * ((camera.yfov / 2.0).tan() * narrow).atan();
+    let angle = 2.0 * ((camera.yfov? / 2.0).tan() * narrow).atan();
     (angle > 0.0 && angle < std::f32::consts::PI).then_some(angle)
 }
 

@@ -38,6 +38,13 @@ pub(super) struct Root<'a> {
     pub(super) buffers: Vec<Buffer<'a>>,
 }
 
+/// Enough to tell the version of a file whose other parts are not as they should be.
+#[derive(Deserialize)]
+pub(super) struct AssetOnly<'a> {
+    #[serde(borrow)]
+    pub(super) asset: Asset<'a>,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Asset<'a> {
@@ -130,7 +137,7 @@ pub(super) struct Camera<'a> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Perspective {
-    pub(super) yfov: f32,
+    pub(super) yfov: Option<f32>,
     pub(super) aspect_ratio: Option<f32>,
 }
 

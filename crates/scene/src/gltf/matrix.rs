@@ -7,8 +7,8 @@ use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 /// to columns that were.
 const ORTHOGONAL: f64 = 1.0 / (1u64 << 22) as f64;
 
-/// One sweep makes every pair of columns orthogonal once. Convergence is quadratic; six sweeps
-/// are usual, the rest is in reserve.
+/// One sweep makes every pair of columns orthogonal once. Convergence is quadratic, so few are
+/// needed; the limit only makes sure that it ends.
 const SWEEPS: usize = 30;
 
 /// A position, orientation and scale along any three orthogonal axes.
@@ -54,9 +54,8 @@ pub(super) fn decompose(columns: [DVec3; 3], translation: DVec3) -> Parts {
             break;
         }
     }
-    let lengths = turned.map(DVec3::length);
-    let mut scale = DVec3::from_array(lengths);
-    let mut directions = directions(turned, lengths);
+    let mut scale = DVec3::from_array(turned.map(DVec3::length));
+    let mut directions = directions(turned);
     if DMat3::from_cols_array_2d(&directions.map(|d| d.to_array())).determinant() < 0.0 {
         scale.x = -scale.x;
         directions[0] = -directions[0];
@@ -95,15 +94,10 @@ fn orthogonalise(
     true
 }
 
-/// The directions of orthogonal columns; of those without length, any that complete them.
-fn directions(columns: [DVec3; 3], lengths: [f64; 3]) -> [DVec3; 3] {
-    let longest = lengths[0].max(lengths[1]).max(lengths[2]);
-    if longest == 0.0 {
-        return [DVec3::X, DVec3::Y, DVec3::Z];
-    }
-    // Below 2^-50 of the longest, a column is rounding error and its direction means nothing.
-    let least = longest / (1u64 << 50) as f64;
-    let known = [0, 1, 2].map(|i| (lengths[i] > least).then(|| columns[i] / lengths[i]));
+/// The directions of orthogonal columns; of those without length, any that complete them. Very
+/// short columns are orthogonal, too: the sweeps make even rounding errors so.
+fn directions(columns: [DVec3; 3]) -> [DVec3; 3] {
+    let known = columns.map(DVec3::try_normalize);
     match known {
         [Some(x), Some(y), Some(z)] => [x, y, z],
         [Some(x), Some(y), None] => [x, y, x.cross(y)],
