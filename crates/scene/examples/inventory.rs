@@ -35,7 +35,9 @@ fn inventory(file: &str) -> Result<String, String> {
         Ok(Fetched { name, bytes })
     };
     let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
+    let begin = Instant::now();
     let opened = read(file, &bytes, &mut reading).map_err(|error| error.to_string())?;
+    let read_ms = begin.elapsed().as_secs_f64() * 1e3;
     let warnings: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
     let Sum { triangles, min, max, kinds } = sum(&opened.scene)?;
     let kinds: Vec<String> =
@@ -46,7 +48,7 @@ fn inventory(file: &str) -> Result<String, String> {
         format!("{:?},\"max\":{:?}", min.to_array(), max.to_array())
     };
     Ok(format!(
-        "\"bytes\":{},\"nodes\":{},\"triangles\":{triangles},\"min\":{bounds},\"geometry\":{{{}}},\
+        "\"bytes\":{},\"read_ms\":{read_ms:.3},\"nodes\":{},\"triangles\":{triangles},\"min\":{bounds},\"geometry\":{{{}}},\
          \"warnings\":{warnings:?}",
         bytes.len(),
         opened.scene.len(),
