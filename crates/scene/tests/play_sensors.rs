@@ -237,6 +237,10 @@ fn a_sphere_sensor_turns_what_was_pressed_to_the_pointer() {
     let told = drag(&mut play, node, DVec3::new(0.0, 9.0, 0.0), DVec3::NEG_Y);
     let Value::Rotation(turn) = told[1] else { panic!() };
     assert!((turn.quaternion() * DVec3::Z - DVec3::NEG_Z).length() < 1e-6);
+    // From z to x instead: what the first drag brought from z to y stays at y.
+    let told = drag(&mut play, node, DVec3::new(9.0, 0.0, 0.0), DVec3::NEG_X);
+    let Value::Rotation(turn) = told[1] else { panic!() };
+    assert!((turn.quaternion() * DVec3::Z - DVec3::Y).length() < 1e-6);
 }
 
 /// A sensor below two transforms: the world's (10, 0, 0) is its (0, 0, -5).
@@ -282,6 +286,11 @@ fn a_proximity_sensor_sees_the_viewer_in_its_own_coordinates() {
     assert_eq!(told[3].1, Value::Time(3.0));
     play.advance(4.0).unwrap();
     assert_eq!(events(&play), [], "nothing moved");
+    // Looking up in the world is looking up for the sensor.
+    play.view(DVec3::new(17.0, 0.0, 0.0), DQuat::from_rotation_x(f64::from(FRAC_PI_2)));
+    play.advance(4.5).unwrap();
+    let [("orientation_changed", Value::Rotation(up))] = said(&play, sensor)[..] else { panic!() };
+    assert!((up.quaternion() * DVec3::NEG_Z - DVec3::Y).length() < 1e-6);
     // The sensor moves away, the viewer stays.
     play.send(moved, "translation", Value::Vec3(Vec3::new(18.0, 0.0, 0.0))).unwrap();
     play.advance(5.0).unwrap();

@@ -218,15 +218,10 @@ fn odd_numbers_keep_the_order_of_things() {
         let (mut play, clock) = alone(clock);
         let (mut to, mut last_time, mut cycles) = (0.0, f64::MIN, 0);
         for _ in 0..30 {
-            // Often exactly onto the end of a cycle, as a computer computes it.
-            to = f64::max(
-                to,
-                if number(2.0) < 1.0 {
-                    start + f64::from(cycles) * interval
-                } else {
-                    to + number(1.0)
-                },
-            );
+            // Often exactly onto the end of a cycle, as a computer computes it, or beside it.
+            let end = start + f64::from(cycles) * interval;
+            let next = [end, end.next_down(), end.next_up(), to + number(1.0)];
+            to = to.max(next[number(4.0) as usize]);
             play.advance(to).unwrap();
             assert_eq!(play.problems(), [], "seed {seed}");
             for (time, _, name, value) in events(&play) {
@@ -255,6 +250,31 @@ fn odd_numbers_keep_the_order_of_things() {
         }
     }
     assert!(whole > 2000, "{whole}");
+}
+
+/// So late that a cycle is shorter than what a time can tell apart.
+#[test]
+fn fractions_stay_fractions_at_huge_times() {
+    for (start, interval) in [(0.0, 0.1), (0.3, 0.07), (-1e300, 1e-300), (-1e308, 1e-3)] {
+        let clock = TimeSensor {
+            start_time: start,
+            stop_time: -1.7e308,
+            cycle_interval: interval,
+            looping: true,
+            ..TimeSensor::default()
+        };
+        let (mut play, clock) = alone(clock);
+        for time in [1e14, 1e15, 1e16, 1e17, 1e300, 1.7e308] {
+            for step in 0..20 {
+                play.advance(play.now().max(time + f64::from(step) * 0.125)).unwrap();
+                for (name, value) in said(&play, clock) {
+                    if let ("fraction_changed", Value::Float(part)) = (name, value) {
+                        assert!((0.0..=1.0).contains(&part), "{part} at {time}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -311,6 +331,28 @@ fn sensors_start_each_other_at_the_exact_time() {
         .collect();
     let expected = [0.25, 0.5, 0.75, 1.0].map(|time| [(time, first), (time, second)]);
     assert_eq!(found, expected.as_flattened());
+}
+
+/// A frame may be longer than a cycle; `loop` is taken back in the fourth of ten.
+#[test]
+fn a_loop_that_is_ended_between_frames_ends_with_its_cycle() {
+    let mut scene = Scene::default();
+    let wheel = scene.add(TimeSensor { looping: true, ..TimeSensor::default() });
+    let brake = scene.add(TimeSensor { cycle_interval: 3.25, ..TimeSensor::default() });
+    scene.connect((brake, "isActive"), (wheel, "loop")).unwrap();
+    let mut play = Play::new(scene, 0.0).unwrap();
+    play.advance(0.5).unwrap();
+    play.advance(10.0).unwrap();
+    assert_eq!(
+        said(&play, wheel),
+        [
+            ("loop", Value::Bool(false)),
+            ("cycleTime", Value::Time(3.0)),
+            ("fraction_changed", Value::Float(1.0)),
+            ("time", Value::Time(4.0)),
+            ("isActive", Value::Bool(false)),
+        ]
+    );
 }
 
 #[test]

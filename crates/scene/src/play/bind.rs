@@ -49,10 +49,7 @@ impl Play {
         let stack = stack_of(&self.scene.node(node).kind);
         let Some(stack) = stack.and_then(|at| self.bound.0.get_mut(at)) else { return };
         let top = stack.last().copied();
-        if bind && top == Some(node) {
-            return;
-        }
-        // A node that leaves the middle of its stack leaves without a word.
+        // A node that is on top already, or that leaves the middle of its stack, says nothing.
         stack.retain(|&other| other != node);
         if bind {
             stack.push(node);

@@ -111,10 +111,11 @@ impl Clock {
     /// the next; 0 only at `start`.
     fn fraction(self, time: f64) -> f32 {
         let cycle = self.cycle_at(time);
-        if cycle > 0.0 && self.cycle_start(cycle) == time {
-            return 1.0;
-        }
-        ((time - self.start) / self.interval - cycle).clamp(0.0, 1.0) as f32
+        let part = (time - self.start) / self.interval - cycle;
+        // The standard's "f == 0.0 && now > startTime"; rounding may also put a time right after
+        // the beginning of a cycle before it.
+        let is_end = self.cycle_start(cycle) == time || part <= 0.0;
+        if is_end && time > self.start { 1.0 } else { part.min(1.0) as f32 }
     }
 
     /// Should it run at this time? An inactive sensor asks; an active one waits for its end.
