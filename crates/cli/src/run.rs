@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
         let mut progress = Progress::new(args.steps as usize, true);
         note(&mut stage, 0, args, &mut happened, &mut recorder)?;
         for step in 1..=args.steps {
-            step_once(&mut stage, step, args, files)?;
+            step_once(&mut stage, step, args, &mut happened, files)?;
             note(&mut stage, step, args, &mut happened, &mut recorder)?;
             progress.done(step as usize);
         }
@@ -89,6 +89,7 @@ fn step_once(
     stage: &mut Stage,
     step: u64,
     args: &RunArgs,
+    happened: &mut Happened,
     files: &mut HierarchyFiles<'_>,
 ) -> Result<(), CliError> {
     for press in args.key.iter().filter(|press| press.step == step) {
@@ -97,6 +98,8 @@ fn step_once(
     for send in args.send.iter().filter(|send| send.step == step) {
         send.perform(stage)?;
     }
+    // The step forgets the events before it.
+    happened.before = Row::of_nodes(stage, step, args.node_events);
     if let Some(speed) = args.walk {
         stage.walk(speed * args.dt);
     }
@@ -111,7 +114,8 @@ fn note(
     happened: &mut Happened,
     recorder: &mut Option<Recorder>,
 ) -> Result<(), CliError> {
-    let rows = Row::of_step(stage, step, args.node_events);
+    let mut rows = std::mem::take(&mut happened.before);
+    rows.extend(Row::of_step(stage, step, args.node_events));
     if let Some(recorder) = recorder {
         recorder.step(stage, step, &rows)?;
     }

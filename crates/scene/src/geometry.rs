@@ -10,6 +10,7 @@
 
 mod extrusion;
 mod faces;
+mod flat;
 mod grid;
 mod round;
 mod spine;
@@ -17,7 +18,7 @@ mod spine;
 use crate::error::Place;
 use crate::nodes::Kind;
 use crate::scene::{Node, NodeId, Scene};
-use jostle_geom::solids::{self, DIMENSION_MAX, DIMENSION_MIN, SolidError};
+use jostle_geom::solids::{DIMENSION_MAX, DIMENSION_MIN, SolidError};
 use jostle_geom::{Mesh, MeshError};
 use std::sync::Arc;
 
@@ -204,13 +205,7 @@ pub fn surface(
     };
     let node = scene.node(id);
     let made = match &node.kind {
-        Kind::Cuboid(cuboid) => {
-            let size = cuboid.size;
-            [("size along x", size.x), ("size along y", size.y), ("size along z", size.z)]
-                .into_iter()
-                .try_for_each(|(what, length)| check_size(what, length).map(|_| ()))
-                .and_then(|()| Ok(Some(solids::cuboid(size.as_dvec3())?)))
-        }
+        Kind::Cuboid(cuboid) => flat::cuboid(cuboid).map(Some),
         Kind::Sphere(sphere) => round::sphere(sphere, tolerance).map(Some),
         Kind::Cone(cone) => round::cone(cone, tolerance).map(Some),
         Kind::Cylinder(cylinder) => round::cylinder(cylinder, tolerance).map(Some),

@@ -18,6 +18,8 @@ use std::path::Path;
 #[derive(Default)]
 pub(super) struct Happened {
     pub(super) rows: Vec<Row>,
+    /// What keys and events from outside have led to before the step.
+    pub(super) before: Vec<Row>,
 }
 
 /// One thing that happened.
@@ -49,6 +51,14 @@ impl Row {
             let faces = happening.faces.as_ref().map(FacesOutput::of);
             rows.push(Row { step, time, what, a, b, faces });
         }
+        rows.extend(Row::of_nodes(stage, step, node_events));
+        rows
+    }
+
+    /// Events of nodes, and what could not be done.
+    pub(super) fn of_nodes(stage: &Stage, step: u64, node_events: bool) -> Vec<Row> {
+        let time = stage.play().now();
+        let mut rows = Vec::new();
         let scene = stage.play().scene();
         for event in stage.play().events() {
             let node = scene.node(event.node);
