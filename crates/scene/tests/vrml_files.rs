@@ -120,7 +120,8 @@ fn inline_brings_in_files() {
     assert_eq!(found, expected);
     let wrong = [files[0], files[1], ("c.wrl", "Shape {\n x }")];
     let error = try_files(&wrong, Extensions::Papers).unwrap_err().to_string();
-    let expected = "line 2, column 1: in \"b.wrl\": line 2, column 33: in \"c.wrl\": line 3, column 4: \
+    let expected = "line 2, column 1: in \"b.wrl\": line 2, column 33: in \"c.wrl\": \
+                    line 3, column 4: \
                     expected a value, found \"}\"";
     assert_eq!(error, expected);
 }

@@ -185,8 +185,10 @@ fn a_few_lines_cannot_ask_for_all_memory() {
 
 #[test]
 fn extern_prototypes_come_from_other_files() {
-    let main = "EXTERNPROTO E [ field SFFloat r eventIn SFBool no ] [ \"gone.wrl\" \"lib.wrl#Two\" ]\n\
-                EXTERNPROTO First [ ] \"lib.wrl\"\nEXTERNPROTO Gone [ field SFInt32 x ] \"gone.wrl\"\n\
+    let main = "EXTERNPROTO E [ field SFFloat r eventIn SFBool no ] \
+                [ \"gone.wrl\" \"lib.wrl#Two\" ]\n\
+                EXTERNPROTO First [ ] \"lib.wrl\"\n\
+                EXTERNPROTO Gone [ field SFInt32 x ] \"gone.wrl\"\n\
                 DEF A E { r 3 } First { } Gone { x 1 } Gone { }";
     let lib = "PROTO One [ ] { Box { } }\nPROTO Two [ field SFFloat r 1 field SFFloat s 2 ] \
                { Sphere { radius IS r } Odd { } }\nGroup { }";

@@ -28,7 +28,8 @@ fn every_sample_is_read() {
 #[test]
 fn nodes_and_fields() {
     let opened = text(
-        "DEF A Transform { translation 1,2 -.5e1 center 1. +2 3E0 children [ Group {}, Group { } ] }",
+        "DEF A Transform { translation 1,2 -.5e1 center 1. +2 3E0 \
+         children [ Group {}, Group { } ] }",
     );
     assert!(opened.warnings.is_empty());
     assert_eq!(opened.scene.roots(), [opened.scene.find("A").unwrap()]);
@@ -321,10 +322,13 @@ fn routes_that_do_not_fit_are_left_out() {
     let expected = [
         "ROUTE (\"fraction_changed\" gives SFFloat, \"translation\" takes SFVec3f) ignored: 1, \
          the first at line 3, column 1",
-        "ROUTE (\"TimeSensor\" has no eventOut \"nothing\") ignored: 1, the first at line 4, column 1",
-        "ROUTE (\"Transform\" has no eventIn \"bboxSize\") ignored: 1, the first at line 5, column 1",
+        "ROUTE (\"TimeSensor\" has no eventOut \"nothing\") ignored: 1, \
+         the first at line 4, column 1",
+        "ROUTE (\"Transform\" has no eventIn \"bboxSize\") ignored: 1, \
+         the first at line 5, column 1",
         "ROUTE (there is no node \"Y\") ignored: 1, the first at line 6, column 1",
-        "ROUTE (\"TimeSensor\" has no eventIn \"isActive\") ignored: 1, the first at line 7, column 1",
+        "ROUTE (\"TimeSensor\" has no eventIn \"isActive\") ignored: 1, \
+         the first at line 7, column 1",
     ];
     assert_eq!(messages(&opened), expected);
     assert_eq!(routes(&opened.scene), ["T.isActive -> T.enabled", "L.children -> L.addChildren"]);
@@ -338,7 +342,8 @@ fn a_node_that_contains_itself_is_an_error() {
         ("DEF A Switch { choice LOD { level USE A } }", 2, 35),
         ("DEF A Collision { proxy USE A }", 2, 25),
         (
-            "DEF A CollisionObject { ignoredObjects DEF B Group { children USE A } children USE B }",
+            "DEF A CollisionObject { ignoredObjects DEF B Group { children USE A } \
+             children USE B }",
             2,
             63,
         ),

@@ -34,7 +34,7 @@ pub(super) struct Parser<'s, 'p> {
     report_at: usize,
     /// Nodes of each kind as they are when the file says nothing, to be copied: the copies share
     /// their empty lists.
-    kinds: HashMap<&'s [u8], Option<Kind>>,
+    kinds: Vec<(&'s [u8], Kind)>,
     /// How many coordinates lost digits, and where the first one stands.
     digits_lost: Option<(usize, u32)>,
     /// Are numbers that are not finite read as 0? Where only the looks depend on them.
@@ -65,7 +65,7 @@ impl<'s, 'p> Parser<'s, 'p> {
             extensions: around.extensions,
             progress: around.progress,
             report_at: REPORT_EVERY,
-            kinds: HashMap::new(),
+            kinds: Vec::new(),
             digits_lost: None,
             looks_only: false,
         }
@@ -187,19 +187,23 @@ impl<'s, 'p> Parser<'s, 'p> {
     /// The kind that the tables know under a name, if the papers' nodes are wanted or it is not
     /// one of them.
     pub(super) fn built_in(&mut self, name: &'s [u8]) -> Option<Kind> {
-        let papers = self.extensions == Extensions::Papers;
-        let known = || {
-            let kind = Kind::from_name(std::str::from_utf8(name).ok()?)?;
-            let paper = matches!(
-                kind,
-                Kind::CollisionObject(_)
-                    | Kind::CollisionInterest(_)
-                    | Kind::CollisionResponse(_)
-                    | Kind::KeySensor(_)
-            );
-            (papers || !paper).then_some(kind)
-        };
-        self.kinds.entry(name).or_insert_with(known).clone()
+        // A file uses few kinds, so looking through them all is faster than a hash.
+        if let Some((_, kind)) = self.kinds.iter().find(|(known, _)| *known == name) {
+            return Some(kind.clone());
+        }
+        let kind = Kind::from_name(std::str::from_utf8(name).ok()?)?;
+        let paper = matches!(
+            kind,
+            Kind::CollisionObject(_)
+                | Kind::CollisionInterest(_)
+                | Kind::CollisionResponse(_)
+                | Kind::KeySensor(_)
+        );
+        if paper && !self.knows_papers() {
+            return None;
+        }
+        self.kinds.push((name, kind.clone()));
+        Some(kind)
     }
 
     pub(super) fn knows_papers(&self) -> bool {
