@@ -215,3 +215,25 @@ fn progress_goes_forward_to_the_end() {
     assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
     assert_eq!(told.last(), Some(&source.len()));
 }
+
+#[test]
+fn an_inline_of_vrml_1_is_left_out_with_a_warning_and_the_next_address_is_tried() {
+    let text = "#VRML V2.0 utf8\nInline { url [ \"old.wrl\" \"new.wrl\" ] }\n\
+                Inline { url \"old.wrl\" }\nShape { geometry Text { string \"a\" } }\n";
+    let mut fetch = |address: &str, _: &str| {
+        let bytes: &[u8] = match address {
+            "old.wrl" => b"#VRML V1.0 ascii\nCube {}\n",
+            _ => b"#VRML V2.0 utf8\nGroup {}\n",
+        };
+        Ok(Fetched { name: address.to_string(), bytes: bytes.to_vec() })
+    };
+    let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
+    let opened = read("a.wrl", text.as_bytes(), &mut reading).unwrap();
+    let scene = &opened.scene;
+    assert_eq!(scene.children(scene.roots()[0]).len(), 1);
+    assert_eq!(scene.children(scene.roots()[1]).len(), 0);
+    let said: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].contains("VRML 1.0") && said[0].contains("line 3"), "{said:?}");
+    assert!(said[1].starts_with("Text (letters touch nothing) ignored: 1, the first at line 4"));
+}

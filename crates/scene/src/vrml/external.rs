@@ -100,13 +100,21 @@ impl Builder<'_> {
         let mut why = String::new();
         for url in urls.iter() {
             match self.outside.fetch(split_fragment(url).0, (source, at))? {
-                Ok(fetched) => {
-                    let children = self.inlined(&fetched, source, at)?;
-                    if let Kind::Inline(inline) = &mut self.scene.node_mut(id).kind {
-                        inline.children = Arc::new(children);
+                Ok(fetched) => match self.inlined(&fetched, source, at) {
+                    Ok(children) => {
+                        if let Kind::Inline(inline) = &mut self.scene.node_mut(id).kind {
+                            inline.children = Arc::new(children);
+                        }
+                        return Ok(());
                     }
-                    return Ok(());
-                }
+                    // Another format, such as VRML 1.0: as good as not there.
+                    Err(LoadError::Within { source: inside, .. })
+                        if matches!(*inside, LoadError::NotReadable { .. }) =>
+                    {
+                        why = inside.to_string();
+                    }
+                    Err(error) => return Err(error),
+                },
                 Err(reason) => why = reason,
             }
         }
@@ -144,9 +152,10 @@ impl Builder<'_> {
         let up = self.trail.take();
         let file = Arc::from(name.as_str());
         self.trail = Some(Rc::new(Trail { place, file, up: up.clone() }));
-        let (roots, inner) = self.file(name, bytes, None).map_err(within)?;
+        let read = self.file(name, bytes, None);
         self.trail = up;
         self.outside.open.pop();
+        let (roots, inner) = read.map_err(within)?;
         source.within(&inner);
         Ok(roots)
     }

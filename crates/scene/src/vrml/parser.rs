@@ -219,6 +219,9 @@ impl<'s, 'p> Parser<'s, 'p> {
         if script.is_some() {
             self.source.ignored("Script (never run)", open);
         }
+        if matches!(kind, Kind::Text(_)) {
+            self.source.ignored("Text (letters touch nothing)", open);
+        }
         while let Some((word, at)) = self.field_name(open)? {
             let number =
                 fields.iter().position(|f| f.name.as_bytes() == word && has_value(f.access));

@@ -80,10 +80,16 @@ fn a_box_has_its_size_and_is_closed() {
     assert_eq!(bounds(&mesh), (Vec3::new(-0.5, -1.0, -1.5), Vec3::new(0.5, 1.0, 1.5)));
     assert_eq!(volume(&mesh), 6.0);
     assert!(is_closed(&mesh) && !mesh.is_solid());
-    for size in [Vec3::new(1.0, 0.0, 1.0), Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.0, 1.0, f32::NAN)]
-    {
+    for size in [Vec3::new(-1.0, 1.0, 1.0), Vec3::new(1.0, 1.0, f32::NAN)] {
         assert!(error_of(Cuboid { size }).contains("expected a number from 1e-30 to 1e30"));
     }
+}
+
+#[test]
+fn a_floor_of_no_thickness_is_a_rectangle() {
+    let mesh = mesh_of(Cuboid { size: Vec3::new(4.0, 0.0, 2.0) });
+    assert_eq!((mesh.face_count(), mesh.triangle_count()), (6, 12));
+    assert_eq!(bounds(&mesh), (Vec3::new(-2.0, 0.0, -1.0), Vec3::new(2.0, 0.0, 1.0)));
 }
 
 #[test]
