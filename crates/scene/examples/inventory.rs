@@ -48,8 +48,8 @@ fn inventory(file: &str) -> Result<String, String> {
         format!("{:?},\"max\":{:?}", min.to_array(), max.to_array())
     };
     Ok(format!(
-        "\"bytes\":{},\"read_ms\":{read_ms:.3},\"nodes\":{},\"triangles\":{triangles},\"min\":{bounds},\"geometry\":{{{}}},\
-         \"warnings\":{warnings:?}",
+        "\"bytes\":{},\"read_ms\":{read_ms:.3},\"nodes\":{},\"triangles\":{triangles},\
+         \"min\":{bounds},\"geometry\":{{{}}},\"warnings\":{warnings:?}",
         bytes.len(),
         opened.scene.len(),
         kinds.join(",")
