@@ -5,10 +5,27 @@
 //! the simulator and the network drive the same code and treat every transport as one that
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
+mod detect;
+mod directory;
+mod held;
+mod message;
+mod mutant;
+mod node;
 mod object;
+mod round;
+mod space;
 mod state;
 mod time;
+mod view;
 
+pub use detect::{Detector, Shapes};
+pub use directory::Directory;
+pub use held::{Objects, advance, apply};
+pub use message::{Bundle, Commit, Done, Flush, Message, Resume, Touch, Want};
+pub use mutant::Mutant;
+pub use node::{Address, Node, Output, Timing};
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid};
+pub use space::Tree;
 pub use state::{Block, POSITION_UNIT, Rotation, State, VELOCITY_UNIT};
 pub use time::{Span, Tick, Time};
+pub use view::{Epoch, Member, View};

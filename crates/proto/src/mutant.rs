@@ -1,0 +1,42 @@
+//! Mistakes that can be built in on purpose: a referee that finds none of them is no referee.
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mutant {
+    /// The thesis' rule: a pair belongs to the region of the midpoint.
+    Midpoint,
+    /// What a lost member held is not taken from its buddy.
+    NoBackup,
+    /// A report of another tick counts.
+    StaleDone,
+    /// The leader does not wait for the directory to record a view.
+    NoStableRecord,
+    /// A tick is published before everybody holds it.
+    PublishEarly,
+    /// A tick that was found out but not committed is forgotten when the view changes.
+    DropPendingTick,
+}
+
+impl Mutant {
+    /// All of them, with their names on the command line.
+    pub const ALL: [(Mutant, &'static str); 6] = [
+        (Mutant::Midpoint, "midpoint"),
+        (Mutant::NoBackup, "no-backup"),
+        (Mutant::StaleDone, "stale-done"),
+        (Mutant::NoStableRecord, "no-stable-record"),
+        (Mutant::PublishEarly, "publish-early"),
+        (Mutant::DropPendingTick, "drop-pending-tick"),
+    ];
+
+    /// The one with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Mutant> {
+        Mutant::ALL.iter().find(|(_, known)| *known == name).map(|(mutant, _)| *mutant)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Mutant::ALL.iter().find(|(mutant, _)| *mutant == self).map_or("", |(_, name)| name)
+    }
+}

@@ -1,0 +1,327 @@
+//! A node: its share of the world, tick by tick, and what it does when the members change.
+//!
+//! A tick (DISTRIBUTED: bundle, done, commit): every member moves its objects and tells each other
+//! member what reaches into that one's regions, what belongs to it from now on, and, for its
+//! buddy, a copy of everything. Once it has heard from all it looks for collisions and reports
+//! those whose reference point it owns to the leader, who commits the tick when all have reported.
+//!
+//! A change of members: the directory names a new view, and the last *stable* one, from which it
+//! is made. Members tell the new leader how far they are; it goes on from the last tick that was
+//! committed to anybody. Then everything is handed to whom it belongs in the new view, where it
+//! stands. Only when the directory has recorded that this is done may anybody forget what they
+//! held in the stable view: if the new view fails too, it begins again from there.
+
+mod lead;
+mod turn;
+
+use crate::detect::{Detector, Shapes};
+use crate::held::{Held, Objects};
+use crate::message::{Bundle, Commit, Flush, Message};
+use crate::mutant::Mutant;
+use crate::object::{NodeId, Object};
+use crate::round::Round;
+use crate::time::{Span, Tick, Time};
+use crate::view::{Epoch, Member, View};
+use lead::Lead;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Whom a message is for, or from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Address {
+    /// The directory.
+    Directory,
+    /// A node.
+    Node(NodeId),
+    /// Whoever watches and steers the world from outside.
+    Outside,
+}
+
+/// What a machine does: a message to send, or a tick to publish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Send this.
+    Send(Address, Message),
+    /// Tell everybody who listens that this holds. It will never be taken back; the same tick may
+    /// be told again, in the same words.
+    Publish(Commit),
+}
+
+/// How long things take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Ticks per second.
+    pub rate: u32,
+    /// What was not answered is sent again after this.
+    pub resend: Span,
+    /// How often a node tells the directory that it is alive.
+    pub alive: Span,
+    /// How long the directory believes it without hearing.
+    pub lease: Span,
+    /// The least time between two views.
+    pub settle: Span,
+}
+
+impl Default for Timing {
+    fn default() -> Timing {
+        Timing {
+            rate: 60,
+            resend: Span::from_ms(50),
+            alive: Span::from_ms(100),
+            lease: Span::from_ms(500),
+            settle: Span::from_ms(100),
+        }
+    }
+}
+
+/// What a member holds in the last view that it knows to be stable.
+#[derive(Clone, Debug)]
+struct Settled {
+    epoch: Epoch,
+    ring: Vec<Member>,
+    last: Commit,
+    held: Held,
+    /// The tick after that, if everybody has told and nothing was committed yet: somebody else may
+    /// have seen it committed.
+    pending: Option<Round>,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    /// Not known to the directory.
+    Out,
+    /// Waits to hear where the view goes on from.
+    Flushing(View),
+    /// Hands everything to whom it belongs in the new view.
+    Refreshing { view: View, round: Box<Round>, last: Commit },
+    /// Goes from tick to tick.
+    Running { view: View, round: Box<Round> },
+}
+
+/// A node.
+pub struct Node {
+    me: Member,
+    shapes: Shapes,
+    timing: Timing,
+    mutant: Option<Mutant>,
+    detector: Detector,
+    settled: Option<Settled>,
+    phase: Phase,
+    lead: Lead,
+    /// Bundles that came before their time, of the newest view.
+    early: BTreeMap<(Tick, NodeId), Bundle>,
+    /// What was told in the last exchange, for those who missed it.
+    told: BTreeMap<NodeId, Bundle>,
+    /// The newest view that was seen.
+    seen: Epoch,
+    resend_at: Time,
+    alive_at: Time,
+    alive_number: u64,
+    /// Messages to itself.
+    own: VecDeque<Message>,
+}
+
+impl Node {
+    /// A node that will ask to be let in.
+    #[must_use]
+    pub fn new(me: Member, shapes: Shapes, timing: Timing) -> Node {
+        Node {
+            me,
+            detector: Detector::new(shapes.clone()),
+            shapes,
+            timing,
+            mutant: None,
+            settled: None,
+            phase: Phase::Out,
+            lead: Lead::default(),
+            early: BTreeMap::new(),
+            told: BTreeMap::new(),
+            seen: Epoch(0),
+            resend_at: Time(0),
+            alive_at: Time(0),
+            alive_number: 0,
+            own: VecDeque::new(),
+        }
+    }
+
+    /// The node that a world begins with: alone in view 0, with all objects.
+    #[must_use]
+    pub fn founder(
+        me: Member,
+        shapes: Shapes,
+        timing: Timing,
+        objects: impl IntoIterator<Item = Object>,
+    ) -> Node {
+        let mine: Objects = objects.into_iter().map(|object| (object.id, object)).collect();
+        let held = Held { mine, backup: Objects::new() };
+        let settled = Settled {
+            epoch: Epoch(0),
+            ring: vec![me],
+            last: Commit::default(),
+            held,
+            pending: None,
+        };
+        Node { settled: Some(settled), ..Node::new(me, shapes, timing) }
+    }
+
+    /// The same with a mistake in it, to try the referees.
+    #[must_use]
+    pub fn with_mutant(self, mutant: Option<Mutant>) -> Node {
+        Node { mutant, ..self }
+    }
+
+    /// Which node, in which life.
+    #[must_use]
+    pub fn member(&self) -> Member {
+        self.me
+    }
+
+    /// When it wants to be woken if nothing comes.
+    #[must_use]
+    pub fn wake_at(&self) -> Time {
+        let lead = self.lead.wake_at().unwrap_or(Time(u64::MAX));
+        self.resend_at.min(self.alive_at).min(lead)
+    }
+
+    /// The clock says so.
+    pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        if now >= self.alive_at {
+            self.alive_at = now + self.timing.alive;
+            self.tell_alive(out);
+        }
+        if now >= self.resend_at {
+            self.resend_at = now + self.timing.resend;
+            self.send_again(out);
+        }
+        self.lead_on(now, out);
+        self.run_own(now, out);
+    }
+
+    /// A message has come.
+    pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        self.take(now, message, out);
+        self.run_own(now, out);
+    }
+
+    fn run_own(&mut self, now: Time, out: &mut Vec<Output>) {
+        while let Some(message) = self.own.pop_front() {
+            self.take(now, message, out);
+        }
+    }
+
+    fn take(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        match message {
+            Message::Reset { life } => self.reset(life, out),
+            Message::View(view) => self.new_view(now, view, out),
+            Message::Flush(flush) => self.lead_flush(flush, out),
+            Message::Resume(resume) => self.resume(now, resume, out),
+            Message::Bundle(bundle) => self.bundle(now, bundle, out),
+            Message::Done(done) => self.lead_done(now, done, out),
+            Message::StableKept(epoch) => self.lead_stable(now, epoch, out),
+            Message::Commit(commit) => self.commit(now, commit, out),
+            Message::Want(want) => self.lead.want(want),
+            // For the directory.
+            Message::Join(_) | Message::Alive { .. } | Message::Stable { .. } => {}
+        }
+    }
+
+    /// This life is over.
+    fn reset(&mut self, life: u32, out: &mut Vec<Output>) {
+        if life < self.me.life {
+            return;
+        }
+        self.me.life = life + 1;
+        self.settled = None;
+        self.phase = Phase::Out;
+        self.lead = Lead::default();
+        self.early.clear();
+        self.told.clear();
+        self.send_again(out);
+    }
+
+    fn new_view(&mut self, now: Time, view: View, out: &mut Vec<Output>) {
+        if view.epoch <= self.seen || !view.has(self.me) {
+            return;
+        }
+        self.seen = view.epoch;
+        self.early.clear();
+        self.told.clear();
+        self.put_down(&view);
+        let lives =
+            |settled: &Settled| settled.epoch == view.base && view.base_ring.contains(&self.me);
+        self.settled = self.settled.take().filter(lives);
+        self.lead = Lead::new(&view, self.me, now);
+        self.phase = Phase::Flushing(view);
+        self.resend_at = now + self.timing.resend;
+        self.send_flush(out);
+    }
+
+    /// What is in hand when the view changes is put where the next one looks for it.
+    fn put_down(&mut self, next: &View) {
+        match std::mem::replace(&mut self.phase, Phase::Out) {
+            Phase::Running { round, .. } => {
+                if let Some(settled) = &mut self.settled
+                    && round.complete.is_some()
+                    && self.mutant != Some(Mutant::DropPendingTick)
+                {
+                    settled.pending = Some(*round);
+                }
+            }
+            // The view was stable, although nobody has told this member.
+            Phase::Refreshing { view, round, last } if view.epoch == next.base => {
+                if let Some(complete) = round.complete {
+                    self.settled = Some(Settled {
+                        epoch: view.epoch,
+                        ring: view.ring,
+                        last,
+                        held: complete.held,
+                        pending: None,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn send_flush(&mut self, out: &mut Vec<Output>) {
+        let Phase::Flushing(view) = &self.phase else { return };
+        let Some(leader) = view.leader() else { return };
+        let last = self.settled.as_ref().map(|settled| settled.last.clone());
+        let flush = Flush { epoch: view.epoch, from: self.me, last };
+        self.send(leader.node, Message::Flush(flush), out);
+    }
+
+    fn tell_alive(&mut self, out: &mut Vec<Output>) {
+        if matches!(self.phase, Phase::Out) && self.settled.is_none() {
+            return;
+        }
+        self.alive_number += 1;
+        let alive = Message::Alive { member: self.me, epoch: self.seen, number: self.alive_number };
+        out.push(Output::Send(Address::Directory, alive));
+    }
+
+    /// Sends again what the present phase waits for.
+    fn send_again(&mut self, out: &mut Vec<Output>) {
+        match &self.phase {
+            Phase::Out => {
+                out.push(Output::Send(Address::Directory, Message::Join(self.me)));
+            }
+            Phase::Flushing(_) => self.send_flush(out),
+            Phase::Refreshing { round, .. } | Phase::Running { round, .. } => {
+                if round.complete.is_some() {
+                    self.send_done(out);
+                } else {
+                    self.send_bundles(true, out);
+                }
+            }
+        }
+        self.lead_again(out);
+    }
+
+    fn send(&mut self, to: NodeId, message: Message, out: &mut Vec<Output>) {
+        if to == self.me.node {
+            self.own.push_back(message);
+        } else {
+            out.push(Output::Send(Address::Node(to), message));
+        }
+    }
+}

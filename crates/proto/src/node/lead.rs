@@ -1,0 +1,193 @@
+//! The member that collects results (Storey 2006, 3.3.8: the group leader). It holds nothing that
+//! others could not tell its successor.
+
+use super::{Address, Node, Output, Phase};
+use crate::message::{Commit, Done, Flush, Message, Resume, Want};
+use crate::mutant::Mutant;
+use crate::object::{NodeId, ObjectId};
+use crate::time::{Span, Tick, Time};
+use crate::view::{Epoch, Member, View};
+use std::collections::BTreeMap;
+
+/// What a leader knows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lead {
+    /// Is this member the leader of the newest view?
+    leads: bool,
+    flushes: BTreeMap<NodeId, Flush>,
+    resume: Option<Resume>,
+    dones: BTreeMap<NodeId, Done>,
+    /// Everybody holds what belongs to them; the directory is to record it.
+    refreshed: bool,
+    /// The last tick that was committed in this view.
+    committed: Option<Commit>,
+    published: Option<Tick>,
+    /// When the next tick may be committed.
+    due: Time,
+    /// Everybody is done, but it is too early.
+    ready: bool,
+    wants: BTreeMap<ObjectId, Want>,
+}
+
+impl Lead {
+    pub(super) fn new(view: &View, me: Member, now: Time) -> Lead {
+        Lead { leads: view.leader() == Some(me), due: now, ..Lead::default() }
+    }
+
+    /// Somebody wants something of an avatar; the newest counts.
+    pub(super) fn want(&mut self, want: Want) {
+        let known = self.wants.entry(want.avatar).or_insert(want);
+        if want.number > known.number {
+            *known = want;
+        }
+    }
+
+    pub(super) fn wake_at(&self) -> Option<Time> {
+        self.ready.then_some(self.due)
+    }
+}
+
+impl Node {
+    pub(super) fn lead_flush(&mut self, flush: Flush, out: &mut Vec<Output>) {
+        let view = match &self.phase {
+            Phase::Flushing(view) | Phase::Refreshing { view, .. } => view.clone(),
+            _ => return,
+        };
+        if !self.lead.leads || flush.epoch != view.epoch || !view.has(flush.from) {
+            return;
+        }
+        if let Some(resume) = self.lead.resume.clone() {
+            self.send(flush.from.node, Message::Resume(resume), out);
+            return;
+        }
+        self.lead.flushes.insert(flush.from.node, flush);
+        if !view.nodes().all(|node| self.lead.flushes.contains_key(&node)) {
+            return;
+        }
+        // One who was not in the base view has nothing to say about how far it came.
+        let told = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
+        let Some(last) = told.max_by_key(|last| last.tick).cloned() else { return };
+        let resume = Resume { epoch: view.epoch, last };
+        self.lead.resume = Some(resume.clone());
+        for node in view.nodes().collect::<Vec<_>>() {
+            self.send(node, Message::Resume(resume.clone()), out);
+        }
+    }
+
+    pub(super) fn lead_done(&mut self, now: Time, done: Done, out: &mut Vec<Output>) {
+        if !self.lead.leads || done.epoch != self.seen {
+            return;
+        }
+        if let Some(committed) = &self.lead.committed
+            && done.tick <= committed.tick
+        {
+            if done.tick == committed.tick {
+                let message = Message::Commit(committed.clone());
+                self.send(done.from, message, out);
+            }
+            return;
+        }
+        let stale = self.mutant == Some(Mutant::StaleDone);
+        if Some(done.tick) == self.tick() || stale {
+            self.lead.dones.insert(done.from, done);
+            self.lead_on(now, out);
+        }
+    }
+
+    /// Commits, or has the directory record the view, if everybody is done.
+    pub(super) fn lead_on(&mut self, now: Time, out: &mut Vec<Output>) {
+        if !self.lead.leads {
+            return;
+        }
+        let (view, refreshing) = match &self.phase {
+            Phase::Refreshing { view, .. } => (view, true),
+            Phase::Running { view, .. } => (view, false),
+            _ => return,
+        };
+        if !view.nodes().all(|node| self.lead.dones.contains_key(&node)) {
+            return;
+        }
+        if refreshing {
+            let epoch = view.epoch;
+            if !self.lead.refreshed {
+                self.lead.refreshed = true;
+                self.lead_again(out);
+                if self.mutant == Some(Mutant::NoStableRecord) {
+                    self.lead_stable(now, epoch, out);
+                }
+            }
+            return;
+        }
+        self.lead.ready = now < self.lead.due;
+        if self.lead.ready {
+            return;
+        }
+        let period = Span(1_000_000 / u64::from(self.timing.rate.max(1)));
+        self.lead.due = (self.lead.due + period).max(now);
+        let mut touches: Vec<_> =
+            self.lead.dones.values().flat_map(|done| done.touches.iter().copied()).collect();
+        touches.sort_unstable();
+        let wants = std::mem::take(&mut self.lead.wants).into_values().collect();
+        let Some(tick) = self.tick() else { return };
+        self.lead_commit(Commit { epoch: self.seen, tick, touches, wants }, out);
+    }
+
+    /// The directory has recorded that everybody holds what belongs to them.
+    pub(super) fn lead_stable(&mut self, now: Time, epoch: Epoch, out: &mut Vec<Output>) {
+        let Phase::Refreshing { view, last, .. } = &self.phase else { return };
+        if !self.lead.leads || view.epoch != epoch || !self.lead.refreshed {
+            return;
+        }
+        let commit = Commit { epoch, ..last.clone() };
+        // Now it cannot be taken back any more.
+        self.publish(&commit, out);
+        let period = Span(1_000_000 / u64::from(self.timing.rate.max(1)));
+        self.lead.due = now + period;
+        self.lead_commit(commit, out);
+    }
+
+    fn lead_commit(&mut self, commit: Commit, out: &mut Vec<Output>) {
+        self.lead.dones.clear();
+        self.lead.committed = Some(commit.clone());
+        if self.mutant == Some(Mutant::PublishEarly) {
+            self.publish(&commit, out);
+        }
+        let view = match &self.phase {
+            Phase::Refreshing { view, .. } | Phase::Running { view, .. } => view,
+            _ => return,
+        };
+        for node in view.nodes().collect::<Vec<_>>() {
+            self.send(node, Message::Commit(commit.clone()), out);
+        }
+    }
+
+    /// All bundles of a tick are here: so everybody holds the tick before it, and its results
+    /// survive any one of them.
+    pub(super) fn lead_full(&mut self, out: &mut Vec<Output>) {
+        let Phase::Running { round, .. } = &self.phase else { return };
+        if !self.lead.leads {
+            return;
+        }
+        if let Some(committed) = self.lead.committed.clone()
+            && committed.tick.next() == round.tick
+        {
+            self.publish(&committed, out);
+        }
+    }
+
+    fn publish(&mut self, commit: &Commit, out: &mut Vec<Output>) {
+        if self.lead.published < Some(commit.tick) || self.lead.published.is_none() {
+            self.lead.published = Some(commit.tick);
+            out.push(Output::Publish(commit.clone()));
+        }
+    }
+
+    /// What the leader waits for is asked for again.
+    pub(super) fn lead_again(&mut self, out: &mut Vec<Output>) {
+        let Phase::Refreshing { view, .. } = &self.phase else { return };
+        if self.lead.leads && self.lead.refreshed {
+            let stable = Message::Stable { epoch: view.epoch, from: self.me };
+            out.push(Output::Send(Address::Directory, stable));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! From tick to tick: bundles out, bundles in, done, commit.
+
+use super::{Address, Node, Output, Phase, Settled};
+use crate::held::{Held, Objects};
+use crate::message::{Bundle, Commit, Done, Message, Resume};
+use crate::mutant::Mutant;
+use crate::object::NodeId;
+use crate::round::{Means, Round};
+use crate::time::{Tick, Time};
+use crate::view::{View, buddy};
+
+impl Node {
+    /// The leader says where the view goes on from.
+    pub(super) fn resume(&mut self, now: Time, resume: Resume, out: &mut Vec<Output>) {
+        let Phase::Flushing(view) = &self.phase else { return };
+        if view.epoch != resume.epoch {
+            return;
+        }
+        let view = view.clone();
+        let objects = match &mut self.settled {
+            Some(settled) => {
+                if !settled.catch_up(&resume.last) {
+                    return;
+                }
+                settled.hand_out(&view, self.me.node, self.mutant)
+            }
+            None => Default::default(),
+        };
+        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes };
+        let round = Round::refresh(&means, objects, resume.last.tick);
+        self.phase = Phase::Refreshing { view, round: Box::new(round), last: resume.last };
+        self.begin(now, out);
+    }
+
+    /// The exchange of this phase has begun.
+    fn begin(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.resend_at = now + self.timing.resend;
+        let tick = match &mut self.phase {
+            Phase::Refreshing { round, .. } | Phase::Running { round, .. } => round.tick,
+            _ => return,
+        };
+        self.send_bundles(false, out);
+        self.early.retain(|&(of, _), _| of >= tick);
+        let nodes: Vec<_> = self.early.range((tick, NodeId(0))..).map(|(k, _)| *k).collect();
+        for key in nodes.into_iter().filter(|(of, _)| *of == tick) {
+            if let Some(bundle) = self.early.remove(&key) {
+                self.add(bundle);
+            }
+        }
+        self.look(now, out);
+    }
+
+    /// Tells the others; with `missing`, only those that have not told.
+    pub(super) fn send_bundles(&mut self, missing: bool, out: &mut Vec<Output>) {
+        let (Phase::Refreshing { round, .. } | Phase::Running { round, .. }) = &self.phase else {
+            return;
+        };
+        for (&node, bundle) in &round.out {
+            if !(missing && round.incoming.contains_key(&node)) {
+                let message = Message::Bundle(bundle.clone());
+                out.push(Output::Send(Address::Node(node), message));
+            }
+        }
+    }
+
+    pub(super) fn bundle(&mut self, now: Time, bundle: Bundle, out: &mut Vec<Output>) {
+        if bundle.epoch != self.seen {
+            return;
+        }
+        let from = bundle.from;
+        match &self.phase {
+            Phase::Flushing(_) => {
+                self.early.insert((bundle.tick, from), bundle);
+            }
+            Phase::Refreshing { round, .. } | Phase::Running { round, .. } => {
+                if bundle.tick == round.tick {
+                    // Whoever tells twice has not heard.
+                    if round.incoming.contains_key(&from) && !bundle.answer {
+                        answer(round.out.get(&from), from, out);
+                    }
+                    self.add(bundle);
+                    self.look(now, out);
+                } else if bundle.tick == round.tick.next() {
+                    self.early.insert((bundle.tick, from), bundle);
+                } else if bundle.tick.next() == round.tick && !bundle.answer {
+                    answer(self.told.get(&from), from, out);
+                }
+            }
+            Phase::Out => {}
+        }
+    }
+
+    fn add(&mut self, bundle: Bundle) {
+        if let Phase::Refreshing { round, .. } | Phase::Running { round, .. } = &mut self.phase
+            && round.out.contains_key(&bundle.from)
+        {
+            round.incoming.entry(bundle.from).or_insert(bundle);
+        }
+    }
+
+    /// Has everybody told? Then look, and report.
+    fn look(&mut self, now: Time, out: &mut Vec<Output>) {
+        let (view, round) = match &mut self.phase {
+            Phase::Refreshing { view, round, .. } | Phase::Running { view, round } => (view, round),
+            _ => return,
+        };
+        if round.complete.is_some() || !round.is_full() {
+            return;
+        }
+        let means = Means { me: self.me.node, view, shapes: &self.shapes };
+        round.finish(&means, &mut self.detector, self.mutant);
+        self.lead_full(out);
+        self.send_done(out);
+        self.resend_at = now + self.timing.resend;
+    }
+
+    pub(super) fn send_done(&mut self, out: &mut Vec<Output>) {
+        let (view, round) = match &self.phase {
+            Phase::Refreshing { view, round, .. } | Phase::Running { view, round } => (view, round),
+            _ => return,
+        };
+        let (Some(complete), Some(leader)) = (&round.complete, view.leader()) else { return };
+        // Who holds what after a refresh was found out before, in its tick.
+        let refreshing = matches!(self.phase, Phase::Refreshing { .. });
+        let touches = if refreshing { Vec::new() } else { complete.touches.clone() };
+        let done = Done { epoch: view.epoch, tick: round.tick, from: self.me.node, touches };
+        self.send(leader.node, Message::Done(done), out);
+    }
+
+    /// The leader says what holds.
+    pub(super) fn commit(&mut self, now: Time, commit: Commit, out: &mut Vec<Output>) {
+        let (view, mut held, round) = match &mut self.phase {
+            Phase::Refreshing { view, round, .. } | Phase::Running { view, round }
+                if view.epoch == commit.epoch && round.tick == commit.tick =>
+            {
+                let Some(complete) = round.complete.take() else { return };
+                (view.clone(), complete.held, std::mem::take(&mut round.out))
+            }
+            _ => return,
+        };
+        if matches!(self.phase, Phase::Running { .. }) {
+            held.apply(&commit);
+        }
+        self.told = round;
+        self.settled = Some(Settled {
+            epoch: view.epoch,
+            ring: view.ring.clone(),
+            last: commit,
+            held,
+            pending: None,
+        });
+        self.next_tick(now, view, out);
+    }
+
+    fn next_tick(&mut self, now: Time, view: View, out: &mut Vec<Output>) {
+        let Some(settled) = &self.settled else { return };
+        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes };
+        let round = Round::tick(&means, &settled.held, settled.last.tick, self.timing.rate);
+        self.phase = Phase::Running { view, round: Box::new(round) };
+        self.begin(now, out);
+    }
+
+    /// The tick that it waits for the end of; for those who watch.
+    #[must_use]
+    pub fn tick(&self) -> Option<Tick> {
+        match &self.phase {
+            Phase::Refreshing { round, .. } | Phase::Running { round, .. } => Some(round.tick),
+            _ => None,
+        }
+    }
+}
+
+/// Tells again what somebody has missed.
+fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
+    if let Some(bundle) = bundle {
+        let message = Message::Bundle(Bundle { answer: true, ..bundle.clone() });
+        out.push(Output::Send(Address::Node(to), message));
+    }
+}
+
+impl Settled {
+    /// Goes on to the last tick that was committed to anybody: this one, or the next, which is
+    /// here as far as it can be without the leader's word.
+    fn catch_up(&mut self, last: &Commit) -> bool {
+        if self.last.tick == last.tick {
+            return true;
+        }
+        match self.pending.take() {
+            Some(round) if round.tick == last.tick && self.last.tick.next() == last.tick => {
+                let Some(complete) = round.complete else { return false };
+                self.held = complete.held;
+                self.held.apply(last);
+                self.last = last.clone();
+                true
+            }
+            other => {
+                self.pending = other;
+                false
+            }
+        }
+    }
+
+    /// All that this member answers for at the beginning of a view: its own, and what it kept for
+    /// one who is gone.
+    fn hand_out(&self, view: &View, me: NodeId, mutant: Option<Mutant>) -> Objects {
+        let Held { mine, backup } = &self.held;
+        let mut objects = mine.clone();
+        let gone = self.ring.iter().find(|member| buddy(&self.ring, member.node) == Some(me));
+        if gone.is_some_and(|gone| !view.has(*gone)) && mutant != Some(Mutant::NoBackup) {
+            objects.extend(backup.iter().map(|(id, object)| (*id, *object)));
+        }
+        objects
+    }
+}

@@ -1,0 +1,84 @@
+//! Judges that see only what machines tell the outside and each other.
+
+mod one_machine;
+mod one_owner;
+mod views;
+
+use jostle_proto::{Address, Commit, Message, Object, Shapes, Time};
+use one_machine::OneMachine;
+use one_owner::OneOwner;
+use views::Views;
+
+/// What went against a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which rule, by its number in the invariants.
+    pub rule: &'static str,
+    /// What happened.
+    pub what: String,
+    /// When.
+    pub time: Time,
+}
+
+/// What the judges say about a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The first things that went wrong; none if nothing did.
+    pub violations: Vec<Violation>,
+}
+
+/// All judges.
+pub(crate) struct Referees {
+    one_machine: OneMachine,
+    one_owner: OneOwner,
+    views: Views,
+    violations: Vec<Violation>,
+}
+
+impl Referees {
+    pub(crate) fn new(objects: &[Object], shapes: &Shapes, rate: u32) -> Referees {
+        Referees {
+            one_machine: OneMachine::new(objects, shapes, rate),
+            one_owner: OneOwner::new(objects),
+            views: Views::default(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// A machine has sent something.
+    pub(crate) fn sent(&mut self, now: Time, from: Address, to: Address, message: &Message) {
+        let mut said = Vec::new();
+        self.one_owner.sent(message, &mut said);
+        self.views.sent(from, to, message, &mut said);
+        self.note(now, said);
+    }
+
+    /// A tick was published.
+    pub(crate) fn published(&mut self, now: Time, commit: &Commit) {
+        let mut said = Vec::new();
+        self.one_machine.published(commit, &mut said);
+        self.note(now, said);
+    }
+
+    /// Somebody was killed: what it says from now on, it says in another life.
+    pub(crate) fn note(&mut self, time: Time, said: Vec<(&'static str, String)>) {
+        let fresh = said.into_iter().map(|(rule, what)| Violation { rule, what, time });
+        self.violations.extend(fresh);
+    }
+
+    pub(crate) fn failed(&self) -> bool {
+        !self.violations.is_empty()
+    }
+
+    pub(crate) fn published_ticks(&self) -> u64 {
+        self.one_machine.ticks()
+    }
+
+    pub(crate) fn collisions(&self) -> u64 {
+        self.one_machine.collisions()
+    }
+
+    pub(crate) fn verdict(self) -> Verdict {
+        Verdict { violations: self.violations }
+    }
+}

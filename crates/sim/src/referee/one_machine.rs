@@ -1,0 +1,83 @@
+//! C1, C3: what is published is what one machine would have found, tick by tick, without gaps; a
+//! tick that is published again is published in the same words.
+
+use jostle_proto::{Commit, Detector, Object, Objects, Shapes, Tick, Touch, advance, apply};
+use std::collections::BTreeMap;
+
+pub(super) struct OneMachine {
+    objects: Objects,
+    detector: Detector,
+    rate: u32,
+    last: Tick,
+    /// The newest ticks as they were published.
+    told: BTreeMap<Tick, Commit>,
+    collisions: u64,
+}
+
+impl OneMachine {
+    pub(super) fn new(objects: &[Object], shapes: &Shapes, rate: u32) -> OneMachine {
+        OneMachine {
+            objects: objects.iter().map(|object| (object.id, *object)).collect(),
+            detector: Detector::new(shapes.clone()),
+            rate,
+            last: Tick(0),
+            told: BTreeMap::new(),
+            collisions: 0,
+        }
+    }
+
+    pub(super) fn ticks(&self) -> u64 {
+        self.last.0
+    }
+
+    pub(super) fn collisions(&self) -> u64 {
+        self.collisions
+    }
+
+    pub(super) fn published(&mut self, commit: &Commit, said: &mut Vec<(&'static str, String)>) {
+        let tick = commit.tick;
+        if tick == Tick(0) {
+            return;
+        }
+        if tick <= self.last {
+            let same = self
+                .told
+                .get(&tick)
+                .is_none_or(|told| told.touches == commit.touches && told.wants == commit.wants);
+            if !same {
+                said.push(("C3", format!("tick {} was published in other words", tick.0)));
+            }
+            return;
+        }
+        if tick != self.last.next() {
+            said.push(("C3", format!("tick {} came after {}", tick.0, self.last.0)));
+            self.last = tick;
+            return;
+        }
+        advance(&mut self.objects, self.last, self.rate);
+        let objects: Vec<Object> = self.objects.values().copied().collect();
+        let right = self.detector.touches(&objects);
+        if right != commit.touches {
+            said.push(("C1", difference(tick, &right, &commit.touches)));
+        }
+        self.collisions += right.len() as u64;
+        apply(&mut self.objects, commit);
+        self.last = tick;
+        self.told.insert(tick, commit.clone());
+        if self.told.len() > 4 {
+            self.told.pop_first();
+        }
+    }
+}
+
+fn difference(tick: Tick, right: &[Touch], found: &[Touch]) -> String {
+    let missing = right.iter().find(|touch| !found.contains(touch));
+    let extra = found.iter().find(|touch| !right.contains(touch));
+    let doubled = found.windows(2).find(|pair| pair[0] == pair[1]);
+    format!(
+        "tick {}: {} pairs instead of {}; missing {missing:?}, too many {extra:?}, twice {doubled:?}",
+        tick.0,
+        found.len(),
+        right.len()
+    )
+}

@@ -1,0 +1,67 @@
+//! A2, C2, S1: in a tick no object is handed to two, nobody reports a pair that another reports,
+//! and copies of an object with the same tick are the same.
+
+use jostle_proto::{Bundle, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
+use std::collections::BTreeMap;
+
+pub(super) struct OneOwner {
+    /// For each of the newest ticks: whom an object was given to, and its state.
+    given: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, (NodeId, Object)>>,
+    /// Who reported a pair.
+    reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
+    objects: usize,
+}
+
+impl OneOwner {
+    pub(super) fn new(objects: &[Object]) -> OneOwner {
+        OneOwner { given: BTreeMap::new(), reported: BTreeMap::new(), objects: objects.len() }
+    }
+
+    pub(super) fn sent(&mut self, message: &Message, said: &mut Vec<(&'static str, String)>) {
+        match message {
+            Message::Bundle(bundle) => self.bundle(bundle, said),
+            Message::Done(done) => self.done(done, said),
+            _ => {}
+        }
+        while self.given.len() > 4 {
+            self.given.pop_first();
+        }
+        while self.reported.len() > 4 {
+            self.reported.pop_first();
+        }
+    }
+
+    fn bundle(&mut self, bundle: &Bundle, said: &mut Vec<(&'static str, String)>) {
+        let key = (bundle.epoch, bundle.tick);
+        let given = self.given.entry(key).or_default();
+        let owned = bundle.backup.iter().map(|object| (bundle.from, *object));
+        for (owner, object) in owned.chain(bundle.entrusted.iter().copied()) {
+            let known = given.entry(object.id).or_insert((owner, object));
+            if known.0 != owner {
+                let (a, b) = (known.0.0, owner.0);
+                let what = format!("object {} belongs to {a} and to {b}", object.id.0);
+                said.push(("A2", format!("tick {}: {what}", bundle.tick.0)));
+            } else if known.1 != object {
+                said.push((
+                    "S1",
+                    format!("tick {}: object {} differs", bundle.tick.0, object.id.0),
+                ));
+            }
+        }
+        if given.len() > self.objects {
+            said.push(("A2", format!("tick {}: more objects than there are", bundle.tick.0)));
+        }
+    }
+
+    fn done(&mut self, done: &Done, said: &mut Vec<(&'static str, String)>) {
+        let reported = self.reported.entry((done.epoch, done.tick)).or_default();
+        for touch in &done.touches {
+            let by = *reported.entry((touch.a, touch.b)).or_insert(done.from);
+            if by != done.from {
+                let (a, b) = (touch.a.0, touch.b.0);
+                let what = format!("pair {a}, {b} is reported by {} and {}", by.0, done.from.0);
+                said.push(("C2", format!("tick {}: {what}", done.tick.0)));
+            }
+        }
+    }
+}

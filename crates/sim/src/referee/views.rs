@@ -1,0 +1,68 @@
+//! E1, E2, E3: views count up, have one leader, and are made so that nobody's objects are lost.
+
+use jostle_proto::{Address, Epoch, Message, NodeId, Tick, View};
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(super) struct Views {
+    views: BTreeMap<Epoch, View>,
+    /// Who committed in a view.
+    leaders: BTreeMap<Epoch, NodeId>,
+    /// The newest tick that was committed, with its view.
+    committed: BTreeMap<(Epoch, Tick), u64>,
+}
+
+impl Views {
+    pub(super) fn sent(
+        &mut self,
+        from: Address,
+        _to: Address,
+        message: &Message,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        match message {
+            Message::View(view) => self.view(view, said),
+            Message::Commit(commit) => {
+                if let Address::Node(node) = from {
+                    let leader = *self.leaders.entry(commit.epoch).or_insert(node);
+                    if leader != node {
+                        let what =
+                            format!("{} and {} lead view {}", leader.0, node.0, commit.epoch.0);
+                        said.push(("E2", what));
+                    }
+                }
+                let count = commit.touches.len() as u64;
+                let key = (commit.epoch, commit.tick);
+                if *self.committed.entry(key).or_insert(count) != count {
+                    said.push(("E2", format!("tick {} was committed twice", commit.tick.0)));
+                }
+                while self.committed.len() > 8 {
+                    self.committed.pop_first();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn view(&mut self, view: &View, said: &mut Vec<(&'static str, String)>) {
+        if let Some(known) = self.views.get(&view.epoch) {
+            if known != view {
+                said.push(("E2", format!("there are two views {}", view.epoch.0)));
+            }
+            return;
+        }
+        if view.base >= view.epoch {
+            said.push(("E1", format!("view {} is made from {}", view.epoch.0, view.base.0)));
+        }
+        let ring = &view.base_ring;
+        for (at, gone) in ring.iter().enumerate().filter(|(_, member)| !view.has(**member)) {
+            let heir = ring[(at + 1) % ring.len()];
+            if heir == *gone || !view.has(heir) {
+                let what =
+                    format!("view {} leaves out {} and its buddy", view.epoch.0, gone.node.0);
+                said.push(("E3", what));
+            }
+        }
+        self.views.insert(view.epoch, view.clone());
+    }
+}

@@ -1,0 +1,70 @@
+//! Worlds to fight over.
+
+use crate::dice::Dice;
+use jostle_proto::{Block, Class, Object, ObjectId, POSITION_UNIT, ShapeId, Shapes, Solid, State};
+
+/// A world at its beginning.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    pub(crate) objects: Vec<Object>,
+    pub(crate) shapes: Shapes,
+    pub(crate) extent: Block,
+    /// Those that somebody steers.
+    pub(crate) avatars: Vec<ObjectId>,
+}
+
+fn metres(length: f64) -> i32 {
+    (length / POSITION_UNIT) as i32
+}
+
+/// Boxes of mixed sizes in a cube with walls, dense enough to collide all the time; some of them
+/// avatars, some very large.
+pub(crate) fn draw(objects: u32, dice: &mut Dice) -> Start {
+    let half = metres(4.0 + f64::from(objects).cbrt() * 0.9);
+    let mut solids: Vec<Solid> = [0.1, 0.3, 0.6, 1.2, 3.0]
+        .iter()
+        .map(|&size| Solid { half: [metres(size); 3], model: None })
+        .collect();
+    let walls = solids.len() as u32;
+    let thick = metres(1.0);
+    for axis in 0..3 {
+        let mut size = [half + 2 * thick; 3];
+        size[axis] = thick;
+        solids.push(Solid { half: size, model: None });
+    }
+    let mut made = Vec::new();
+    let mut avatars = Vec::new();
+    for number in 0..objects {
+        let id = ObjectId(u64::from(number) + 1);
+        let class = match dice.below(10) {
+            0 => Class::Avatar,
+            1 => Class::Immovable,
+            _ => Class::Dynamic,
+        };
+        if class == Class::Avatar {
+            avatars.push(id);
+        }
+        // Few are large.
+        let shape = ShapeId((dice.below(5).min(dice.below(5)).min(dice.below(5))) as u32);
+        let inside = i64::from(half) * 9 / 10;
+        let position = [(); 3].map(|()| dice.between(-inside, inside) as i32);
+        let velocity = match class {
+            Class::Immovable => [0; 3],
+            _ => [(); 3].map(|()| dice.between(-2000, 2000) as i16),
+        };
+        let state = State { position, velocity, ..State::default() };
+        made.push(Object { id, class, shape, state });
+    }
+    for axis in 0..3 {
+        for side in [-1, 1] {
+            let id = ObjectId(u64::from(objects) + 1 + axis as u64 * 2 + u64::from(side > 0));
+            let mut position = [0; 3];
+            position[axis] = side * (half + thick);
+            let shape = ShapeId(walls + axis as u32);
+            let state = State { position, ..State::default() };
+            made.push(Object { id, class: Class::Immovable, shape, state });
+        }
+    }
+    let extent = Block { min: [-half; 3], max: [half; 3] };
+    Start { objects: made, shapes: Shapes::new(solids), extent, avatars }
+}
