@@ -101,9 +101,7 @@ impl Stage {
         files: &mut HierarchyFiles<'_>,
     ) -> Result<(), StageError> {
         if let Some(old) = self.actors[at].body.take() {
-            self.world.remove(old.id)?;
-            self.by_body.remove(&old.id);
-            self.ignored.retain(|pair| !pair.contains(&old.id));
+            self.depart(old.id)?;
         }
         self.enter(piece, files)?;
         // `enter` has put it at the end of the list.
