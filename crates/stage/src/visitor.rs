@@ -54,9 +54,10 @@ impl Visitor {
 
 impl Stage {
     /// Lets the visitor walk by so much in the next step. The avatar does not walk through
-    /// anything: if it would end in something, it stays where it is.
+    /// anything: if it would end in something, it stays where it is. Nor does it walk further than
+    /// there are places.
     pub fn walk(&mut self, by: DVec3) {
-        if by.is_finite() {
+        if Pose::from_translation(self.visitor.viewer().position + by).is_ok() {
             self.visitor.walked += by;
             self.visitor.restless = true;
         }
