@@ -51,7 +51,19 @@ impl Stage {
             self.world.set_velocity(id, velocity)?;
         }
         self.world.set_response(id, response)?;
+        if self.staging.continuous {
+            self.world.set_continuous_motion(id, true)?;
+        }
         Ok(())
+    }
+
+    /// What the rounding of a driver's field has taken from a body's place.
+    pub(crate) fn rounded_off(&self, driver: Driver) -> DVec3 {
+        let field = self.transform(driver.node).map(|node| node.translation);
+        let exact = self.drives.0.get(&driver.node).filter(|exact| field == Some(exact.written));
+        exact.map_or(DVec3::ZERO, |exact| {
+            linear(&driver.parent) * (exact.translation - exact.written.as_dvec3())
+        })
     }
 
     /// Where the driven bodies are.

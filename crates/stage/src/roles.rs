@@ -93,7 +93,7 @@ impl Roles {
             }
         };
         let mut found = |path: &str| {
-            let target = scene.find(path);
+            let target = scene.find(path).and_then(|id| scene.through_instances(id));
             if target.is_none() {
                 let message = format!("{}: there is no node \"{path}\" to test", node.place);
                 problems.push(message);

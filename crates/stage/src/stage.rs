@@ -301,6 +301,7 @@ impl Stage {
             }
         }
         self.leave(&left)?;
+        self.shapes.forget_unused(self.actors.len());
         self.express_interests()?;
         self.ignore_pairs()
     }

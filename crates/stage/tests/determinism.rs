@@ -59,9 +59,9 @@ const GOLDEN: [(&str, usize, usize, u64); 7] = [
     ("ignore.wrl", 128, 8, 0xd25e_4fc8_b44f_d386),
     ("steer.wrl", 160, 4, 0xa636_a239_87e8_d49e),
     ("switch-lod.wrl", 400, 10, 0xbcd5_81a3_70a1_631b),
-    ("ten-objects-small.wrl", 200, 83, 0x5b53_8118_1cef_79f2),
-    ("ten-objects-medium.wrl", 200, 94, 0x7d1d_9f66_d707_45d6),
-    ("ten-objects-large.wrl", 100, 50, 0xd86d_d673_8bfa_1d3c),
+    ("ten-objects-small.wrl", 200, 83, 0xe0b0_bc72_3025_28aa),
+    ("ten-objects-medium.wrl", 200, 94, 0x0cd1_7163_4293_f2d9),
+    ("ten-objects-large.wrl", 100, 50, 0x09bd_ad18_4e49_35c9),
 ];
 
 #[test]

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{body, happened, send, staged, touching, vec3};
+use common::{body, events, happened, send, staged, touching, vec3};
+use jostle_scene::Value;
 use jostle_world::{Certainty, Found};
 
 fn pair(kind: i32, more: &str) -> String {
@@ -113,4 +114,20 @@ fn a_node_that_stands_in_two_places_asks_in_both() {
     send(&mut stage, "B", "translation", vec3(0.0, 1.0, 0.0));
     stage.step(0.25).unwrap();
     assert_eq!(touching(&stage), [["A", "B"]]);
+}
+
+#[test]
+fn an_instance_of_a_prototype_tells_that_it_collides() {
+    let mut stage = staged(
+        "PROTO P [] { Transform { children Shape { geometry Box {} } } }
+         DEF A P {} DEF B Transform { translation 9 0 0 children Shape { geometry Box {} } }
+         CollisionInterest { objectPath \"A\" interests \"B\" collisionType 1 }",
+    );
+    for (x, colliding) in [(1.0, true), (9.0, false)] {
+        send(&mut stage, "B", "translation", vec3(x, 0.0, 0.0));
+        stage.step(0.25).unwrap();
+        for name in ["A", "B"] {
+            assert_eq!(events(&stage, name, "notColliding"), [Value::Bool(!colliding)], "{name}");
+        }
+    }
 }
