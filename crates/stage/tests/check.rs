@@ -338,13 +338,12 @@ fn distances_are_those_of_the_geometry() {
         let mut place = || [(); 3].map(|()| (random.below(17) as f64 - 8.0) / 4.0);
         let (a, b) = (DVec3::from_array(place()), DVec3::from_array(place()));
         let text = format!(
-            "DEF A Transform {{ translation {} {} {} children Transform {{ scale 2 0.5 1
-               children DEF S Shape {{ geometry Box {{ size 0.5 2 1 }} }} }} }}
+            "DEF A Transform {{ translation {} {} {} children DEF I Transform {{ scale 2 0.5 1
+               children Shape {{ geometry Box {{ size 0.5 2 1 }} }} }} }}
              DEF B Transform {{ translation {} {} {} scale 0.5 -0.5 0.5 children Shape {{
                geometry Box {{ size 2 2 2 }} }} }}",
             a.x, a.y, a.z, b.x, b.y, b.z
         );
-        let text = text.replace("Transform { scale 2", "DEF I Transform { scale 2");
         let checking = Checking { clearance: Some(100.0), ..Checking::default() };
         let checked = check(scene(&text), &checking, &mut HierarchyFiles::default()).unwrap();
         // Two boxes with edges of 1. One in the other touches where surfaces do.
@@ -410,7 +409,8 @@ fn what_is_inside_touches_a_solid_only() {
 #[test]
 fn the_tolerance_says_how_round_a_sphere_is() {
     let text = "DEF A Transform { children Shape { geometry Sphere {} } }
-        DEF B Transform { translation 2.0005 0 0 rotation 1 2 3 1 children Shape { geometry Sphere {} } }";
+        DEF B Transform { translation 2.0005 0 0 rotation 1 2 3 1
+          children Shape { geometry Sphere {} } }";
     let of = |tolerance| {
         let tolerance = Tolerance::absolute(tolerance).unwrap();
         let checking = Checking { clearance: Some(1.0), tolerance, ..Checking::default() };
