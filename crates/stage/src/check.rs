@@ -3,7 +3,7 @@
 use crate::stage::{Scenery, Stage, Staging};
 use crate::{HierarchyFiles, StageError};
 use jostle_scene::geometry::Tolerance;
-use jostle_scene::{LodRule, Scene};
+use jostle_scene::{LodRule, NodeId, Scene};
 use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
 use std::collections::BTreeMap;
 
@@ -126,13 +126,15 @@ pub fn check(
         ..Staging::default()
     };
     let stage = Stage::new(scene, staging, files)?;
-    let mut found: BTreeMap<[String; 2], Finding> = BTreeMap::new();
+    // By name, and by object: several may have the same name.
+    let mut found: BTreeMap<([String; 2], [&[NodeId]; 2]), Finding> = BTreeMap::new();
     for contact in stage.world().contacts() {
-        let Some(finding) = look_at(&stage, contact, checking.all_pairs)? else { continue };
+        let ids = in_order(&stage, contact);
+        let Some(finding) = look_at(&stage, ids, checking.all_pairs)? else { continue };
         if checking.ignore.iter().any(|pair| is_pair(pair, &finding)) {
             continue;
         }
-        let key = [finding.a.clone(), finding.b.clone()];
+        let key = ([finding.a.clone(), finding.b.clone()], ids.map(|id| stage.unit(id)));
         match found.get_mut(&key) {
             Some(known) => known.join(finding, checking.all_pairs),
             None => {
@@ -140,10 +142,11 @@ pub fn check(
             }
         }
     }
+    let findings = found.into_values().collect();
     let mut problems = stage.problems().to_vec();
     problems.extend(unknown_names(&stage, &checking.ignore));
     Ok(Checked {
-        findings: found.into_values().collect(),
+        findings,
         objects: stage.object_count(),
         bodies: stage.world().len(),
         triangles: stage.triangle_count(),
@@ -152,14 +155,20 @@ pub fn check(
     })
 }
 
-/// The details of a contact, the names in order.
-fn look_at(stage: &Stage, contact: &Contact, all: bool) -> Result<Option<Finding>, StageError> {
-    let world = stage.world();
+/// The bodies of a contact, by name and object.
+fn in_order(stage: &Stage, contact: &Contact) -> [BodyId; 2] {
     let mut ids = [contact.a, contact.b];
-    if stage.name(ids[0]) > stage.name(ids[1]) {
-        ids.swap(0, 1);
-    }
-    let [a, b] = ids;
+    ids.sort_by_key(|&id| (stage.name(id), stage.unit(id)));
+    ids
+}
+
+/// The details of a contact.
+fn look_at(
+    stage: &Stage,
+    ids @ [a, b]: [BodyId; 2],
+    all: bool,
+) -> Result<Option<Finding>, StageError> {
+    let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
     let pair = ShapePair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
     let Some(distance) = pair.distance() else { return Ok(None) };

@@ -35,6 +35,10 @@ pub(crate) struct Driven {
     velocity: Velocity,
 }
 
+/// What became of each node that drives: how far its body went, its velocity, and whether that
+/// was a response.
+type Moved = BTreeMap<NodeId, (Driver, DVec3, DVec3, bool)>;
+
 impl Stage {
     /// Gives a body the velocity and the response of the node that drives it.
     pub(crate) fn set_drive(&mut self, piece: &Piece, id: BodyId) -> Result<(), StageError> {
@@ -47,7 +51,19 @@ impl Stage {
             self.world.set_velocity(id, velocity)?;
         }
         self.world.set_response(id, response)?;
+        if self.staging.continuous {
+            self.world.set_continuous_motion(id, true)?;
+        }
         Ok(())
+    }
+
+    /// What the rounding of a driver's field has taken from a body's place.
+    pub(crate) fn rounded_off(&self, driver: Driver) -> DVec3 {
+        let field = self.transform(driver.node).map(|node| node.translation);
+        let exact = self.drives.0.get(&driver.node).filter(|exact| field == Some(exact.written));
+        exact.map_or(DVec3::ZERO, |exact| {
+            linear(&driver.parent) * (exact.translation - exact.written.as_dvec3())
+        })
     }
 
     /// Where the driven bodies are.
@@ -64,10 +80,9 @@ impl Stage {
     /// Writes back into the scene what has become of those who moved. Of several bodies that one
     /// node drives, one that responded speaks for all.
     pub(crate) fn write_back(&mut self, seconds: f64, before: &[Driven]) -> Result<(), StageError> {
-        let mut moved: BTreeMap<NodeId, (Driver, DVec3, DVec3, bool)> = BTreeMap::new();
+        let mut moved: Moved = BTreeMap::new();
         for driven in before {
-            let by = self.world.pose(driven.body)?.translation() - driven.pose.translation();
-            let velocity = self.world.velocity(driven.body)?;
+            let (by, velocity) = self.way_of(driven)?;
             let straight = driven.velocity.linear * seconds;
             let responded = velocity != driven.velocity
                 || (by - straight).length() > 1e-9 * (1.0 + straight.length());
@@ -77,6 +92,7 @@ impl Stage {
                 *known = entry;
             }
         }
+        self.keep_together(before, &moved)?;
         // A node with a velocity and nothing to show for it moves all the same.
         for &id in &self.roles.drivers {
             if let (Some(node), None) = (self.transform(id), moved.get(&id))
@@ -92,6 +108,30 @@ impl Stage {
             let (by, velocity) = (back * by, (back * velocity).as_vec3());
             if by.is_finite() && velocity.is_finite() {
                 self.move_node(id, by, velocity)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How far a body has come, and its velocity now.
+    fn way_of(&self, driven: &Driven) -> Result<(DVec3, Velocity), StageError> {
+        let by = self.world.pose(driven.body)?.translation() - driven.pose.translation();
+        Ok((by, self.world.velocity(driven.body)?))
+    }
+
+    /// The world lets every body respond for itself. Those that one node drives do what the one
+    /// did that speaks for them: they are parts of one thing.
+    fn keep_together(&mut self, before: &[Driven], moved: &Moved) -> Result<(), StageError> {
+        for driven in before {
+            let Some(&(_, by, velocity, _)) = moved.get(&driven.driver.node) else { continue };
+            let (own, own_velocity) = self.way_of(driven)?;
+            if own != by
+                && let Ok(pose) = Pose::new(driven.pose.rotation(), driven.pose.translation() + by)
+            {
+                self.world.set_pose(driven.body, pose)?;
+            }
+            if own_velocity.linear != velocity {
+                self.world.set_velocity(driven.body, Velocity::straight(velocity))?;
             }
         }
         Ok(())

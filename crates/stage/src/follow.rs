@@ -3,9 +3,10 @@
 use crate::plan::{Meets, Piece};
 use crate::stage::{Embodied, Scenery, Stage};
 use crate::{HierarchyFiles, StageError, names};
+use glam::DVec3;
 use jostle_geom::Pose;
-use jostle_scene::NodeId;
 use jostle_scene::nodes::Kind;
+use jostle_scene::{NodeId, Placement};
 use jostle_world::{Body, BodyId, Layers, Party};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,9 +37,6 @@ impl Stage {
         let body = if moves { Body::moving(shape, pose) } else { Body::fixed(shape, pose) };
         let family = self.family(&piece.unit);
         let mut body = body.with_family(family).with_layers(self.layers(piece.meets));
-        if self.staging.continuous && piece.driver.is_some() {
-            body = body.with_continuous_motion();
-        }
         if let Some(group) = self.group_for(&piece.key.path)? {
             body = body.with_group(group);
         }
@@ -101,9 +99,7 @@ impl Stage {
         files: &mut HierarchyFiles<'_>,
     ) -> Result<(), StageError> {
         if let Some(old) = self.actors[at].body.take() {
-            self.world.remove(old.id)?;
-            self.by_body.remove(&old.id);
-            self.ignored.retain(|pair| !pair.contains(&old.id));
+            self.depart(old.id)?;
         }
         self.enter(piece, files)?;
         // `enter` has put it at the end of the list.
@@ -114,7 +110,9 @@ impl Stage {
 
     fn pose(&self, piece: &Piece) -> Result<Pose, StageError> {
         let name = || names::of(self.play.scene(), &piece.unit);
-        piece.frame.pose().map_err(|source| StageError::Pose { name: name(), source })
+        let rest = piece.driver.map_or(DVec3::ZERO, |driver| self.rounded_off(driver));
+        let frame = Placement { translation: piece.frame.translation + rest, ..piece.frame };
+        frame.pose().map_err(|source| StageError::Pose { name: name(), source })
     }
 
     /// If there are interests and no `CollisionObject`, objects meet where there is an interest

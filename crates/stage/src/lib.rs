@@ -2,7 +2,7 @@
 //!
 //! A [`Stage`] holds a scene with its events ([`jostle_scene::Play`]) and the world that it has
 //! become ([`jostle_world::World`]), and keeps the two in step: what the scene's events change
-//! moves bodies; what bodies run into leaves as events of the scene. [`check`] answers the
+//! moves bodies; what bodies run into leaves as events of the scene. [`check()`] answers the
 //! engineer's question about a scene that stands still.
 
 mod check;

@@ -85,9 +85,7 @@ impl Plan {
         let mut around: Vec<Placement> = Vec::new();
         walk(scene, viewer, lod, &mut |visit: &Visit<'_>| {
             let Some((&node, above)) = visit.path.split_last() else { return };
-            // Instances of prototypes are on the path, but are not visited: they place nothing.
-            let outside = around.last().copied().unwrap_or(Placement::IDENTITY);
-            around.resize(above.len(), outside);
+            pass_instances(scene, above, &mut around);
             around.push(*visit.placement);
             if viewpoint == Some(node) && plan.viewpoint.is_none() {
                 plan.viewpoint = Some(*visit.placement);
@@ -111,7 +109,7 @@ impl Plan {
         let frame = found.around(borders.piece);
         let part = Part { path: path.to_vec(), geometry, inside: found.inside(&borders, &frame) };
         if let Some(&at) = self.index.get(&key) {
-            self.pieces[at].parts.push(part);
+            self.pieces[at].add(part, found.visit.active);
             return;
         }
         self.index.insert(key.clone(), self.pieces.len());
@@ -126,6 +124,30 @@ impl Plan {
             meets: borders.meets,
         });
     }
+}
+
+impl Piece {
+    /// A `Switch` may have one node as several choices, which have one path: if one of them is
+    /// chosen, that is the body.
+    fn add(&mut self, part: Part, active: bool) {
+        if active && !self.active {
+            self.parts.clear();
+            self.active = true;
+        }
+        if active == self.active {
+            self.parts.push(part);
+        }
+    }
+}
+
+/// Brings the list of coordinates to the length of a path. The walk does not visit the instances
+/// of prototypes, which are on paths and do not move anything.
+fn pass_instances(scene: &Scene, path: &[NodeId], around: &mut Vec<Placement>) {
+    let is_instance = |id: &NodeId| matches!(scene.node(*id).kind, Kind::Instance(_));
+    let instances = path.iter().rev().take_while(|id| is_instance(id)).count();
+    around.truncate(path.len() - instances);
+    let last = around.last().copied().unwrap_or(Placement::IDENTITY);
+    around.resize(path.len(), last);
 }
 
 /// A shape that the walk has come to.
@@ -153,13 +175,20 @@ impl Found<'_> {
             mobile: false,
             meets: Meets { objects: true, avatar: true },
         };
-        let mut in_unit = false;
+        let (mut in_unit, mut in_object) = (false, false);
         for (at, &id) in self.visit.path.iter().enumerate() {
             let inside = at + 1;
             let next = self.visit.path.get(inside).copied();
             if self.roles.is_unit(self.scene, id) {
                 in_unit = true;
-                (borders.piece, borders.unit) = (inside, inside);
+                borders.piece = inside;
+                // "The child geometry is a single object" (V-COLLIDE, section 3.2), also where
+                // parts of it have velocities or are asked about.
+                let object = matches!(self.scene.node(id).kind, Kind::CollisionObject(_));
+                in_object |= object;
+                if object || !in_object {
+                    borders.unit = inside;
+                }
             }
             match &self.scene.node(id).kind {
                 Kind::Transform(_) => {
@@ -188,6 +217,8 @@ impl Found<'_> {
                     borders.meets.avatar &= node.collide && !instead;
                 }
                 Kind::CollisionObject(node) => {
+                    // "Defaults to testing against all other objects", also those that stand still.
+                    borders.mobile = true;
                     let instead = node.proxy.is_some() && !self.leads_to_proxy(node.proxy, next);
                     let there = node.collide && !instead;
                     borders.meets.objects &= there;

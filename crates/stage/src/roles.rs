@@ -47,6 +47,8 @@ impl Roles {
                 Kind::CollisionObject(_) => roles.objects = true,
                 Kind::Billboard(_) | Kind::Lod(_) => roles.viewed = true,
                 Kind::CollisionInterest(_) => roles.add_interest(scene, id, problems),
+                // Without a recipient it only tells that the key was hit.
+                Kind::KeySensor(sensor) if sensor.recipient.is_empty() => {}
                 Kind::KeySensor(sensor) => match scene.find(&sensor.recipient) {
                     Some(recipient) if is_transform(scene, recipient) => {
                         roles.drivers.extend(scene.through_instances(recipient));
@@ -91,7 +93,7 @@ impl Roles {
             }
         };
         let mut found = |path: &str| {
-            let target = scene.find(path);
+            let target = scene.find(path).and_then(|id| scene.through_instances(id));
             if target.is_none() {
                 let message = format!("{}: there is no node \"{path}\" to test", node.place);
                 problems.push(message);

@@ -73,6 +73,15 @@ impl Shapes {
         true
     }
 
+    /// Forgets shapes that no body has any more, when they are many: an animated scale makes
+    /// another one in each step.
+    pub(crate) fn forget_unused(&mut self, bodies: usize) {
+        if self.built.len() > 2 * bodies + 64 {
+            let used = |built: &Built| Arc::strong_count(&built.first_faces) > 1;
+            self.built.retain(|_, built| built.as_ref().is_some_and(used));
+        }
+    }
+
     fn build(
         &mut self,
         scene: &Scene,
@@ -157,4 +166,35 @@ fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
 
 fn place_of(scene: &Scene, id: NodeId) -> String {
     scene.node(id).place.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jostle_scene::{Reading, read};
+
+    #[test]
+    fn shapes_of_an_animated_scale_are_forgotten_and_those_in_use_are_kept() {
+        let text = b"#VRML V2.0 utf8\nShape { geometry Sphere {} }";
+        let scene = read("ball.wrl", text, &mut Reading::default()).unwrap().scene;
+        let is_ball = |id: &NodeId| matches!(scene.node(*id).kind, Kind::Sphere(_));
+        let geometry = scene.nodes().map(|(id, _)| id).find(is_ball).unwrap();
+        let making =
+            Making { tolerance: Tolerance::default(), quality: Quality::Fast, solid: false };
+        let mut shapes = Shapes::default();
+        let mut make = |scale: f64| {
+            let stretch = glam::DMat3::from_diagonal(glam::DVec3::splat(scale));
+            let inside = Placement { stretch, ..Placement::IDENTITY };
+            let part = Part { path: Vec::new(), geometry, inside };
+            let built = shapes.shape(&scene, &[part], making, &mut HierarchyFiles::default());
+            shapes.forget_unused(1);
+            (built.unwrap().unwrap(), shapes.built.len())
+        };
+        let (kept, _) = make(1.0);
+        for step in 0..1000 {
+            let (_, known) = make(2.0 + f64::from(step));
+            assert!(known <= 67, "{known}");
+        }
+        assert!(Arc::ptr_eq(&make(1.0).0.first_faces, &kept.first_faces));
+    }
 }

@@ -111,6 +111,8 @@ pub struct Stage {
     pub(crate) visitor: Visitor,
     pub(crate) told: Told,
     pub(crate) problems: Vec<String>,
+    /// The names of bodies that have left since it was last told what happened.
+    pub(crate) departed: HashMap<BodyId, String>,
 }
 
 /// A body and what it was made from.
@@ -162,6 +164,7 @@ impl Stage {
             visitor: Visitor::default(),
             told: Told::default(),
             problems,
+            departed: HashMap::new(),
         };
         stage.enter_avatar()?;
         stage.follow(files)?;
@@ -228,8 +231,13 @@ impl Stage {
         match self.by_body.get(&body) {
             Some(&at) => names::of(self.play.scene(), &self.actors[at].piece.unit),
             None if self.visitor.avatar == Some(body) => "avatar".to_string(),
-            None => body.to_string(),
+            None => self.departed.get(&body).cloned().unwrap_or_else(|| body.to_string()),
         }
+    }
+
+    /// The path to the object that a body belongs to; empty for the avatar.
+    pub(crate) fn unit(&self, body: BodyId) -> &[NodeId] {
+        self.by_body.get(&body).map_or(&[], |&at| &self.actors[at].piece.unit)
     }
 
     /// The shape that a face of a body belongs to, by name, and the number of the face in it. The
@@ -271,7 +279,8 @@ impl Stage {
     fn follow(&mut self, files: &mut HierarchyFiles<'_>) -> Result<(), StageError> {
         let changed: BTreeSet<NodeId> = self.play.take_changes().into_iter().collect();
         let first = self.by_key.is_empty() && self.actors.is_empty();
-        if !first && changed.is_empty() && !self.visitor.restless {
+        let unmoved = !self.visitor.restless && !self.is_bound_anew();
+        if !first && changed.is_empty() && unmoved {
             return Ok(());
         }
         self.learn_movers(&changed);
@@ -292,6 +301,7 @@ impl Stage {
             }
         }
         self.leave(&left)?;
+        self.shapes.forget_unused(self.actors.len());
         self.express_interests()?;
         self.ignore_pairs()
     }
@@ -354,24 +364,33 @@ impl Stage {
         if !left.contains(&true) {
             return Ok(());
         }
+        let gone = self.actors.iter().zip(left).filter(|&(_, &leaves)| leaves);
+        let gone: Vec<BodyId> =
+            gone.filter_map(|(actor, _)| actor.body.as_ref()).map(|body| body.id).collect();
+        for id in gone {
+            self.depart(id)?;
+        }
         let mut at = 0;
-        let mut gone = Vec::new();
-        self.actors.retain(|actor| {
+        self.actors.retain(|_| {
             let leaves = left.get(at).copied().unwrap_or(false);
             at += 1;
-            gone.extend(actor.body.as_ref().filter(|_| leaves).map(|body| body.id));
             !leaves
         });
-        for id in gone {
-            self.world.remove(id)?;
-            self.ignored.retain(|pair| !pair.contains(&id));
-        }
         self.by_key.clear();
         self.by_body.clear();
         for (at, actor) in self.actors.iter().enumerate() {
             self.by_key.insert(actor.piece.key.clone(), at);
             self.by_body.extend(actor.body.as_ref().map(|body| (body.id, at)));
         }
+        Ok(())
+    }
+
+    /// Takes a body out of the world. Its contacts end in the next step, under its name.
+    pub(crate) fn depart(&mut self, id: BodyId) -> Result<(), StageError> {
+        self.departed.insert(id, self.name(id));
+        self.by_body.remove(&id);
+        self.ignored.retain(|pair| !pair.contains(&id));
+        self.world.remove(id)?;
         Ok(())
     }
 }

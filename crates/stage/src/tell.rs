@@ -81,6 +81,7 @@ impl Stage {
                 Change::Continued => {}
             }
         }
+        self.departed.clear();
         self.tell_boxes();
         self.tell_objects(&touched)?;
         self.tell_avatar(&touched)?;

@@ -7,7 +7,7 @@ use crate::stage::Stage;
 use glam::{DQuat, DVec3};
 use jostle_geom::Pose;
 use jostle_scene::nodes::Kind;
-use jostle_scene::{Placement, Viewer};
+use jostle_scene::{NodeId, Placement, Viewer};
 use jostle_world::{Body, BodyId, Response, Shape, VelocityResponse};
 
 /// Somebody at the bound viewpoint, or who has walked from there.
@@ -15,7 +15,10 @@ use jostle_world::{Body, BodyId, Response, Shape, VelocityResponse};
 pub(crate) struct Visitor {
     /// A ball around the eyes.
     pub(crate) avatar: Option<BodyId>,
-    radius: f64,
+    /// What the scene wants it to be, which may be no radius.
+    radius: f32,
+    /// The viewpoint and the `NavigationInfo` that were bound when the visitor was last placed.
+    bound: [Option<NodeId>; 2],
     /// Where the viewpoint is.
     viewpoint: DVec3,
     orientation: DQuat,
@@ -33,7 +36,8 @@ impl Default for Visitor {
         let Viewer { position, orientation } = Viewer::default();
         Visitor {
             avatar: None,
-            radius: 0.0,
+            radius: RADIUS,
+            bound: [None; 2],
             viewpoint: position,
             orientation,
             walked: DVec3::ZERO,
@@ -50,9 +54,10 @@ impl Visitor {
 
 impl Stage {
     /// Lets the visitor walk by so much in the next step. The avatar does not walk through
-    /// anything: if it would end in something, it stays where it is.
+    /// anything: if it would end in something, it stays where it is. Nor does it walk further than
+    /// there are places.
     pub fn walk(&mut self, by: DVec3) {
-        if by.is_finite() {
+        if Pose::from_translation(self.visitor.viewer().position + by).is_ok() {
             self.visitor.walked += by;
             self.visitor.restless = true;
         }
@@ -75,15 +80,18 @@ impl Stage {
         if !self.staging.avatar || self.play.navigation().is_none() {
             return Ok(());
         }
-        let radius = self.avatar_radius();
         let stays = Response { velocity: VelocityResponse::Keep, set_back: true };
         let place = Pose::from_translation(self.visitor.viewpoint).map_err(no_place)?;
-        let body = Body::moving(Shape::sphere(radius)?, place)
+        let body = Body::moving(Shape::sphere(f64::from(RADIUS))?, place)
             .with_layers(AVATAR_LAYERS)
             .with_response(stays);
         self.visitor.avatar = Some(self.world.insert(body)?);
-        self.visitor.radius = radius;
-        Ok(())
+        self.resize_avatar()
+    }
+
+    /// Was another viewpoint or `NavigationInfo` bound? No field tells.
+    pub(crate) fn is_bound_anew(&self) -> bool {
+        self.visitor.bound != [self.play.viewpoint(), self.play.navigation()]
     }
 
     /// Puts the visitor where the viewpoint and walking have brought them; resizes the avatar if
@@ -91,22 +99,26 @@ impl Stage {
     /// coordinates that the viewpoint is in. Says whether the viewer has moved.
     pub(crate) fn place_visitor(&mut self, around: Option<Placement>) -> Result<bool, StageError> {
         let before = self.visitor.viewer();
-        let view = self.play.viewpoint().and_then(|id| match &self.play.scene().node(id).kind {
-            Kind::Viewpoint(view) => Some((view.position, view.orientation.quaternion())),
+        let bound = [self.play.viewpoint(), self.play.navigation()];
+        let other_view = self.visitor.bound[0] != bound[0];
+        self.visitor.bound = bound;
+        let view = bound[0].and_then(|id| match &self.play.scene().node(id).kind {
+            Kind::Viewpoint(view) => Some(view),
             _ => None,
         });
-        if let (Some((position, orientation)), Some(around)) = (view, around) {
-            self.visitor.viewpoint = around.place(position.as_dvec3());
-            self.visitor.orientation = around.rotation * orientation;
+        if let (Some(view), Some(around)) = (view, around) {
+            self.visitor.viewpoint = around.place(view.position.as_dvec3());
+            self.visitor.orientation = around.rotation * view.orientation.quaternion();
+            // With `jump` the visitor is there at once, without it stays (6.53).
+            if other_view {
+                let stays = before.position - self.visitor.viewpoint;
+                self.visitor.walked = if view.jump { DVec3::ZERO } else { stays };
+            }
         }
         let moved = self.visitor.viewer() != before || self.visitor.restless;
         self.visitor.restless = false;
-        let radius = self.avatar_radius();
+        self.resize_avatar()?;
         let Some(avatar) = self.visitor.avatar else { return Ok(moved) };
-        if self.visitor.radius != radius {
-            self.visitor.radius = radius;
-            self.world.set_shape(avatar, Shape::sphere(radius)?)?;
-        }
         let pose = Pose::from_translation(self.visitor.viewer().position).map_err(no_place)?;
         if self.world.pose(avatar)? != pose {
             self.world.set_pose(avatar, pose)?;
@@ -125,12 +137,27 @@ impl Stage {
         Ok(())
     }
 
-    fn avatar_radius(&self) -> f64 {
-        let size = self.play.navigation().and_then(|id| match &self.play.scene().node(id).kind {
+    /// The first value of `avatarSize`. A radius that is none is told, and the avatar stays as it
+    /// is.
+    fn resize_avatar(&mut self) -> Result<(), StageError> {
+        let info = self.play.navigation().map(|id| self.play.scene().node(id));
+        let size = info.and_then(|node| match &node.kind {
             Kind::NavigationInfo(info) => info.avatar_size.first().copied(),
             _ => None,
         });
-        f64::from(size.unwrap_or(RADIUS))
+        let radius = size.unwrap_or(RADIUS);
+        let Some(avatar) = self.visitor.avatar.filter(|_| self.visitor.radius != radius) else {
+            return Ok(());
+        };
+        self.visitor.radius = radius;
+        match Shape::sphere(f64::from(radius)) {
+            Ok(shape) => self.world.set_shape(avatar, shape)?,
+            Err(error) => {
+                let place = info.map_or(String::new(), |node| format!("{}: ", node.place));
+                self.problems.push(format!("{place}avatarSize: {error}"));
+            }
+        }
+        Ok(())
     }
 }
 
