@@ -32,6 +32,8 @@ pub(crate) enum CliError {
     Option { option: &'static str, query: &'static str, instead: &'static str },
     #[error("{file}: {source}")]
     Stage { file: String, source: Box<StageError> },
+    #[error("{option} names step {step}; there are steps 1 to {steps}")]
+    NoStep { option: &'static str, step: u64, steps: u64 },
     #[error("--send before step {step}: {what}")]
     Send { step: u64, what: String },
     #[error("--fail-on clearance needs --clearance")]

@@ -32,6 +32,7 @@ struct Output<'a> {
 
 /// Never a failure: what happens is the answer.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    check_steps(args)?;
     let mut recorder = args.record.as_deref().map(Recorder::create).transpose()?;
     let Opened { scene, warnings } = open(&args.scene)?;
     let staging = Staging {
@@ -82,6 +83,16 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
         print(&output, out)?;
     }
     Ok(false)
+}
+
+/// A key or event before a step that never comes is a mistake in the question.
+fn check_steps(args: &RunArgs) -> Result<(), CliError> {
+    let presses = args.key.iter().map(|press| ("--key", press.step));
+    let sends = args.send.iter().map(|send| ("--send", send.step));
+    match presses.chain(sends).find(|(_, step)| *step == 0 || *step > args.steps) {
+        Some((option, step)) => Err(CliError::NoStep { option, step, steps: args.steps }),
+        None => Ok(()),
+    }
 }
 
 /// Keys and walking come before the step that feels them.

@@ -7,7 +7,7 @@ use glam::DVec3;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Placement};
-use jostle_world::{Body, BodyId, Layers, Party};
+use jostle_world::{Body, BodyId, GroupId, Layers};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Objects, which meet each other,
@@ -132,21 +132,23 @@ impl Stage {
         if !std::mem::take(&mut self.interests_due) {
             return Ok(());
         }
-        let mut places: BTreeMap<NodeId, Vec<Party>> = BTreeMap::new();
+        let mut places: BTreeMap<NodeId, Vec<(&[NodeId], GroupId)>> = BTreeMap::new();
         let mut groups: Vec<_> = self.groups.iter().collect();
         groups.sort_unstable();
         for (path, &group) in groups {
             if let Some(&node) = path.last() {
-                places.entry(node).or_default().push(Party::Group(group));
+                places.entry(node).or_default().push((path, group));
             }
         }
-        for interest in self.roles.interests.clone() {
-            let of = |node| places.get(&node).cloned().unwrap_or_default();
-            for a in of(interest.collider) {
-                for b in of(interest.collidee) {
+        for interest in &self.roles.interests {
+            let of = |node| places.get(&node).into_iter().flatten();
+            for &(path_a, a) in of(interest.collider) {
+                for &(path_b, b) in of(interest.collidee) {
                     if a != b {
                         let ask = self.staging.overrule.unwrap_or(interest.ask);
                         self.world.set_interest(a, b, ask)?;
+                        self.nested_interests |=
+                            path_a.starts_with(path_b) || path_b.starts_with(path_a);
                     }
                 }
             }
@@ -156,7 +158,7 @@ impl Stage {
 
     /// Pairs of bodies of which one object ignores the other (V-COLLIDE, section 3.2).
     pub(crate) fn ignore_pairs(&mut self) -> Result<(), StageError> {
-        if !self.roles.objects {
+        if !self.roles.objects && !self.nested_interests {
             return Ok(());
         }
         let mut bodies: BTreeMap<NodeId, Vec<BodyId>> = BTreeMap::new();
@@ -167,7 +169,7 @@ impl Stage {
             bodies.entry(unit).or_default().push(body.id);
         }
         let scene = self.play.scene();
-        let mut wanted: BTreeSet<[BodyId; 2]> = BTreeSet::new();
+        let mut wanted = self.pairs_within_objects();
         for (&unit, of_unit) in &bodies {
             let Kind::CollisionObject(object) = &scene.node(unit).kind else { continue };
             for other in object.ignored_objects.iter().filter_map(|&id| scene.through_instances(id))
@@ -188,9 +190,27 @@ impl Stage {
         Ok(())
     }
 
+    /// Pairs of bodies of one object. They never meet because they are kin; but an interest in
+    /// something that contains whoever has it would speak louder than that.
+    fn pairs_within_objects(&self) -> BTreeSet<[BodyId; 2]> {
+        let mut pairs = BTreeSet::new();
+        if !self.nested_interests {
+            return pairs;
+        }
+        let mut kin: BTreeMap<&[NodeId], Vec<BodyId>> = BTreeMap::new();
+        for actor in &self.actors {
+            if let Some(body) = &actor.body {
+                let others = kin.entry(&actor.piece.unit).or_default();
+                pairs.extend(others.iter().map(|&other| [other.min(body.id), other.max(body.id)]));
+                others.push(body.id);
+            }
+        }
+        pairs
+    }
+
     /// The group of the last node on a path that an interest names; made, with those above it, if
     /// it is not there yet.
-    fn group_for(&mut self, path: &[NodeId]) -> Result<Option<jostle_world::GroupId>, StageError> {
+    fn group_for(&mut self, path: &[NodeId]) -> Result<Option<GroupId>, StageError> {
         let mut group = None;
         for (at, node) in path.iter().enumerate() {
             if !self.roles.targets.contains(node) {

@@ -106,6 +106,8 @@ pub struct Stage {
     pub(crate) groups: HashMap<Vec<NodeId>, GroupId>,
     /// Groups were made since interests were expressed.
     pub(crate) interests_due: bool,
+    /// Something is interested in what it is part of.
+    pub(crate) nested_interests: bool,
     pub(crate) ignored: BTreeSet<[BodyId; 2]>,
     pub(crate) drives: Drives,
     pub(crate) visitor: Visitor,
@@ -159,6 +161,7 @@ impl Stage {
             families: HashMap::new(),
             groups: HashMap::new(),
             interests_due: false,
+            nested_interests: false,
             ignored: BTreeSet::new(),
             drives: Drives::default(),
             visitor: Visitor::default(),

@@ -33,23 +33,23 @@ const TABLE: &[(&str, &str, &[&str])] = &[
         "DEF A Transform { children DEF B Transform { children CUBE } }
          DEF P OrientationInterpolator {} ROUTE P.value_changed TO A.rotation",
         &["A/B"]),
-    ("a CollisionObject is one object of several bodies",
+    ("a CollisionObject is one body, which may meet others that stand still",
         "DEF O CollisionObject { children [ CUBE
            DEF A Transform { children CUBE } DEF B Transform { children CUBE } ] }",
-        &["[O]", "[O]", "[O]"]),
+        &["O"]),
     ("a CollisionObject with a part that moves",
         "DEF O CollisionObject { children [ CUBE DEF A Transform { children CUBE } ] }
          DEF P PositionInterpolator {} ROUTE P.value_changed TO A.translation",
-        &["O", "[O]"]),
+        &["O", "O"]),
     ("a CollisionObject that does not collide is nothing",
         "DEF O CollisionObject { collide FALSE children CUBE }", &[]),
     ("a CollisionObject with a proxy is its proxy",
         "DEF O CollisionObject { proxy CUBE children [ CUBE Transform { children CUBE } ] }",
-        &["[O]"]),
+        &["O"]),
     ("a CollisionObject stays one when a Transform inside has a velocity",
         "DEF O CollisionObject { children [ CUBE
            DEF A Transform { velocityVector 1 0 0 children CUBE } ] }",
-        &["O", "[O]"]),
+        &["O", "O"]),
     ("an interest names a Group, a Transform and a Shape",
         "DEF G Group { children [ CUBE DEF A Transform { children CUBE } ] }
          DEF T Transform { children [ CUBE DEF B Transform { children CUBE } ] }

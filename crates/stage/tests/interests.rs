@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{body, events, happened, send, staged, touching, vec3};
+use common::{body, events, happened, send, staged, staged_with, touching, vec3};
 use jostle_scene::Value;
+use jostle_stage::{Scenery, Staging};
 use jostle_world::{Certainty, Found};
 
 fn pair(kind: i32, more: &str) -> String {
@@ -130,4 +131,21 @@ fn an_instance_of_a_prototype_tells_that_it_collides() {
             assert_eq!(events(&stage, name, "notColliding"), [Value::Bool(!colliding)], "{name}");
         }
     }
+}
+
+#[test]
+fn who_asks_about_a_group_around_it_is_not_tested_against_itself() {
+    let cube = "Shape { geometry Box {} }";
+    let text = format!(
+        "DEF G Group {{ children [
+           DEF A Group {{ children [ {cube} DEF P Transform {{ children {cube} }} ] }}
+           DEF B Transform {{ children {cube} }} ] }}
+         CollisionInterest {{ objectPath \"A\" interests \"G\" collisionType 1 }}"
+    );
+    let staging = Staging { scenery: Scenery::Tested, ..Staging::default() };
+    let stage = staged_with(&text, staging);
+    let told: Vec<(String, String)> =
+        stage.happened().iter().map(|told| (told.a.clone(), told.b.clone())).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|(a, b)| a == "G/A" && b == "G/B"), "{told:?}");
 }
