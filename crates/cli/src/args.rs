@@ -4,6 +4,7 @@ use crate::input::parse_pose;
 use crate::lab::args::LabArgs;
 use crate::query::Query;
 use crate::scene::args::{CheckArgs, RunArgs};
+use crate::sim::SimArgs;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
 use std::num::NonZeroUsize;
@@ -33,6 +34,9 @@ pub(crate) enum Command {
     /// A scene in motion: velocities, responses, sensors, keys; what happens?
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
+    /// A cluster that shares a world, under seeded faults: does it keep the rules?
+    #[command(after_help = SIM_EXAMPLES)]
+    Sim(SimArgs),
     /// Experiments: what does it cost, and how does it grow?
     Lab(LabArgs),
 }
@@ -63,6 +67,11 @@ Examples:
   jostle run room.wrl --steps 300 --dt 0.02
   jostle run room.wrl --key 10:Up --key 40:Left+Shift --record room.jsonl
   jostle run room.wrl --walk \"0 0 -1\" --json";
+
+const SIM_EXAMPLES: &str = "\
+Examples:
+  jostle sim --seeds 1000
+  jostle sim --seed 259 --mutant publish-early --json";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairArgs {

@@ -28,6 +28,7 @@ mod progress;
 mod query;
 mod run;
 mod scene;
+mod sim;
 mod summary;
 
 use args::{Args, Command};
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Mesh(mesh) => mesh::run(mesh, &mut out),
         Command::Check(check) => check::run(check, &mut out),
         Command::Run(scene) => run::run(scene, &mut out),
+        Command::Sim(sim) => sim::run(sim, &mut out),
         Command::Lab(lab) => lab::run(lab, &mut out),
     };
     match done.and_then(|failed| out.flush().map(|()| failed).map_err(CliError::Output)) {

@@ -70,6 +70,8 @@ struct Machine {
     drift: i64,
     /// Numbers its alarms: only the newest counts.
     alarm: u64,
+    /// Its last life, which a machine must remember whatever else it forgets.
+    life: u32,
 }
 
 struct Cluster {
@@ -152,7 +154,7 @@ impl Cluster {
         let node = Some(node.with_mutant(self.options.mutant));
         let span = i64::from(self.faults.drift);
         let drift = self.dice.between(-span, span);
-        let machine = Machine { node, paused: Time(0), parted: Time(0), drift, alarm: 0 };
+        let machine = Machine { node, paused: Time(0), parted: Time(0), drift, alarm: 0, life: 1 };
         self.machines.insert(id, machine);
         let later = self.dice.below(50_000);
         self.after(later, What::Wake(Address::Node(id), 0));
@@ -223,10 +225,11 @@ impl Cluster {
                 self.after(later, What::Steer);
             }
             What::Revive(id) => {
-                let member = Member { node: id, life: 1 };
-                let fresh = Node::new(member, self.start.shapes.clone(), self.timing)
-                    .with_mutant(self.options.mutant);
                 if let Some(machine) = self.machines.get_mut(&id) {
+                    machine.life += 1;
+                    let member = Member { node: id, life: machine.life };
+                    let fresh = Node::new(member, self.start.shapes.clone(), self.timing)
+                        .with_mutant(self.options.mutant);
                     machine.node = Some(fresh);
                     machine.alarm += 1;
                     let alarm = machine.alarm;
@@ -425,8 +428,9 @@ impl Cluster {
             return;
         }
         if let Some(machine) = self.machines.get_mut(&id)
-            && machine.node.take().is_some()
+            && let Some(node) = machine.node.take()
         {
+            machine.life = node.member().life;
             machine.alarm += 1;
             self.outcome.crashes += 1;
             let later = 200_000 + self.dice.below(2_000_000);

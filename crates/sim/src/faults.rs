@@ -69,13 +69,13 @@ impl Faults {
             loss: pick(200_000) as u32,
             doubled: pick(100_000) as u32,
             clogged: pick(10_000) as u32,
-            cut: pick(400) as u32,
-            parted: pick(300) as u32,
-            crash: pick(400) as u32,
-            pause: pick(300) as u32,
-            directory_pause: pick(200) as u32,
+            cut: pick(2_000) as u32,
+            parted: pick(1_000) as u32,
+            crash: pick(3_000) as u32,
+            pause: pick(1_000) as u32,
+            directory_pause: pick(500) as u32,
             drift: pick(20_000) as u32,
-            join: pick(500) as u32,
+            join: pick(1_000) as u32,
         }
     }
 

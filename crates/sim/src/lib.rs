@@ -14,4 +14,4 @@ mod world;
 pub use cluster::{Options, Outcome, run};
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
-pub use referee::{Verdict, Violation};
+pub use referee::{RULES, Verdict, Violation};

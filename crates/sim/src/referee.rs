@@ -20,6 +20,19 @@ pub struct Violation {
     pub time: Time,
 }
 
+/// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
+pub const RULES: [(&str, &str); 9] = [
+    ("A2", "an object has one owner in a tick"),
+    ("C1", "what is published is what one machine would have found"),
+    ("C2", "a pair is reported by one node"),
+    ("C3", "ticks are published without gaps, and never in other words"),
+    ("E1", "views are made from older ones"),
+    ("E2", "a view has one leader, a tick one result"),
+    ("E3", "whoever is left out has a buddy who is not"),
+    ("S1", "copies of an object are the same"),
+    ("L1", "when nothing fails any more the world goes on"),
+];
+
 /// What the judges say about a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {

@@ -78,8 +78,10 @@ impl Node {
         if !self.lead.leads || done.epoch != self.seen {
             return;
         }
+        let stale = self.mutant == Some(Mutant::StaleDone);
         if let Some(committed) = &self.lead.committed
             && done.tick <= committed.tick
+            && !stale
         {
             if done.tick == committed.tick {
                 let message = Message::Commit(committed.clone());
@@ -87,7 +89,6 @@ impl Node {
             }
             return;
         }
-        let stale = self.mutant == Some(Mutant::StaleDone);
         if Some(done.tick) == self.tick() || stale {
             self.lead.dones.insert(done.from, done);
             self.lead_on(now, out);

@@ -75,7 +75,8 @@ fn difference(tick: Tick, right: &[Touch], found: &[Touch]) -> String {
     let extra = found.iter().find(|touch| !right.contains(touch));
     let doubled = found.windows(2).find(|pair| pair[0] == pair[1]);
     format!(
-        "tick {}: {} pairs instead of {}; missing {missing:?}, too many {extra:?}, twice {doubled:?}",
+        "tick {}: {} pairs instead of {}; missing {missing:?}, too many {extra:?}, \
+         twice {doubled:?}",
         tick.0,
         found.len(),
         right.len()

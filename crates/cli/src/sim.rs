@@ -1,0 +1,197 @@
+//! `jostle sim`: a cluster under seeded faults, with referees.
+
+use crate::error::CliError;
+use crate::progress::Progress;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use jostle_proto::Mutant;
+use jostle_sim::{Options, Outcome, RULES, Violation, Weather, run as run_seed};
+use serde::Serialize;
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Debug, Args)]
+pub(crate) struct SimArgs {
+    /// Nodes at the beginning; more may come
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64), default_value = "4")]
+    nodes: u32,
+    /// Objects, without the six walls
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "80")]
+    objects: u32,
+    /// Seconds of the world's time in which things go wrong; as many again in which they do not
+    #[arg(long, default_value = "2", value_parser = parse_seconds)]
+    seconds: f64,
+    /// The first seed
+    #[arg(long, default_value = "1")]
+    seed: u64,
+    /// How many seeds, over all cores
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
+    /// How much goes wrong
+    #[arg(long, value_name = "WEATHER", default_value = "storm")]
+    faults: FaultsArg,
+    /// Ticks per second
+    #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rate: u32,
+    /// Build in a mistake, to see that it is found
+    #[arg(long, value_name = "NAME", value_parser = mutants())]
+    mutant: Option<Mutant>,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FaultsArg {
+    None,
+    Calm,
+    Storm,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 3600.0 => Ok(seconds),
+        _ => Err(format!("expected seconds, more than 0 and at most 3600, found {text:?}")),
+    }
+}
+
+fn mutants() -> impl TypedValueParser<Value = Mutant> {
+    let names = Mutant::ALL.map(|(_, name)| name);
+    PossibleValuesParser::new(names).try_map(|name| {
+        Mutant::from_name(&name).ok_or_else(|| format!("no mutant is called {name:?}"))
+    })
+}
+
+#[derive(Serialize)]
+struct Output {
+    seeds: u64,
+    violations: u64,
+    referees: Vec<RefereeOutput>,
+    /// The first failures.
+    failures: Vec<Failure>,
+    ticks: u64,
+    collisions: u64,
+    messages: u64,
+    crashes: u64,
+    views: u64,
+    events: u64,
+    /// Of all runs: the same for the same seeds.
+    trace: String,
+}
+
+#[derive(Serialize)]
+struct RefereeOutput {
+    rule: &'static str,
+    what: &'static str,
+    violations: u64,
+}
+
+#[derive(Serialize)]
+struct Failure {
+    seed: u64,
+    rule: &'static str,
+    seconds: f64,
+    what: String,
+}
+
+/// The most failures that are listed.
+const FAILURES_MAX: usize = 10;
+
+/// Says whether a rule was broken.
+pub(crate) fn run(args: &SimArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    let outcomes = run_all(args);
+    let output = summary(&outcomes);
+    if args.json {
+        serde_json::to_writer(&mut *out, &output)?;
+        writeln!(out)?;
+    } else {
+        print(&output, out)?;
+    }
+    Ok(output.violations > 0)
+}
+
+/// Runs all seeds, each core taking the next; in the order of the seeds.
+fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
+    let weather = match args.faults {
+        FaultsArg::None => Weather::None,
+        FaultsArg::Calm => Weather::Calm,
+        FaultsArg::Storm => Weather::Storm,
+    };
+    let &SimArgs { nodes, objects, seconds, rate, mutant, .. } = args;
+    let options = Options { nodes, objects, seconds, weather, mutant, rate };
+    let next = AtomicU64::new(0);
+    let progress = Mutex::new(Progress::new(args.seeds as usize, true));
+    let done = Mutex::new(Vec::new());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores.min(args.seeds as usize) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= args.seeds {
+                        return;
+                    }
+                    let seed = args.seed.wrapping_add(at);
+                    let outcome = run_seed(seed, options);
+                    let Ok(mut done) = done.lock() else { return };
+                    done.push((seed, outcome));
+                    if let Ok(mut progress) = progress.lock() {
+                        progress.done(done.len());
+                    }
+                }
+            });
+        }
+    });
+    let mut outcomes = done.into_inner().unwrap_or_default();
+    outcomes.sort_by_key(|(seed, _)| seed.wrapping_sub(args.seed));
+    outcomes
+}
+
+fn summary(outcomes: &[(u64, Outcome)]) -> Output {
+    let sum = |part: fn(&Outcome) -> u64| outcomes.iter().map(|(_, outcome)| part(outcome)).sum();
+    let broken: Vec<(u64, &Violation)> = outcomes
+        .iter()
+        .flat_map(|(seed, outcome)| outcome.verdict.violations.iter().map(move |v| (*seed, v)))
+        .collect();
+    let referees = RULES.map(|(rule, what)| RefereeOutput {
+        rule,
+        what,
+        violations: broken.iter().filter(|(_, violation)| violation.rule == rule).count() as u64,
+    });
+    let failures = broken.iter().take(FAILURES_MAX).map(|(seed, violation)| Failure {
+        seed: *seed,
+        rule: violation.rule,
+        seconds: violation.time.0 as f64 / 1e6,
+        what: violation.what.clone(),
+    });
+    let trace = outcomes.iter().fold(0u64, |sum, (_, o)| sum.rotate_left(7) ^ o.trace);
+    Output {
+        seeds: outcomes.len() as u64,
+        violations: broken.len() as u64,
+        referees: referees.into(),
+        failures: failures.collect(),
+        ticks: sum(|outcome| outcome.ticks),
+        collisions: sum(|outcome| outcome.collisions),
+        messages: sum(|outcome| outcome.messages),
+        crashes: sum(|outcome| outcome.crashes),
+        views: sum(|outcome| outcome.views),
+        events: sum(|outcome| outcome.events),
+        trace: format!("{trace:016x}"),
+    }
+}
+
+fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
+    for failure in &output.failures {
+        let Failure { seed, rule, seconds, what } = failure;
+        writeln!(out, "seed {seed}: {rule} at {seconds:.3} s: {what}")?;
+    }
+    for RefereeOutput { rule, what, violations } in &output.referees {
+        let verdict = if *violations == 0 { "kept".to_string() } else { format!("{violations}×") };
+        writeln!(out, "{rule:<3} {verdict:>6}  {what}")?;
+    }
+    let Output { seeds, ticks, collisions, messages, crashes, views, trace, .. } = output;
+    writeln!(out, "{seeds} seeds: {ticks} ticks, {collisions} collisions, {messages} messages")?;
+    writeln!(out, "{crashes} crashes, {views} views; trace {trace}")?;
+    Ok(())
+}

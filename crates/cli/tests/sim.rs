@@ -1,0 +1,58 @@
+//! `jostle sim`: verdicts, mutants, exit codes, and that a seed is a seed.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+fn sim(args: &[&str]) -> (i32, Value) {
+    let output = Folder::new("sim").jostle(&[&["sim", "--json"], args].concat());
+    let json = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code().unwrap(), json)
+}
+
+#[test]
+fn a_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
+    let (code, first) = sim(&["--seeds", "60", "--seed", "100"]);
+    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    assert_eq!(first["seeds"], 60);
+    for what in ["ticks", "collisions", "crashes", "views"] {
+        assert!(first[what].as_u64().unwrap() > 10, "{what}: {first}");
+    }
+    let (_, second) = sim(&["--seeds", "60", "--seed", "100"]);
+    assert_eq!(first, second);
+}
+
+#[test]
+fn without_faults_the_union_of_the_nodes_is_one_machine() {
+    for nodes in ["1", "2", "3", "5", "8", "13", "32"] {
+        let (code, json) = sim(&["--faults", "none", "--nodes", nodes, "--objects", "200"]);
+        assert_eq!(code, 0, "{nodes} nodes: {}", json["failures"]);
+        assert!(json["collisions"].as_u64().unwrap() > 100, "{json}");
+    }
+}
+
+#[test]
+fn every_mutant_is_caught() {
+    let mutants = [
+        ("midpoint", "20"),
+        ("no-backup", "60"),
+        ("stale-done", "60"),
+        ("no-stable-record", "100"),
+        ("publish-early", "400"),
+        ("drop-pending-tick", "100"),
+    ];
+    for (mutant, seeds) in mutants {
+        let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant]);
+        assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
+        assert!(!json["failures"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn bad_questions_are_refused() {
+    for args in [&["--mutant", "nobody"][..], &["--nodes", "0"], &["--seconds", "-1"]] {
+        let output = Folder::new("sim-bad").jostle(&[&["sim"], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+    }
+}
