@@ -8,6 +8,7 @@
 mod object;
 mod state;
 mod time;
+pub mod wire;
 
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid};
 pub use state::{Block, POSITION_UNIT, Rotation, State, VELOCITY_UNIT};
