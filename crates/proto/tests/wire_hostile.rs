@@ -251,7 +251,10 @@ fn any_bytes_give_an_error_or_a_message() {
         taken[which] += usize::from(check(target, &mutated, &|| format!("seed {seed}")));
     }
     for (target, taken) in targets.iter().zip(taken) {
-        println!("{}: {taken} of {} taken", target.name, mutations / targets.len());
+        let tried = mutations / targets.len();
+        println!("{}: {taken} of {tried} taken", target.name);
+        // A mutator that never or always breaks the message tests half of the decoder.
+        assert!((tried / 1000..=tried / 2).contains(&taken), "{}: {taken}", target.name);
     }
     lengths_are_not_believed();
 }

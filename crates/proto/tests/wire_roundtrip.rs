@@ -40,6 +40,8 @@ fn objects() -> impl Strategy<Value = Vec<Object>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn whole_lists_come_back(objects in objects(), tick: u64) {
         let snapshot = Snapshot::new(Tick(tick), objects).unwrap();
@@ -47,7 +49,8 @@ proptest! {
         snapshot.encode(&mut bytes);
         prop_assert_eq!(Snapshot::decode(&bytes[3..], 40), Ok(snapshot.clone()));
         if let Some(most) = snapshot.objects().len().checked_sub(1) {
-            let refused = matches!(Snapshot::decode(&bytes[3..], most), Err(WireError::TooMany { .. }));
+            let outcome = Snapshot::decode(&bytes[3..], most);
+            let refused = matches!(outcome, Err(WireError::TooMany { .. }));
             prop_assert!(refused);
         }
     }

@@ -83,7 +83,8 @@ mod tests {
         fn a_forecast_is_tick_by_tick(
             position: [i32; 3], velocity: [i16; 3], spin: [i16; 3], bits: u64,
             from in prop_oneof![0..1000u64, Just(u64::MAX - 2000)],
-            ticks in 0..=TURNS, rate in prop_oneof![Just(0u32), Just(60), Just(u32::MAX), 1..200u32],
+            ticks in 0..=TURNS,
+            rate in prop_oneof![Just(0u32), Just(60), Just(u32::MAX), 1..200u32],
         ) {
             let position = position.map(|along| along / 2);
             let rotation = Rotation::from_bits(bits);
