@@ -2,7 +2,9 @@
 
 mod wire_samples;
 
-use jostle_proto::wire::{CHUNK_BYTES, Incoming, Outgoing, Snapshot, WINDOW, WireError, light};
+use jostle_proto::wire::{
+    CHUNK_BYTES, Chunk, Incoming, Outgoing, Snapshot, WINDOW, WireError, light,
+};
 use jostle_proto::{Class, Object, ObjectId, Rotation, ShapeId, State, Tick};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -65,6 +67,10 @@ proptest! {
         let mut bytes = Vec::new();
         now.encode_since(&base, rate, &mut bytes);
         prop_assert_eq!(Snapshot::decode_since(&base, &bytes, 40), Ok(now.clone()));
+        if let Some(most) = now.objects().len().checked_sub(1) {
+            let refused = Snapshot::decode_since(&base, &bytes, most).is_err();
+            prop_assert!(refused);
+        }
         if base != now {
             let other = Snapshot::decode_since(&now, &bytes, 40);
             let (have, found) = (now.digest(), base.digest());
@@ -286,6 +292,8 @@ fn chunks_that_do_not_fit_are_refused() {
     let mut behind = first.clone();
     behind.index = u32::MAX;
     assert_eq!(receiver.take(behind), unfit);
+    let end = Chunk { length: CHUNK_BYTES as u64, index: 1, bytes: vec![], ..first.clone() };
+    assert_eq!(receiver.take(end), unfit);
     let mut short = first.clone();
     short.bytes.pop();
     assert_eq!(receiver.take(short), unfit);

@@ -204,6 +204,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
         #[test]
         fn numbers_come_back(
             list in prop::collection::vec((any::<u64>(), 0..64u32, 0..32u32), 0..200),
@@ -248,6 +250,21 @@ mod tests {
             let best = (0..32).map(size).min().unwrap();
             prop_assert!(size(lengths.order()) <= best + best / 8 + 2);
         }
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_end_and_nothing_left_before_it() {
+        let mut reader = BitReader::new(&[255]);
+        assert_eq!(reader.bits(8), Ok(255));
+        assert_eq!(reader.bits(1), Err(WireError::Short));
+        for (bytes, extra) in [(&[3, 0][..], 1), (&[1, 0, 0], 2), (&[129], 1), (&[3], 1)] {
+            let mut reader = BitReader::new(bytes);
+            assert_eq!(reader.bits(1), Ok(1));
+            assert_eq!(reader.finish(), Err(WireError::Trailing { extra }));
+        }
+        let mut reader = BitReader::new(&[1]);
+        assert_eq!(reader.bits(1), Ok(1));
+        assert_eq!(reader.finish(), Ok(()));
     }
 
     #[test]

@@ -280,3 +280,38 @@ pub(super) fn read_objects(from: &mut BitReader, most: usize) -> Result<Vec<Obje
         .map(|((id, (class, shape)), state)| Object { id: ObjectId(id), class, shape, state })
         .collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_beyond_the_last_are_refused() {
+        let mut bytes = Vec::new();
+        let mut bits = BitWriter::new(&mut bytes);
+        write_rising(&mut bits, [3, 7, u64::MAX].into_iter());
+        bits.finish();
+        let read = |most, last| read_rising(&mut BitReader::new(&bytes), most, last);
+        assert_eq!(read(3, u64::MAX), Ok(vec![3, 7, u64::MAX]));
+        let beyond = Err(WireError::Malformed("ids beyond the last"));
+        assert_eq!(read(3, u64::MAX - 1), beyond);
+        assert_eq!(read(2, u64::MAX), Err(WireError::TooMany { count: 3, most: 2 }));
+        bytes.clear();
+        let mut bits = BitWriter::new(&mut bytes);
+        bits.number(2, COUNT_ORDER);
+        bits.bits(0, ORDER_BITS);
+        bits.number(u64::MAX, 0);
+        bits.number(0, 0);
+        bits.finish();
+        assert_eq!(read_rising(&mut BitReader::new(&bytes), 2, u64::MAX), beyond);
+    }
+
+    #[test]
+    fn differences_that_no_states_have_are_refused() {
+        let mut state = State::default();
+        assert!(turn(&mut state, [0, 0, 0, 4]).is_err());
+        assert!(turn(&mut state, [0, 1 << PART_BITS, 0, 0]).is_err());
+        assert!(accelerate(&mut state.spin, [0, 0, 1 << 16, 0]).is_err());
+        assert_eq!(state, State::default());
+    }
+}

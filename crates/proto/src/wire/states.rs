@@ -2,10 +2,15 @@
 //! the receiver is known to have.
 //!
 //! A delta first lets the old objects fly on for the ticks between ([`State::moved`]); what then
-//! is as the receiver expects costs nothing. (Measured for 1000 objects of which 700 move: see
-//! `tests/wire_bytes.rs`.) A delta carries the digest of the list it starts from and half of the
-//! digest of its outcome: it is never applied to another list, and nobody goes on with an outcome
-//! that the sender does not have (invariant S2).
+//! is as the receiver expects costs nothing. It carries the digest of the list it starts from and
+//! half of the digest of its outcome: it is never applied to another list, and nobody goes on with
+//! an outcome that the sender does not have (invariant S2).
+//!
+//! Measured, bytes for 1000 objects of which 700 move, in an ordinary tick and if all of them
+//! accelerate all the time (worlds of `tests/wire_bytes.rs`): this 1457 and 6344; without foresight
+//! 6898 and 8235; bitcode 0.6 over the same columns 2936 and 13804, without foresight 18801 and
+//! 26448, because one large number widens its whole column. bitcode's coding takes microseconds,
+//! this one's about a hundred; half of that is the foresight.
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter};
