@@ -17,6 +17,7 @@ mod space;
 mod state;
 mod time;
 mod view;
+pub mod wire;
 
 pub use detect::{Detector, Shapes};
 pub use directory::Directory;

@@ -32,7 +32,20 @@ pub struct State {
 /// A rotation as the three smaller parts of a quaternion, in 20 bits each, and which one is left
 /// out. The part left out is positive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "u64", into = "u64")]
 pub struct Rotation(u64);
+
+impl From<u64> for Rotation {
+    fn from(bits: u64) -> Rotation {
+        Rotation::from_bits(bits)
+    }
+}
+
+impl From<Rotation> for u64 {
+    fn from(rotation: Rotation) -> u64 {
+        rotation.0
+    }
+}
 
 const PART_BITS: u32 = 20;
 const PART_MASK: u64 = (1 << PART_BITS) - 1;
