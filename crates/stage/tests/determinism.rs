@@ -52,8 +52,8 @@ fn run(file: &str, steps: usize, threads: usize) -> (Vec<u64>, Vec<String>) {
 ///
 /// To renew: run `cargo test -p jostle-stage --test determinism`, which prints the table as it is
 /// now. It changes when a scene, a hierarchy, a response or what is saved of a world changes; a
-/// change that has another reason is a mistake. (What turns between two rotations needs arc tangents
-/// and sines, whose last bit the platform decides.)
+/// change that has another reason is a mistake. (What turns between two rotations needs arc
+/// tangents and sines, whose last bit the platform decides.)
 const GOLDEN: [(&str, usize, usize, u64); 7] = [
     ("car.wrl", 2, 0, 0x0b3b_ad0d_eb19_e8ae),
     ("ignore.wrl", 128, 8, 0x4056_c213_13f1_585a),
