@@ -13,20 +13,22 @@ fn sim(args: &[&str]) -> (i32, Value) {
 
 #[test]
 fn a_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
-    let (code, first) = sim(&["--seeds", "60", "--seed", "100"]);
+    let (code, first) = sim(&["--seeds", "60", "--seed", "100", "--boxes"]);
     assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
     assert_eq!(first["seeds"], 60);
     for what in ["ticks", "collisions", "crashes", "views"] {
         assert!(first[what].as_u64().unwrap() > 10, "{what}: {first}");
     }
-    let (_, second) = sim(&["--seeds", "60", "--seed", "100"]);
+    let (_, second) = sim(&["--seeds", "60", "--seed", "100", "--boxes"]);
     assert_eq!(first, second);
 }
 
 #[test]
 fn without_faults_the_union_of_the_nodes_is_one_machine() {
-    for nodes in ["1", "2", "3", "5", "8", "13", "32"] {
-        let (code, json) = sim(&["--faults", "none", "--nodes", nodes, "--objects", "200"]);
+    for (nodes, matter) in [("1", ""), ("2", "--boxes"), ("3", ""), ("8", ""), ("32", "--boxes")] {
+        let args = ["--faults", "none", "--nodes", nodes, "--objects", "200", matter];
+        let used = if matter.is_empty() { &args[..6] } else { &args[..] };
+        let (code, json) = sim(used);
         assert_eq!(code, 0, "{nodes} nodes: {}", json["failures"]);
         assert!(json["collisions"].as_u64().unwrap() > 100, "{json}");
     }
@@ -43,7 +45,7 @@ fn every_mutant_is_caught() {
         ("drop-pending-tick", "100"),
     ];
     for (mutant, seeds) in mutants {
-        let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant]);
+        let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);
         assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
         assert!(!json["failures"].as_array().unwrap().is_empty());
     }

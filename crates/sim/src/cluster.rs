@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Verdict};
-use crate::world::{Start, draw};
+use crate::world::{Matter, Start, draw};
 use jostle_proto::{
     Address, Directory, Member, Message, Mutant, Node, NodeId, Output, Time, Timing, Want,
 };
@@ -17,6 +17,8 @@ pub struct Options {
     pub nodes: u32,
     /// Objects, without the six walls.
     pub objects: u32,
+    /// What they are made of.
+    pub matter: Matter,
     /// Seconds in which things go wrong; as many again in which they do not.
     pub seconds: f64,
     /// How much goes wrong.
@@ -107,7 +109,7 @@ pub fn run(seed: u64, options: Options) -> Outcome {
 impl Cluster {
     fn new(seed: u64, options: Options) -> Cluster {
         let mut dice = Dice::new(seed);
-        let start = draw(options.objects, &mut dice);
+        let start = draw(options.objects, options.matter, &mut dice);
         let faults = Faults::draw(options.weather, &mut dice);
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };

@@ -15,3 +15,4 @@ pub use cluster::{Options, Outcome, run};
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
 pub use referee::{RULES, Verdict, Violation};
+pub use world::Matter;

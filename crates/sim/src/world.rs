@@ -1,7 +1,10 @@
 //! Worlds to fight over.
 
 use crate::dice::Dice;
+use glam::DVec3;
+use jostle_geom::{Mesh, Model, Quality, solids};
 use jostle_proto::{Block, Class, Object, ObjectId, POSITION_UNIT, ShapeId, Shapes, Solid, State};
+use std::sync::Arc;
 
 /// A world at its beginning.
 #[derive(Clone, Debug)]
@@ -17,20 +20,45 @@ fn metres(length: f64) -> i32 {
     (length / POSITION_UNIT) as i32
 }
 
-/// Boxes of mixed sizes in a cube with walls, dense enough to collide all the time; some of them
+fn model_of(mesh: Mesh) -> Arc<Model> {
+    Arc::new(Model::build(mesh, Quality::Fast))
+}
+
+/// A box with this half edge, or a ball of triangles that just fits into it.
+fn solid(size: f64, matter: Matter) -> Solid {
+    let model = match matter {
+        Matter::Boxes => None,
+        Matter::Meshes => solids::sphere(size, size * 0.05).ok().map(model_of),
+    };
+    // Rounded up, and more than any rounding of a turned vertex.
+    Solid { half: [metres(size) + 2; 3], model }
+}
+
+/// What objects are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Matter {
+    /// Boxes that are never turned: cheap, for long campaigns.
+    Boxes,
+    /// Triangles that turn, tested exactly.
+    Meshes,
+}
+
+/// Objects of mixed sizes in a cube with walls, dense enough to collide all the time; some of them
 /// avatars, some very large.
-pub(crate) fn draw(objects: u32, dice: &mut Dice) -> Start {
+pub(crate) fn draw(objects: u32, matter: Matter, dice: &mut Dice) -> Start {
     let half = metres(4.0 + f64::from(objects).cbrt() * 0.9);
-    let mut solids: Vec<Solid> = [0.1, 0.3, 0.6, 1.2, 3.0]
-        .iter()
-        .map(|&size| Solid { half: [metres(size); 3], model: None })
-        .collect();
+    let mut solids: Vec<Solid> =
+        [0.1, 0.3, 0.6, 1.2, 3.0].iter().map(|&size| solid(size, matter)).collect();
     let walls = solids.len() as u32;
     let thick = metres(1.0);
     for axis in 0..3 {
         let mut size = [half + 2 * thick; 3];
         size[axis] = thick;
-        solids.push(Solid { half: size, model: None });
+        let model = (matter == Matter::Meshes).then(|| {
+            let edges = size.map(|half| 2.0 * f64::from(half) * POSITION_UNIT);
+            solids::cuboid(DVec3::from_array(edges)).ok().map(model_of)
+        });
+        solids.push(Solid { half: size, model: model.flatten() });
     }
     let mut made = Vec::new();
     let mut avatars = Vec::new();
@@ -52,7 +80,11 @@ pub(crate) fn draw(objects: u32, dice: &mut Dice) -> Start {
             Class::Immovable => [0; 3],
             _ => [(); 3].map(|()| dice.between(-2000, 2000) as i16),
         };
-        let state = State { position, velocity, ..State::default() };
+        let spin = match (class, matter) {
+            (Class::Dynamic, Matter::Meshes) => [(); 3].map(|()| dice.between(-500, 500) as i16),
+            _ => [0; 3],
+        };
+        let state = State { position, velocity, spin, ..State::default() };
         made.push(Object { id, class, shape, state });
     }
     for axis in 0..3 {
