@@ -5,8 +5,9 @@ use crate::progress::Progress;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jostle_proto::Mutant;
-use jostle_sim::{Matter, Options, Outcome, RULES, Violation, Weather, run as run_seed};
+use jostle_sim::{Matter, Options, Outcome, RULES, Sometimes, Violation, Weather, run as run_seed};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,6 +80,8 @@ struct Output {
     crashes: u64,
     views: u64,
     events: u64,
+    /// How often rare things happened.
+    sometimes: BTreeMap<&'static str, u64>,
     /// Of all runs: the same for the same seeds.
     trace: String,
 }
@@ -169,6 +172,8 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         seconds: violation.time.0 as f64 / 1e6,
         what: violation.what.clone(),
     });
+    let add = |sum: Sometimes, (_, outcome): &(u64, Outcome)| sum.plus(outcome.sometimes);
+    let sometimes = outcomes.iter().fold(Sometimes::default(), add);
     let trace = outcomes.iter().fold(0u64, |sum, (_, o)| sum.rotate_left(7) ^ o.trace);
     Output {
         seeds: outcomes.len() as u64,
@@ -181,6 +186,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         crashes: sum(|outcome| outcome.crashes),
         views: sum(|outcome| outcome.views),
         events: sum(|outcome| outcome.events),
+        sometimes: sometimes.counts().into_iter().collect(),
         trace: format!("{trace:016x}"),
     }
 }
@@ -194,6 +200,9 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
         let verdict = if *violations == 0 { "kept".to_string() } else { format!("{violations}×") };
         writeln!(out, "{rule:<3} {verdict:>6}  {what}")?;
     }
+    let rare: Vec<String> =
+        output.sometimes.iter().map(|(what, count)| format!("{what} {count}")).collect();
+    writeln!(out, "{}", rare.join(", "))?;
     let Output { seeds, ticks, collisions, messages, crashes, views, trace, .. } = output;
     writeln!(out, "{seeds} seeds: {ticks} ticks, {collisions} collisions, {messages} messages")?;
     writeln!(out, "{crashes} crashes, {views} views; trace {trace}")?;

@@ -62,6 +62,12 @@ impl Tree {
         owners
     }
 
+    /// All nodes that own something, sorted.
+    #[must_use]
+    pub fn owners(&self) -> Vec<NodeId> {
+        self.owners_meeting(&Block { min: [i32::MIN; 3], max: [i32::MAX; 3] })
+    }
+
     fn collect(&self, block: &Block, owners: &mut Vec<NodeId>) {
         match self {
             Tree::Leaf(node) => owners.push(*node),

@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
-use crate::referee::{Referees, Verdict};
+use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Matter, Start, draw};
 use jostle_proto::{
     Address, Directory, Member, Message, Mutant, Node, NodeId, Output, Time, Timing, Want,
@@ -44,6 +44,8 @@ pub struct Outcome {
     pub crashes: u64,
     /// Views that the directory made.
     pub views: u64,
+    /// What must happen now and then.
+    pub sometimes: Sometimes,
     /// Events that were worked through.
     pub events: u64,
     /// The same for the same seed, whatever machine it runs on.
@@ -435,6 +437,8 @@ impl Cluster {
             machine.life = node.member().life;
             machine.alarm += 1;
             self.outcome.crashes += 1;
+            let leads = self.directory.view().leader().is_some_and(|leader| leader.node == id);
+            self.referees.crashed(leads);
             let later = 200_000 + self.dice.below(2_000_000);
             self.after(later, What::Revive(id));
         }
@@ -459,6 +463,14 @@ impl Cluster {
     fn finish(self) -> Outcome {
         let views = self.directory.view().epoch.0;
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
-        Outcome { verdict: self.referees.verdict(), ticks, collisions, views, ..self.outcome }
+        let sometimes = self.referees.sometimes();
+        Outcome {
+            verdict: self.referees.verdict(),
+            sometimes,
+            ticks,
+            collisions,
+            views,
+            ..self.outcome
+        }
     }
 }

@@ -14,5 +14,5 @@ mod world;
 pub use cluster::{Options, Outcome, run};
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
-pub use referee::{RULES, Verdict, Violation};
+pub use referee::{RULES, Sometimes, Verdict, Violation};
 pub use world::Matter;

@@ -2,11 +2,14 @@
 
 mod one_machine;
 mod one_owner;
+mod sometimes;
 mod views;
 
 use jostle_proto::{Address, Commit, Message, Object, Shapes, Time};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
+pub use sometimes::Sometimes;
+use sometimes::Watch;
 use views::Views;
 
 /// What went against a rule.
@@ -21,14 +24,16 @@ pub struct Violation {
 }
 
 /// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
-pub const RULES: [(&str, &str); 9] = [
+pub const RULES: [(&str, &str); 11] = [
     ("A2", "an object has one owner in a tick"),
+    ("A5", "no object is lost"),
     ("C1", "what is published is what one machine would have found"),
     ("C2", "a pair is reported by one node"),
     ("C3", "ticks are published without gaps, and never in other words"),
     ("E1", "views are made from older ones"),
     ("E2", "a view has one leader, a tick one result"),
     ("E3", "whoever is left out has a buddy who is not"),
+    ("E4", "every region has an owner who is a member"),
     ("S1", "copies of an object are the same"),
     ("L1", "when nothing fails any more the world goes on"),
 ];
@@ -45,6 +50,7 @@ pub(crate) struct Referees {
     one_machine: OneMachine,
     one_owner: OneOwner,
     views: Views,
+    watch: Watch,
     violations: Vec<Violation>,
 }
 
@@ -54,6 +60,7 @@ impl Referees {
             one_machine: OneMachine::new(objects, shapes, rate),
             one_owner: OneOwner::new(objects),
             views: Views::default(),
+            watch: Watch::default(),
             violations: Vec::new(),
         }
     }
@@ -61,8 +68,9 @@ impl Referees {
     /// A machine has sent something.
     pub(crate) fn sent(&mut self, now: Time, from: Address, to: Address, message: &Message) {
         let mut said = Vec::new();
-        self.one_owner.sent(message, &mut said);
-        self.views.sent(from, to, message, &mut said);
+        self.one_owner.sent(to, message, &mut said);
+        self.views.sent(from, message, &mut said);
+        self.watch.sent(to, message);
         self.note(now, said);
     }
 
@@ -73,10 +81,19 @@ impl Referees {
         self.note(now, said);
     }
 
-    /// Somebody was killed: what it says from now on, it says in another life.
+    /// Something is against a rule.
     pub(crate) fn note(&mut self, time: Time, said: Vec<(&'static str, String)>) {
         let fresh = said.into_iter().map(|(rule, what)| Violation { rule, what, time });
         self.violations.extend(fresh);
+    }
+
+    /// A node has died; `leads` if it led.
+    pub(crate) fn crashed(&mut self, leads: bool) {
+        self.watch.sometimes.leader_crashes += u64::from(leads);
+    }
+
+    pub(crate) fn sometimes(&self) -> Sometimes {
+        self.watch.sometimes
     }
 
     pub(crate) fn failed(&self) -> bool {

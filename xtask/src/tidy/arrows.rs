@@ -131,8 +131,6 @@ mod tests {
             ("jostle-geom", "glam"),
             ("jostle-scene", "jostle-geom"),
             ("jostle-world", "jostle-geom"),
-            // From scenes to worlds, so that neither of them knows the other.
-            ("jostle-stage", &["jostle-scene", "jostle-world", "jostle-geom"]),
             ("jostle-assembly", "jostle-world"),
             ("jostle-proto", "jostle-world"),
             ("jostle-sim", "jostle-proto"),

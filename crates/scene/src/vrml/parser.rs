@@ -187,7 +187,7 @@ impl<'s, 'p> Parser<'s, 'p> {
     /// The kind that the tables know under a name, if the papers' nodes are wanted or it is not
     /// one of them.
     pub(super) fn built_in(&mut self, name: &'s [u8]) -> Option<Kind> {
-        // A file uses few kinds, so looking through them all is faster than a hash.
+        // A file uses few kinds, so a list of them is enough.
         if let Some((_, kind)) = self.kinds.iter().find(|(known, _)| *known == name) {
             return Some(kind.clone());
         }

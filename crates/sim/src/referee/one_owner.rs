@@ -1,7 +1,7 @@
-//! A2, C2, S1: in a tick no object is handed to two, nobody reports a pair that another reports,
+//! A2, A5, C2, S1: in a tick no object is lost and no object is handed to two, nobody reports a pair that another reports,
 //! and copies of an object with the same tick are the same.
 
-use jostle_proto::{Bundle, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
+use jostle_proto::{Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
 use std::collections::BTreeMap;
 
 pub(super) struct OneOwner {
@@ -17,10 +17,16 @@ impl OneOwner {
         OneOwner { given: BTreeMap::new(), reported: BTreeMap::new(), objects: objects.len() }
     }
 
-    pub(super) fn sent(&mut self, message: &Message, said: &mut Vec<(&'static str, String)>) {
-        match message {
-            Message::Bundle(bundle) => self.bundle(bundle, said),
-            Message::Done(done) => self.done(done, said),
+    pub(super) fn sent(
+        &mut self,
+        to: Address,
+        message: &Message,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        match (message, to) {
+            (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
+            (Message::Done(done), _) => self.done(done, said),
+            (Message::Commit(commit), _) => self.committed(commit, said),
             _ => {}
         }
         while self.given.len() > 4 {
@@ -31,11 +37,12 @@ impl OneOwner {
         }
     }
 
-    fn bundle(&mut self, bundle: &Bundle, said: &mut Vec<(&'static str, String)>) {
+    fn bundle(&mut self, to: NodeId, bundle: &Bundle, said: &mut Vec<(&'static str, String)>) {
         let key = (bundle.epoch, bundle.tick);
         let given = self.given.entry(key).or_default();
         let owned = bundle.backup.iter().map(|object| (bundle.from, *object));
-        for (owner, object) in owned.chain(bundle.entrusted.iter().copied()) {
+        let handed = bundle.transfers.iter().map(|object| (to, *object));
+        for (owner, object) in owned.chain(handed).chain(bundle.entrusted.iter().copied()) {
             let known = given.entry(object.id).or_insert((owner, object));
             if known.0 != owner {
                 let (a, b) = (known.0.0, owner.0);
@@ -50,6 +57,17 @@ impl OneOwner {
         }
         if given.len() > self.objects {
             said.push(("A2", format!("tick {}: more objects than there are", bundle.tick.0)));
+        }
+    }
+
+    /// Everybody has told what they hold: nothing may be missing. (One who is alone tells nobody.)
+    fn committed(&self, commit: &Commit, said: &mut Vec<(&'static str, String)>) {
+        if let Some(given) = self.given.get(&(commit.epoch, commit.tick))
+            && given.len() < self.objects
+        {
+            let held = given.len();
+            let what = format!("{held} of {} objects have an owner", self.objects);
+            said.push(("A5", format!("tick {}: {what}", commit.tick.0)));
         }
     }
 

@@ -16,7 +16,6 @@ impl Views {
     pub(super) fn sent(
         &mut self,
         from: Address,
-        _to: Address,
         message: &Message,
         said: &mut Vec<(&'static str, String)>,
     ) {
@@ -53,6 +52,11 @@ impl Views {
         }
         if view.base >= view.epoch {
             said.push(("E1", format!("view {} is made from {}", view.epoch.0, view.base.0)));
+        }
+        for owner in view.tree.owners() {
+            if !view.nodes().any(|node| node == owner) {
+                said.push(("E4", format!("view {}: {} owns and is not in", view.epoch.0, owner.0)));
+            }
         }
         let ring = &view.base_ring;
         for (at, gone) in ring.iter().enumerate().filter(|(_, member)| !view.has(**member)) {
