@@ -6,9 +6,14 @@
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
 mod object;
+mod space;
 mod state;
 mod time;
 
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid};
+pub use space::{
+    Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,
+    reports,
+};
 pub use state::{Block, POSITION_UNIT, Rotation, State, VELOCITY_UNIT};
 pub use time::{Span, Tick, Time};
