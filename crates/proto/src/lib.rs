@@ -5,11 +5,19 @@
 //! the simulator and the network drive the same code and treat every transport as one that
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
+mod groups;
 mod object;
 mod space;
 mod state;
 mod time;
 
+pub use groups::{
+    Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,
+    PingInput, PingOutput, PingRule, Pings, PollInput, PollOutput, PollSettings, Polls, Refusal,
+    Report, SAMPLES, STRIKES, Settled, Sizes, Standing, Tally, Thresholds, Tolerance, TooManyNodes,
+    Vote, VoteCall, VoteClosed, VoteRequest, Window, decider, form, passes, settle, standing,
+    thresholds,
+};
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid};
 pub use space::{
     Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,

@@ -50,7 +50,7 @@ impl Random {
     /// With corners on borders of the tree, just beside them, or anywhere; often without extent.
     pub(crate) fn block(&mut self, tree: &Tree) -> Block {
         let leaves: Vec<_> = tree.leaves().collect();
-        let mut corner = |random: &mut Random| -> [i32; 3] {
+        let corner = |random: &mut Random| -> [i32; 3] {
             let region = tree.region(random.pick(&leaves)).unwrap();
             std::array::from_fn(|axis| match random.below(3) {
                 0 => random.coordinate(),
