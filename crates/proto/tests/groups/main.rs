@@ -162,6 +162,22 @@ fn the_example_of_five_machines() {
     assert_eq!(groups, [vec![a, c, d], vec![b], vec![e]]);
 }
 
+/// "Less than T", and "both of these values" (3.3.7).
+#[test]
+fn the_longer_delay_must_be_below_the_threshold() {
+    let [a, b] = [NodeId(1), NodeId(2)];
+    let mut matrix = Matrix::new(&[a, b]).unwrap();
+    matrix.set(a, b, Span(4));
+    assert_eq!(matrix.mutual(a, b), None, "measured one way only");
+    matrix.set(b, a, Span(5));
+    assert_eq!((matrix.mutual(a, b), matrix.mutual(b, a)), (Some(Span(5)), Some(Span(5))));
+    assert_eq!(form(&matrix, &[], &formation(5, 9, 8)), [[a], [b]]);
+    assert_eq!(form(&matrix, &[], &formation(6, 9, 8)), [[a, b]]);
+    // Together already: up to the other threshold.
+    assert_eq!(form(&matrix, &[vec![a, b]], &formation(3, 5, 8)), [[a, b]]);
+    assert_eq!(form(&matrix, &[vec![a, b]], &formation(3, 4, 8)), [[a], [b]]);
+}
+
 #[test]
 fn few_or_too_many_machines() {
     assert!(form(&Matrix::new(&[]).unwrap(), &[], &formation(5, 5, 8)).is_empty());

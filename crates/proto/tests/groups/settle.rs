@@ -46,7 +46,7 @@ fn rotations_meet_half_way_whatever_their_sign() {
         weight: 1,
         state: State { rotation, ..State::default() },
     };
-    for (a, b) in [(0.0, 0.4), (3.0, 3.4), (-3.4, -3.0), (6.2, 6.4)] {
+    for (a, b) in [(0.0, 0.4), (3.0, 3.4), (-3.4, -3.0), (6.2, 6.4), (4.6, 4.8)] {
         let settled = settle(&[with(1, turned(a)), with(2, turned(b))], &Tolerance::BETWEEN);
         let found = settled.unwrap().state.rotation.quaternion();
         let half = turned((a + b) / 2.0).quaternion();

@@ -91,6 +91,29 @@ fn worlds_that_are_hard_to_cut_are_shared() {
     }
 }
 
+/// Parts of one point cannot be cut: those who are to share a part must find room in it.
+#[test]
+fn a_crowd_in_a_corner_leaves_room_for_everybody() {
+    for end in [i32::MIN, i32::MAX - 2] {
+        let cells = (0..27).map(|at| [at % 3, at / 3 % 3, at / 9].map(|part| end + part));
+        let crowd: Vec<[i32; 3]> = cells.collect();
+        for nodes in [27, 64, 333, 1024] {
+            let names: Vec<_> = (0..nodes).map(NodeId).collect();
+            let tree = Tree::shared_among(&names, &crowd).unwrap();
+            assert_eq!(tree.owners().count(), names.len());
+            check_partition(&tree, &format!("{nodes} nodes at {end}"));
+        }
+        let splits = Splits { split: 1, merge: 0, side_min: 2, ..Splits::default() };
+        let mut tree = Tree::whole(A);
+        tree.adapt(&crowd, &splits).unwrap();
+        for leaf in tree.leaves() {
+            let Region { min, max } = tree.region(leaf).unwrap();
+            assert!((0..3).all(|axis| max[axis] - min[axis] >= 2), "{min:?} {max:?}");
+        }
+        assert_eq!(tree.leaves().count(), 8);
+    }
+}
+
 #[test]
 fn whoever_comes_and_goes_only_what_must_move_moves() {
     let (mut joined, mut left, mut refused) = (0, 0, 0);
