@@ -84,7 +84,7 @@ const EXAMPLES: [Example; 3] = [
         delays: FOUR,
         thesis: &[&[1, 2], &[3, 4]],
     },
-    // Lists of who is near: A says B, C, D and so on.
+    // Lists of who is near: A says B, C, D and so on. The scan shows {E} twice; B is meant once.
     Example {
         case: "4.3.1.4",
         threshold_ms: 2,

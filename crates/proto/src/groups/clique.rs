@@ -2,8 +2,8 @@
 //!
 //! The thesis (3.3.7) writes down all 2^n sets. Here sets grow one member at a time, and a branch
 //! is given up when its colours say that it cannot win: no two linked members have the same colour,
-//! so a set with c colours has no clique of more than c (Tomita and Seki 2003; San Segundo et al. 2011
-//! for bits).
+//! so a set with c colours has no clique of more than c (Tomita and Seki 2003; for bits San Segundo
+//! et al. 2011).
 
 /// Sets that are looked at in one search. Ordinary delays need hundreds for 64 machines; somebody
 /// who lies about delays could make it billions, and then the best so far has to do.
