@@ -5,8 +5,9 @@
 //! so a set with c colours has no clique of more than c (Tomita and Seki 2003; for bits San Segundo
 //! et al. 2011).
 
-/// Sets that are looked at in one search. Ordinary delays need hundreds for 64 machines; somebody
-/// who lies about delays could make it billions, and then the best so far has to do.
+/// Sets that are looked at in one search. Random links between 64 machines need fewer (see the
+/// tests); somebody who lies about delays could make it very many, and then the best so far has to
+/// do.
 pub(super) const STEPS_MAX: u32 = 1 << 16;
 
 /// Who is linked with whom.
@@ -169,7 +170,7 @@ mod tests {
     /// Twelve rings of five, all linked with all others: colours say 36, the truth is 24, and there
     /// are 5^12 sets of that size.
     #[test]
-    fn a_search_that_would_take_hours_is_given_up() {
+    fn a_search_that_would_take_too_long_is_given_up() {
         let mut graph = Graph::default();
         for a in 0..60usize {
             for b in 0..a {
