@@ -1,6 +1,7 @@
 //! Why the command could not answer: which file, what, where.
 
 use jostle_geom::{MeshError, PoseError};
+use jostle_proto::TooManyNodes;
 use jostle_scene::LoadError;
 use jostle_stage::StageError;
 use jostle_world::aura::experiment::ExperimentError;
@@ -38,6 +39,8 @@ pub(crate) enum CliError {
     Send { step: u64, what: String },
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
+    #[error(transparent)]
+    Groups(#[from] TooManyNodes),
     #[error(transparent)]
     Workers(#[from] WorkersError),
     #[error(transparent)]

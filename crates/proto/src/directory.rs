@@ -6,7 +6,7 @@
 use crate::message::Message;
 use crate::node::{Address, Output, Timing};
 use crate::object::NodeId;
-use crate::space::Tree;
+use crate::space::{Tree, TreeError};
 use crate::state::Block;
 use crate::time::Time;
 use crate::view::{Epoch, Member, View, buddy};
@@ -43,7 +43,7 @@ impl Directory {
             base: Epoch(0),
             base_ring: vec![founder],
             ring: vec![founder],
-            tree: Tree::Leaf(founder.node),
+            tree: Tree::whole(founder.node),
         };
         let known = Known { life: founder.life, heard: Time(0) };
         Directory {
@@ -173,17 +173,47 @@ impl Directory {
         if !first && ring == self.current.ring {
             return;
         }
-        let nodes: Vec<NodeId> = ring.iter().map(|member| member.node).collect();
+        let Ok(tree) = self.tree_for(&ring) else { return };
         self.current = View {
             epoch: Epoch(self.current.epoch.0 + 1),
             base: self.stable.epoch,
             base_ring: self.stable.ring.clone(),
             ring,
-            tree: Tree::among(&nodes, self.extent),
+            tree,
         };
         self.changed = now;
         for member in self.current.ring.clone() {
             self.remind(member, Epoch(0), out);
         }
     }
+
+    /// The regions of the stable view, changed only where members come and go. Nobody tells the
+    /// directory where objects are; it takes the world to be filled evenly.
+    fn tree_for(&self, ring: &[Member]) -> Result<Tree, TreeError> {
+        let mut tree = self.stable.tree.clone();
+        let stays = |node: NodeId| ring.iter().any(|member| member.node == node);
+        let points = lattice(&self.extent);
+        for member in ring {
+            if !self.stable.ring.iter().any(|known| known.node == member.node) {
+                tree.join(member.node, &points)?;
+            }
+        }
+        for gone in self.stable.ring.iter().filter(|member| !stays(member.node)) {
+            tree.leave(gone.node)?;
+        }
+        Ok(tree)
+    }
+}
+
+/// Points evenly spread over a block.
+fn lattice(block: &Block) -> Vec<[i32; 3]> {
+    const SIDE: i64 = 8;
+    let at = |axis: usize, part: i64| {
+        let (low, high) = (i64::from(block.min[axis]), i64::from(block.max[axis]));
+        (low + (high - low) * (2 * part + 1) / (2 * SIDE)) as i32
+    };
+    let points = (0..SIDE * SIDE * SIDE).map(|number| {
+        [at(0, number % SIDE), at(1, number / SIDE % SIDE), at(2, number / SIDE / SIDE)]
+    });
+    points.collect()
 }

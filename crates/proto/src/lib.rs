@@ -7,6 +7,7 @@
 
 mod detect;
 mod directory;
+mod groups;
 mod held;
 mod message;
 mod mutant;
@@ -21,12 +22,22 @@ pub mod wire;
 
 pub use detect::{Detector, Shapes};
 pub use directory::Directory;
+pub use groups::{
+    Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,
+    PingInput, PingOutput, PingRule, Pings, PollInput, PollOutput, PollSettings, Polls, Refusal,
+    Report, SAMPLES, STRIKES, Settled, Sizes, Standing, Tally, Thresholds, Tolerance, TooManyNodes,
+    Vote, VoteCall, VoteClosed, VoteRequest, Window, decider, form, passes, settle, standing,
+    thresholds,
+};
 pub use held::{Objects, advance, apply};
 pub use message::{Bundle, Commit, Done, Flush, Message, Resume, Touch, Want};
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid};
-pub use space::Tree;
+pub use space::{
+    Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,
+    reports,
+};
 pub use state::{Block, POSITION_UNIT, Rotation, State, VELOCITY_UNIT};
 pub use time::{Span, Tick, Time};
 pub use view::{Epoch, Member, View};

@@ -1,85 +1,106 @@
-//! Who owns which part of space: a tree of cuts along the axes, with one node at each leaf.
+//! Who is responsible for which part of the world, and who reports a pair.
+//!
+//! The world is cut in two again and again along planes; every machine owns one sub-tree of that
+//! [`Tree`] (Storey 2006, 4.3.1.3). Regions include their lower faces and exclude their upper ones,
+//! so that a point is in exactly one leaf. A pair of objects is known to every machine with a
+//! region that it meets, and reported by the one that owns one point of it.
 
-use crate::object::NodeId;
+mod adapt;
+mod share;
+mod tree;
+
+pub use adapt::Splits;
+pub use tree::{Knot, NODES_MAX, Tree, TreeError, VERTICES_MAX, VertexId};
+
 use crate::state::Block;
-use serde::{Deserialize, Serialize};
 
-/// A tree of cuts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Tree {
-    /// All of it belongs to one node.
-    Leaf(NodeId),
-    /// Below `at` on this axis the first, from there on the second.
-    Cut(u8, i32, Box<Tree>, Box<Tree>),
+/// A part of the world: `min` belongs to it, `max` does not. In 64 bits because the world ends one
+/// beyond the largest number of 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Region {
+    /// The lowest corner.
+    pub min: [i64; 3],
+    /// One beyond the highest corner.
+    pub max: [i64; 3],
 }
 
-impl Tree {
-    /// Cuts a box in equal parts, one for each node.
+impl Region {
+    /// Every point there is.
+    pub const WORLD: Region = Region { min: [i32::MIN as i64; 3], max: [i32::MAX as i64 + 1; 3] };
+
+    /// Is the point in it?
     #[must_use]
-    pub fn among(nodes: &[NodeId], block: Block) -> Tree {
-        match nodes {
-            [] => Tree::Leaf(NodeId(0)),
-            [one] => Tree::Leaf(*one),
-            _ => {
-                let (low, high) = nodes.split_at(nodes.len() / 2);
-                let size = |axis: usize| i64::from(block.max[axis]) - i64::from(block.min[axis]);
-                let axis = [0, 1, 2].into_iter().max_by_key(|&axis| (size(axis), 2 - axis));
-                let axis = axis.unwrap_or(0);
-                let part = size(axis) * low.len() as i64 / nodes.len() as i64;
-                let at = (i64::from(block.min[axis]) + part) as i32;
-                let (mut below, mut above) = (block, block);
-                below.max[axis] = at;
-                above.min[axis] = at;
-                Tree::Cut(
-                    axis as u8,
-                    at,
-                    Box::new(Tree::among(low, below)),
-                    Box::new(Tree::among(high, above)),
-                )
-            }
-        }
+    pub fn contains(&self, point: [i32; 3]) -> bool {
+        (0..3).all(|axis| (self.min[axis]..self.max[axis]).contains(&i64::from(point[axis])))
     }
 
-    /// The node that owns a point.
+    /// Do they share a point?
     #[must_use]
-    pub fn owner_at(&self, point: [i32; 3]) -> NodeId {
-        match self {
-            Tree::Leaf(node) => *node,
-            Tree::Cut(axis, at, below, above) => {
-                let along = point[usize::from(*axis).min(2)];
-                if along < *at { below.owner_at(point) } else { above.owner_at(point) }
-            }
-        }
+    pub fn meets(&self, block: &Block) -> bool {
+        (0..3).all(|axis| {
+            i64::from(block.min[axis]) < self.max[axis]
+                && self.min[axis] <= i64::from(block.max[axis])
+        })
     }
 
-    /// The nodes whose regions a block meets, sorted.
-    #[must_use]
-    pub fn owners_meeting(&self, block: &Block) -> Vec<NodeId> {
-        let mut owners = Vec::new();
-        self.collect(block, &mut owners);
-        owners.sort_unstable();
-        owners.dedup();
-        owners
+    /// How many points there are between its sides along an axis.
+    pub(crate) fn side(&self, axis: usize) -> i64 {
+        self.max[axis] - self.min[axis]
     }
 
-    /// All nodes that own something, sorted.
-    #[must_use]
-    pub fn owners(&self) -> Vec<NodeId> {
-        self.owners_meeting(&Block { min: [i32::MIN; 3], max: [i32::MAX; 3] })
+    /// The part below a cut and the part that begins with it.
+    pub(crate) fn cut(&self, axis: usize, at: i32) -> [Region; 2] {
+        let (mut below, mut above) = (*self, *self);
+        below.max[axis] = i64::from(at);
+        above.min[axis] = i64::from(at);
+        [below, above]
     }
+}
 
-    fn collect(&self, block: &Block, owners: &mut Vec<NodeId>) {
-        match self {
-            Tree::Leaf(node) => owners.push(*node),
-            Tree::Cut(axis, at, below, above) => {
-                let axis = usize::from(*axis).min(2);
-                if block.min[axis] < *at {
-                    below.collect(block, owners);
-                }
-                if block.max[axis] >= *at {
-                    above.collect(block, owners);
-                }
-            }
-        }
+/// Which point of a pair decides who reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// [`Block::reference_point`]: is in both blocks, so its owner knows both.
+    ReferencePoint,
+    /// Between the centres (Storey 2006, 3.2.2.1 and 4.3.2.2). Loses pairs of unequal size, see
+    /// [`reports`]; for laboratories only.
+    Midpoint,
+}
+
+/// The point whose owner reports the pair.
+///
+/// With the thesis' rule nobody reports these two, which overlap; the border is at 5:
+///
+/// ```
+/// use jostle_proto::{Block, NodeId, Rule, Tree, reports};
+///
+/// let large = Block { min: [-8000; 3], max: [8000; 3] };
+/// let small = Block { min: [7500, -1000, -1000], max: [9500, 1000, 1000] };
+/// let border = [[4999, 0, 0], [5001, 0, 0]];
+/// let tree = Tree::shared_among(&[NodeId(1), NodeId(2)], &border)?;
+/// let knows_both = |node| {
+///     [large, small].iter().all(|block| tree.owners_meeting(block).any(|owner| owner == node))
+/// };
+/// assert!(large.meets(&small) && knows_both(NodeId(2)) && !knows_both(NodeId(1)));
+/// assert_eq!(tree.owner_of(reports(&large, &small, Rule::Midpoint)), NodeId(1));
+/// assert_eq!(tree.owner_of(reports(&large, &small, Rule::ReferencePoint)), NodeId(2));
+/// # Ok::<(), jostle_proto::TreeError>(())
+/// ```
+#[must_use]
+pub fn reports(a: &Block, b: &Block, rule: Rule) -> [i32; 3] {
+    match rule {
+        Rule::ReferencePoint => a.reference_point(b),
+        Rule::Midpoint => [0, 1, 2].map(|axis: usize| {
+            let corners = [a.min[axis], a.max[axis], b.min[axis], b.max[axis]];
+            let middle = corners.into_iter().map(i64::from).sum::<i64>().div_euclid(4);
+            i32::try_from(middle).unwrap_or(0)
+        }),
     }
+}
+
+/// Is an object of these half edges so large that every machine is to know it? The ghosts of
+/// others then need to reach only `largest` beyond a border.
+#[must_use]
+pub fn is_wide(half: [i32; 3], largest: i32) -> bool {
+    half.into_iter().any(|half| half > largest)
 }

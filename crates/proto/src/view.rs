@@ -65,13 +65,15 @@ impl View {
     /// The node that owns a point.
     #[must_use]
     pub fn owner(&self, point: [i32; 3]) -> NodeId {
-        self.tree.owner_at(point)
+        self.tree.owner_of(point)
     }
 
     /// The nodes whose regions a block meets, sorted.
     #[must_use]
     pub fn owners_meeting(&self, block: &Block) -> Vec<NodeId> {
-        self.tree.owners_meeting(block)
+        let mut owners: Vec<NodeId> = self.tree.owners_meeting(block).collect();
+        owners.sort_unstable();
+        owners
     }
 }
 

@@ -4,6 +4,7 @@ use super::broad::Subject;
 use super::ten_objects::Complexity;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use jostle_proto::GROUP_NODES_MAX;
 use jostle_world::aura::Method;
 use std::path::PathBuf;
 
@@ -28,6 +29,10 @@ pub(crate) enum Experiment {
     /// where? (V-COLLIDE, 1997, §4.3)
     #[command(after_help = BUNNIES_EXAMPLES)]
     Bunnies(BunniesArgs),
+    /// Machines that measure how far they are from each other: who computes together? (Storey,
+    /// 2006, 3.3.7 and 4.3.1.4)
+    #[command(after_help = GROUPS_EXAMPLES)]
+    Groups(GroupsArgs),
     /// Moving spheres: how many comparisons does it take to find who hears whom? (Storey, Lu and
     /// Morgan, 2004, graphs 1 to 8)
     #[command(after_help = SPHERES_EXAMPLES)]
@@ -48,6 +53,11 @@ const BUNNIES_EXAMPLES: &str = "\
 Examples:
   jostle lab bunnies
   jostle lab bunnies --n 50,100,200,400 --frames 600 --svg bunnies.svg";
+
+const GROUPS_EXAMPLES: &str = "\
+Examples:
+  jostle lab groups
+  jostle lab groups --n 8,16,32,64 --threshold 7.8,18.9 --size-max 64 --svg groups.svg";
 
 const SPHERES_EXAMPLES: &str = "\
 Examples:
@@ -126,6 +136,32 @@ pub(crate) struct BunniesArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct GroupsArgs {
+    /// How many machines
+    #[arg(long, value_delimiter = ',', value_parser = machines(), value_name = "LIST",
+        default_value = "4,8,16,32,64")]
+    pub(crate) n: Vec<usize>,
+    /// How long answers may take within a group, in milliseconds
+    #[arg(long, value_delimiter = ',', value_parser = parse_milliseconds, value_name = "LIST",
+        default_value = "8,19,40")]
+    pub(crate) threshold: Vec<f64>,
+    /// How large groups may be
+    #[arg(long, value_parser = machines(), default_value = "8")]
+    pub(crate) size_max: usize,
+    /// Only groups of 1, 2, 4, 8 and so on
+    #[arg(long)]
+    pub(crate) halves: bool,
+    /// How many times machines are placed anew
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "20")]
+    pub(crate) matrices: u32,
+    /// Decides about places and delays
+    #[arg(long, default_value = "1")]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SpheresArgs {
     /// How many objects, each with a sphere in which it is noticed
     #[arg(long, value_delimiter = ',', value_parser = bodies(), value_name = "LIST",
@@ -191,6 +227,10 @@ fn bodies() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=BODIES_MAX)
 }
 
+fn machines() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=GROUP_NODES_MAX as u64)
+}
+
 fn threads() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=THREADS_MAX)
 }
@@ -225,6 +265,10 @@ fn parse_share(text: &str) -> Result<f64, String> {
 
 fn parse_speed(text: &str) -> Result<f64, String> {
     parse_number(text, 0.0, 1e3)
+}
+
+fn parse_milliseconds(text: &str) -> Result<f64, String> {
+    parse_number(text, 0.0, 1e6)
 }
 
 fn parse_number(text: &str, least: f64, most: f64) -> Result<f64, String> {

@@ -53,7 +53,7 @@ impl Views {
         if view.base >= view.epoch {
             said.push(("E1", format!("view {} is made from {}", view.epoch.0, view.base.0)));
         }
-        for owner in view.tree.owners() {
+        for (_, owner) in view.tree.owners() {
             if !view.nodes().any(|node| node == owner) {
                 said.push(("E4", format!("view {}: {} owns and is not in", view.epoch.0, owner.0)));
             }

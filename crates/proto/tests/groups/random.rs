@@ -1,0 +1,36 @@
+//! Numbers and matrices that only a seed decides about.
+
+use jostle_proto::{Matrix, NodeId, Span};
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Delays of 0 to 20 ms, a share of them unknown, machines with any ids in any order.
+    pub(crate) fn matrix(&mut self, n: u64) -> Matrix {
+        let step = 1 + self.below(9) as u32;
+        let nodes: Vec<_> = (0..n as u32).rev().map(|at| NodeId(at * step)).collect();
+        let mut matrix = Matrix::new(&nodes).unwrap();
+        let unknown = [0, 0, 5, 30][self.below(4) as usize];
+        for &from in &nodes {
+            for &to in &nodes {
+                if self.below(100) >= unknown {
+                    matrix.set(from, to, Span(self.below(20_001)));
+                }
+            }
+        }
+        matrix
+    }
+}
