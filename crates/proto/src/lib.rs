@@ -6,6 +6,7 @@
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
 mod object;
+pub mod reckon;
 mod state;
 mod time;
 
