@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod broad;
 mod bunnies;
 mod clock;
+mod latency;
 mod plot;
 mod spheres;
 mod table;
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &LabArgs, out: &mut dyn Write) -> Result<bool, CliError>
     match &args.experiment {
         Experiment::Broad(args) => broad::run(args, out)?,
         Experiment::Bunnies(args) => bunnies::run(args, out)?,
+        Experiment::Latency(args) => latency::run(args, out)?,
         Experiment::Spheres(args) => spheres::run(args, out)?,
         Experiment::TenObjects(args) => ten_objects::run(args, out)?,
     }

@@ -188,7 +188,8 @@ pub enum ExperimentError {
 /// Equation 4.7: where the object is, and how it moves; at a collision, how it moves then.
 #[must_use]
 pub fn truth(at: Time) -> Motion {
-    let seconds = (at - Time(0)).as_seconds().min(LENGTH.as_seconds());
+    let at = at.min(Time(0) + LENGTH);
+    let seconds = (at - Time(0)).as_seconds();
     let speed = 40.0 * PI / LENGTH.as_seconds();
     let way = speed * seconds;
     let (x, slope, bend) = if at < FIRST_COLLISION {
