@@ -55,9 +55,9 @@ fn decide(criteria: &[Criterion], lost: bool) -> (u32, u32) {
         let (own_high, heard_high) = told(&mut dice, now, lost);
         let side = |id, past| Side { id, past };
         // They see the collision at different times of one period.
-        let period = rule.moment(Time(now));
-        let other = Time(now - dice.below(250_000).min(now));
-        let other = if rule.moment(other) == period { other } else { Time(now) };
+        let period = |now: u64| now.checked_sub(500_000).map(|moment| moment / 250_000);
+        let other = now - dice.below(250_000).min(now);
+        let other = Time(if period(other) == period(now) { other } else { now });
         let a = rule.decider(Time(now), side(LOW, &own_low), side(HIGH, &heard_high));
         let b = rule.decider(other, side(HIGH, &own_high), side(LOW, &heard_low));
         differ += u32::from(a != b);

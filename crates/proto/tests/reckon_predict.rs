@@ -191,6 +191,30 @@ fn what_is_shown_never_enters_others_whatever_is_lost() {
     assert!(near > 1000 && plain_inside > 1000, "{near} {plain_inside}");
 }
 
+/// The sender foresees the bounces that others show, so it knows how wrong they are.
+#[test]
+fn without_latency_the_sender_knows_what_others_predict() {
+    for seed in 0..60 {
+        let mut dice = Dice(seed);
+        let tracking = [Tracking::First, Tracking::Second, Tracking::History][seed as usize % 3];
+        let mut truth = Truth::new(&mut dice);
+        let mut obstacles = walls();
+        obstacles.extend(truth.balls.iter().map(|&(centre, radius)| ball(still(centre), radius)));
+        let around = around(Response::Bounce, obstacles);
+        let thresholds = Thresholds { error: 0.4, turn: 0.5, time: Span::from_ms(3000) };
+        let (mut sender, mut receiver) = (Sender::new(tracking), Receiver::new(Convergence::Jump));
+        for frame in 0..400 {
+            let now = Time(frame * FRAME);
+            let update = sender.step(now, &truth.motion, &thresholds, &around).unwrap();
+            update.iter().for_each(|update| receiver.receive(now, update, &around).unwrap());
+            let shown = receiver.show(now, &around).unwrap();
+            let error = shown.distance(&truth.motion.place);
+            assert!(error <= 0.4, "seed {seed} frame {frame}: {error}");
+            truth.step(&mut dice);
+        }
+    }
+}
+
 #[test]
 fn models_come_as_close_as_the_skin_and_do_not_touch() {
     let model = |size| Arc::new(Model::build(solids::cuboid(size).unwrap(), Quality::Default));
@@ -276,6 +300,61 @@ fn thrown_balls_bounce_under_gravity_and_rolling_ones_come_to_rest() {
     let right = 8.0 - (4.0 - RADIUS - SKIN) + RADIUS + SKIN;
     assert!((rest.place.position.y - right).abs() < 2e-2, "{rest:?} {right}");
     assert_eq!(rest.speed.linear, DVec3::ZERO);
+}
+
+/// Frame by frame, turning, against a plank that stands, or drifts.
+#[test]
+fn models_do_not_touch_in_any_frame() {
+    let model = |size| Arc::new(Model::build(solids::cuboid(size).unwrap(), Quality::Default));
+    let (cube, plank) = (model(DVec3::ONE), model(DVec3::new(0.2, 3.0, 3.0)));
+    let pose = |place: &Place| Pose::new(place.rotation, place.position).unwrap();
+    let mut contacts = 0;
+    for seed in 0..40 {
+        let mut dice = Dice(seed);
+        let response = [Response::Bounce, Response::Stop][seed as usize % 2];
+        let body = Body { radius: cube.radius(), model: Some(Arc::clone(&cube)) };
+        let mut around = Surroundings::new(body, response).unwrap();
+        let mut standing =
+            Motion::still(Place { position: dice.vector(1.0), rotation: dice.rotation() });
+        standing.speed.linear = dice.vector(0.5) * f64::from(seed as u32 / 2 % 2);
+        let plank_path = Path { since: Time(0), course: Course::Even(standing) };
+        let thing = Some(Arc::clone(&plank));
+        around
+            .add(Obstacle::Thing { path: plank_path, radius: plank.radius(), model: thing })
+            .unwrap();
+        let mut flying = dice.motion();
+        flying.place.position = dice.direction() * 5.0;
+        flying.speed.linear = -flying.place.position;
+        flying.change.linear = DVec3::ZERO;
+        let mut path = Path { since: Time(0), course: Course::Even(flying) };
+        for frame in 1..180 {
+            let now = Time(frame * FRAME);
+            let next = follow(path, Time((frame - 1) * FRAME), now, &around);
+            contacts += u32::from(next.since != path.since);
+            path = next;
+            let (a, b) = (path.at(now).place, plank_path.at(now).place);
+            let touch = Pair::new(&cube, &pose(&a), &plank, &pose(&b)).touches();
+            assert!(!touch, "seed {seed} frame {frame}");
+        }
+    }
+    assert!(contacts > 30, "{contacts}");
+}
+
+/// A slot with hardly more room than the object has: thousands of bounces in no time end in rest;
+/// and between a wall and something that pushes there is no good place, but an end.
+#[test]
+fn who_is_wedged_in_rests() {
+    let side = |normal: DVec3| Obstacle::Wall { normal, offset: -(RADIUS + SKIN + 1e-6) };
+    let slot = around(Response::Bounce, vec![side(DVec3::X), side(-DVec3::X)]);
+    let path = follow(going(DVec3::ZERO, DVec3::X * 90.0), Time(0), Time(5_000_000), &slot);
+    assert_eq!(path.at(Time(5_000_000)).speed.linear, DVec3::ZERO);
+    assert!(path.at(Time(5_000_000)).place.position.x.abs() <= 1e-6 + 1e-12);
+    for response in [Response::Stop, Response::Bounce] {
+        let pusher = ball(going(DVec3::X * -5.0, DVec3::X * 2.0), 1.0);
+        let around = around(response, vec![side(-DVec3::X), pusher]);
+        let path = follow(still(DVec3::ZERO), Time(0), Time(9_000_000), &around);
+        assert!(path.at(Time(9_000_000)).place.position.x.abs() <= 1e-5, "{path:?}");
+    }
 }
 
 #[test]

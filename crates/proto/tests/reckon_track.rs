@@ -293,6 +293,36 @@ fn jumps_are_at_once_and_lines_are_lines() {
     }
 }
 
+/// The parabola sets off as the object was seen to move: the first millisecond is as the last one.
+#[test]
+fn curves_have_no_kink_where_they_begin() {
+    let around = Surroundings::default();
+    let moving = |position, velocity| {
+        let mut motion = Motion::still(Place::at(position));
+        motion.speed.linear = velocity;
+        Told::Second(motion)
+    };
+    let kink = |convergence| {
+        let mut receiver = Receiver::new(convergence);
+        let first = Update { seq: 0, stamp: Time(0), told: moving(DVec3::ZERO, DVec3::X * 3.0) };
+        receiver.receive(Time(0), &first, &around).unwrap();
+        let told = moving(DVec3::Y * 4.0, DVec3::Z);
+        let second = Update { seq: 1, stamp: Time(1_000_000), told };
+        let mut shown = Vec::new();
+        for ms in 998..1002 {
+            if ms == 1001 {
+                receiver.receive(Time(ms * 1000), &second, &around).unwrap();
+            }
+            shown.push(receiver.show(Time(ms * 1000), &around).unwrap().position);
+        }
+        let velocity = |i: usize| (shown[i + 1] - shown[i]) / 1e-3;
+        velocity(2).distance(velocity(1))
+    };
+    // Twice what is left of the way, over the square of the time: 60 m/s² or so.
+    assert!(kink(Convergence::Curve(Span::from_ms(400))) < 0.06);
+    assert!(kink(Convergence::Line(Span::from_ms(400))) > 5.0);
+}
+
 /// One message, whatever the latency.
 #[test]
 fn a_formula_is_told_once() {

@@ -21,7 +21,7 @@ pub const SKIN: f64 = crate::state::POSITION_UNIT;
 const PIECE: Span = Span(15_625);
 /// Longer ways are followed in longer pieces.
 const PIECES_MAX: u64 = 1024;
-/// After so many contacts on one way the object is wedged in, and rests.
+/// After so many contacts without a free piece of way between, the object is wedged in, and rests.
 const CONTACTS_MAX: u32 = 64;
 
 /// What the object is to those around it.
@@ -143,7 +143,7 @@ struct Hit {
     free: f64,
     /// From the obstacle to the body; none if unknown.
     normal: Option<DVec3>,
-    /// Of the obstacle.
+    /// Of the obstacle, where the contact is.
     velocity: DVec3,
 }
 
@@ -160,17 +160,16 @@ pub fn follow(mut path: Path, since: Time, now: Time, around: &Surroundings) -> 
         let piece = Piece { from: path.at(at).place, to: path.at(end).place, times: [at, end] };
         let Some(hit) = around.first_hit(&piece) else {
             at = end;
+            contacts = 0;
             continue;
         };
-        contacts += 1;
         let (when, place) = piece.just_before(&hit);
-        let here = Motion { place, ..path.at(when) };
-        let response = if contacts < CONTACTS_MAX { around.response } else { Response::Stop };
-        path = Path { since: when, course: respond(&path.course, here, &hit, response) };
-        if contacts > 2 * CONTACTS_MAX {
-            path.course = Course::Even(Motion::still(place));
-            return path;
+        contacts += 1;
+        if contacts > CONTACTS_MAX {
+            return Path { since: when, course: Course::Even(Motion::still(place)) };
         }
+        let here = Motion { place, ..path.at(when) };
+        path = Path { since: when, course: respond(&path.course, here, &hit, around.response) };
         at = when;
     }
     path
@@ -251,20 +250,21 @@ impl Surroundings {
                 let motions = piece.times.map(|time| path.at(time));
                 let from = piece.from.position - motions[0].place.position;
                 let to = piece.to.position - motions[1].place.position;
-                let (free, normal) = match (&self.body.model, model) {
+                let velocity = motions[0].speed.linear;
+                match (&self.body.model, model) {
                     (Some(body), Some(model)) => {
                         let reach = body.radius() + model.radius() + SKIN;
                         if !comes_within(from, to - from, reach) {
                             return None;
                         }
-                        model_hit(body, piece, model, motions.map(|motion| motion.place))?
+                        model_hit(body, piece, model, &motions)
                     }
                     _ => {
                         let free = first_within(from, to - from, radius + other + SKIN)?;
-                        (free, (from + (to - from) * free).try_normalize())
+                        let normal = (from + (to - from) * free).try_normalize();
+                        Some(Hit { free, normal, velocity })
                     }
-                };
-                Some(Hit { free, normal, velocity: motions[0].speed.linear })
+                }
             }
         }
     }
@@ -307,22 +307,23 @@ fn comes_within(from: DVec3, way: DVec3, radius: f64) -> bool {
 }
 
 /// Models that touch when the piece begins are not kept apart: the update says so itself.
-fn model_hit(
-    body: &Model,
-    piece: &Piece,
-    model: &Model,
-    [from, to]: [Place; 2],
-) -> Option<(f64, Option<DVec3>)> {
+fn model_hit(body: &Model, piece: &Piece, model: &Model, motions: &[Motion; 2]) -> Option<Hit> {
+    let [Motion { place: from, speed, .. }, Motion { place: to, .. }] = motions;
     let body_motion = straight(&piece.from, &piece.to)?;
-    let motion = straight(&from, &to)?;
+    let motion = straight(from, to)?;
     // With no time to probe, the answer is the moment when they are as close as the skin.
     let limits = ContactLimits { time: 0.0, distance: SKIN, ..ContactLimits::default() };
     match time_of_contact(body, &body_motion, model, &motion, &limits) {
         Contact::Never | Contact::AtStart => None,
         Contact::During { free, closest, .. } => {
-            Some((free, (closest.point_a - closest.point_b).try_normalize()))
+            let arm = closest.point_b - from.toward(to, free).position;
+            Some(Hit {
+                free,
+                normal: (closest.point_a - closest.point_b).try_normalize(),
+                velocity: speed.linear + speed.angular.cross(arm),
+            })
         }
-        Contact::Unknown { free } => Some((free, None)),
+        Contact::Unknown { free } => Some(Hit { free, normal: None, velocity: speed.linear }),
     }
 }
 
