@@ -46,6 +46,8 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Spheres(#[from] ExperimentError),
     #[error(transparent)]
+    Latency(#[from] jostle_proto::reckon::experiment::ExperimentError),
+    #[error(transparent)]
     World(#[from] WorldError),
     #[error(transparent)]
     Shape(#[from] ShapeError),

@@ -5,6 +5,7 @@ mod broad;
 mod bunnies;
 mod clock;
 mod groups;
+mod latency;
 mod plot;
 mod spheres;
 mod table;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &LabArgs, out: &mut dyn Write) -> Result<bool, CliError>
         Experiment::Broad(args) => broad::run(args, out)?,
         Experiment::Bunnies(args) => bunnies::run(args, out)?,
         Experiment::Groups(args) => groups::run(args, out)?,
+        Experiment::Latency(args) => latency::run(args, out)?,
         Experiment::Spheres(args) => spheres::run(args, out)?,
         Experiment::TenObjects(args) => ten_objects::run(args, out)?,
     }

@@ -13,6 +13,7 @@ mod message;
 mod mutant;
 mod node;
 mod object;
+pub mod reckon;
 mod round;
 mod space;
 mod state;

@@ -5,6 +5,7 @@ use super::ten_objects::Complexity;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jostle_proto::GROUP_NODES_MAX;
+use jostle_proto::reckon::Tracking;
 use jostle_world::aura::Method;
 use std::path::PathBuf;
 
@@ -13,6 +14,9 @@ const THREADS_MAX: u64 = 1024;
 
 /// Bodies beyond this would fill the memory of most machines.
 const BODIES_MAX: u64 = 10_000_000;
+
+/// In milliseconds; after more there would be nothing left to show of 15 seconds.
+const LATENCY_MAX: u64 = 5_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
@@ -33,6 +37,10 @@ pub(crate) enum Experiment {
     /// 2006, 3.3.7 and 4.3.1.4)
     #[command(after_help = GROUPS_EXAMPLES)]
     Groups(GroupsArgs),
+    /// An object of another host, messages late: how wrong is what is shown, and for how many
+    /// bytes? (Ohlenburg, 2003, figures A.1 to A.12)
+    #[command(after_help = LATENCY_EXAMPLES)]
+    Latency(LatencyArgs),
     /// Moving spheres: how many comparisons does it take to find who hears whom? (Storey, Lu and
     /// Morgan, 2004, graphs 1 to 8)
     #[command(after_help = SPHERES_EXAMPLES)]
@@ -58,6 +66,11 @@ const GROUPS_EXAMPLES: &str = "\
 Examples:
   jostle lab groups
   jostle lab groups --n 8,16,32,64 --threshold 7.8,18.9 --size-max 64 --svg groups.svg";
+
+const LATENCY_EXAMPLES: &str = "\
+Examples:
+  jostle lab latency --svg latency.svg
+  jostle lab latency --latency 50,250 --tracking first,second,history --json";
 
 const SPHERES_EXAMPLES: &str = "\
 Examples:
@@ -162,6 +175,20 @@ pub(crate) struct GroupsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct LatencyArgs {
+    /// How long a message takes, in milliseconds
+    #[arg(long, value_delimiter = ',', value_parser = latency(), value_name = "LIST",
+        default_value = "10,100,200,500")]
+    pub(crate) latency: Vec<u32>,
+    /// How the other host extrapolates: by velocity, by acceleration too, or from three positions
+    #[arg(long, value_delimiter = ',', value_parser = trackings(), value_name = "LIST",
+        default_value = "first")]
+    pub(crate) tracking: Vec<Tracking>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SpheresArgs {
     /// How many objects, each with a sphere in which it is noticed
     #[arg(long, value_delimiter = ',', value_parser = bodies(), value_name = "LIST",
@@ -223,6 +250,15 @@ pub(crate) fn method_name(method: Method) -> &'static str {
     }
 }
 
+/// The name of a tracking on the command line and in tables: one word.
+pub(crate) fn tracking_name(tracking: Tracking) -> &'static str {
+    match tracking {
+        Tracking::First => "first",
+        Tracking::Second => "second",
+        Tracking::History => "history",
+    }
+}
+
 fn bodies() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=BODIES_MAX)
 }
@@ -233,6 +269,15 @@ fn machines() -> RangedU64ValueParser<usize> {
 
 fn threads() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=THREADS_MAX)
+}
+
+fn latency() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(0..=LATENCY_MAX)
+}
+
+fn trackings() -> impl TypedValueParser<Value = Tracking> {
+    let all = [Tracking::First, Tracking::Second, Tracking::History];
+    one_of(all.map(|tracking| (tracking_name(tracking), tracking)).to_vec())
 }
 
 fn subjects() -> impl TypedValueParser<Value = Subject> {

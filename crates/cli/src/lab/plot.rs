@@ -54,7 +54,13 @@ pub(crate) enum Scale {
     /// From 0.
     Linear,
     Logarithmic,
+    /// Linear, for lines of many points over time: each panel has a vertical axis of its own, and
+    /// only some points have marks.
+    OverTime,
 }
+
+/// So many marks on a line of many points.
+const MARKS: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Panel {
@@ -70,6 +76,17 @@ pub(crate) struct Line {
     pub(crate) name: String,
     /// x and y.
     pub(crate) points: Vec<[f64; 2]>,
+}
+
+impl Panel {
+    /// What is on the horizontal axis, in order.
+    fn measured(&self) -> Vec<f64> {
+        let points = self.lines.iter().flat_map(|line| &line.points);
+        let mut numbers: Vec<f64> = points.map(|point| point[0]).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        numbers
+    }
 }
 
 impl Line {
@@ -94,7 +111,7 @@ impl Axis {
         let most = numbers.clone().fold(LEAST, f64::max);
         let least = numbers.fold(most, f64::min).max(LEAST);
         match scale {
-            Scale::Linear => Axis { scale, low: 0.0, high: most },
+            Scale::Linear | Scale::OverTime => Axis { scale, low: 0.0, high: most },
             Scale::Logarithmic => Axis { scale, low: least, high: most },
         }
     }
@@ -102,7 +119,7 @@ impl Axis {
     /// With a little room at the ends.
     fn wider(self) -> Axis {
         match self.scale {
-            Scale::Linear => Axis { high: self.high * 1.05, ..self },
+            Scale::Linear | Scale::OverTime => Axis { high: self.high * 1.05, ..self },
             Scale::Logarithmic => Axis { low: self.low / 1.3, high: self.high * 1.3, ..self },
         }
     }
@@ -118,7 +135,7 @@ impl Axis {
     fn at(&self, number: f64) -> f64 {
         let Axis { low, high, .. } = *self;
         match self.scale {
-            Scale::Linear => (number - low) / (high - low),
+            Scale::Linear | Scale::OverTime => (number - low) / (high - low),
             Scale::Logarithmic => (number.max(LEAST) / low).log10() / (high / low).log10(),
         }
     }
@@ -127,7 +144,7 @@ impl Axis {
     fn ticks(&self) -> Vec<f64> {
         let first = self.low.max(LEAST).log10().round() as i32;
         match self.scale {
-            Scale::Linear => {
+            Scale::Linear | Scale::OverTime => {
                 let digit = 10f64.powf((self.high / 8.0).log10().floor());
                 let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * digit);
                 let enough = |step: &f64| self.high / step <= 8.0;
@@ -207,7 +224,10 @@ impl Figure {
     }
 
     fn panel(&self, text: &mut String, panel: &Panel) -> fmt::Result {
-        let same = self.panels.iter().filter(|other| other.y == panel.y);
+        let own = self.scale == Scale::OverTime;
+        let alike =
+            |other: &&Panel| if own { std::ptr::eq(*other, panel) } else { other.y == panel.y };
+        let same = self.panels.iter().filter(alike);
         let points = same.flat_map(|panel| &panel.lines).flat_map(|line| &line.points);
         let x_axis = Axis::new(self.scale, points.clone().map(|point| point[0])).wider();
         let y_axis = Axis::new(self.scale, points.map(|point| point[1])).whole();
@@ -224,7 +244,8 @@ impl Figure {
                 y + 4.0
             )?;
         }
-        self.numbers_below(text, panel, x)?;
+        let numbers = if own { x_axis.ticks() } else { panel.measured() };
+        Figure::numbers_below(text, numbers, x)?;
         writeln!(
             text,
             "<text class=\"quiet\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
@@ -244,24 +265,21 @@ impl Figure {
             let class = colour % COLOURS;
             let path = path.join("L");
             writeln!(text, "<path class=\"line c{class}\" d=\"M{path}\"/>")?;
-            for point in &line.points {
+            let every = if own { line.points.len().div_ceil(MARKS).max(1) } else { 1 };
+            // Each line at other places, so that marks do not hide each other.
+            for point in line.points.iter().skip(colour * every / COLOURS).step_by(every) {
                 mark(text, colour, x(point), y(point[1]))?;
             }
         }
         Ok(())
     }
 
-    /// The numbers that were measured, where there is room.
+    /// These numbers, where there is room.
     fn numbers_below(
-        &self,
         text: &mut String,
-        panel: &Panel,
+        numbers: Vec<f64>,
         x: impl Fn(&[f64; 2]) -> f64,
     ) -> fmt::Result {
-        let points = panel.lines.iter().flat_map(|line| &line.points);
-        let mut numbers: Vec<f64> = points.map(|point| point[0]).collect();
-        numbers.sort_by(f64::total_cmp);
-        numbers.dedup();
         let mut last = f64::NEG_INFINITY;
         for number in numbers {
             let x = x(&[number, 0.0]);
@@ -333,7 +351,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_and_zeros_still_make_a_plot() {
-        for scale in [Scale::Linear, Scale::Logarithmic] {
+        for scale in [Scale::Linear, Scale::Logarithmic, Scale::OverTime] {
             for points in [vec![], vec![[1.0, 0.0]], vec![[0.0, 0.0], [5.0, f64::NAN]]] {
                 let lines = vec![Line { name: "none".into(), points }];
                 let panel = Panel { title: "empty".into(), x: "x", y: "y", lines };

@@ -1,0 +1,62 @@
+//! Numbers from a seed, for the tests of what is between two messages.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+use glam::{DQuat, DVec3};
+use jostle_proto::reckon::{Motion, Place, Rates};
+
+/// SplitMix64.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.bits() % end
+    }
+
+    pub(crate) fn number(&mut self, least: f64, most: f64) -> f64 {
+        least + (most - least) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// In a cube about the origin.
+    pub(crate) fn vector(&mut self, size: f64) -> DVec3 {
+        DVec3::from_array([0; 3].map(|_| self.number(-size, size)))
+    }
+
+    pub(crate) fn direction(&mut self) -> DVec3 {
+        loop {
+            let vector = self.vector(1.0);
+            if (0.01..1.0).contains(&vector.length()) {
+                return vector.normalize();
+            }
+        }
+    }
+
+    pub(crate) fn rotation(&mut self) -> DQuat {
+        jostle_geom::turn(self.direction() * self.number(0.0, 3.1)).unwrap()
+    }
+
+    pub(crate) fn motion(&mut self) -> Motion {
+        let place = Place { position: self.vector(50.0), rotation: self.rotation() };
+        let axis = self.direction();
+        let (spin, change) = (self.number(-3.0, 3.0), self.number(-2.0, 2.0));
+        Motion {
+            place,
+            speed: Rates { linear: self.vector(10.0), angular: axis * spin },
+            change: Rates { linear: self.vector(5.0), angular: axis * change },
+        }
+    }
+}
+
+/// How far two rotations are apart, as the length of the difference of their quaternions.
+pub(crate) fn turned(a: DQuat, b: DQuat) -> f64 {
+    (a - b).length().min((a + b).length())
+}
