@@ -1,5 +1,5 @@
-//! A2, A5, C2, S1: in a tick no object is lost and no object is handed to two, nobody reports a pair that another reports,
-//! and copies of an object with the same tick are the same.
+//! A2, A5, C2, S1: in a tick no object is lost or handed to two, nobody reports a pair that another
+//! reports, and copies of an object with the same tick are the same.
 
 use jostle_proto::{Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
 use std::collections::BTreeMap;
