@@ -37,6 +37,8 @@ pub(crate) enum CliError {
     NoStep { option: &'static str, step: u64, steps: u64 },
     #[error("--send before step {step}: {what}")]
     Send { step: u64, what: String },
+    #[error("{nodes} nodes did not come together within 5 s of the world's time")]
+    NotTogether { nodes: u32 },
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
     #[error(transparent)]

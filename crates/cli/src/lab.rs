@@ -8,6 +8,7 @@ mod groups;
 mod latency;
 mod plot;
 mod spheres;
+mod storey;
 mod table;
 mod ten_objects;
 
@@ -27,6 +28,7 @@ pub(crate) fn run(args: &LabArgs, out: &mut dyn Write) -> Result<bool, CliError>
         Experiment::Groups(args) => groups::run(args, out)?,
         Experiment::Latency(args) => latency::run(args, out)?,
         Experiment::Spheres(args) => spheres::run(args, out)?,
+        Experiment::Storey(args) => storey::run(args, out)?,
         Experiment::TenObjects(args) => ten_objects::run(args, out)?,
     }
     Ok(false)

@@ -9,6 +9,7 @@ mod cluster;
 mod dice;
 mod faults;
 mod referee;
+pub mod scale;
 mod world;
 
 pub use cluster::{Options, Outcome, run};

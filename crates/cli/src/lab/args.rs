@@ -45,6 +45,10 @@ pub(crate) enum Experiment {
     /// Morgan, 2004, graphs 1 to 8)
     #[command(after_help = SPHERES_EXAMPLES)]
     Spheres(SpheresArgs),
+    /// One node and many: what does a step cost, and how much less does each have to do? (Storey,
+    /// 2006, tables 5.1 to 5.7)
+    #[command(after_help = STOREY_EXAMPLES)]
+    Storey(StoreyArgs),
     /// Ten objects bounce about in a box: what does an exact test take? (Ohlenburg, 2003, tables
     /// 3.4 to 3.6)
     #[command(after_help = TEN_OBJECTS_EXAMPLES)]
@@ -76,6 +80,11 @@ const SPHERES_EXAMPLES: &str = "\
 Examples:
   jostle lab spheres --svg spheres.svg
   jostle lab spheres --n 1000,4000,16000 --coverage 0.2 --method ordered-axis,ordered-columns";
+
+const STOREY_EXAMPLES: &str = "\
+Examples:
+  jostle lab storey
+  jostle lab storey --objects 4000 --nodes 1,8 --ticks 100 --svg storey.svg";
 
 const TEN_OBJECTS_EXAMPLES: &str = "\
 Examples:
@@ -206,6 +215,29 @@ pub(crate) struct SpheresArgs {
     /// How relations are found [default: all]
     #[arg(long, value_delimiter = ',', value_parser = methods(), value_name = "LIST")]
     pub(crate) method: Vec<Method>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreyArgs {
+    /// How many objects
+    #[arg(long, value_delimiter = ',', value_parser = bodies(), value_name = "LIST",
+        default_value = "500,1000,2000,4000")]
+    pub(crate) objects: Vec<u32>,
+    /// How many nodes
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024),
+        value_name = "LIST", default_value = "1,2,4,8")]
+    pub(crate) nodes: Vec<u32>,
+    /// How many steps are measured
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "60")]
+    pub(crate) ticks: u32,
+    /// Boxes that are never turned instead of turning triangles
+    #[arg(long)]
+    pub(crate) boxes: bool,
+    /// Decides about the world
+    #[arg(long, default_value = "1")]
+    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }

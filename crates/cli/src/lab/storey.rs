@@ -1,0 +1,171 @@
+//! `jostle lab storey`: what a step costs on one node and on many (Storey 2006, tables 5.1 to 5.7).
+
+use super::args::StoreyArgs;
+use super::clock::{Clock, milliseconds};
+use super::plot::{Figure, Line, Panel, Scale};
+use super::table::{Table, percent, short};
+use super::{Results, check_writable};
+use crate::error::CliError;
+use crate::progress::Progress;
+use jostle_sim::{Matter, scale};
+use serde::Serialize;
+use std::io::Write;
+
+/// The thesis' own figures in milliseconds, on its machines: objects, then the mean over all nodes
+/// for 1, 2, 4 and 8 nodes (table 5.2), then the leader's for the same (table 5.4).
+const THESIS: [(u32, [u32; 4], [u32; 4]); 4] = [
+    (500, [180, 78, 36, 18], [180, 82, 91, 53]),
+    (1000, [360, 123, 83, 49], [360, 169, 98, 61]),
+    (2000, [604, 264, 149, 77], [604, 313, 164, 81]),
+    (4000, [1128, 582, 335, 135], [1128, 620, 374, 178]),
+];
+
+/// What a step cost, in the mean.
+#[derive(Debug, Serialize)]
+struct Row {
+    nodes: u32,
+    objects: u32,
+    ticks: u32,
+    seed: u64,
+    clock: Clock,
+    /// On the busiest node.
+    busiest_ms: f64,
+    /// On all nodes.
+    mean_ms: f64,
+    leader_ms: f64,
+    /// One node's time over the busiest one's.
+    scale_up: f64,
+    /// 100 (leader − mean) / leader, as in table 5.6, as a share.
+    leader_overhead: f64,
+    messages: f64,
+    /// States of objects in messages.
+    states: f64,
+    collisions: f64,
+}
+
+pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError> {
+    check_writable(&args.output)?;
+    let mut progress = Progress::new(args.objects.len() * args.nodes.len(), true);
+    let mut rows: Vec<Row> = Vec::new();
+    for &objects in &args.objects {
+        let mut alone = None;
+        for &nodes in &args.nodes {
+            let row = measure(args, nodes, objects, alone)?;
+            alone = alone.or((nodes == 1).then_some(row.busiest_ms));
+            rows.push(row);
+            progress.done(rows.len());
+        }
+    }
+    drop(progress);
+    let results = Results { rows: &rows, table: table(&rows), figure: figure(&rows) };
+    results.show(&args.output, out)?;
+    if !args.output.json {
+        write!(out, "\n{}", thesis())?;
+    }
+    Ok(())
+}
+
+fn measure(
+    args: &StoreyArgs,
+    nodes: u32,
+    objects: u32,
+    alone: Option<f64>,
+) -> Result<Row, CliError> {
+    let clock = Clock::of_threads(1);
+    let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
+    let asked = scale::Scale { nodes, objects, ticks: args.ticks, matter, seed: args.seed };
+    let scaled = scale::measure(asked, clock.reader()).ok_or(CliError::NotTogether { nodes })?;
+    let (busiest, mean, leader) =
+        (milliseconds(scaled.busiest), milliseconds(scaled.mean), milliseconds(scaled.leader));
+    Ok(Row {
+        nodes,
+        objects,
+        ticks: args.ticks,
+        seed: args.seed,
+        clock,
+        busiest_ms: busiest,
+        mean_ms: mean,
+        leader_ms: leader,
+        scale_up: alone.unwrap_or(if nodes == 1 { busiest } else { f64::NAN }) / busiest,
+        leader_overhead: (leader - mean) / leader,
+        messages: scaled.messages,
+        states: scaled.states,
+        collisions: scaled.collisions,
+    })
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new(&[
+        "objects",
+        "nodes",
+        "busiest ms",
+        "mean ms",
+        "leader ms",
+        "scale-up",
+        "leader overhead",
+        "messages/step",
+        "states/step",
+        "collisions/step",
+    ]);
+    for row in rows {
+        table.line(vec![
+            row.objects.to_string(),
+            row.nodes.to_string(),
+            short(row.busiest_ms),
+            short(row.mean_ms),
+            short(row.leader_ms),
+            short(row.scale_up),
+            percent(row.leader_overhead),
+            short(row.messages),
+            short(row.states),
+            short(row.collisions),
+        ]);
+    }
+    if let Some(Row { ticks, clock, .. }) = rows.first() {
+        table.note(format!(
+            "{ticks} steps; times: {}, each node by itself, messages take no time",
+            clock.name()
+        ));
+    }
+    table
+}
+
+/// The thesis' figures, for the eye: other objects, other machines, a real network.
+fn thesis() -> Table {
+    let mut table = Table::new(&[
+        "thesis",
+        "1 node",
+        "2 nodes",
+        "4 nodes",
+        "8 nodes",
+        "leader of 2",
+        "of 4",
+        "of 8",
+    ]);
+    for (objects, mean, leader) in THESIS {
+        let cells = mean.iter().chain(&leader[1..]).map(|ms| format!("{ms} ms"));
+        table.line([objects.to_string()].into_iter().chain(cells).collect());
+    }
+    table.note("Storey 2006, tables 5.2 and 5.4: mean over all nodes, and the leader".into());
+    table
+}
+
+fn figure(rows: &[Row]) -> Figure {
+    let mut times = Vec::new();
+    let mut scales = Vec::new();
+    for row in rows {
+        let (nodes, name) = (f64::from(row.nodes), format!("{} objects", row.objects));
+        Line::extend(&mut times, &name, [nodes, row.busiest_ms]);
+        Line::extend(&mut scales, &name, [nodes, row.scale_up]);
+    }
+    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "nodes", y, lines };
+    Figure {
+        title: "A step on one node and on many",
+        columns: 2,
+        scale: Scale::Logarithmic,
+        panels: vec![
+            panel("Time of the busiest node", "ms", times),
+            panel("How much less that is than on one node", "times", scales),
+        ],
+    }
+}

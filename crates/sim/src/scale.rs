@@ -1,0 +1,197 @@
+//! What a tick costs on one node and on many, when nothing fails (Storey 2006, tables 5.1 to 5.7).
+//!
+//! All nodes run in one thread, one after the other, and each is timed by itself: the busiest one
+//! is as long as a tick would take if each had a machine of its own and messages took no time.
+
+use crate::dice::Dice;
+use crate::world::{Matter, draw};
+use jostle_proto::{Address, Directory, Member, Message, Node, NodeId, Output, Time, Timing};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// What is to be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// How many nodes.
+    pub nodes: u32,
+    /// How many objects, without the six walls.
+    pub objects: u32,
+    /// How many ticks.
+    pub ticks: u32,
+    /// What objects are made of.
+    pub matter: Matter,
+    /// Decides about the world.
+    pub seed: u64,
+}
+
+/// What a tick cost, in the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scaled {
+    /// On the busiest node.
+    pub busiest: Duration,
+    /// On all nodes, in the mean.
+    pub mean: Duration,
+    /// On the leader.
+    pub leader: Duration,
+    /// Messages.
+    pub messages: f64,
+    /// States of objects in them: handed over, shown to a neighbour, copied to a buddy.
+    pub states: f64,
+    /// Pairs that touched.
+    pub collisions: f64,
+}
+
+struct Bench {
+    now: Time,
+    directory: Directory,
+    nodes: BTreeMap<NodeId, Node>,
+    queue: VecDeque<(Address, Message)>,
+    stopwatch: fn() -> Duration,
+    spent: BTreeMap<NodeId, Duration>,
+    sums: Scaled,
+    ticks: u32,
+    measuring: bool,
+}
+
+/// Measures; `stopwatch` reads a clock, since there is none here. None if the nodes do not come
+/// together.
+#[must_use]
+pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
+    let start = draw(scale.objects, scale.matter, &mut Dice::new(scale.seed));
+    let timing = Timing { rate: 60, ..Timing::default() };
+    let member = |number| Member { node: NodeId(number), life: 1 };
+    let founder = Node::founder(member(0), start.shapes.clone(), timing, start.objects);
+    let others =
+        (1..scale.nodes).map(|n| (NodeId(n), Node::new(member(n), start.shapes.clone(), timing)));
+    let mut bench = Bench {
+        now: Time(0),
+        directory: Directory::new(member(0), start.extent, timing),
+        nodes: others.chain([(NodeId(0), founder)]).collect(),
+        queue: VecDeque::new(),
+        stopwatch,
+        spent: BTreeMap::new(),
+        sums: Scaled::default(),
+        ticks: 0,
+        measuring: false,
+    };
+    // The nodes come together within the first seconds of the world.
+    while bench.now < Time(5_000_000) && !bench.is_together(scale.nodes) {
+        bench.advance();
+    }
+    if !bench.is_together(scale.nodes) {
+        return None;
+    }
+    for _ in 0..WARM_UP {
+        bench.tick();
+    }
+    (bench.measuring, bench.ticks, bench.sums) = (true, 0, Scaled::default());
+    while bench.ticks < scale.ticks.max(1) {
+        bench.tick();
+    }
+    Some(bench.means())
+}
+
+/// Ticks before the first that is measured.
+const WARM_UP: u32 = 5;
+
+impl Bench {
+    fn is_together(&self, nodes: u32) -> bool {
+        let ticking = self.nodes.values().all(|node| node.tick().is_some());
+        self.directory.is_stable() && self.directory.view().ring.len() == nodes as usize && ticking
+    }
+
+    /// Goes on until the next tick is published.
+    fn tick(&mut self) {
+        let before = self.ticks;
+        while self.ticks == before {
+            self.advance();
+        }
+    }
+
+    /// Delivers what is on its way, or lets time pass until somebody wants to be woken.
+    fn advance(&mut self) {
+        if let Some((to, message)) = self.queue.pop_front() {
+            let mut out = Vec::new();
+            match to {
+                Address::Directory => self.directory.receive(self.now, message, &mut out),
+                Address::Node(id) => {
+                    let begin = (self.stopwatch)();
+                    if let Some(node) = self.nodes.get_mut(&id) {
+                        node.receive(self.now, message, &mut out);
+                    }
+                    self.add_time(id, begin);
+                }
+                Address::Outside => {}
+            }
+            return self.work(out);
+        }
+        let wakes = self.nodes.values().map(Node::wake_at).chain([self.directory.wake_at()]);
+        let next = wakes.min().unwrap_or(self.now);
+        self.now = self.now.max(next);
+        let mut out = Vec::new();
+        if self.directory.wake_at() <= self.now {
+            self.directory.wake(self.now, &mut out);
+        }
+        let due: Vec<NodeId> = self.nodes.keys().copied().collect();
+        for id in due {
+            let begin = (self.stopwatch)();
+            if let Some(node) = self.nodes.get_mut(&id)
+                && node.wake_at() <= self.now
+            {
+                node.wake(self.now, &mut out);
+            }
+            self.add_time(id, begin);
+        }
+        self.work(out);
+    }
+
+    fn add_time(&mut self, id: NodeId, begin: Duration) {
+        let time = (self.stopwatch)().saturating_sub(begin);
+        *self.spent.entry(id).or_default() += time;
+    }
+
+    fn work(&mut self, out: Vec<Output>) {
+        for output in out {
+            match output {
+                Output::Send(to, message) => {
+                    self.sums.messages += 1.0;
+                    if let Message::Bundle(bundle) = &message {
+                        let told = bundle.transfers.len() + bundle.ghosts.len();
+                        let kept = bundle.backup.len() + bundle.entrusted.len();
+                        self.sums.states += (told + kept) as f64;
+                    }
+                    self.queue.push_back((to, message));
+                }
+                Output::Publish(commit) => {
+                    self.sums.collisions += commit.touches.len() as f64;
+                    self.end_tick();
+                }
+            }
+        }
+    }
+
+    fn end_tick(&mut self) {
+        self.ticks += 1;
+        let spent = std::mem::take(&mut self.spent);
+        if !self.measuring {
+            return;
+        }
+        let sum: Duration = spent.values().sum();
+        let leader = self.directory.view().leader().and_then(|leader| spent.get(&leader.node));
+        self.sums.busiest += spent.values().max().copied().unwrap_or_default();
+        self.sums.mean += sum / self.nodes.len().max(1) as u32;
+        self.sums.leader += leader.copied().unwrap_or_default();
+    }
+
+    fn means(&self) -> Scaled {
+        let (sums, ticks) = (&self.sums, self.ticks.max(1));
+        Scaled {
+            busiest: sums.busiest / ticks,
+            mean: sums.mean / ticks,
+            leader: sums.leader / ticks,
+            messages: sums.messages / f64::from(ticks),
+            states: sums.states / f64::from(ticks),
+            collisions: sums.collisions / f64::from(ticks),
+        }
+    }
+}
