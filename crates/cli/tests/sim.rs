@@ -36,18 +36,26 @@ fn without_faults_the_union_of_the_nodes_is_one_machine() {
 
 #[test]
 fn every_mutant_is_caught() {
+    // With the rule that finds each.
     let mutants = [
-        ("midpoint", "20"),
-        ("no-backup", "60"),
-        ("stale-done", "60"),
-        ("no-stable-record", "100"),
-        ("publish-early", "400"),
-        ("drop-pending-tick", "100"),
+        ("midpoint", "20", "C1"),
+        ("no-backup", "60", "A5"),
+        ("stale-done", "60", "C1"),
+        ("no-stable-record", "100", "L1"),
+        ("publish-early", "400", "C3"),
+        ("drop-pending-tick", "100", "L1"),
+        ("keep-transferred", "10", "A2"),
+        ("lose-transfer", "10", "A5"),
+        ("wrong-copy", "10", "S1"),
+        ("report-all", "10", "C2"),
+        ("careless-directory", "60", "E3"),
     ];
-    for (mutant, seeds) in mutants {
+    for (mutant, seeds, rule) in mutants {
         let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);
         assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
-        assert!(!json["failures"].as_array().unwrap().is_empty());
+        let referees = json["referees"].as_array().unwrap();
+        let judge = referees.iter().find(|referee| referee["rule"] == rule).unwrap();
+        assert!(judge["violations"].as_u64().unwrap() > 0, "{mutant} by {rule}: {json}");
     }
 }
 

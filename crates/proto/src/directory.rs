@@ -4,6 +4,7 @@
 //! told and on the time alone, so that several can agree on it later.
 
 use crate::message::Message;
+use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::NodeId;
 use crate::space::{Tree, TreeError};
@@ -23,6 +24,7 @@ struct Known {
 #[derive(Clone, Debug)]
 pub struct Directory {
     timing: Timing,
+    mutant: Option<Mutant>,
     /// Where most of the world is; regions are cut from it.
     extent: Block,
     stable: View,
@@ -48,6 +50,7 @@ impl Directory {
         let known = Known { life: founder.life, heard: Time(0) };
         Directory {
             timing,
+            mutant: None,
             extent,
             stable: view.clone(),
             current: view,
@@ -56,6 +59,12 @@ impl Directory {
             changed: Time(0),
             wake_at: Time(0),
         }
+    }
+
+    /// The same with a mistake in it, to try the referees.
+    #[must_use]
+    pub fn with_mutant(self, mutant: Option<Mutant>) -> Directory {
+        Directory { mutant, ..self }
     }
 
     /// When it wants to be woken if nothing comes.
@@ -158,6 +167,7 @@ impl Directory {
             let heir = buddy(&self.stable.ring, gone.node);
             heir.is_some_and(|heir| stays.iter().any(|member| member.node == heir))
         });
+        let safe = safe || self.mutant == Some(Mutant::CarelessDirectory);
         if stays.is_empty() || !safe {
             return;
         }

@@ -15,17 +15,32 @@ pub enum Mutant {
     PublishEarly,
     /// A tick that was found out but not committed is forgotten when the view changes.
     DropPendingTick,
+    /// What is handed over is kept as well.
+    KeepTransferred,
+    /// What is handed over does not arrive.
+    LoseTransfer,
+    /// A buddy gets a copy that is not quite right.
+    WrongCopy,
+    /// Everybody reports every pair that they see.
+    ReportAll,
+    /// The directory leaves out nodes without looking whether anybody holds their objects.
+    CarelessDirectory,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 6] = [
+    pub const ALL: [(Mutant, &'static str); 11] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
         (Mutant::NoStableRecord, "no-stable-record"),
         (Mutant::PublishEarly, "publish-early"),
         (Mutant::DropPendingTick, "drop-pending-tick"),
+        (Mutant::KeepTransferred, "keep-transferred"),
+        (Mutant::LoseTransfer, "lose-transfer"),
+        (Mutant::WrongCopy, "wrong-copy"),
+        (Mutant::ReportAll, "report-all"),
+        (Mutant::CarelessDirectory, "careless-directory"),
     ];
 
     /// The one with this name.

@@ -38,6 +38,7 @@ pub(crate) struct Means<'a> {
     pub(crate) me: NodeId,
     pub(crate) view: &'a View,
     pub(crate) shapes: &'a Shapes,
+    pub(crate) mutant: Option<Mutant>,
 }
 
 impl Round {
@@ -54,7 +55,7 @@ impl Round {
     }
 
     fn new(means: &Means<'_>, objects: Objects, tick: Tick) -> Round {
-        let Means { me, view, shapes } = *means;
+        let Means { me, view, shapes, mutant } = *means;
         let mut round = Round {
             tick,
             kept: Objects::new(),
@@ -92,14 +93,20 @@ impl Round {
                     None => {}
                 }
             }
-            if owner == me {
+            if owner == me || mutant == Some(Mutant::KeepTransferred) {
                 round.kept.insert(id, object);
-            } else {
+            }
+            if owner != me && mutant != Some(Mutant::LoseTransfer) {
                 round.hand_over(means, owner, object);
             }
         }
         if let Some(buddy) = view.buddy(me).and_then(|buddy| round.out.get_mut(&buddy)) {
             buddy.backup = round.kept.values().copied().collect();
+            if mutant == Some(Mutant::WrongCopy)
+                && let Some(object) = buddy.backup.first_mut()
+            {
+                object.state.position[0] ^= 1;
+            }
         }
         round
     }
@@ -128,12 +135,7 @@ impl Round {
     }
 
     /// Works out what the exchange came to, once everybody has told.
-    pub(crate) fn finish(
-        &mut self,
-        means: &Means<'_>,
-        detector: &mut Detector,
-        mutant: Option<Mutant>,
-    ) {
+    pub(crate) fn finish(&mut self, means: &Means<'_>, detector: &mut Detector) {
         if self.complete.is_some() || !self.is_full() {
             return;
         }
@@ -155,7 +157,8 @@ impl Round {
         let mut touches = detector.touches(&objects);
         touches.retain(|touch| {
             let blocks = [touch.a, touch.b].map(|id| means.shapes.block(&seen[&id]));
-            let point = match mutant {
+            let point = match means.mutant {
+                Some(Mutant::ReportAll) => return true,
                 Some(Mutant::Midpoint) => midpoint([touch.a, touch.b].map(|id| &seen[&id])),
                 _ => blocks[0].reference_point(&blocks[1]),
             };

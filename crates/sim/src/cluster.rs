@@ -115,7 +115,7 @@ impl Cluster {
         let faults = Faults::draw(options.weather, &mut dice);
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
-        let directory = Directory::new(founder, start.extent, timing);
+        let directory = Directory::new(founder, start.extent, timing).with_mutant(options.mutant);
         let referees = Referees::new(&start.objects, &start.shapes, options.rate);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {

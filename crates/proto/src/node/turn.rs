@@ -26,7 +26,8 @@ impl Node {
             }
             None => Default::default(),
         };
-        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes };
+        let mutant = self.mutant;
+        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
         let round = Round::refresh(&means, objects, resume.last.tick);
         self.phase = Phase::Refreshing { view, round: Box::new(round), last: resume.last };
         self.begin(now, out);
@@ -107,8 +108,9 @@ impl Node {
         if round.complete.is_some() || !round.is_full() {
             return;
         }
-        let means = Means { me: self.me.node, view, shapes: &self.shapes };
-        round.finish(&means, &mut self.detector, self.mutant);
+        let mutant = self.mutant;
+        let means = Means { me: self.me.node, view, shapes: &self.shapes, mutant };
+        round.finish(&means, &mut self.detector);
         self.lead_full(out);
         self.send_done(out);
         self.resend_at = now + self.timing.resend;
@@ -154,7 +156,8 @@ impl Node {
 
     fn next_tick(&mut self, now: Time, view: View, out: &mut Vec<Output>) {
         let Some(settled) = &self.settled else { return };
-        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes };
+        let mutant = self.mutant;
+        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
         let round = Round::tick(&means, &settled.held, settled.last.tick, self.timing.rate);
         self.phase = Phase::Running { view, round: Box::new(round) };
         self.begin(now, out);

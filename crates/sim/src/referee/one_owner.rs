@@ -5,8 +5,10 @@ use jostle_proto::{Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object
 use std::collections::BTreeMap;
 
 pub(super) struct OneOwner {
-    /// For each of the newest ticks: whom an object was given to, and its state.
-    given: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, (NodeId, Object)>>,
+    /// For each of the newest ticks: whom an object was given to.
+    given: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, NodeId>>,
+    /// And how it was described, to whomever.
+    told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, Object>>,
     /// Who reported a pair.
     reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
     objects: usize,
@@ -14,7 +16,12 @@ pub(super) struct OneOwner {
 
 impl OneOwner {
     pub(super) fn new(objects: &[Object]) -> OneOwner {
-        OneOwner { given: BTreeMap::new(), reported: BTreeMap::new(), objects: objects.len() }
+        OneOwner {
+            given: BTreeMap::new(),
+            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
+            objects: objects.len(),
+        }
     }
 
     pub(super) fn sent(
@@ -32,6 +39,9 @@ impl OneOwner {
         while self.given.len() > 4 {
             self.given.pop_first();
         }
+        while self.told.len() > 4 {
+            self.told.pop_first();
+        }
         while self.reported.len() > 4 {
             self.reported.pop_first();
         }
@@ -43,20 +53,24 @@ impl OneOwner {
         let owned = bundle.backup.iter().map(|object| (bundle.from, *object));
         let handed = bundle.transfers.iter().map(|object| (to, *object));
         for (owner, object) in owned.chain(handed).chain(bundle.entrusted.iter().copied()) {
-            let known = given.entry(object.id).or_insert((owner, object));
-            if known.0 != owner {
-                let (a, b) = (known.0.0, owner.0);
+            let known = *given.entry(object.id).or_insert(owner);
+            if known != owner {
+                let (a, b) = (known.0, owner.0);
                 let what = format!("object {} belongs to {a} and to {b}", object.id.0);
                 said.push(("A2", format!("tick {}: {what}", bundle.tick.0)));
-            } else if known.1 != object {
-                said.push((
-                    "S1",
-                    format!("tick {}: object {} differs", bundle.tick.0, object.id.0),
-                ));
             }
         }
         if given.len() > self.objects {
             said.push(("A2", format!("tick {}: more objects than there are", bundle.tick.0)));
+        }
+        let told = self.told.entry(key).or_default();
+        let copies = bundle.entrusted.iter().map(|(_, object)| object);
+        let whole = bundle.backup.iter().chain(&bundle.transfers).chain(&bundle.ghosts);
+        for object in whole.chain(copies) {
+            if *told.entry(object.id).or_insert(*object) != *object {
+                let id = object.id.0;
+                said.push(("S1", format!("tick {}: object {id} differs", bundle.tick.0)));
+            }
         }
     }
 
