@@ -35,9 +35,18 @@ pub(crate) struct Driven {
     velocity: Velocity,
 }
 
-/// What became of each node that drives: how far its body went, its velocity, and whether that
-/// was a response.
-type Moved = BTreeMap<NodeId, (Driver, DVec3, DVec3, bool)>;
+/// What became of a node that drives.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    driver: Driver,
+    /// How far its body went, and its velocity now, in the world.
+    by: DVec3,
+    velocity: DVec3,
+    /// It did not just go straight on.
+    responded: bool,
+}
+
+type Moved = BTreeMap<NodeId, Way>;
 
 impl Stage {
     /// Gives a body the velocity and the response of the node that drives it.
@@ -86,10 +95,10 @@ impl Stage {
             let straight = driven.velocity.linear * seconds;
             let responded = velocity != driven.velocity
                 || (by - straight).length() > 1e-9 * (1.0 + straight.length());
-            let entry = (driven.driver, by, velocity.linear, responded);
-            let known = moved.entry(driven.driver.node).or_insert(entry);
-            if responded && !known.3 {
-                *known = entry;
+            let way = Way { driver: driven.driver, by, velocity: velocity.linear, responded };
+            let known = moved.entry(driven.driver.node).or_insert(way);
+            if responded && !known.responded {
+                *known = way;
             }
         }
         self.keep_together(before, &moved)?;
@@ -100,10 +109,11 @@ impl Stage {
             {
                 let driver = Driver { node: id, parent: Placement::IDENTITY };
                 let velocity = node.velocity_vector.as_dvec3();
-                moved.insert(id, (driver, velocity * seconds, velocity, false));
+                let by = velocity * seconds;
+                moved.insert(id, Way { driver, by, velocity, responded: false });
             }
         }
-        for (id, (driver, by, velocity, _)) in moved {
+        for (id, Way { driver, by, velocity, .. }) in moved {
             let back = linear(&driver.parent).inverse();
             let (by, velocity) = (back * by, (back * velocity).as_vec3());
             if by.is_finite() && velocity.is_finite() {
@@ -123,7 +133,7 @@ impl Stage {
     /// did that speaks for them: they are parts of one thing.
     fn keep_together(&mut self, before: &[Driven], moved: &Moved) -> Result<(), StageError> {
         for driven in before {
-            let Some(&(_, by, velocity, _)) = moved.get(&driven.driver.node) else { continue };
+            let Some(&Way { by, velocity, .. }) = moved.get(&driven.driver.node) else { continue };
             let (own, own_velocity) = self.way_of(driven)?;
             if own != by
                 && let Ok(pose) = Pose::new(driven.pose.rotation(), driven.pose.translation() + by)
