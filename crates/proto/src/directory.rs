@@ -85,14 +85,6 @@ impl Directory {
         self.current.epoch == self.stable.epoch && self.stable.epoch > Epoch(0)
     }
 
-    /// After a pause nobody can be blamed for silence.
-    pub fn restart(&mut self, now: Time) {
-        for known in self.known.values_mut() {
-            known.heard = now;
-        }
-        self.wake_at = now;
-    }
-
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.wake_at = now + self.timing.resend;
@@ -106,7 +98,7 @@ impl Directory {
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
             }
-            Message::Alive { member, epoch, .. } if self.hear(now, member, out) => {
+            Message::Alive { member, epoch } if self.hear(now, member, out) => {
                 self.remind(member, epoch, out);
             }
             Message::Stable { epoch, from } => self.record(epoch, from, out),

@@ -25,8 +25,6 @@ pub enum Message {
         member: Member,
         /// The newest view that it has seen.
         epoch: Epoch,
-        /// Numbers the message.
-        number: u64,
     },
     /// Directory to members: a new view.
     View(View),

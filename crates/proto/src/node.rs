@@ -115,7 +115,6 @@ pub struct Node {
     seen: Epoch,
     resend_at: Time,
     alive_at: Time,
-    alive_number: u64,
     /// Messages to itself.
     own: VecDeque<Message>,
 }
@@ -138,7 +137,6 @@ impl Node {
             seen: Epoch(0),
             resend_at: Time(0),
             alive_at: Time(0),
-            alive_number: 0,
             own: VecDeque::new(),
         }
     }
@@ -294,8 +292,7 @@ impl Node {
         if matches!(self.phase, Phase::Out) && self.settled.is_none() {
             return;
         }
-        self.alive_number += 1;
-        let alive = Message::Alive { member: self.me, epoch: self.seen, number: self.alive_number };
+        let alive = Message::Alive { member: self.me, epoch: self.seen };
         out.push(Output::Send(Address::Directory, alive));
     }
 
