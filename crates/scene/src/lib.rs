@@ -1,8 +1,21 @@
-//! What is in this file? Bytes in, checked polygons and warnings out.
+//! What is in this file? Bytes in, scene and warnings out.
+//!
+//! [`read()`] makes one kind of [`Scene`] of VRML97, glTF, OBJ, STL and PLY; [`Play`] lets its time
+//! pass and its events run; [`walk()`] visits what stands in it; [`surface`] makes meshes of its
+//! geometry. [`load`] gives the bare polygons of OBJ, STL and PLY.
 //!
 //! Nothing in here opens a file or fetches anything. Outside bytes never cause a panic, and
 //! never more memory than a small multiple of their length: every count that a file declares is
 //! compared with the bytes that are left before anything is reserved for it.
+//!
+//! ```
+//! use jostle_scene::{Reading, read};
+//!
+//! let text = b"#VRML V2.0 utf8\nDEF BALL Transform { children Shape { geometry Sphere {} } }";
+//! let opened = read("ball.wrl", text, &mut Reading::default())?;
+//! assert!(opened.scene.find("BALL").is_some() && opened.warnings.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! ```
 //! use jostle_scene::{Format, load};

@@ -10,8 +10,8 @@ use crate::{Format, gltf, polygons, vrml};
 /// Nothing here opens files: whoever calls does, and decides which ones.
 #[derive(Default)]
 pub struct Reading<'a> {
-    /// Brings the files that a file names: `Inline`, EXTERNPROTO, the buffers of glTF. Without
-    /// it, what is named is left out with a warning.
+    /// Brings the files that a file names: `Inline`, EXTERNPROTO, the buffers of glTF. What cannot
+    /// be had is left out with a warning; a buffer that surfaces or animations need is an error.
     pub fetch: Option<&'a mut Fetch<'a>>,
     /// Told the number of bytes of the file that have been read, now and then.
     pub progress: Option<&'a mut dyn FnMut(usize)>,

@@ -1,6 +1,7 @@
-//! E1, E2, E3: views count up, have one leader, and are made so that nobody's objects are lost.
+//! E1 to E4: views count up, have one leader, are made so that nobody's objects are lost, and give
+//! every region to a member.
 
-use jostle_proto::{Address, Epoch, Message, NodeId, Tick, View};
+use jostle_proto::{Address, Commit, Epoch, Message, NodeId, Tick, View};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -8,8 +9,8 @@ pub(super) struct Views {
     views: BTreeMap<Epoch, View>,
     /// Who committed in a view.
     leaders: BTreeMap<Epoch, NodeId>,
-    /// The newest tick that was committed, with its view.
-    committed: BTreeMap<(Epoch, Tick), u64>,
+    /// The newest ticks as they were committed.
+    committed: BTreeMap<(Epoch, Tick), Commit>,
 }
 
 impl Views {
@@ -30,10 +31,10 @@ impl Views {
                         said.push(("E2", what));
                     }
                 }
-                let count = commit.touches.len() as u64;
                 let key = (commit.epoch, commit.tick);
-                if *self.committed.entry(key).or_insert(count) != count {
-                    said.push(("E2", format!("tick {} was committed twice", commit.tick.0)));
+                if self.committed.entry(key).or_insert_with(|| commit.clone()) != commit {
+                    let what = format!("tick {} was committed in two ways", commit.tick.0);
+                    said.push(("E2", what));
                 }
                 while self.committed.len() > 8 {
                     self.committed.pop_first();
