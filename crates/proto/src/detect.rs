@@ -1,6 +1,6 @@
 //! Which objects touch, and what that does to them: the same on every machine that holds both.
 
-use crate::message::Touch;
+use crate::message::{Touch, Toward};
 use crate::object::{Class, Object, ObjectId, ShapeId, Solid};
 use crate::state::Block;
 use jostle_world::{Ask, Body, BodyId, Policy, Settings, Shape, World};
@@ -51,11 +51,12 @@ impl Detector {
         Detector { shapes, world, bodies: BTreeMap::new() }
     }
 
-    /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Two objects that
-    /// cannot move are not compared.
+    /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Two that this group
+    /// does not move are not compared, and nothing with one that is absent.
     pub fn touches(&mut self, objects: &[Object]) -> Vec<Touch> {
+        let present = objects.iter().filter(|object| object.class != Class::Absent);
         let mut boxes: Vec<(Block, &Object)> =
-            objects.iter().map(|object| (self.shapes.block(object), object)).collect();
+            present.map(|object| (self.shapes.block(object), object)).collect();
         self.follow(objects);
         boxes.sort_by_key(|(block, object)| (block.min[0], object.id));
         let mut found = Vec::new();
@@ -64,9 +65,8 @@ impl Detector {
                 if other_block.min[0] > block.max[0] {
                     break;
                 }
-                let fixed = |object: &Object| object.class == Class::Immovable;
                 if block.meets(other_block)
-                    && !(fixed(object) && fixed(other))
+                    && (is_moved(object) || is_moved(other))
                     && self.touch(object, other)
                 {
                     let pair = [(object, block), (other, other_block)];
@@ -89,7 +89,8 @@ impl Detector {
 
     /// Brings the world of triangles up to date.
     fn follow(&mut self, objects: &[Object]) {
-        let wanted = objects.iter().filter_map(|object| {
+        let present = objects.iter().filter(|object| object.class != Class::Absent);
+        let wanted = present.filter_map(|object| {
             let model = self.shapes.get(object.shape)?.model.clone()?;
             Some((object, model, object.state.pose().ok()?))
         });
@@ -114,8 +115,15 @@ impl Detector {
     }
 }
 
+/// Does this group decide how it moves?
+fn is_moved(object: &Object) -> bool {
+    matches!(object.class, Class::Dynamic | Class::Avatar)
+}
+
 /// What a meeting does: along the axis on which they overlap least, the two exchange their
-/// velocities if they approach each other; one that meets something immovable turns round.
+/// velocities if they approach each other; one that meets something immovable turns round. If one
+/// of them is another group's, the group of the smaller id decides, and the other one waits for
+/// its word.
 fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]) -> Touch {
     let ((a, block_a), (b, block_b)) = if first.id < second.id {
         ((first, first_block), (second, second_block))
@@ -130,10 +138,10 @@ fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]
     let middle = |block: &Block| i64::from(block.min[axis]) + i64::from(block.max[axis]);
     let (v_a, v_b) = (a.state.velocity[axis], b.state.velocity[axis]);
     // From the one towards the other; one on top of the other counts as before it.
-    let apart = if middle(block_a) <= middle(block_b) { 1 } else { -1 };
-    let approach = (i32::from(v_a) - i32::from(v_b)) * apart;
+    let up = middle(block_a) <= middle(block_b);
+    let approach = (i32::from(v_a) - i32::from(v_b)) * if up { 1 } else { -1 };
     let (mut kick_a, mut kick_b) = ([0; 3], [0; 3]);
-    if approach > 0 {
+    if approach > 0 && a.class != Class::Foreign {
         let change = |from: i16, to: i32| {
             (to - i32::from(from)).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
         };
@@ -147,5 +155,5 @@ fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]
             kick_b[axis] = change(v_b, i32::from(v_a));
         }
     }
-    Touch { a: a.id, b: b.id, kick_a, kick_b }
+    Touch { a: a.id, b: b.id, toward: Toward { axis: axis as u8, up }, kick_a, kick_b }
 }

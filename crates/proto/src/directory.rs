@@ -40,13 +40,7 @@ impl Directory {
     /// A directory that knows the node that the world begins with.
     #[must_use]
     pub fn new(founder: Member, extent: Block, timing: Timing) -> Directory {
-        let view = View {
-            epoch: Epoch(0),
-            base: Epoch(0),
-            base_ring: vec![founder],
-            ring: vec![founder],
-            tree: Tree::whole(founder.node),
-        };
+        let view = View::first(founder);
         let known = Known { life: founder.life, heard: Time(0) };
         Directory {
             timing,
@@ -98,10 +92,17 @@ impl Directory {
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
             }
-            Message::Alive { member, epoch } if self.hear(now, member, out) => {
+            Message::Alive { member, epoch, sent } if self.hear(now, member, out) => {
+                let lease = Message::Lease { sent, span: self.timing.lease };
+                out.push(Output::Send(Address::Node(member.node), lease));
                 self.remind(member, epoch, out);
             }
             Message::Stable { epoch, from } => self.record(epoch, from, out),
+            // A gateway hears of stable views only: the others may come to nothing.
+            Message::Follow(follow) if follow.epoch < self.stable.epoch => {
+                let view = Message::View(self.stable.clone());
+                out.push(Output::Send(Address::Gateway(follow.from), view));
+            }
             _ => {}
         }
     }
@@ -177,6 +178,7 @@ impl Directory {
         }
         let Ok(tree) = self.tree_for(&ring) else { return };
         self.current = View {
+            group: self.stable.group,
             epoch: Epoch(self.current.epoch.0 + 1),
             base: self.stable.epoch,
             base_ring: self.stable.ring.clone(),

@@ -24,5 +24,7 @@ pub use vote::{
 use serde::{Deserialize, Serialize};
 
 /// A consistency group, for as long as it has members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct GroupId(pub u32);

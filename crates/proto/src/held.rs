@@ -1,8 +1,10 @@
 //! The objects that a member answers for, and the copies that it keeps for another.
 
-use crate::message::Commit;
-use crate::object::{Class, Object, ObjectId};
+use crate::input::Input;
+use crate::message::{Commit, Touch, Toward};
+use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::time::Tick;
+use crate::view::View;
 use std::collections::BTreeMap;
 
 /// Objects by id.
@@ -19,30 +21,56 @@ pub(crate) struct Held {
 
 impl Held {
     /// Applies what was committed: everybody who holds an object does the same to it.
-    pub(crate) fn apply(&mut self, commit: &Commit) {
-        apply(&mut self.mine, commit);
-        apply(&mut self.backup, commit);
+    pub(crate) fn apply(&mut self, commit: &Commit, view: &View, me: NodeId) {
+        let owner = |object: &Object| view.owner(object.state.position);
+        apply(&mut self.mine, commit, |object| owner(object) == me);
+        apply(&mut self.backup, commit, |object| view.buddy(owner(object)) == Some(me));
     }
 }
 
-/// Changes velocities as a commit says: first what avatars want, then what collisions do. Kicks
-/// are summed up before anything is rounded off, so their order does not matter.
-pub fn apply(objects: &mut Objects, commit: &Commit) {
-    for want in &commit.wants {
-        if let Some(object) = objects.get_mut(&want.avatar)
-            && object.class == Class::Avatar
-        {
-            object.state.velocity = want.velocity;
+/// Changes objects as a commit says: first what comes from outside, in its order, then what
+/// collisions do. Of those that come into the world, the ones that `holds` names are taken.
+pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> bool) {
+    for input in &commit.inputs {
+        match input {
+            Input::Enter(object) => {
+                if holds(object) {
+                    objects.entry(object.id).or_insert(*object);
+                }
+            }
+            _ => {
+                let id = input.object();
+                if let Some(object) = objects.remove(&id)
+                    && let Some(object) = input.change(object)
+                {
+                    objects.insert(id, object);
+                }
+            }
         }
     }
+    collide(objects, &commit.touches);
+}
+
+/// Kicks are summed up before anything is rounded off, so their order does not matter. An avatar
+/// is not kicked; it cannot go on into what it touches, whatever it wants.
+fn collide(objects: &mut Objects, touches: &[Touch]) {
     let mut kicks: BTreeMap<ObjectId, [i32; 3]> = BTreeMap::new();
-    for touch in &commit.touches {
-        for (id, kick) in [(touch.a, touch.kick_a), (touch.b, touch.kick_b)] {
-            if objects.contains_key(&id) {
-                let sum = kicks.entry(id).or_default();
-                for axis in 0..3 {
-                    sum[axis] += i32::from(kick[axis]);
+    for touch in touches {
+        let Toward { axis, up } = touch.toward;
+        for (id, kick, up) in [(touch.a, touch.kick_a, up), (touch.b, touch.kick_b, !up)] {
+            match objects.get_mut(&id) {
+                Some(object) if object.class == Class::Avatar => {
+                    if let Some(velocity) = object.state.velocity.get_mut(usize::from(axis)) {
+                        *velocity = if up { (*velocity).min(0) } else { (*velocity).max(0) };
+                    }
                 }
+                Some(object) if object.class == Class::Dynamic => {
+                    let sum = kicks.entry(id).or_default();
+                    for (sum, kick) in sum.iter_mut().zip(kick) {
+                        *sum += i32::from(kick);
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -58,7 +86,8 @@ pub fn apply(objects: &mut Objects, commit: &Commit) {
 
 /// Moves objects from a tick to the next.
 pub fn advance(objects: &mut Objects, from: Tick, rate: u32) {
-    for object in objects.values_mut().filter(|object| object.class != Class::Immovable) {
+    let moves = |class| !matches!(class, Class::Immovable | Class::Absent);
+    for object in objects.values_mut().filter(|object| moves(object.class)) {
         object.state = object.state.moved(from, rate);
     }
 }

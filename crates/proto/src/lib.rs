@@ -7,8 +7,10 @@
 
 mod detect;
 mod directory;
+mod follow;
 mod groups;
 mod held;
+mod input;
 mod message;
 mod mutant;
 mod node;
@@ -23,6 +25,7 @@ pub mod wire;
 
 pub use detect::{Detector, Shapes};
 pub use directory::Directory;
+pub use follow::Follower;
 pub use groups::{
     Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,
     PingInput, PingOutput, PingRule, Pings, PollInput, PollOutput, PollSettings, Polls, Refusal,
@@ -31,10 +34,11 @@ pub use groups::{
     thresholds,
 };
 pub use held::{Objects, advance, apply};
-pub use message::{Bundle, Commit, Done, Flush, Message, Resume, Touch, Want};
+pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
+pub use message::{Bundle, Commit, Done, Flush, Follow, Message, Resume, Share, Touch, Toward};
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};
-pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid};
+pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid, digest};
 pub use space::{
     Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,
     reports,

@@ -12,10 +12,12 @@
 //! held in the stable view: if the new view fails too, it begins again from there.
 
 mod lead;
+mod serve;
 mod turn;
 
 use crate::detect::{Detector, Shapes};
 use crate::held::{Held, Objects};
+use crate::input::GatewayId;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
@@ -23,6 +25,7 @@ use crate::round::Round;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use lead::Lead;
+use serve::Serve;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Whom a message is for, or from.
@@ -32,8 +35,8 @@ pub enum Address {
     Directory,
     /// A node.
     Node(NodeId),
-    /// Whoever watches and steers the world from outside.
-    Outside,
+    /// A gateway.
+    Gateway(GatewayId),
 }
 
 /// What a machine does: a message to send, or a tick to publish.
@@ -76,8 +79,7 @@ impl Default for Timing {
 /// What a member holds in the last view that it knows to be stable.
 #[derive(Clone, Debug)]
 struct Settled {
-    epoch: Epoch,
-    ring: Vec<Member>,
+    view: View,
     last: Commit,
     held: Held,
     /// The tick after that, if everybody has told and nothing was committed yet: somebody else may
@@ -107,6 +109,7 @@ pub struct Node {
     settled: Option<Settled>,
     phase: Phase,
     lead: Lead,
+    serve: Serve,
     /// Bundles that came before their time, of the newest view.
     early: BTreeMap<(Tick, NodeId), Bundle>,
     /// What was told in the last exchange, for those who missed it.
@@ -132,6 +135,7 @@ impl Node {
             settled: None,
             phase: Phase::Out,
             lead: Lead::default(),
+            serve: Serve::default(),
             early: BTreeMap::new(),
             told: BTreeMap::new(),
             seen: Epoch(0),
@@ -151,13 +155,8 @@ impl Node {
     ) -> Node {
         let mine: Objects = objects.into_iter().map(|object| (object.id, object)).collect();
         let held = Held { mine, backup: Objects::new() };
-        let settled = Settled {
-            epoch: Epoch(0),
-            ring: vec![me],
-            last: Commit::default(),
-            held,
-            pending: None,
-        };
+        let settled =
+            Settled { view: View::first(me), last: Commit::default(), held, pending: None };
         Node { settled: Some(settled), ..Node::new(me, shapes, timing) }
     }
 
@@ -184,7 +183,7 @@ impl Node {
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         if now >= self.alive_at {
             self.alive_at = now + self.timing.alive;
-            self.tell_alive(out);
+            self.tell_alive(now, out);
         }
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
@@ -216,9 +215,13 @@ impl Node {
             Message::Done(done) => self.lead_done(now, done, out),
             Message::StableKept(epoch) => self.lead_stable(now, epoch, out),
             Message::Commit(commit) => self.commit(now, commit, out),
-            Message::Want(want) => self.lead.want(want),
-            // For the directory.
+            Message::Inputs(inputs) => self.lead_inputs(inputs),
+            Message::Follow(follow) => self.followed(now, follow, out),
+            // Its ticks need everybody's word, so it needs no lease.
+            Message::Lease { .. } => {}
+            // For the directory, or for gateways.
             Message::Join(_) | Message::Alive { .. } | Message::Stable { .. } => {}
+            Message::Published(_) | Message::Share(_) => {}
         }
     }
 
@@ -231,6 +234,7 @@ impl Node {
         self.settled = None;
         self.phase = Phase::Out;
         self.lead = Lead::default();
+        self.serve = Serve::default();
         self.early.clear();
         self.told.clear();
         self.send_again(out);
@@ -244,8 +248,9 @@ impl Node {
         self.early.clear();
         self.told.clear();
         self.put_down(&view);
-        let lives =
-            |settled: &Settled| settled.epoch == view.base && view.base_ring.contains(&self.me);
+        let lives = |settled: &Settled| {
+            settled.view.epoch == view.base && view.base_ring.contains(&self.me)
+        };
         self.settled = self.settled.take().filter(lives);
         self.lead = Lead::new(&view, self.me, now);
         self.phase = Phase::Flushing(view);
@@ -267,13 +272,7 @@ impl Node {
             // The view was stable, although nobody has told this member.
             Phase::Refreshing { view, round, last } if view.epoch == next.base => {
                 if let Some(complete) = round.complete {
-                    self.settled = Some(Settled {
-                        epoch: view.epoch,
-                        ring: view.ring,
-                        last,
-                        held: complete.held,
-                        pending: None,
-                    });
+                    self.settled = Some(Settled { view, last, held: complete.held, pending: None });
                 }
             }
             _ => {}
@@ -288,11 +287,11 @@ impl Node {
         self.send(leader.node, Message::Flush(flush), out);
     }
 
-    fn tell_alive(&mut self, out: &mut Vec<Output>) {
+    fn tell_alive(&mut self, now: Time, out: &mut Vec<Output>) {
         if matches!(self.phase, Phase::Out) && self.settled.is_none() {
             return;
         }
-        let alive = Message::Alive { member: self.me, epoch: self.seen };
+        let alive = Message::Alive { member: self.me, epoch: self.seen, sent: now };
         out.push(Output::Send(Address::Directory, alive));
     }
 

@@ -26,10 +26,14 @@ pub enum Class {
     Dynamic,
     /// By somebody's will: only their machine knows what comes next.
     Avatar,
+    /// Not at all, and it touches nothing: an avatar whose client is gone keeps its place.
+    Absent,
+    /// As another group says, which computes it; here it goes on as it went (dead reckoning).
+    Foreign,
 }
 
 /// An object as machines hand it to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Object {
     /// Who.
     pub id: ObjectId,
@@ -39,6 +43,41 @@ pub struct Object {
     pub shape: ShapeId,
     /// Where it is and how fast it goes.
     pub state: State,
+}
+
+impl Object {
+    /// A number of all that it is: the same on all machines that know the same about it. Those of
+    /// many objects are added up, in whatever order.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let Object { id, class, shape, state } = *self;
+        let State { position, rotation, velocity, spin } = state;
+        let mut digest = 0;
+        let mut add = |number: u64| {
+            // The finisher of SplitMix64.
+            let mut z = number ^ u64::rotate_left(digest, 23).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            digest = z ^ (z >> 31);
+        };
+        let bits = |number: i32| u64::from(number.cast_unsigned());
+        let small = |parts: [i16; 3]| {
+            parts.iter().fold(0, |sum, &part| sum << 16 | u64::from(part.cast_unsigned()))
+        };
+        add(id.0);
+        add(u64::from(shape.0) << 8 | class as u64);
+        add(bits(position[0]) << 32 | bits(position[1]));
+        add(bits(position[2]));
+        add(rotation.to_bits());
+        add(small(velocity));
+        add(small(spin));
+        digest
+    }
+}
+
+/// The digests of all of them together.
+pub fn digest<'a>(objects: impl IntoIterator<Item = &'a Object>) -> u64 {
+    objects.into_iter().fold(0, |sum, object| sum.wrapping_add(object.digest()))
 }
 
 /// A form in the table that all machines share.

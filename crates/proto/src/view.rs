@@ -1,5 +1,6 @@
 //! Who takes part, who owns which region, and since when.
 
+use crate::groups::GroupId;
 use crate::object::NodeId;
 use crate::space::Tree;
 use crate::state::Block;
@@ -24,7 +25,9 @@ pub struct Member {
 /// An agreement about members and regions, made by the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// Its number.
+    /// The group whose members they are.
+    pub group: GroupId,
+    /// Its number; no two groups use the same.
     pub epoch: Epoch,
     /// The last view that the directory knows to be stable: everybody in it holds what belongs to
     /// them. This one is made from that one, whatever views there were in between.
@@ -39,6 +42,19 @@ pub struct View {
 }
 
 impl View {
+    /// The view that a world begins with: one member, who owns everything.
+    #[must_use]
+    pub fn first(founder: Member) -> View {
+        View {
+            group: GroupId(0),
+            epoch: Epoch(0),
+            base: Epoch(0),
+            base_ring: vec![founder],
+            ring: vec![founder],
+            tree: Tree::whole(founder.node),
+        }
+    }
+
     /// The member that collects results.
     #[must_use]
     pub fn leader(&self) -> Option<Member> {

@@ -1,12 +1,17 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
+mod fate;
+mod machine;
+
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Matter, Start, draw};
 use jostle_proto::{
-    Address, Directory, Member, Message, Mutant, Node, NodeId, Output, Time, Timing, Want,
+    Address, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output, Source,
+    Stream, Time, Timing, Want,
 };
+use machine::{Machine, Role};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -54,7 +59,8 @@ pub struct Outcome {
 
 #[derive(Debug)]
 enum What {
-    Deliver(Address, Message),
+    /// To whom, from whom.
+    Deliver(Address, Address, Message),
     Wake(Address, u64),
     /// A millisecond has passed: faults are thrown for.
     Fate,
@@ -63,20 +69,8 @@ enum What {
     Revive(NodeId),
 }
 
-/// A machine and what is wrong with it.
-struct Machine {
-    node: Option<Node>,
-    /// Until when it stands still.
-    paused: Time,
-    /// Until when nobody reaches it.
-    parted: Time,
-    /// Of its clock, in parts of a million.
-    drift: i64,
-    /// Numbers its alarms: only the newest counts.
-    alarm: u64,
-    /// Its last life, which a machine must remember whatever else it forgets.
-    life: u32,
-}
+/// Whoever steers the avatars that the world begins with.
+const HAND: GatewayId = GatewayId { number: u32::MAX, life: 1 };
 
 struct Cluster {
     options: Options,
@@ -88,14 +82,15 @@ struct Cluster {
     queue: BinaryHeap<Reverse<(Time, u64)>>,
     waiting: BTreeMap<u64, What>,
     number: u64,
-    directory: Directory,
-    directory_paused: Time,
-    directory_alarm: u64,
-    machines: BTreeMap<NodeId, Machine>,
+    machines: BTreeMap<Address, Machine>,
+    /// How many nodes there ever were.
+    nodes: u32,
     /// Links that fail, in one direction, until when.
     cuts: BTreeMap<(Address, Address), Time>,
     referees: Referees,
     outcome: Outcome,
+    /// What avatars were told to do.
+    hand: Stream,
     wants: u64,
     heal_at: Time,
 }
@@ -128,26 +123,35 @@ impl Cluster {
             queue: BinaryHeap::new(),
             waiting: BTreeMap::new(),
             number: 0,
-            directory,
-            directory_paused: Time(0),
-            directory_alarm: 0,
             machines: BTreeMap::new(),
+            nodes: 0,
             cuts: BTreeMap::new(),
             referees,
             outcome: Outcome::default(),
+            hand: Stream::new(Source::Gateway(HAND), 1),
             wants: 0,
             heal_at,
         };
-        for number in 0..options.nodes.max(1) {
-            cluster.add_machine(NodeId(number));
+        cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
+        for _ in 0..options.nodes.max(1) {
+            cluster.add_node();
         }
         cluster.after(1000, What::Fate);
-        cluster.after(0, What::Wake(Address::Directory, 0));
         cluster.after(20_000, What::Steer);
         cluster
     }
 
-    fn add_machine(&mut self, id: NodeId) {
+    fn add_machine(&mut self, address: Address, role: Role) {
+        let span = i64::from(self.faults.drift);
+        let drift = self.dice.between(-span, span);
+        self.machines.insert(address, Machine::new(role, drift));
+        let later = self.dice.below(50_000);
+        self.after(later, What::Wake(address, 0));
+    }
+
+    fn add_node(&mut self) {
+        let id = NodeId(self.nodes);
+        self.nodes += 1;
         let member = Member { node: id, life: 1 };
         let shapes = self.start.shapes.clone();
         let node = if id == NodeId(0) {
@@ -155,13 +159,22 @@ impl Cluster {
         } else {
             Node::new(member, shapes, self.timing)
         };
-        let node = Some(node.with_mutant(self.options.mutant));
-        let span = i64::from(self.faults.drift);
-        let drift = self.dice.between(-span, span);
-        let machine = Machine { node, paused: Time(0), parted: Time(0), drift, alarm: 0, life: 1 };
-        self.machines.insert(id, machine);
-        let later = self.dice.below(50_000);
-        self.after(later, What::Wake(Address::Node(id), 0));
+        let node = node.with_mutant(self.options.mutant);
+        self.add_machine(Address::Node(id), Role::Node(Box::new(node)));
+    }
+
+    fn directory(&self) -> Option<&Directory> {
+        match self.machines.get(&Address::Directory)?.role.as_ref()? {
+            Role::Directory(directory) => Some(directory),
+            Role::Node(_) => None,
+        }
+    }
+
+    fn node(&self, id: NodeId) -> Option<&Node> {
+        match self.machines.get(&Address::Node(id))?.role.as_ref()? {
+            Role::Node(node) => Some(node),
+            Role::Directory(_) => None,
+        }
     }
 
     fn after(&mut self, microseconds: u64, what: What) {
@@ -198,8 +211,8 @@ impl Cluster {
             let what = format!(
                 "no tick after {} although nothing fails any more; view {}, stable: {}",
                 ticks_then,
-                self.directory.view().epoch.0,
-                self.directory.is_stable()
+                self.directory().map_or(0, |directory| directory.view().epoch.0),
+                self.directory().is_some_and(Directory::is_stable)
             );
             self.referees.note(self.now, vec![("L1", what)]);
         }
@@ -208,7 +221,6 @@ impl Cluster {
     fn heal(&mut self) {
         self.faults = self.faults.healed();
         self.cuts.clear();
-        self.directory_paused = self.now;
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
             machine.paused = self.now;
@@ -217,7 +229,7 @@ impl Cluster {
 
     fn happen(&mut self, what: What) {
         match what {
-            What::Deliver(to, message) => self.deliver(to, message),
+            What::Deliver(to, from, message) => self.deliver(to, from, message),
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
@@ -228,105 +240,48 @@ impl Cluster {
                 let later = 10_000 + self.dice.below(60_000);
                 self.after(later, What::Steer);
             }
-            What::Revive(id) => {
-                if let Some(machine) = self.machines.get_mut(&id) {
-                    machine.life += 1;
-                    let member = Member { node: id, life: machine.life };
-                    let fresh = Node::new(member, self.start.shapes.clone(), self.timing)
-                        .with_mutant(self.options.mutant);
-                    machine.node = Some(fresh);
-                    machine.alarm += 1;
-                    let alarm = machine.alarm;
-                    self.after(0, What::Wake(Address::Node(id), alarm));
-                }
-            }
+            What::Revive(id) => self.revive(id),
         }
     }
 
-    /// A machine's own time: its clock may be too fast or too slow.
-    fn local(&self, id: NodeId) -> Time {
-        let drift = self.machines.get(&id).map_or(0, |machine| machine.drift);
-        Time((i128::from(self.now.0) * i128::from(1_000_000 + drift) / 1_000_000) as u64)
-    }
-
-    fn deliver(&mut self, to: Address, message: Message) {
+    fn deliver(&mut self, to: Address, from: Address, message: Message) {
+        let Some(machine) = self.machines.get_mut(&to) else { return };
+        if machine.paused > self.now {
+            let later = machine.paused.0 - self.now.0;
+            return self.after(later, What::Deliver(to, from, message));
+        }
+        let local = machine.local(self.now);
+        let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
-        match to {
-            Address::Directory => {
-                if self.directory_paused > self.now {
-                    let later = self.directory_paused.0 - self.now.0;
-                    return self.after(later, What::Deliver(to, message));
-                }
-                self.directory.receive(self.now, message, &mut out);
-            }
-            Address::Node(id) => {
-                let local = self.local(id);
-                let Some(machine) = self.machines.get_mut(&id) else { return };
-                if machine.paused > self.now {
-                    let later = machine.paused.0 - self.now.0;
-                    return self.after(later, What::Deliver(to, message));
-                }
-                let Some(node) = &mut machine.node else { return };
-                node.receive(local, message, &mut out);
-            }
-            Address::Outside => {}
-        }
+        role.receive(local, from, message, &mut out);
         self.work(to, out);
         self.set_alarm(to);
     }
 
     fn wake(&mut self, who: Address, alarm: u64) {
-        let mut out = Vec::new();
-        match who {
-            Address::Directory => {
-                if alarm != self.directory_alarm {
-                    return;
-                }
-                if self.directory_paused > self.now {
-                    let later = self.directory_paused.0 - self.now.0;
-                    return self.after(later, What::Wake(who, alarm));
-                }
-                self.directory.wake(self.now, &mut out);
-            }
-            Address::Node(id) => {
-                let local = self.local(id);
-                let Some(machine) = self.machines.get_mut(&id) else { return };
-                if alarm != machine.alarm {
-                    return;
-                }
-                if machine.paused > self.now {
-                    let later = machine.paused.0 - self.now.0;
-                    return self.after(later, What::Wake(who, alarm));
-                }
-                let Some(node) = &mut machine.node else { return };
-                node.wake(local, &mut out);
-            }
-            Address::Outside => return,
+        let Some(machine) = self.machines.get_mut(&who) else { return };
+        if alarm != machine.alarm {
+            return;
         }
+        if machine.paused > self.now {
+            let later = machine.paused.0 - self.now.0;
+            return self.after(later, What::Wake(who, alarm));
+        }
+        let local = machine.local(self.now);
+        let Some(role) = &mut machine.role else { return };
+        let mut out = Vec::new();
+        role.wake(local, &mut out);
         self.work(who, out);
         self.set_alarm(who);
     }
 
     /// Asks a machine when it wants to be woken; older alarms are off.
     fn set_alarm(&mut self, who: Address) {
-        let (at, alarm) = match who {
-            Address::Directory => {
-                self.directory_alarm += 1;
-                (self.directory.wake_at(), self.directory_alarm)
-            }
-            Address::Node(id) => {
-                let local = self.local(id);
-                let Some(machine) = self.machines.get_mut(&id) else { return };
-                let Some(node) = &machine.node else { return };
-                machine.alarm += 1;
-                let wait = (node.wake_at() - local).0;
-                let real = i128::from(wait) * 1_000_000 / i128::from(1_000_000 + machine.drift);
-                (Time(self.now.0 + real as u64 + 1), machine.alarm)
-            }
-            Address::Outside => return,
-        };
-        let later = at.0.saturating_sub(self.now.0).max(1);
-        self.after(later, What::Wake(who, alarm));
+        let Some(machine) = self.machines.get_mut(&who) else { return };
+        let Some(at) = machine.wake_at(self.now) else { return };
+        machine.alarm += 1;
+        let alarm = machine.alarm;
+        self.after(at.0 - self.now.0, What::Wake(who, alarm));
     }
 
     fn work(&mut self, from: Address, out: Vec<Output>) {
@@ -338,6 +293,7 @@ impl Cluster {
                 }
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
+                    self.hand.heard(commit.heard_of(self.hand.source()));
                     self.referees.published(self.now, &commit);
                 }
             }
@@ -357,15 +313,12 @@ impl Cluster {
                 later += self.dice.below(1_000_000);
             }
             self.trace(later);
-            self.after(later, What::Deliver(to, message.clone()));
+            self.after(later, What::Deliver(to, from, message.clone()));
         }
     }
 
     fn is_cut(&self, from: Address, to: Address) -> bool {
-        let parted = |who| match who {
-            Address::Node(id) => self.machines.get(&id).is_some_and(|m| m.parted > self.now),
-            _ => false,
-        };
+        let parted = |who| self.machines.get(&who).is_some_and(|m| m.parted > self.now);
         let cut = self.cuts.get(&(from, to)).is_some_and(|until| *until > self.now);
         cut || parted(from) || parted(to)
     }
@@ -375,76 +328,8 @@ impl Cluster {
         self.outcome.trace = mixed.rotate_left(17);
     }
 
-    fn any_node(&mut self) -> Option<NodeId> {
-        let at = self.dice.below(self.machines.len() as u64) as usize;
-        self.machines.keys().nth(at).copied()
-    }
-
-    /// Throws for every kind of fault.
-    fn fate(&mut self) {
-        let Faults { cut, parted, crash, pause, directory_pause, join, .. } = self.faults;
-        if self.dice.once_in_million(cut)
-            && let (Some(a), Some(b)) = (self.any_node(), self.any_node())
-        {
-            let to = if self.dice.below(4) == 0 { Address::Directory } else { Address::Node(b) };
-            let link =
-                if self.dice.coin() { (Address::Node(a), to) } else { (to, Address::Node(a)) };
-            let until = Time(self.now.0 + self.dice.below(2_000_000));
-            self.cuts.insert(link, until);
-        }
-        if self.dice.once_in_million(parted)
-            && let Some(id) = self.any_node()
-        {
-            let until = Time(self.now.0 + self.dice.below(2_000_000));
-            self.machines.entry(id).and_modify(|machine| machine.parted = until);
-        }
-        if self.dice.once_in_million(pause)
-            && let Some(id) = self.any_node()
-        {
-            let until = Time(self.now.0 + self.dice.below(2_000_000));
-            self.machines.entry(id).and_modify(|machine| machine.paused = until);
-        }
-        if self.dice.once_in_million(directory_pause) {
-            self.directory_paused = Time(self.now.0 + self.dice.below(1_000_000));
-        }
-        if self.dice.once_in_million(crash) {
-            self.crash();
-        }
-        if self.dice.once_in_million(join) && self.machines.len() < 8 {
-            self.add_machine(NodeId(self.machines.len() as u32));
-        }
-    }
-
-    /// Kills a node, if the cluster can bear it: one between two stable views (the budget that one
-    /// buddy each gives).
-    fn crash(&mut self) {
-        let Some(id) = self.any_node() else { return };
-        let view = self.directory.view();
-        let lives = |id: NodeId| self.machines.get(&id).is_some_and(|m| m.node.is_some());
-        let whole = self.directory.is_stable()
-            && view.ring.len() > 1
-            && view.nodes().all(lives)
-            && view.ring.iter().all(|member| {
-                let node = self.machines.get(&member.node).and_then(|m| m.node.as_ref());
-                node.is_some_and(|node| node.member() == *member && node.tick().is_some())
-            });
-        if !whole {
-            return;
-        }
-        if let Some(machine) = self.machines.get_mut(&id)
-            && let Some(node) = machine.node.take()
-        {
-            machine.life = node.member().life;
-            machine.alarm += 1;
-            self.outcome.crashes += 1;
-            let leads = self.directory.view().leader().is_some_and(|leader| leader.node == id);
-            self.referees.crashed(leads);
-            let later = 200_000 + self.dice.below(2_000_000);
-            self.after(later, What::Revive(id));
-        }
-    }
-
-    /// Somebody outside tells all nodes what an avatar wants; whoever leads hears it.
+    /// Somebody tells all nodes what avatars are to do, until it has happened; whoever leads hears
+    /// it.
     fn steer(&mut self) {
         if self.start.avatars.is_empty() {
             return;
@@ -453,15 +338,17 @@ impl Cluster {
         let avatar = self.start.avatars[at];
         self.wants += 1;
         let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
-        let want = Want { avatar, number: self.wants, velocity };
-        let nodes: Vec<NodeId> = self.machines.keys().copied().collect();
-        for id in nodes {
-            self.transmit(Address::Outside, Address::Node(id), Message::Want(want));
+        let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
+        self.hand.push(vec![Input::Steer(want)]);
+        let Some(inputs) = self.hand.message() else { return };
+        for id in (0..self.nodes).map(NodeId) {
+            let message = Message::Inputs(inputs.clone());
+            self.transmit(Address::Gateway(HAND), Address::Node(id), message);
         }
     }
 
     fn finish(self) -> Outcome {
-        let views = self.directory.view().epoch.0;
+        let views = self.directory().map_or(0, |directory| directory.view().epoch.0);
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
         let sometimes = self.referees.sometimes();
         Outcome {

@@ -121,7 +121,7 @@ impl Bench {
                     }
                     self.add_time(id, begin);
                 }
-                Address::Outside => {}
+                Address::Gateway(_) => {}
             }
             return self.work(out);
         }

@@ -2,9 +2,10 @@
 //! others could not tell its successor.
 
 use super::{Address, Node, Output, Phase};
-use crate::message::{Commit, Done, Flush, Message, Resume, Want};
+use crate::input::{INPUTS_MAX, Input, Inputs, Source};
+use crate::message::{Commit, Done, Flush, Message, Resume};
 use crate::mutant::Mutant;
-use crate::object::{NodeId, ObjectId};
+use crate::object::NodeId;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use std::collections::BTreeMap;
@@ -24,22 +25,35 @@ pub(super) struct Lead {
     published: Option<Tick>,
     /// When the next tick may be committed.
     due: Time,
+    committed_at: Time,
+    /// See [`Commit::dilation`].
+    dilation: u32,
     /// Everybody is done, but it is too early.
     ready: bool,
-    wants: BTreeMap<ObjectId, Want>,
+    /// What sources want to happen, by their numbers.
+    inputs: BTreeMap<Source, BTreeMap<u64, Vec<Input>>>,
+}
+
+/// Between two ticks.
+fn period(rate: u32) -> Span {
+    Span(1_000_000 / u64::from(rate.max(1)))
 }
 
 impl Lead {
     pub(super) fn new(view: &View, me: Member, now: Time) -> Lead {
-        Lead { leads: view.leader() == Some(me), due: now, ..Lead::default() }
+        let leads = view.leader() == Some(me);
+        Lead { leads, due: now, committed_at: now, dilation: 1000, ..Lead::default() }
     }
 
-    /// Somebody wants something of an avatar; the newest counts.
-    pub(super) fn want(&mut self, want: Want) {
-        let known = self.wants.entry(want.avatar).or_insert(want);
-        if want.number > known.number {
-            *known = want;
-        }
+    /// A tick is committed now. The next one may follow after its time, and not before: lost time
+    /// is not made up for. How long ticks take is averaged over about eight of them.
+    fn pace(&mut self, now: Time, rate: u32) {
+        let period = period(rate);
+        let took = (now - self.committed_at).0.saturating_mul(1000) / period.0.max(1);
+        let took = took.clamp(1000, 1_000_000) as u32;
+        self.dilation = (self.dilation * 7 + took).div_ceil(8).max(1000);
+        self.committed_at = now;
+        self.due = (self.due + period).max(now);
     }
 
     pub(super) fn wake_at(&self) -> Option<Time> {
@@ -123,14 +137,55 @@ impl Node {
         if self.lead.ready {
             return;
         }
-        let period = Span(1_000_000 / u64::from(self.timing.rate.max(1)));
-        self.lead.due = (self.lead.due + period).max(now);
+        self.lead.pace(now, self.timing.rate);
         let mut touches: Vec<_> =
             self.lead.dones.values().flat_map(|done| done.touches.iter().copied()).collect();
         touches.sort_unstable();
-        let wants = std::mem::take(&mut self.lead.wants).into_values().collect();
+        let digest = self.lead.dones.values().fold(0, |sum: u64, d| sum.wrapping_add(d.digest));
         let Some(tick) = self.tick() else { return };
-        self.lead_commit(Commit { epoch: self.seen, tick, touches, wants }, out);
+        let (inputs, heard) = self.take_inputs();
+        let Some(group) = self.settled.as_ref().map(|settled| settled.view.group) else { return };
+        let (epoch, dilation) = (self.seen, self.lead.dilation);
+        let commit = Commit { group, epoch, tick, touches, inputs, heard, digest, dilation };
+        self.lead_commit(commit, out);
+    }
+
+    /// A source wants something to happen. What came before, and what comes too early, waits at
+    /// the source.
+    pub(super) fn lead_inputs(&mut self, inputs: Inputs) {
+        let Some(settled) = &self.settled else { return };
+        let heard = settled.last.heard_of(inputs.source);
+        if !self.lead.leads {
+            return;
+        }
+        let waiting = self.lead.inputs.entry(inputs.source).or_default();
+        for (number, input) in (inputs.first..).zip(inputs.inputs) {
+            if number > heard && number - heard <= INPUTS_MAX as u64 {
+                waiting.entry(number).or_insert(input);
+            }
+        }
+    }
+
+    /// What happens with the next commit: of every source what follows without a gap on what was
+    /// heard of it. An earlier life of a gateway is forgotten.
+    fn take_inputs(&mut self) -> (Vec<Input>, Vec<(Source, u64)>) {
+        let last = self.settled.as_ref().map(|settled| settled.last.heard.clone());
+        let mut heard: BTreeMap<Source, u64> = last.unwrap_or_default().into_iter().collect();
+        let mut taken = Vec::new();
+        for (source, waiting) in std::mem::take(&mut self.lead.inputs) {
+            if heard.keys().any(|known| known.ends(source)) {
+                continue;
+            }
+            heard.retain(|known, _| !source.ends(*known));
+            let number = heard.entry(source).or_insert(0);
+            for (next, inputs) in waiting {
+                if next == *number + 1 {
+                    *number = next;
+                    taken.extend(inputs);
+                }
+            }
+        }
+        (taken, heard.into_iter().collect())
     }
 
     /// The directory has recorded that everybody holds what belongs to them.
@@ -142,8 +197,8 @@ impl Node {
         let commit = Commit { epoch, ..last.clone() };
         // Now it cannot be taken back any more.
         self.publish(&commit, out);
-        let period = Span(1_000_000 / u64::from(self.timing.rate.max(1)));
-        self.lead.due = now + period;
+        self.lead.committed_at = now;
+        self.lead.due = now + period(self.timing.rate);
         self.lead_commit(commit, out);
     }
 
@@ -180,7 +235,13 @@ impl Node {
         if self.lead.published < Some(commit.tick) || self.lead.published.is_none() {
             self.lead.published = Some(commit.tick);
             out.push(Output::Publish(commit.clone()));
+            self.serve.tell(commit, out);
         }
+    }
+
+    /// The last tick that will never be taken back, as far as this member knows.
+    pub(super) fn lead_published(&self) -> Option<Tick> {
+        self.lead.published
     }
 
     /// What the leader waits for is asked for again.

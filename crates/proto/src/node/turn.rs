@@ -4,7 +4,7 @@ use super::{Address, Node, Output, Phase, Settled};
 use crate::held::{Held, Objects};
 use crate::message::{Bundle, Commit, Done, Message, Resume};
 use crate::mutant::Mutant;
-use crate::object::NodeId;
+use crate::object::{NodeId, digest};
 use crate::round::{Means, Round};
 use crate::time::{Tick, Time};
 use crate::view::{View, buddy};
@@ -19,7 +19,7 @@ impl Node {
         let view = view.clone();
         let objects = match &mut self.settled {
             Some(settled) => {
-                if !settled.catch_up(&resume.last) {
+                if !settled.catch_up(&resume.last, self.me.node) {
                     return;
                 }
                 settled.hand_out(&view, self.me.node, self.mutant)
@@ -125,7 +125,9 @@ impl Node {
         // Who holds what after a refresh was found out before, in its tick.
         let refreshing = matches!(self.phase, Phase::Refreshing { .. });
         let touches = if refreshing { Vec::new() } else { complete.touches.clone() };
-        let done = Done { epoch: view.epoch, tick: round.tick, from: self.me.node, touches };
+        let digest = digest(complete.held.mine.values());
+        let done =
+            Done { epoch: view.epoch, tick: round.tick, from: self.me.node, touches, digest };
         self.send(leader.node, Message::Done(done), out);
     }
 
@@ -141,16 +143,12 @@ impl Node {
             _ => return,
         };
         if matches!(self.phase, Phase::Running { .. }) {
-            held.apply(&commit);
+            held.apply(&commit, &view, self.me.node);
         }
         self.told = round;
-        self.settled = Some(Settled {
-            epoch: view.epoch,
-            ring: view.ring.clone(),
-            last: commit,
-            held,
-            pending: None,
-        });
+        self.serve.keep(&commit);
+        self.send_shares(now, &view, &held, &commit, out);
+        self.settled = Some(Settled { view: view.clone(), last: commit, held, pending: None });
         self.next_tick(now, view, out);
     }
 
@@ -184,7 +182,7 @@ fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
 impl Settled {
     /// Goes on to the last tick that was committed to anybody: this one, or the next, which is
     /// here as far as it can be without the leader's word.
-    fn catch_up(&mut self, last: &Commit) -> bool {
+    fn catch_up(&mut self, last: &Commit, me: NodeId) -> bool {
         if self.last.tick == last.tick {
             return true;
         }
@@ -192,7 +190,7 @@ impl Settled {
             Some(round) if round.tick == last.tick && self.last.tick.next() == last.tick => {
                 let Some(complete) = round.complete else { return false };
                 self.held = complete.held;
-                self.held.apply(last);
+                self.held.apply(last, &self.view, me);
                 self.last = last.clone();
                 true
             }
@@ -208,7 +206,8 @@ impl Settled {
     fn hand_out(&self, view: &View, me: NodeId, mutant: Option<Mutant>) -> Objects {
         let Held { mine, backup } = &self.held;
         let mut objects = mine.clone();
-        let gone = self.ring.iter().find(|member| buddy(&self.ring, member.node) == Some(me));
+        let ring = &self.view.ring;
+        let gone = ring.iter().find(|member| buddy(ring, member.node) == Some(me));
         if gone.is_some_and(|gone| !view.has(*gone)) && mutant != Some(Mutant::NoBackup) {
             objects.extend(backup.iter().map(|(id, object)| (*id, *object)));
         }

@@ -231,6 +231,9 @@ fn middle(of: &[Object]) -> State {
     reference
 }
 
+/// Bits of a class.
+const CLASS_BITS: u32 = 3;
+
 /// Whole objects; ids must rise.
 pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
     write_rising(out, objects.iter().map(|object| object.id.0));
@@ -242,7 +245,7 @@ pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
     let order = lengths.order();
     out.bits(u64::from(order), ORDER_BITS);
     for object in objects {
-        out.bits(object.class as u64, 2);
+        out.bits(object.class as u64, CLASS_BITS);
         out.number(u64::from(object.shape.0), order);
     }
     let reference = middle(objects);
@@ -261,10 +264,12 @@ pub(super) fn read_objects(from: &mut BitReader, most: usize) -> Result<Vec<Obje
     let order = from.bits(ORDER_BITS)?;
     let mut kinds = Vec::with_capacity(ids.len());
     for _ in &ids {
-        let class = match from.bits(2)? {
+        let class = match from.bits(CLASS_BITS)? {
             0 => Class::Immovable,
             1 => Class::Dynamic,
             2 => Class::Avatar,
+            3 => Class::Absent,
+            4 => Class::Foreign,
             _ => return Err(WireError::Malformed("a class")),
         };
         kinds.push((class, ShapeId(from.at_most(order, u64::from(u32::MAX))? as u32)));

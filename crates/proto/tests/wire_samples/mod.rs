@@ -107,7 +107,7 @@ impl World {
             let bumped = self.random.chance(self.habits.bumps);
             let Object { class, state, .. } = &mut self.objects[at];
             match class {
-                Class::Immovable => continue,
+                Class::Immovable | Class::Absent => continue,
                 Class::Avatar => {
                     let turning = state.spin != [0; 3];
                     for along in &mut state.velocity {
@@ -118,7 +118,7 @@ impl World {
                     }
                     *state = state.moved(self.tick, RATE);
                 }
-                Class::Dynamic => {
+                Class::Dynamic | Class::Foreign => {
                     *state = state.moved(self.tick, RATE);
                     if bumped {
                         state.velocity = self.random.velocity(5 * 256);

@@ -1,7 +1,9 @@
 //! C1, C3: what is published is what one machine would have found, tick by tick, without gaps; a
 //! tick that is published again is published in the same words.
 
-use jostle_proto::{Commit, Detector, Object, Objects, Shapes, Tick, Touch, advance, apply};
+use jostle_proto::{
+    Commit, Detector, Object, Objects, Shapes, Tick, Touch, advance, apply, digest,
+};
 use std::collections::BTreeMap;
 
 pub(super) struct OneMachine {
@@ -43,7 +45,7 @@ impl OneMachine {
             let same = self
                 .told
                 .get(&tick)
-                .is_none_or(|told| told.touches == commit.touches && told.wants == commit.wants);
+                .is_none_or(|told| Commit { epoch: commit.epoch, ..told.clone() } == *commit);
             if !same {
                 said.push(("C3", format!("tick {} was published in other words", tick.0)));
             }
@@ -60,8 +62,11 @@ impl OneMachine {
         if right != commit.touches {
             said.push(("C1", difference(tick, &right, &commit.touches)));
         }
+        if digest(&objects) != commit.digest {
+            said.push(("C1", format!("tick {}: the objects are others", tick.0)));
+        }
         self.collisions += right.len() as u64;
-        apply(&mut self.objects, commit);
+        apply(&mut self.objects, commit, |_| true);
         self.last = tick;
         self.told.insert(tick, commit.clone());
         if self.told.len() > 4 {

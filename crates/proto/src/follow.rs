@@ -1,0 +1,178 @@
+//! The world as somebody has it who follows it without computing collisions: a gateway, another
+//! group, a recording, a page to watch.
+//!
+//! Everything that happens is in the published ticks, so whoever has the world at one tick and all
+//! ticks after it has the world, bit by bit; the digest in every tick says whether that is so. The
+//! world at one tick comes from all members, each telling its share.
+
+use crate::held::{Objects, advance, apply};
+use crate::input::{GatewayId, Source};
+use crate::message::{Commit, Follow, Message, Share};
+use crate::node::{Address, Output, Timing};
+use crate::object::{NodeId, digest};
+use crate::time::{Span, Tick, Time};
+use crate::view::{Epoch, View};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Ticks that may come too early and are kept.
+const EARLY_MAX: usize = 256;
+
+/// A gap that is not filled for so long is not filled any more: the world is asked for anew.
+const PATIENCE: Span = Span::from_ms(2000);
+
+/// Somebody who follows the world of a group.
+#[derive(Clone, Debug)]
+pub struct Follower {
+    me: GatewayId,
+    timing: Timing,
+    view: Option<View>,
+    /// The world after this tick; none before it is known.
+    world: Option<(Tick, Objects)>,
+    heard: Vec<(Source, u64)>,
+    early: BTreeMap<Tick, Commit>,
+    shares: BTreeMap<(Epoch, Tick), BTreeMap<NodeId, Share>>,
+    /// Ticks that its owner has not taken yet.
+    fresh: VecDeque<Commit>,
+    /// When it last came on.
+    moved: Time,
+    ask_at: Time,
+}
+
+impl Follower {
+    /// One that knows nothing yet.
+    #[must_use]
+    pub fn new(me: GatewayId, timing: Timing) -> Follower {
+        Follower {
+            me,
+            timing,
+            view: None,
+            world: None,
+            heard: Vec::new(),
+            early: BTreeMap::new(),
+            shares: BTreeMap::new(),
+            fresh: VecDeque::new(),
+            moved: Time(0),
+            ask_at: Time(0),
+        }
+    }
+
+    /// The last stable view that it has heard of.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        self.view.as_ref()
+    }
+
+    /// The last tick that it has, and the world after it.
+    #[must_use]
+    pub fn world(&self) -> Option<(Tick, &Objects)> {
+        self.world.as_ref().map(|(tick, objects)| (*tick, objects))
+    }
+
+    /// How far the group has come with a source, as of that tick.
+    #[must_use]
+    pub fn heard_of(&self, source: Source) -> u64 {
+        let at = self.heard.binary_search_by_key(&source, |&(source, _)| source);
+        at.ok().and_then(|at| self.heard.get(at)).map_or(0, |&(_, number)| number)
+    }
+
+    /// When it wants to be woken if nothing comes.
+    #[must_use]
+    pub fn wake_at(&self) -> Time {
+        self.ask_at
+    }
+
+    /// The clock says so: asks directory and members, who answer what it has missed.
+    pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        if now < self.ask_at {
+            return;
+        }
+        self.ask_at = now + self.timing.resend;
+        if self.world.is_some() && now - self.moved > PATIENCE && !self.early.is_empty() {
+            self.forget(now);
+        }
+        let epoch = self.view.as_ref().map_or(Epoch(0), |view| view.epoch);
+        let have = self.world.as_ref().map(|(tick, _)| *tick);
+        let follow = Message::Follow(Follow { from: self.me, epoch, have });
+        out.push(Output::Send(Address::Directory, follow.clone()));
+        for node in self.view.iter().flat_map(View::nodes) {
+            out.push(Output::Send(Address::Node(node), follow.clone()));
+        }
+    }
+
+    /// A message of the group or of the directory has come.
+    pub fn receive(&mut self, now: Time, message: Message) {
+        match message {
+            Message::View(view)
+                if self.view.as_ref().is_none_or(|known| known.epoch < view.epoch) =>
+            {
+                self.view = Some(view);
+                self.ask_at = now;
+            }
+            Message::Share(share) => self.share(now, share),
+            Message::Published(commit) => self.published(now, commit),
+            _ => {}
+        }
+    }
+
+    /// The next tick that its owner has not seen, in order. (After a gap that could not be filled
+    /// there is a jump.)
+    pub fn take(&mut self) -> Option<Commit> {
+        self.fresh.pop_front()
+    }
+
+    fn forget(&mut self, now: Time) {
+        self.world = None;
+        self.moved = now;
+        self.shares.clear();
+    }
+
+    fn share(&mut self, now: Time, share: Share) {
+        if self.world.is_some() {
+            return;
+        }
+        let (key, members) = ((share.epoch, share.tick), share.members as usize);
+        let shares = self.shares.entry(key).or_default();
+        shares.insert(share.from, share);
+        if shares.len() < members {
+            while self.shares.len() > 2 {
+                self.shares.pop_first();
+            }
+            return;
+        }
+        let Some(shares) = self.shares.remove(&key) else { return };
+        self.shares.clear();
+        self.heard = shares.values().next().map(|share| share.heard.clone()).unwrap_or_default();
+        let objects = shares.into_values().flat_map(|share| share.objects);
+        self.world = Some((key.1, objects.map(|object| (object.id, object)).collect()));
+        self.moved = now;
+        self.come_on(now);
+    }
+
+    fn published(&mut self, now: Time, commit: Commit) {
+        let have = self.world.as_ref().map(|(tick, _)| *tick);
+        if have.is_some_and(|have| commit.tick <= have) {
+            return;
+        }
+        self.early.insert(commit.tick, commit);
+        if self.early.len() > EARLY_MAX {
+            self.early.pop_first();
+        }
+        self.come_on(now);
+    }
+
+    fn come_on(&mut self, now: Time) {
+        while let Some((tick, objects)) = &mut self.world {
+            self.early.retain(|early, _| early > tick);
+            let Some(commit) = self.early.remove(&tick.next()) else { return };
+            advance(objects, *tick, self.timing.rate);
+            if digest(objects.values()) != commit.digest {
+                return self.forget(now);
+            }
+            apply(objects, &commit, |_| true);
+            *tick = commit.tick;
+            self.heard.clone_from(&commit.heard);
+            self.moved = now;
+            self.fresh.push_back(commit);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What comes into a group from outside: what nobody in it can compute.
+//!
+//! Everything that happens to a group's world is in its commits, so that any of its members, a
+//! gateway and a referee come to the same world. Whoever has something to say numbers it; the
+//! leader takes a source's inputs in their order and each once, and every commit says how far it
+//! has come with whom, so that the next leader knows it too.
+
+use crate::groups::GroupId;
+use crate::object::{Class, Object, ObjectId};
+use crate::state::State;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// A gateway in one of its lives. One that has lost its memory begins the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GatewayId {
+    /// Which gateway.
+    pub number: u32,
+    /// Which life.
+    pub life: u32,
+}
+
+/// Whom inputs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Source {
+    /// A gateway, for its clients.
+    Gateway(GatewayId),
+    /// Another consistency group, for its objects. Its inputs are numbered by its ticks.
+    Group(GroupId),
+}
+
+impl Source {
+    /// Does hearing this one end the other, an earlier life of the same?
+    #[must_use]
+    pub(crate) fn ends(self, other: Source) -> bool {
+        match (self, other) {
+            (Source::Gateway(a), Source::Gateway(b)) => a.number == b.number && a.life > b.life,
+            _ => false,
+        }
+    }
+}
+
+/// Something that happens to a group's world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Input {
+    /// An avatar is to move in another way.
+    Steer(Want),
+    /// Something comes into the world that was not in it. Its source answers for the id.
+    Enter(Object),
+    /// Something leaves the world for good.
+    Remove(ObjectId),
+    /// An avatar whose client is gone: it keeps its place and touches nothing.
+    Absent(ObjectId),
+    /// Its client is back.
+    Return(ObjectId),
+    /// What another group says about an object of its own, which entered before.
+    Correct(ObjectId, State),
+    /// Another group has decided what a contact does to an object of this one.
+    Kick(ObjectId, [i16; 3]),
+}
+
+impl Input {
+    /// Which object it happens to.
+    #[must_use]
+    pub fn object(&self) -> ObjectId {
+        match self {
+            Input::Steer(want) => want.avatar,
+            Input::Enter(object) => object.id,
+            Input::Remove(id) | Input::Absent(id) | Input::Return(id) => *id,
+            Input::Correct(id, _) | Input::Kick(id, _) => *id,
+        }
+    }
+
+    /// What becomes of the object; none if it is no more.
+    pub(crate) fn change(&self, object: Object) -> Option<Object> {
+        let Object { class, mut state, .. } = object;
+        match *self {
+            Input::Steer(want) if class == Class::Avatar => {
+                (state.velocity, state.spin) = (want.velocity, want.spin);
+                Some(Object { state, ..object })
+            }
+            Input::Remove(_) => None,
+            Input::Absent(_) if class == Class::Avatar => {
+                (state.velocity, state.spin) = ([0; 3], [0; 3]);
+                Some(Object { class: Class::Absent, state, ..object })
+            }
+            Input::Return(_) if class == Class::Absent => {
+                Some(Object { class: Class::Avatar, ..object })
+            }
+            Input::Correct(_, state) if class == Class::Foreign => Some(Object { state, ..object }),
+            Input::Kick(_, kick) if matches!(class, Class::Dynamic | Class::Avatar) => {
+                for (velocity, kick) in state.velocity.iter_mut().zip(kick) {
+                    *velocity = velocity.saturating_add(kick);
+                }
+                Some(Object { state, ..object })
+            }
+            _ => Some(object),
+        }
+    }
+}
+
+/// What an avatar wants: other velocities. Nobody can compute it, so it must not be lost once
+/// somebody has seen what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Want {
+    /// Which avatar.
+    pub avatar: ObjectId,
+    /// Numbers what its client wants, so that the client knows how far the world has followed.
+    pub number: u64,
+    /// The velocity, as in a [`State`].
+    pub velocity: [i16; 3],
+    /// The spin, as in a [`State`].
+    pub spin: [i16; 3],
+}
+
+/// Inputs of one source, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// Whose.
+    pub source: Source,
+    /// The number of the first one; the others count on from there.
+    pub first: u64,
+    /// What is to happen. One number may stand for several things, or for none.
+    pub inputs: Vec<Vec<Input>>,
+}
+
+/// Numbers that a leader takes of one source at a time, and that one message holds.
+pub const INPUTS_MAX: usize = 64;
+
+/// The sending side of a source: keeps what the group has not taken yet.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    source: Source,
+    /// The number of the oldest that is kept.
+    first: u64,
+    waiting: VecDeque<Vec<Input>>,
+}
+
+impl Stream {
+    /// One whose first input will have the number `first`; a gateway's first is 1.
+    ///
+    /// ```
+    /// use jostle_proto::{GatewayId, Input, ObjectId, Source, Stream};
+    ///
+    /// let source = Source::Gateway(GatewayId { number: 7, life: 1 });
+    /// let mut stream = Stream::new(source, 1);
+    /// assert_eq!(stream.push(vec![Input::Absent(ObjectId(3))]), 1);
+    /// assert_eq!(stream.push(vec![Input::Remove(ObjectId(3))]), 2);
+    /// stream.heard(1);
+    /// assert_eq!(stream.message().map(|inputs| inputs.first), Some(2));
+    /// stream.heard(2);
+    /// assert_eq!(stream.message(), None);
+    /// ```
+    #[must_use]
+    pub fn new(source: Source, first: u64) -> Stream {
+        Stream { source, first, waiting: VecDeque::new() }
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// Something is to happen; it gets this number.
+    pub fn push(&mut self, inputs: Vec<Input>) -> u64 {
+        self.waiting.push_back(inputs);
+        self.first + self.waiting.len() as u64 - 1
+    }
+
+    /// The group has taken everything up to this number.
+    pub fn heard(&mut self, number: u64) {
+        while self.first <= number && self.waiting.pop_front().is_some() {
+            self.first += 1;
+        }
+    }
+
+    /// How many numbers wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// What the leader is to be told, until it has been heard.
+    #[must_use]
+    pub fn message(&self) -> Option<Inputs> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let inputs = self.waiting.iter().take(INPUTS_MAX).cloned().collect();
+        Some(Inputs { source: self.source, first: self.first, inputs })
+    }
+}

@@ -1,0 +1,109 @@
+//! For those who follow the world without computing it: every member keeps the last ticks, the
+//! leader tells them when they are published, and at some ticks every member tells its share of
+//! the world to whoever needs to be told all of it.
+
+use super::{Address, Node, Output};
+use crate::held::Held;
+use crate::input::GatewayId;
+use crate::message::{Commit, Follow, Message, Share};
+use crate::time::{Span, Tick, Time};
+use crate::view::View;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Ticks that a member keeps: ten seconds at 60 per second.
+const KEPT: usize = 600;
+
+/// Every so many ticks, shares of the world are told.
+const SHARE_EVERY: u64 = 16;
+
+/// Ticks that are told at once to somebody who has missed some.
+const AT_ONCE: usize = 64;
+
+/// A follower that has not been heard for so long is forgotten.
+const PATIENCE: Span = Span::from_ms(3000);
+
+/// Followers of a member; more are not served.
+const FOLLOWERS_MAX: usize = 256;
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    heard: Time,
+    needs_all: bool,
+}
+
+/// What a member knows about its followers, and what it tells them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Serve {
+    kept: VecDeque<Commit>,
+    followers: BTreeMap<GatewayId, Known>,
+}
+
+impl Serve {
+    /// Remembers a tick.
+    pub(super) fn keep(&mut self, commit: &Commit) {
+        while self.kept.back().is_some_and(|last| last.tick >= commit.tick) {
+            self.kept.pop_back();
+        }
+        if self.kept.back().is_some_and(|last| last.tick.next() != commit.tick) {
+            self.kept.clear();
+        }
+        if self.kept.len() == KEPT {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(commit.clone());
+    }
+
+    /// Tells a published tick to all followers.
+    pub(super) fn tell(&self, commit: &Commit, out: &mut Vec<Output>) {
+        for follower in self.followers.keys() {
+            let message = Message::Published(commit.clone());
+            out.push(Output::Send(Address::Gateway(*follower), message));
+        }
+    }
+}
+
+impl Node {
+    /// Somebody follows; if it has missed ticks, the leader tells them again.
+    pub(super) fn followed(&mut self, now: Time, follow: Follow, out: &mut Vec<Output>) {
+        let serve = &mut self.serve;
+        serve.followers.retain(|_, known| now - known.heard <= PATIENCE);
+        if serve.followers.len() >= FOLLOWERS_MAX && !serve.followers.contains_key(&follow.from) {
+            return;
+        }
+        let known = Known { heard: now, needs_all: follow.have.is_none() };
+        serve.followers.insert(follow.from, known);
+        let (Some(have), Some(published)) = (follow.have, self.lead_published()) else { return };
+        let missed = self.serve.kept.iter().filter(|c| c.tick > have && c.tick <= published);
+        for commit in missed.take(AT_ONCE) {
+            let message = Message::Published(commit.clone());
+            out.push(Output::Send(Address::Gateway(follow.from), message));
+        }
+    }
+
+    /// Tells this member's share of the world after a tick to those who need all of it.
+    pub(super) fn send_shares(
+        &mut self,
+        now: Time,
+        view: &View,
+        held: &Held,
+        commit: &Commit,
+        out: &mut Vec<Output>,
+    ) {
+        let Tick(tick) = commit.tick;
+        if !tick.is_multiple_of(SHARE_EVERY) {
+            return;
+        }
+        self.serve.followers.retain(|_, known| now - known.heard <= PATIENCE);
+        for (follower, _) in self.serve.followers.iter().filter(|(_, known)| known.needs_all) {
+            let share = Share {
+                epoch: view.epoch,
+                tick: commit.tick,
+                from: self.me.node,
+                members: view.ring.len() as u32,
+                objects: held.mine.values().copied().collect(),
+                heard: commit.heard.clone(),
+            };
+            out.push(Output::Send(Address::Gateway(*follower), Message::Share(share)));
+        }
+    }
+}

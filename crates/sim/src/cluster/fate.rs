@@ -1,0 +1,92 @@
+//! What goes wrong: every millisecond the dice are thrown for every kind of fault.
+
+use super::machine::Role;
+use super::{Cluster, What};
+use crate::faults::Faults;
+use jostle_proto::{Address, Member, Node, NodeId, Time};
+
+/// Nodes that a cluster has at most when new ones come.
+const NODES_MAX: u32 = 8;
+
+impl Cluster {
+    fn any_node(&mut self) -> NodeId {
+        NodeId(self.dice.below(u64::from(self.nodes)) as u32)
+    }
+
+    /// A moment up to so many microseconds away.
+    fn soon(&mut self, most: u64) -> Time {
+        Time(self.now.0 + self.dice.below(most))
+    }
+
+    /// Throws for every kind of fault.
+    pub(super) fn fate(&mut self) {
+        let Faults { cut, parted, crash, pause, directory_pause, join, .. } = self.faults;
+        if self.dice.once_in_million(cut) {
+            let (a, b) = (Address::Node(self.any_node()), self.any_node());
+            let to = if self.dice.below(4) == 0 { Address::Directory } else { Address::Node(b) };
+            let link = if self.dice.coin() { (a, to) } else { (to, a) };
+            let until = self.soon(2_000_000);
+            self.cuts.insert(link, until);
+        }
+        if self.dice.once_in_million(parted) {
+            let (id, until) = (Address::Node(self.any_node()), self.soon(2_000_000));
+            self.machines.entry(id).and_modify(|machine| machine.parted = until);
+        }
+        if self.dice.once_in_million(pause) {
+            let (id, until) = (Address::Node(self.any_node()), self.soon(2_000_000));
+            self.machines.entry(id).and_modify(|machine| machine.paused = until);
+        }
+        if self.dice.once_in_million(directory_pause) {
+            let until = self.soon(1_000_000);
+            self.machines.entry(Address::Directory).and_modify(|machine| machine.paused = until);
+        }
+        if self.dice.once_in_million(crash) {
+            self.crash();
+        }
+        if self.dice.once_in_million(join) && self.nodes < NODES_MAX {
+            self.add_node();
+        }
+    }
+
+    /// Kills a node, if the cluster can bear it: one between two stable views (the budget that one
+    /// buddy each gives).
+    fn crash(&mut self) {
+        let id = self.any_node();
+        let Some(directory) = self.directory() else { return };
+        let view = directory.view();
+        let whole = directory.is_stable()
+            && view.ring.len() > 1
+            && view.ring.iter().all(|member| {
+                let node = self.node(member.node);
+                node.is_some_and(|node| node.member() == *member && node.tick().is_some())
+            });
+        let leads = view.leader().is_some_and(|leader| leader.node == id);
+        let life = self.node(id).map(|node| node.member().life);
+        if let (true, Some(life)) = (whole, life)
+            && let Some(machine) = self.machines.get_mut(&Address::Node(id))
+        {
+            machine.role = None;
+            machine.life = life;
+            machine.alarm += 1;
+            self.outcome.crashes += 1;
+            self.referees.crashed(leads);
+            let later = 200_000 + self.dice.below(2_000_000);
+            self.after(later, What::Revive(id));
+        }
+    }
+
+    /// A node that died comes back in its next life, with nothing in its hands.
+    pub(super) fn revive(&mut self, id: NodeId) {
+        let (shapes, timing) = (self.start.shapes.clone(), self.timing);
+        let mutant = self.options.mutant;
+        if let Some(machine) = self.machines.get_mut(&Address::Node(id)) {
+            machine.life += 1;
+            let member = Member { node: id, life: machine.life };
+            let fresh = Node::new(member, shapes, timing).with_mutant(mutant);
+            machine.role = Some(Role::Node(Box::new(fresh)));
+            machine.alarm += 1;
+            let alarm = machine.alarm;
+            self.after(0, What::Wake(Address::Node(id), alarm));
+        }
+    }
+}
