@@ -155,5 +155,7 @@ fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]
             kick_b[axis] = change(v_b, i32::from(v_a));
         }
     }
-    Touch { a: a.id, b: b.id, toward: Toward { axis: axis as u8, up }, kick_a, kick_b }
+    let stops = a.class == Class::Avatar || b.class == Class::Avatar;
+    let toward = stops.then_some(Toward { axis: axis as u8, up });
+    Touch { a: a.id, b: b.id, toward, kick_a, kick_b }
 }

@@ -3,6 +3,7 @@
 use crate::input::Input;
 use crate::message::{Commit, Touch, Toward};
 use crate::object::{Class, NodeId, Object, ObjectId};
+use crate::state::State;
 use crate::time::Tick;
 use crate::view::View;
 use std::collections::BTreeMap;
@@ -55,15 +56,15 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
 /// is not kicked; it cannot go on into what it touches, whatever it wants.
 fn collide(objects: &mut Objects, touches: &[Touch]) {
     let mut kicks: BTreeMap<ObjectId, [i32; 3]> = BTreeMap::new();
-    for touch in touches {
-        let Toward { axis, up } = touch.toward;
-        for (id, kick, up) in [(touch.a, touch.kick_a, up), (touch.b, touch.kick_b, !up)] {
+    let ours = Sieve::of(objects);
+    for &Touch { a, b, toward, kick_a, kick_b } in touches {
+        let turned = toward.map(|Toward { axis, up }| Toward { axis, up: !up });
+        for (id, kick, toward) in [(a, kick_a, toward), (b, kick_b, turned)] {
+            if (kick == [0; 3] && toward.is_none()) || !ours.may_have(id) {
+                continue;
+            }
             match objects.get_mut(&id) {
-                Some(object) if object.class == Class::Avatar => {
-                    if let Some(velocity) = object.state.velocity.get_mut(usize::from(axis)) {
-                        *velocity = if up { (*velocity).min(0) } else { (*velocity).max(0) };
-                    }
-                }
+                Some(object) if object.class == Class::Avatar => stop(&mut object.state, toward),
                 Some(object) if object.class == Class::Dynamic => {
                     let sum = kicks.entry(id).or_default();
                     for (sum, kick) in sum.iter_mut().zip(kick) {
@@ -81,6 +82,41 @@ fn collide(objects: &mut Objects, touches: &[Touch]) {
                 *velocity = sum.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
             }
         }
+    }
+}
+
+/// Most touches of a group are of objects that a member does not hold; this says so in one step
+/// for most of them. (Looking up each took a quarter of a member's time in a tick of eight.)
+struct Sieve {
+    bits: Vec<u64>,
+}
+
+impl Sieve {
+    fn of(objects: &Objects) -> Sieve {
+        let words = (objects.len() / 8).next_power_of_two();
+        let mut sieve = Sieve { bits: vec![0; words] };
+        for &id in objects.keys() {
+            let (word, bit) = sieve.place(id);
+            sieve.bits[word] |= bit;
+        }
+        sieve
+    }
+
+    fn place(&self, id: ObjectId) -> (usize, u64) {
+        let hash = id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((hash >> 32) as usize & (self.bits.len() - 1), 1 << (hash >> 58))
+    }
+
+    fn may_have(&self, id: ObjectId) -> bool {
+        let (word, bit) = self.place(id);
+        self.bits[word] & bit != 0
+    }
+}
+
+fn stop(state: &mut State, toward: Option<Toward>) {
+    let Some(Toward { axis, up }) = toward else { return };
+    if let Some(velocity) = state.velocity.get_mut(usize::from(axis)) {
+        *velocity = if up { (*velocity).min(0) } else { (*velocity).max(0) };
     }
 }
 
