@@ -5,7 +5,9 @@ use crate::progress::Progress;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jostle_proto::Mutant;
-use jostle_sim::{Matter, Options, Outcome, RULES, Sometimes, Violation, Weather, run as run_seed};
+use jostle_sim::{
+    Layout, Matter, Options, Outcome, RULES, Sometimes, Violation, Weather, run as run_seed,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,6 +22,9 @@ pub(crate) struct SimArgs {
     /// Objects, without the six walls
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "80")]
     objects: u32,
+    /// Where objects begin
+    #[arg(long, value_name = "LAYOUT", default_value = "uniform")]
+    world: WorldArg,
     /// Seconds of the world's time in which things go wrong; as many again in which they do not
     #[arg(long, default_value = "2", value_parser = parse_seconds)]
     seconds: f64,
@@ -51,6 +56,16 @@ enum FaultsArg {
     None,
     Calm,
     Storm,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WorldArg {
+    /// Anywhere
+    Uniform,
+    /// In a few heaps
+    Clustered,
+    /// On the borders and corners of regions
+    Borders,
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {
@@ -126,7 +141,12 @@ fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
     };
     let &SimArgs { nodes, objects, seconds, rate, mutant, .. } = args;
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
-    let options = Options { nodes, objects, matter, seconds, weather, mutant, rate };
+    let layout = match args.world {
+        WorldArg::Uniform => Layout::Uniform,
+        WorldArg::Clustered => Layout::Clustered,
+        WorldArg::Borders => Layout::Borders,
+    };
+    let options = Options { nodes, objects, matter, layout, seconds, weather, mutant, rate };
     let next = AtomicU64::new(0);
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());

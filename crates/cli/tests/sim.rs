@@ -25,12 +25,21 @@ fn a_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
 
 #[test]
 fn without_faults_the_union_of_the_nodes_is_one_machine() {
-    for (nodes, matter) in [("1", ""), ("2", "--boxes"), ("3", ""), ("8", ""), ("32", "--boxes")] {
-        let args = ["--faults", "none", "--nodes", nodes, "--objects", "200", matter];
-        let used = if matter.is_empty() { &args[..6] } else { &args[..] };
-        let (code, json) = sim(used);
-        assert_eq!(code, 0, "{nodes} nodes: {}", json["failures"]);
-        assert!(json["collisions"].as_u64().unwrap() > 100, "{json}");
+    let nodes = ["1", "2", "3", "4", "5", "7", "8", "12", "16", "24", "31", "32"];
+    for (at, nodes) in nodes.into_iter().enumerate() {
+        for world in ["uniform", "clustered", "borders"] {
+            let mut args = vec!["--faults", "none", "--nodes", nodes, "--world", world];
+            args.extend(["--objects", "150", "--seconds", "0.5"]);
+            // Triangles for every third number of nodes.
+            args.extend((at % 3 != 0).then_some("--boxes"));
+            let (code, json) = sim(&args);
+            assert_eq!(code, 0, "{nodes} nodes, {world}: {}", json["failures"]);
+            assert!(json["collisions"].as_u64().unwrap() > 100, "{nodes} nodes, {world}: {json}");
+            if world == "borders" && nodes == "8" {
+                let corners = json["sometimes"]["in eight regions"].as_u64().unwrap();
+                assert!(corners > 20, "{json}");
+            }
+        }
     }
 }
 
@@ -49,6 +58,8 @@ fn every_mutant_is_caught() {
         ("wrong-copy", "10", "S1"),
         ("report-all", "10", "C2"),
         ("careless-directory", "60", "E3"),
+        ("hide-overload", "20", "R3"),
+        ("skip-when-late", "20", "C1"),
     ];
     for (mutant, seeds, rule) in mutants {
         let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);

@@ -25,11 +25,15 @@ pub enum Mutant {
     ReportAll,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
+    /// A leader that is late says that it is not.
+    HideOverload,
+    /// A leader that is late leaves collisions out.
+    SkipWhenLate,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 11] = [
+    pub const ALL: [(Mutant, &'static str); 13] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -41,6 +45,8 @@ impl Mutant {
         (Mutant::WrongCopy, "wrong-copy"),
         (Mutant::ReportAll, "report-all"),
         (Mutant::CarelessDirectory, "careless-directory"),
+        (Mutant::HideOverload, "hide-overload"),
+        (Mutant::SkipWhenLate, "skip-when-late"),
     ];
 
     /// The one with this name.

@@ -6,7 +6,7 @@ mod machine;
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
-use crate::world::{Matter, Start, draw};
+use crate::world::{Layout, Matter, Start, draw};
 use jostle_proto::{
     Address, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output, Source,
     Stream, Time, Timing, Want,
@@ -24,6 +24,8 @@ pub struct Options {
     pub objects: u32,
     /// What they are made of.
     pub matter: Matter,
+    /// Where they begin.
+    pub layout: Layout,
     /// Seconds in which things go wrong; as many again in which they do not.
     pub seconds: f64,
     /// How much goes wrong.
@@ -106,7 +108,7 @@ pub fn run(seed: u64, options: Options) -> Outcome {
 impl Cluster {
     fn new(seed: u64, options: Options) -> Cluster {
         let mut dice = Dice::new(seed);
-        let start = draw(options.objects, options.matter, &mut dice);
+        let start = draw(options.objects, options.matter, options.layout, &mut dice);
         let faults = Faults::draw(options.weather, &mut dice);
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
@@ -160,7 +162,11 @@ impl Cluster {
             Node::new(member, shapes, self.timing)
         };
         let node = node.with_mutant(self.options.mutant);
-        self.add_machine(Address::Node(id), Role::Node(Box::new(node)));
+        let address = Address::Node(id);
+        self.add_machine(address, Role::Node(Box::new(node)));
+        let slow = self.dice.below(u64::from(self.faults.slow) + 1);
+        let slow = if self.dice.coin() { slow } else { 0 };
+        self.machines.entry(address).and_modify(|machine| machine.slow = slow);
     }
 
     fn directory(&self) -> Option<&Directory> {
@@ -224,6 +230,7 @@ impl Cluster {
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
             machine.paused = self.now;
+            machine.slow = 0;
         }
     }
 
@@ -246,14 +253,15 @@ impl Cluster {
 
     fn deliver(&mut self, to: Address, from: Address, message: Message) {
         let Some(machine) = self.machines.get_mut(&to) else { return };
-        if machine.paused > self.now {
-            let later = machine.paused.0 - self.now.0;
-            return self.after(later, What::Deliver(to, from, message));
+        let free = machine.paused.max(machine.busy);
+        if free > self.now {
+            return self.after(free.0 - self.now.0, What::Deliver(to, from, message));
         }
-        let local = machine.local(self.now);
+        let (local, slow) = (machine.local(self.now), machine.slow);
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
         role.receive(local, from, message, &mut out);
+        machine.busy = Time(self.now.0 + slow);
         self.work(to, out);
         self.set_alarm(to);
     }
@@ -308,7 +316,8 @@ impl Cluster {
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
         for _ in 0..copies {
-            let mut later = delay + self.dice.below(jitter + 1);
+            let busy = self.machines.get(&from).map_or(0, |machine| machine.slow);
+            let mut later = busy + delay + self.dice.below(jitter + 1);
             if self.dice.once_in_million(clogged) {
                 later += self.dice.below(1_000_000);
             }

@@ -41,6 +41,8 @@ pub struct Faults {
     pub drift: u32,
     /// New nodes come, per millisecond.
     pub join: u32,
+    /// Some nodes need up to so many microseconds for a message.
+    pub slow: u32,
 }
 
 impl Faults {
@@ -76,6 +78,7 @@ impl Faults {
             directory_pause: pick(500) as u32,
             drift: pick(20_000) as u32,
             join: pick(1_000) as u32,
+            slow: pick(6_000) as u32,
         }
     }
 

@@ -16,4 +16,4 @@ pub use cluster::{Options, Outcome, run};
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
 pub use referee::{RULES, Sometimes, Verdict, Violation};
-pub use world::Matter;
+pub use world::{Layout, Matter};

@@ -2,12 +2,14 @@
 
 mod one_machine;
 mod one_owner;
+mod pace;
 mod sometimes;
 mod views;
 
 use jostle_proto::{Address, Commit, Message, Object, Shapes, Time};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
+use pace::Pace;
 pub use sometimes::Sometimes;
 use sometimes::Watch;
 use views::Views;
@@ -24,7 +26,7 @@ pub struct Violation {
 }
 
 /// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
-pub const RULES: [(&str, &str); 11] = [
+pub const RULES: [(&str, &str); 12] = [
     ("A2", "an object has one owner in a tick"),
     ("A5", "no object is lost"),
     ("C1", "what is published is what one machine would have found"),
@@ -35,6 +37,7 @@ pub const RULES: [(&str, &str); 11] = [
     ("E3", "whoever is left out has a buddy who is not"),
     ("E4", "every region has an owner who is a member"),
     ("S1", "copies of an object are the same"),
+    ("R3", "a group that is slow says so"),
     ("L1", "when nothing fails any more the world goes on"),
 ];
 
@@ -50,6 +53,7 @@ pub(crate) struct Referees {
     one_machine: OneMachine,
     one_owner: OneOwner,
     views: Views,
+    pace: Pace,
     watch: Watch,
     violations: Vec<Violation>,
 }
@@ -60,6 +64,7 @@ impl Referees {
             one_machine: OneMachine::new(objects, shapes, rate),
             one_owner: OneOwner::new(objects),
             views: Views::default(),
+            pace: Pace::new(rate),
             watch: Watch::default(),
             violations: Vec::new(),
         }
@@ -78,6 +83,7 @@ impl Referees {
     pub(crate) fn published(&mut self, now: Time, commit: &Commit) {
         let mut said = Vec::new();
         self.one_machine.published(commit, &mut said);
+        self.pace.published(now, commit, &mut said);
         self.note(now, said);
     }
 
@@ -93,7 +99,7 @@ impl Referees {
     }
 
     pub(crate) fn sometimes(&self) -> Sometimes {
-        self.watch.sometimes
+        Sometimes { slowed: self.pace.slowed, ..self.watch.sometimes }
     }
 
     pub(crate) fn failed(&self) -> bool {

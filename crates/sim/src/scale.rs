@@ -4,7 +4,7 @@
 //! is as long as a tick would take if each had a machine of its own and messages took no time.
 
 use crate::dice::Dice;
-use crate::world::{Matter, draw};
+use crate::world::{Layout, Matter, draw};
 use jostle_proto::{Address, Directory, Member, Message, Node, NodeId, Output, Time, Timing};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -57,7 +57,7 @@ struct Bench {
 /// together.
 #[must_use]
 pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
-    let start = draw(scale.objects, scale.matter, &mut Dice::new(scale.seed));
+    let start = draw(scale.objects, scale.matter, Layout::Uniform, &mut Dice::new(scale.seed));
     let timing = Timing { rate: 60, ..Timing::default() };
     let member = |number| Member { node: NodeId(number), life: 1 };
     let founder = Node::founder(member(0), start.shapes.clone(), timing, start.objects);

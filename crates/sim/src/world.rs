@@ -43,9 +43,56 @@ pub enum Matter {
     Meshes,
 }
 
+/// Where objects begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Anywhere.
+    #[default]
+    Uniform,
+    /// In a few heaps, so that some regions are full and others empty.
+    Clustered,
+    /// On the planes, edges and corners where regions meet that are cut evenly.
+    Borders,
+}
+
+impl Layout {
+    /// A place in a cube of this half edge.
+    fn place(self, half: i32, dice: &mut Dice) -> [i32; 3] {
+        let inside = i64::from(half) * 9 / 10;
+        let anywhere = |dice: &mut Dice| [(); 3].map(|()| dice.between(-inside, inside) as i32);
+        match self {
+            Layout::Uniform => anywhere(dice),
+            Layout::Clustered => {
+                // Four heaps at places that do not depend on the object; their sides add up to
+                // about a third of the cube's.
+                let heap = dice.below(4) as i32;
+                let middle = [heap % 2 * 2 - 1, heap / 2 * 2 - 1, 1 - heap % 3];
+                let spread = inside / 6;
+                let along = |at: i32, dice: &mut Dice| {
+                    at * half / 2
+                        + (dice.between(-spread, spread) / 2) as i32
+                        + (dice.between(-spread, spread) / 2) as i32
+                };
+                middle.map(|at| along(at, dice))
+            }
+            Layout::Borders => {
+                let free = anywhere(dice);
+                let on_border = dice.below(8);
+                let mut place = free;
+                for (axis, along) in place.iter_mut().enumerate() {
+                    if on_border & 1 << axis == 0 {
+                        *along = dice.between(-1, 1) as i32 * (half / 2);
+                    }
+                }
+                place
+            }
+        }
+    }
+}
+
 /// Objects of mixed sizes in a cube with walls, dense enough to collide all the time; some of them
 /// avatars, some very large.
-pub(crate) fn draw(objects: u32, matter: Matter, dice: &mut Dice) -> Start {
+pub(crate) fn draw(objects: u32, matter: Matter, layout: Layout, dice: &mut Dice) -> Start {
     let half = metres(4.0 + f64::from(objects).cbrt() * 0.9);
     let mut solids: Vec<Solid> =
         [0.1, 0.3, 0.6, 1.2, 3.0].iter().map(|&size| solid(size, matter)).collect();
@@ -74,8 +121,7 @@ pub(crate) fn draw(objects: u32, matter: Matter, dice: &mut Dice) -> Start {
         }
         // Few are large.
         let shape = ShapeId((dice.below(5).min(dice.below(5)).min(dice.below(5))) as u32);
-        let inside = i64::from(half) * 9 / 10;
-        let position = [(); 3].map(|()| dice.between(-inside, inside) as i32);
+        let position = layout.place(half, dice);
         let velocity = match class {
             Class::Immovable => [0; 3],
             _ => [(); 3].map(|()| dice.between(-2000, 2000) as i16),

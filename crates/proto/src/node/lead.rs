@@ -145,7 +145,12 @@ impl Node {
         let Some(tick) = self.tick() else { return };
         let (inputs, heard) = self.take_inputs();
         let Some(group) = self.settled.as_ref().map(|settled| settled.view.group) else { return };
-        let (epoch, dilation) = (self.seen, self.lead.dilation);
+        let (epoch, mut dilation) = (self.seen, self.lead.dilation);
+        match self.mutant {
+            Some(Mutant::HideOverload) => dilation = 1000,
+            Some(Mutant::SkipWhenLate) if dilation > 2000 => touches.clear(),
+            _ => {}
+        }
         let commit = Commit { group, epoch, tick, touches, inputs, heard, digest, dilation };
         self.lead_commit(commit, out);
     }

@@ -45,6 +45,10 @@ pub(super) struct Machine {
     pub(super) paused: Time,
     /// Until when nobody reaches it.
     pub(super) parted: Time,
+    /// Microseconds that it needs for a message.
+    pub(super) slow: u64,
+    /// Until when it is busy with one.
+    pub(super) busy: Time,
     /// Of its clock, in parts of a million.
     drift: i64,
     /// Numbers its alarms: only the newest counts.
@@ -55,7 +59,16 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn new(role: Role, drift: i64) -> Machine {
-        Machine { role: Some(role), paused: Time(0), parted: Time(0), drift, alarm: 0, life: 1 }
+        Machine {
+            role: Some(role),
+            paused: Time(0),
+            parted: Time(0),
+            slow: 0,
+            busy: Time(0),
+            drift,
+            alarm: 0,
+            life: 1,
+        }
     }
 
     /// Its own time: its clock may be too fast or too slow.

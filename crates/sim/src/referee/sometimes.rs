@@ -25,12 +25,14 @@ pub struct Sometimes {
     pub came_back: u64,
     /// A member that had been suspected was in the next view after all.
     pub taken_back: u64,
+    /// A group had too much to do for its rate.
+    pub slowed: u64,
 }
 
 impl Sometimes {
     /// The counts with their names.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 9] {
+    pub fn counts(&self) -> [(&'static str, u64); 10] {
         [
             ("leader crashes", self.leader_crashes),
             ("views in a row", self.views_in_a_row),
@@ -41,6 +43,7 @@ impl Sometimes {
             ("in eight regions", self.in_eight_regions),
             ("came back", self.came_back),
             ("taken back", self.taken_back),
+            ("slowed", self.slowed),
         ]
     }
 
@@ -57,6 +60,7 @@ impl Sometimes {
             in_eight_regions: self.in_eight_regions + other.in_eight_regions,
             came_back: self.came_back + other.came_back,
             taken_back: self.taken_back + other.taken_back,
+            slowed: self.slowed + other.slowed,
         }
     }
 }
