@@ -18,6 +18,12 @@ impl Shapes {
         Shapes(Arc::new(solids))
     }
 
+    /// All forms, in their order.
+    #[must_use]
+    pub fn solids(&self) -> &[Solid] {
+        &self.0
+    }
+
     /// The form with this number; none if the table has no such form.
     #[must_use]
     pub fn get(&self, id: ShapeId) -> Option<&Solid> {

@@ -8,6 +8,7 @@
 mod detect;
 mod directory;
 mod follow;
+mod geometry;
 mod groups;
 mod held;
 mod input;
@@ -26,6 +27,7 @@ pub mod wire;
 pub use detect::{Detector, Shapes};
 pub use directory::Directory;
 pub use follow::Follower;
+pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};
 pub use groups::{
     Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,
     PingInput, PingOutput, PingRule, Pings, PollInput, PollOutput, PollSettings, Polls, Refusal,
