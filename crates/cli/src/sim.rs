@@ -93,12 +93,38 @@ struct Output {
     collisions: u64,
     messages: u64,
     crashes: u64,
+    /// From a node's death to the next tick without it.
+    recovery: Recovery,
     views: u64,
     events: u64,
     /// How often rare things happened.
     sometimes: BTreeMap<&'static str, u64>,
     /// Of all runs: the same for the same seeds.
     trace: String,
+}
+
+/// In milliseconds of the world's time.
+#[derive(Serialize)]
+struct Recovery {
+    times: usize,
+    median_ms: f64,
+    p99_ms: f64,
+    worst_ms: f64,
+}
+
+impl Recovery {
+    fn of(outcomes: &[(u64, Outcome)]) -> Recovery {
+        let mut times: Vec<u64> = outcomes
+            .iter()
+            .flat_map(|(_, outcome)| outcome.recoveries.iter().map(|span| span.0))
+            .collect();
+        times.sort_unstable();
+        let at = |percent: usize| {
+            let rank = (times.len() * percent).div_ceil(100).saturating_sub(1);
+            times.get(rank).map_or(0.0, |&time| time as f64 / 1e3)
+        };
+        Recovery { times: times.len(), median_ms: at(50), p99_ms: at(99), worst_ms: at(100) }
+    }
 }
 
 #[derive(Serialize)]
@@ -204,6 +230,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         collisions: sum(|outcome| outcome.collisions),
         messages: sum(|outcome| outcome.messages),
         crashes: sum(|outcome| outcome.crashes),
+        recovery: Recovery::of(outcomes),
         views: sum(|outcome| outcome.views),
         events: sum(|outcome| outcome.events),
         sometimes: sometimes.counts().into_iter().collect(),
@@ -226,5 +253,10 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
     let Output { seeds, ticks, collisions, messages, crashes, views, trace, .. } = output;
     writeln!(out, "{seeds} seeds: {ticks} ticks, {collisions} collisions, {messages} messages")?;
     writeln!(out, "{crashes} crashes, {views} views; trace {trace}")?;
+    let Recovery { times, median_ms, p99_ms, worst_ms } = output.recovery;
+    if times > 0 {
+        let spread = format!("99 of 100 within {p99_ms:.0} ms, all within {worst_ms:.0} ms");
+        writeln!(out, "after a death the next tick came in {median_ms:.0} ms (median), {spread}")?;
+    }
     Ok(())
 }

@@ -8,8 +8,8 @@ use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Layout, Matter, Start, draw};
 use jostle_proto::{
-    Address, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output, Source,
-    Stream, Time, Timing, Want,
+    Address, Directory, Epoch, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output,
+    Source, Span, Stream, Time, Timing, Want,
 };
 use machine::{Machine, Role};
 use std::cmp::Reverse;
@@ -49,6 +49,8 @@ pub struct Outcome {
     pub messages: u64,
     /// Nodes that died.
     pub crashes: u64,
+    /// How long after each of those deaths the next tick was published that did without the dead.
+    pub recoveries: Vec<Span>,
     /// Views that the directory made.
     pub views: u64,
     /// What must happen now and then.
@@ -94,6 +96,8 @@ struct Cluster {
     /// What avatars were told to do.
     hand: Stream,
     wants: u64,
+    /// When a node died and in which view, until ticks are published in a later one.
+    died: Option<(Time, Epoch)>,
     heal_at: Time,
 }
 
@@ -132,6 +136,7 @@ impl Cluster {
             outcome: Outcome::default(),
             hand: Stream::new(Source::Gateway(HAND), 1),
             wants: 0,
+            died: None,
             heal_at,
         };
         cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
@@ -302,6 +307,11 @@ impl Cluster {
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
                     self.hand.heard(commit.heard_of(self.hand.source()));
+                    if let Some((when, _)) =
+                        self.died.take_if(|(_, in_view)| *in_view < commit.epoch)
+                    {
+                        self.outcome.recoveries.push(self.now - when);
+                    }
                     self.referees.published(self.now, &commit);
                 }
             }

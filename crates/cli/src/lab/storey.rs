@@ -20,6 +20,13 @@ const THESIS: [(u32, [u32; 4], [u32; 4]); 4] = [
     (4000, [1128, 582, 335, 135], [1128, 620, 374, 178]),
 ];
 
+/// The same for 1, 2, 4, 8, 16 and 32 nodes (table 5.7).
+const THESIS_SIZES: [(u32, [u32; 6]); 3] = [
+    (1000, [360, 123, 83, 49, 21, 27]),
+    (2000, [604, 264, 149, 77, 38, 26]),
+    (3000, [825, 520, 185, 92, 65, 38]),
+];
+
 /// What a step cost, in the mean.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -60,7 +67,8 @@ pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError
     let results = Results { rows: &rows, table: table(&rows), figure: figure(&rows) };
     results.show(&args.output, out)?;
     if !args.output.json {
-        write!(out, "\n{}", thesis())?;
+        write!(out, "\n{}", best_sizes(&rows))?;
+        write!(out, "\n{}\n{}", thesis(), thesis_sizes())?;
     }
     Ok(())
 }
@@ -127,6 +135,32 @@ fn table(rows: &[Row]) -> Table {
             clock.name()
         ));
     }
+    table
+}
+
+/// The largest group that still pays (table 5.7): beyond it a step of the busiest node gets longer.
+fn best_sizes(rows: &[Row]) -> Table {
+    let mut table = Table::new(&["objects", "best of the sizes tried", "busiest ms"]);
+    let mut objects: Vec<u32> = rows.iter().map(|row| row.objects).collect();
+    objects.dedup();
+    for objects in objects {
+        let tried = rows.iter().filter(|row| row.objects == objects);
+        if let Some(best) = tried.min_by(|a, b| a.busiest_ms.total_cmp(&b.busiest_ms)) {
+            let nodes = format!("{} nodes", best.nodes);
+            table.line(vec![objects.to_string(), nodes, short(best.busiest_ms)]);
+        }
+    }
+    table
+}
+
+fn thesis_sizes() -> Table {
+    let nodes = ["thesis", "1 node", "2 nodes", "4 nodes", "8 nodes", "16 nodes", "32 nodes"];
+    let mut table = Table::new(&nodes);
+    for (objects, mean) in THESIS_SIZES {
+        let cells = mean.iter().map(|ms| format!("{ms} ms"));
+        table.line([objects.to_string()].into_iter().chain(cells).collect());
+    }
+    table.note("Storey 2006, table 5.7: the largest consistency group".into());
     table
 }
 

@@ -60,6 +60,7 @@ impl Cluster {
                 let node = self.node(member.node);
                 node.is_some_and(|node| node.member() == *member && node.tick().is_some())
             });
+        let in_view = view.epoch;
         let leads = view.leader().is_some_and(|leader| leader.node == id);
         let life = self.node(id).map(|node| node.member().life);
         if let (true, Some(life)) = (whole, life)
@@ -69,6 +70,7 @@ impl Cluster {
             machine.life = life;
             machine.alarm += 1;
             self.outcome.crashes += 1;
+            self.died = Some((self.now, in_view));
             self.referees.crashed(leads);
             let later = 200_000 + self.dice.below(2_000_000);
             self.after(later, What::Revive(id));
