@@ -3,7 +3,9 @@
 use crate::message::{Touch, Toward};
 use crate::object::{Class, Object, ObjectId, ShapeId, Solid};
 use crate::state::Block;
-use jostle_world::{Ask, Body, BodyId, Policy, Settings, Shape, World};
+use glam::DVec3;
+use jostle_world::broad::{Broad, SlotPair, Structure};
+use jostle_world::{Aabb, Ask, Body, BodyId, Policy, Settings, Shape, Workers, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -40,12 +42,31 @@ impl Shapes {
     }
 }
 
+/// What the detector knows about an object from one tick to the next.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Its place among the blocks.
+    slot: u32,
+    block: Block,
+    shape: ShapeId,
+    /// In the world of triangles; a form without triangles is not in it.
+    body: Option<BodyId>,
+    /// Its place in this tick's list.
+    at: usize,
+}
+
 /// Finds the pairs that touch among the objects that a machine has for a tick.
 pub struct Detector {
     shapes: Shapes,
+    /// Blocks that meet, of all objects.
+    broad: Broad,
     /// Bodies with triangles; boxes are compared as they are.
     world: World,
-    bodies: BTreeMap<ObjectId, (BodyId, ShapeId)>,
+    known: BTreeMap<ObjectId, Known>,
+    /// How many slots there are, and which of them nobody uses.
+    slots: u32,
+    free: Vec<u32>,
+    pairs: Vec<SlotPair>,
 }
 
 impl Detector {
@@ -54,30 +75,36 @@ impl Detector {
     pub fn new(shapes: Shapes) -> Detector {
         let policy = Policy::Everything(Ask::Touch);
         let world = World::new(Settings { policy, ..Settings::default() });
-        Detector { shapes, world, bodies: BTreeMap::new() }
+        Detector {
+            shapes,
+            broad: Broad::new(Structure::Auto),
+            world,
+            known: BTreeMap::new(),
+            slots: 0,
+            free: Vec::new(),
+            pairs: Vec::new(),
+        }
     }
 
     /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Two that this group
     /// does not move are not compared, and nothing with one that is absent.
     pub fn touches(&mut self, objects: &[Object]) -> Vec<Touch> {
-        let present = objects.iter().filter(|object| object.class != Class::Absent);
-        let mut boxes: Vec<(Block, &Object)> =
-            present.map(|object| (self.shapes.block(object), object)).collect();
         self.follow(objects);
-        boxes.sort_by_key(|(block, object)| (block.min[0], object.id));
+        self.broad.find_pairs(&Workers::ONE, &mut self.pairs);
+        let mut at = vec![None; self.slots as usize];
+        for known in self.known.values() {
+            at[known.slot as usize] = Some(known);
+        }
         let mut found = Vec::new();
-        for (at, (block, object)) in boxes.iter().enumerate() {
-            for (other_block, other) in &boxes[at + 1..] {
-                if other_block.min[0] > block.max[0] {
-                    break;
-                }
-                if block.meets(other_block)
-                    && (is_moved(object) || is_moved(other))
-                    && self.touch(object, other)
-                {
-                    let pair = [(object, block), (other, other_block)];
-                    found.push(meeting(pair.map(|(object, block)| (**object, block))));
-                }
+        for slots in &self.pairs {
+            let [Some(a), Some(b)] = slots.map(|slot| at[slot as usize]) else { continue };
+            let pair = [a, b].map(|known| (objects[known.at], &known.block));
+            // The boxes of the broad phase are rounded up.
+            if a.block.meets(&b.block)
+                && pair.iter().any(|(object, _)| is_moved(object))
+                && self.touch(a.body, b.body)
+            {
+                found.push(meeting(pair));
             }
         }
         found.sort_unstable();
@@ -85,39 +112,69 @@ impl Detector {
     }
 
     /// Two objects whose blocks meet: do they touch?
-    fn touch(&self, a: &Object, b: &Object) -> bool {
-        match (self.bodies.get(&a.id), self.bodies.get(&b.id)) {
-            (Some(&(a, _)), Some(&(b, _))) => self.world.is_touching(a.min(b), a.max(b)),
+    fn touch(&self, a: Option<BodyId>, b: Option<BodyId>) -> bool {
+        match (a, b) {
+            (Some(a), Some(b)) => self.world.is_touching(a.min(b), a.max(b)),
             // A box without triangles.
             _ => true,
         }
     }
 
-    /// Brings the world of triangles up to date.
+    /// Brings blocks and triangles up to date.
     fn follow(&mut self, objects: &[Object]) {
-        let present = objects.iter().filter(|object| object.class != Class::Absent);
-        let wanted = present.filter_map(|object| {
-            let model = self.shapes.get(object.shape)?.model.clone()?;
-            Some((object, model, object.state.pose().ok()?))
-        });
-        let mut left = std::mem::take(&mut self.bodies);
-        for (object, model, pose) in wanted {
-            let known = left.remove(&object.id).filter(|&(_, shape)| shape == object.shape);
-            let body = match known {
-                Some((body, _)) if self.world.set_pose(body, pose).is_ok() => Some(body),
-                _ => self.world.insert(Body::moving(Shape::mesh(model), pose)).ok(),
-            };
-            if let Some(body) = body {
-                self.bodies.insert(object.id, (body, object.shape));
+        let mut left = std::mem::take(&mut self.known);
+        let present = objects.iter().enumerate();
+        for (at, object) in present.filter(|(_, object)| object.class != Class::Absent) {
+            let before = left.remove(&object.id);
+            let known = self.follow_one(object, at, before);
+            self.known.insert(object.id, known);
+        }
+        for known in left.into_values() {
+            self.broad.remove(known.slot);
+            self.free.push(known.slot);
+            if let Some(body) = known.body {
+                // It was in there.
+                let _ = self.world.remove(body);
             }
         }
-        for (body, _) in left.into_values() {
-            // It was in there.
-            let _ = self.world.remove(body);
-        }
-        if !self.bodies.is_empty() {
+        if self.known.values().any(|known| known.body.is_some()) {
             self.world.step();
         }
+    }
+
+    fn follow_one(&mut self, object: &Object, at: usize, before: Option<Known>) -> Known {
+        let block = self.shapes.block(object);
+        let corner = |of: [i32; 3]| DVec3::from_array(of.map(f64::from));
+        let bounds = Aabb::around_wide(corner(block.min), corner(block.max));
+        let slot = match before {
+            Some(known) => {
+                // Those that this group moves are compared with all in every tick.
+                if is_moved(object) || known.block != block {
+                    self.broad.update(known.slot, bounds);
+                }
+                known.slot
+            }
+            None => {
+                let slot = self.free.pop().unwrap_or(self.slots);
+                self.slots = self.slots.max(slot + 1);
+                self.broad.insert(slot, bounds);
+                slot
+            }
+        };
+        let same = before.filter(|known| known.shape == object.shape);
+        let model = self.shapes.get(object.shape).and_then(|solid| solid.model.clone());
+        let wanted = model.and_then(|model| Some((model, object.state.pose().ok()?)));
+        let body = match (wanted, same.and_then(|known| known.body)) {
+            (Some((_, pose)), Some(body)) if self.world.set_pose(body, pose).is_ok() => Some(body),
+            (Some((model, pose)), _) => {
+                self.world.insert(Body::moving(Shape::mesh(model), pose)).ok()
+            }
+            (None, _) => None,
+        };
+        if let Some(old) = before.and_then(|known| known.body).filter(|old| body != Some(*old)) {
+            let _ = self.world.remove(old);
+        }
+        Known { slot, block, shape: object.shape, body, at }
     }
 }
 

@@ -1,0 +1,118 @@
+//! The detector against comparing all with all, over ticks in which objects move, come, go, are
+//! absent, change their form and their class.
+
+use glam::DVec3;
+use jostle_geom::{Model, Pair, Quality, solids};
+use jostle_proto::{Class, Detector, Object, ObjectId, ShapeId, Shapes, Solid, State, Tick};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+
+    fn within(&mut self, most: i64) -> i64 {
+        self.below(2 * most as u64 + 1) as i64 - most
+    }
+}
+
+fn shapes() -> Shapes {
+    let model = |mesh| Some(Arc::new(Model::build(mesh, Quality::Fast)));
+    Shapes::new(vec![
+        Solid { half: [2000; 3], model: None },
+        Solid { half: [6000, 1500, 3000], model: None },
+        Solid { half: [4100; 3], model: model(solids::sphere(1.0, 0.05).unwrap()) },
+        Solid { half: [9000; 3], model: model(solids::cuboid(DVec3::splat(2.0)).unwrap()) },
+    ])
+}
+
+fn object(id: u64, reach: i64, dice: &mut Dice) -> Object {
+    let class = match dice.below(8) {
+        0 => Class::Immovable,
+        1 => Class::Avatar,
+        2 => Class::Absent,
+        3 => Class::Foreign,
+        _ => Class::Dynamic,
+    };
+    let state = State {
+        position: [(); 3].map(|()| dice.within(reach) as i32),
+        velocity: [(); 3].map(|()| dice.within(1500) as i16),
+        spin: [(); 3].map(|()| dice.within(300) as i16),
+        ..State::default()
+    };
+    Object { id: ObjectId(id), class, shape: ShapeId(dice.below(5) as u32), state }
+}
+
+fn all_pairs(shapes: &Shapes, objects: &BTreeMap<u64, Object>) -> BTreeSet<(u64, u64)> {
+    let moved = |object: &Object| matches!(object.class, Class::Dynamic | Class::Avatar);
+    let mut found = BTreeSet::new();
+    for (a_id, a) in objects {
+        for (b_id, b) in objects.range(a_id + 1..) {
+            let absent = [a, b].iter().any(|object| object.class == Class::Absent);
+            if absent || !(moved(a) || moved(b)) || !shapes.block(a).meets(&shapes.block(b)) {
+                continue;
+            }
+            let model = |object: &Object| shapes.get(object.shape)?.model.clone();
+            let touch = match (model(a), model(b)) {
+                (Some(of_a), Some(of_b)) => {
+                    let pose = |object: &Object| object.state.pose().unwrap();
+                    Pair::new(&of_a, &pose(a), &of_b, &pose(b)).touches()
+                }
+                _ => true,
+            };
+            if touch {
+                found.insert((*a_id, *b_id));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_detector_finds_what_comparing_all_with_all_finds() {
+    let shapes = shapes();
+    let mut sum = 0;
+    for seed in 0..12 {
+        let mut dice = Dice(seed);
+        // Few and many, near the origin and at the end of the world.
+        let (count, reach) = if seed % 2 == 0 { (12, 10_000) } else { (150, 40_000) };
+        let far = if seed % 3 == 0 { i32::MAX - 40_000 } else { 0 };
+        let mut objects: BTreeMap<u64, Object> =
+            (0..count).map(|id| (id, object(id, reach, &mut dice))).collect();
+        for object in objects.values_mut() {
+            object.state.position[0] = object.state.position[0].saturating_add(far);
+        }
+        let mut detector = Detector::new(shapes.clone());
+        for tick in 0..25 {
+            for object in objects.values_mut().filter(|object| object.class != Class::Immovable) {
+                object.state = object.state.moved(Tick(tick), 30);
+            }
+            for _ in 0..count / 8 {
+                let id = dice.below(count * 2);
+                if objects.remove(&id).is_none() {
+                    objects.insert(id, object(id, reach, &mut dice));
+                }
+                let id = dice.below(count * 2);
+                if let Some(changed) = objects.get_mut(&id) {
+                    let other = object(id, reach, &mut dice);
+                    (changed.class, changed.shape) = (other.class, other.shape);
+                }
+            }
+            let list: Vec<Object> = objects.values().copied().collect();
+            let touches = detector.touches(&list);
+            let found: BTreeSet<(u64, u64)> = touches.iter().map(|t| (t.a.0, t.b.0)).collect();
+            assert_eq!(found.len(), touches.len(), "seed {seed}, tick {tick}: a pair twice");
+            assert_eq!(found, all_pairs(&shapes, &objects), "seed {seed}, tick {tick}");
+            sum += found.len();
+        }
+    }
+    assert!(sum > 1000, "{sum}");
+}
