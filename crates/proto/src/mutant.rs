@@ -25,11 +25,19 @@ pub enum Mutant {
     ReportAll,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
+    /// A delta is applied to the newest bundle that is there, whichever it is.
+    DeltaWrongBase,
+    /// Damaged frames are taken for what they say.
+    NoChecksum,
+    /// Every bundle is sent whole.
+    NoDelta,
+    /// A damaged frame makes the receiver forget what it was told.
+    DamageForgets,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 11] = [
+    pub const ALL: [(Mutant, &'static str); 15] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -41,6 +49,10 @@ impl Mutant {
         (Mutant::WrongCopy, "wrong-copy"),
         (Mutant::ReportAll, "report-all"),
         (Mutant::CarelessDirectory, "careless-directory"),
+        (Mutant::DeltaWrongBase, "delta-wrong-base"),
+        (Mutant::NoChecksum, "no-checksum"),
+        (Mutant::NoDelta, "no-delta"),
+        (Mutant::DamageForgets, "damage-forgets"),
     ];
 
     /// The one with this name.

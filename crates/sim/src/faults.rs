@@ -41,6 +41,8 @@ pub struct Faults {
     pub drift: u32,
     /// New nodes come, per millisecond.
     pub join: u32,
+    /// Frames of which bits are flipped, in storms in which messages go through their bytes.
+    pub corrupt: u32,
 }
 
 impl Faults {
@@ -76,6 +78,7 @@ impl Faults {
             directory_pause: pick(500) as u32,
             drift: pick(20_000) as u32,
             join: pick(1_000) as u32,
+            corrupt: 0,
         }
     }
 

@@ -1,10 +1,12 @@
 //! Judges that see only what machines tell the outside and each other.
 
+mod frames;
 mod one_machine;
 mod one_owner;
 mod sometimes;
 mod views;
 
+use frames::Frames;
 use jostle_proto::{Address, Commit, Message, Object, Shapes, Time};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
@@ -24,7 +26,7 @@ pub struct Violation {
 }
 
 /// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
-pub const RULES: [(&str, &str); 11] = [
+pub const RULES: [(&str, &str); 14] = [
     ("A2", "an object has one owner in a tick"),
     ("A5", "no object is lost"),
     ("C1", "what is published is what one machine would have found"),
@@ -34,7 +36,10 @@ pub const RULES: [(&str, &str); 11] = [
     ("E2", "a view has one leader, a tick one result"),
     ("E3", "whoever is left out has a buddy who is not"),
     ("E4", "every region has an owner who is a member"),
+    ("R1", "a bundle costs at most 8 bytes for an object that was told before"),
+    ("R2", "a damaged frame changes nothing"),
     ("S1", "copies of an object are the same"),
+    ("S2", "what comes out of a link is what was put in"),
     ("L1", "when nothing fails any more the world goes on"),
 ];
 
@@ -50,6 +55,7 @@ pub(crate) struct Referees {
     one_machine: OneMachine,
     one_owner: OneOwner,
     views: Views,
+    frames: Frames,
     watch: Watch,
     violations: Vec<Violation>,
 }
@@ -60,6 +66,7 @@ impl Referees {
             one_machine: OneMachine::new(objects, shapes, rate),
             one_owner: OneOwner::new(objects),
             views: Views::default(),
+            frames: Frames::default(),
             watch: Watch::default(),
             violations: Vec::new(),
         }
@@ -71,6 +78,14 @@ impl Referees {
         self.one_owner.sent(to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.watch.sent(to, message);
+        self.note(now, said);
+    }
+
+    /// A message was made into so many bytes.
+    pub(crate) fn packed(&mut self, now: Time, link: (Address, Address), what: (&Message, usize)) {
+        let (message, bytes) = what;
+        let mut said = Vec::new();
+        self.frames.packed(link, message, bytes, &mut said);
         self.note(now, said);
     }
 

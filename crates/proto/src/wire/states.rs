@@ -15,7 +15,8 @@
 use super::WireError;
 use super::bits::{BitReader, BitWriter};
 use super::columns::{
-    read_objects, read_rising, read_states, write_objects, write_rising, write_states,
+    read_motions, read_objects, read_places, read_rising, write_motions, write_objects,
+    write_places, write_rising,
 };
 use super::predict::Forecast;
 use crate::object::{Object, ObjectId};
@@ -71,8 +72,7 @@ impl Snapshot {
         if let Some(pair) = objects.windows(2).find(|pair| pair[0].id == pair[1].id) {
             return Err(WireError::Twice(pair[0].id));
         }
-        let digest = digest(tick, &objects);
-        Ok(Snapshot { tick, objects, digest })
+        Ok(Snapshot::of_rising(tick, objects))
     }
 
     /// When this was.
@@ -123,8 +123,7 @@ impl Snapshot {
         let tick = Tick(bits.word()?);
         let objects = read_objects(&mut bits, most)?;
         bits.finish()?;
-        let digest = digest(tick, &objects);
-        Ok(Snapshot { tick, objects, digest })
+        Ok(Snapshot::of_rising(tick, objects))
     }
 
     /// Appends what is different from `base`, with `rate` ticks per second. The receiver must have
@@ -134,6 +133,12 @@ impl Snapshot {
         bits.bits(base.digest, 64);
         bits.bits(self.digest & u64::from(u32::MAX), 32);
         bits.number(self.tick.0.wrapping_sub(base.tick.0), TICK_ORDER);
+        self.write_since(base, rate, &mut bits);
+        bits.finish();
+    }
+
+    /// The objects as what is different from `base`; nothing in it says which base that is.
+    pub(super) fn write_since(&self, base: &Snapshot, rate: u32, bits: &mut BitWriter) {
         bits.number(u64::from(rate), RATE_ORDER);
         let forecast = Forecast::new(base.tick, self.tick, rate);
         let (mut gone, mut fresh, mut stayed) = (Vec::new(), Vec::new(), Vec::new());
@@ -149,17 +154,19 @@ impl Snapshot {
             });
             match same {
                 Some(object) => {
-                    expected.push(forecast.of(&old.state));
-                    stayed.push(&object.state);
+                    let State { velocity, spin, .. } = object.state;
+                    let known = State { velocity, spin, ..old.state };
+                    expected.push(forecast.of(old.class, &known));
+                    stayed.push((&old.state, &object.state));
                 }
                 None => gone.push(at as u64),
             }
         }
         fresh.extend(rest.copied());
-        write_rising(&mut bits, gone.iter().copied());
-        write_objects(&mut bits, &fresh);
-        write_states(&mut bits, expected.iter().zip(stayed.iter().copied()));
-        bits.finish();
+        write_rising(bits, gone.iter().copied());
+        write_objects(bits, &fresh);
+        write_motions(bits, stayed.iter().copied());
+        write_places(bits, expected.iter().zip(stayed.iter().map(|(_, state)| *state)));
     }
 
     /// What [`Snapshot::encode_since`] was called on, if the base is the same and there are at
@@ -176,11 +183,26 @@ impl Snapshot {
         }
         let outcome = bits.bits(32)?;
         let tick = Tick(base.tick.0.wrapping_add(bits.number(TICK_ORDER)?));
+        let snapshot = Snapshot::read_since(base, tick, &mut bits, most)?;
+        bits.finish()?;
+        if snapshot.digest as u32 != outcome {
+            return Err(WireError::Diverged);
+        }
+        Ok(snapshot)
+    }
+
+    /// What [`Snapshot::write_since`] wrote, if the base is the same: the caller must look.
+    pub(super) fn read_since(
+        base: &Snapshot,
+        tick: Tick,
+        bits: &mut BitReader,
+        most: usize,
+    ) -> Result<Snapshot, WireError> {
         let rate = bits.at_most(RATE_ORDER, u64::from(u32::MAX))? as u32;
         let forecast = Forecast::new(base.tick, tick, rate);
         let last = (base.objects.len() as u64).saturating_sub(1);
-        let gone = read_rising(&mut bits, base.objects.len(), last)?;
-        let fresh = read_objects(&mut bits, most)?;
+        let gone = read_rising(bits, base.objects.len(), last)?;
+        let fresh = read_objects(bits, most)?;
         let count = base.objects.len() - gone.len() + fresh.len();
         if count > most {
             return Err(WireError::TooMany { count: count as u64, most: most as u64 });
@@ -192,18 +214,23 @@ impl Snapshot {
         for (at, old) in base.objects.iter().enumerate() {
             if stays(at) {
                 stayed.push(old);
-                states.push(forecast.of(&old.state));
+                states.push(old.state);
             }
         }
-        read_states(&mut bits, &mut states)?;
-        bits.finish()?;
+        read_motions(bits, &mut states)?;
+        for (state, old) in states.iter_mut().zip(&stayed) {
+            *state = forecast.of(old.class, state);
+        }
+        read_places(bits, &mut states)?;
         let stayed = stayed.into_iter().zip(states);
         let objects = merge(stayed.map(|(old, state)| Object { state, ..*old }), fresh, count)?;
+        Ok(Snapshot::of_rising(tick, objects))
+    }
+
+    /// Objects whose ids rise.
+    pub(super) fn of_rising(tick: Tick, objects: Vec<Object>) -> Snapshot {
         let digest = digest(tick, &objects);
-        if digest as u32 != outcome {
-            return Err(WireError::Diverged);
-        }
-        Ok(Snapshot { tick, objects, digest })
+        Snapshot { tick, objects, digest }
     }
 }
 
@@ -230,7 +257,7 @@ fn merge(
 
 /// A step of the digest. It can be undone, so that any change of a single word changes the
 /// outcome. Word by word, because byte by byte (`Checksum`) takes longer than all the rest.
-fn mix(sum: u64, word: u64) -> u64 {
+pub(super) fn mix(sum: u64, word: u64) -> u64 {
     // The factor of Knuth's multiplicative hash: 2^64 divided by the golden ratio, odd.
     let sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     sum ^ sum >> 32

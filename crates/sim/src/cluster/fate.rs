@@ -68,6 +68,9 @@ impl Cluster {
             machine.role = None;
             machine.life = life;
             machine.alarm += 1;
+            if let Some(wire) = &mut self.wire {
+                wire.crashed(Address::Node(id));
+            }
             self.outcome.crashes += 1;
             self.referees.crashed(leads);
             let later = 200_000 + self.dice.below(2_000_000);
