@@ -131,7 +131,7 @@ impl Outgoing {
     }
 
     /// How many pieces are known to have arrived, without a gap.
-    pub(super) fn arrived(&self) -> u32 {
+    pub(super) fn arrived_in_order(&self) -> u32 {
         self.next
     }
 

@@ -183,14 +183,14 @@ impl Sender {
         let at = self.going.iter().position(|going| going.outgoing.transfer() == transfer);
         let mut going = match at.and_then(|at| self.going.remove(at)) {
             // It is on its way: what is missing is sent again.
-            Some(mut going) if going.outgoing.arrived() > going.arrived => {
+            Some(mut going) if going.outgoing.arrived_in_order() > going.arrived => {
                 going.outgoing.repeat();
                 going
             }
             // It does not come through, for example because the receiver has given it up.
             _ => Going { outgoing: Outgoing::new(transfer, content.into())?, arrived: 0 },
         };
-        going.arrived = going.outgoing.arrived();
+        going.arrived = going.outgoing.arrived_in_order();
         let frames = pieces(&mut going.outgoing);
         if self.going.len() == LONG_MAX {
             self.going.pop_front();

@@ -90,7 +90,7 @@ fn world(objects: u64, random: &mut Random) -> Vec<Object> {
     let half = half_room(objects);
     let wall = |number: u64| {
         let mut position = [0; 3];
-        position[(number / 2) as usize] = (half + 4096) * if number % 2 == 0 { 1 } else { -1 };
+        position[(number / 2) as usize] = (half + 4096) * [1, -1][(number % 2) as usize];
         Object {
             id: ObjectId(objects + number),
             class: Class::Immovable,

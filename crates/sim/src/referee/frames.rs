@@ -6,9 +6,11 @@
 use jostle_proto::{Address, Bundle, Class, Epoch, Message, ObjectId, ShapeId, Tick};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes for an object that was told before, for one that was not, and for the bundle itself.
+/// Bytes for an object that was told before, for one that was not, for one that was and is not
+/// told any more, and for the bundle itself.
 const KNOWN_BYTES: usize = 8;
 const FRESH_BYTES: usize = 40;
+const GONE_BYTES: usize = 2;
 const BUNDLE_BYTES: usize = 64;
 
 type Kinds = BTreeMap<ObjectId, (Class, ShapeId)>;
@@ -40,7 +42,8 @@ impl Frames {
             && is_ordinary(bundle)
         {
             let known = now.iter().filter(|(id, kind)| old.get(id) == Some(kind)).count();
-            let most = BUNDLE_BYTES + known * KNOWN_BYTES + (now.len() - known) * FRESH_BYTES;
+            let each = known * KNOWN_BYTES + (now.len() - known) * FRESH_BYTES;
+            let most = BUNDLE_BYTES + each + (old.len() - known) * GONE_BYTES;
             if bytes > most {
                 let what = format!("{bytes} bytes for {known} known of {} objects", now.len());
                 said.push(("R1", format!("tick {}: {what}", bundle.tick.0)));
