@@ -43,6 +43,9 @@ pub(crate) struct SimArgs {
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
+    /// Every message goes through its bytes, in every run; otherwise in one of eight
+    #[arg(long)]
+    wire: bool,
     /// Build in a mistake, to see that it is found
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
@@ -76,7 +79,7 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 }
 
 fn mutants() -> impl TypedValueParser<Value = Mutant> {
-    let names = Mutant::ALL.map(|(_, name)| name);
+    let names = Mutant::ALL.iter().map(|(_, name)| *name).collect::<Vec<_>>();
     PossibleValuesParser::new(names).try_map(|name| {
         Mutant::from_name(&name).ok_or_else(|| format!("no mutant is called {name:?}"))
     })
@@ -92,6 +95,10 @@ struct Output {
     ticks: u64,
     collisions: u64,
     messages: u64,
+    /// Of all frames, in the runs in which messages go through their bytes.
+    bytes: u64,
+    /// The same for each object and tick; none if there was no such run.
+    bytes_per_object_tick: Option<f64>,
     crashes: u64,
     /// From a node's death to the next tick without it.
     recovery: Recovery,
@@ -165,14 +172,14 @@ fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
         FaultsArg::Calm => Weather::Calm,
         FaultsArg::Storm => Weather::Storm,
     };
-    let &SimArgs { nodes, objects, seconds, rate, mutant, .. } = args;
+    let &SimArgs { nodes, objects, seconds, rate, mutant, wire, .. } = args;
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
     let layout = match args.world {
         WorldArg::Uniform => Layout::Uniform,
         WorldArg::Clustered => Layout::Clustered,
         WorldArg::Borders => Layout::Borders,
     };
-    let options = Options { nodes, objects, matter, layout, seconds, weather, mutant, rate };
+    let options = Options { nodes, objects, matter, layout, seconds, weather, mutant, rate, wire };
     let next = AtomicU64::new(0);
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());
@@ -220,6 +227,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
     });
     let add = |sum: Sometimes, (_, outcome): &(u64, Outcome)| sum.plus(outcome.sometimes);
     let sometimes = outcomes.iter().fold(Sometimes::default(), add);
+    let (bytes, object_ticks) = (sum(|o| o.bytes), sum(|o| o.object_ticks));
     let trace = outcomes.iter().fold(0u64, |sum, (_, o)| sum.rotate_left(7) ^ o.trace);
     Output {
         seeds: outcomes.len() as u64,
@@ -229,6 +237,8 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         ticks: sum(|outcome| outcome.ticks),
         collisions: sum(|outcome| outcome.collisions),
         messages: sum(|outcome| outcome.messages),
+        bytes,
+        bytes_per_object_tick: (object_ticks > 0).then(|| bytes as f64 / object_ticks as f64),
         crashes: sum(|outcome| outcome.crashes),
         recovery: Recovery::of(outcomes),
         views: sum(|outcome| outcome.views),
@@ -252,6 +262,10 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
     writeln!(out, "{}", rare.join(", "))?;
     let Output { seeds, ticks, collisions, messages, crashes, views, trace, .. } = output;
     writeln!(out, "{seeds} seeds: {ticks} ticks, {collisions} collisions, {messages} messages")?;
+    if let Some(each) = output.bytes_per_object_tick {
+        let bytes = output.bytes;
+        writeln!(out, "{bytes} bytes where they were counted, {each:.1} per object and tick")?;
+    }
     writeln!(out, "{crashes} crashes, {views} views; trace {trace}")?;
     let Recovery { times, median_ms, p99_ms, worst_ms } = output.recovery;
     if times > 0 {

@@ -44,6 +44,18 @@ fn without_faults_the_union_of_the_nodes_is_one_machine() {
 }
 
 #[test]
+fn messages_that_go_through_their_bytes_arrive() {
+    let args = ["--seeds", "20", "--seed", "300", "--boxes", "--wire"];
+    let (code, json) = sim(&args);
+    assert_eq!(code, 0, "{}", json["failures"]);
+    assert!(json["bytes"].as_u64().unwrap() > 1_000_000, "{json}");
+    let (code, calm) = sim(&["--faults", "none", "--objects", "1000", "--boxes", "--wire"]);
+    assert_eq!(code, 0, "{}", calm["failures"]);
+    // 1000 objects of which nearly all move, on four nodes, with all messages.
+    assert!(calm["bytes_per_object_tick"].as_f64().unwrap() < 12.0, "{calm}");
+}
+
+#[test]
 fn every_mutant_is_caught() {
     // With the rule that finds each.
     let mutants = [
@@ -60,6 +72,10 @@ fn every_mutant_is_caught() {
         ("careless-directory", "60", "E3"),
         ("hide-overload", "20", "R3"),
         ("skip-when-late", "20", "C1"),
+        ("delta-wrong-base", "60", "S2"),
+        ("no-checksum", "60", "S2"),
+        ("no-delta", "60", "R1"),
+        ("damage-forgets", "60", "R2"),
     ];
     for (mutant, seeds, rule) in mutants {
         let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);

@@ -219,6 +219,6 @@ fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]
         }
     }
     let stops = a.class == Class::Avatar || b.class == Class::Avatar;
-    let toward = stops.then_some(Toward { axis: axis as u8, up });
-    Touch { a: a.id, b: b.id, toward, kick_a, kick_b }
+    let toward = Toward { axis: axis as u8, up };
+    Touch { a: a.id, b: b.id, toward, stops, kick_a, kick_b }
 }

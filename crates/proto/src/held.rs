@@ -57,10 +57,10 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
 fn collide(objects: &mut Objects, touches: &[Touch]) {
     let mut kicks: BTreeMap<ObjectId, [i32; 3]> = BTreeMap::new();
     let ours = Sieve::of(objects);
-    for &Touch { a, b, toward, kick_a, kick_b } in touches {
-        let turned = toward.map(|Toward { axis, up }| Toward { axis, up: !up });
+    for &Touch { a, b, toward, stops, kick_a, kick_b } in touches {
+        let turned = Toward { axis: toward.axis, up: !toward.up };
         for (id, kick, toward) in [(a, kick_a, toward), (b, kick_b, turned)] {
-            if (kick == [0; 3] && toward.is_none()) || !ours.may_have(id) {
+            if (kick == [0; 3] && !stops) || !ours.may_have(id) {
                 continue;
             }
             match objects.get_mut(&id) {
@@ -113,8 +113,7 @@ impl Sieve {
     }
 }
 
-fn stop(state: &mut State, toward: Option<Toward>) {
-    let Some(Toward { axis, up }) = toward else { return };
+fn stop(state: &mut State, Toward { axis, up }: Toward) {
     if let Some(velocity) = state.velocity.get_mut(usize::from(axis)) {
         *velocity = if up { (*velocity).min(0) } else { (*velocity).max(0) };
     }

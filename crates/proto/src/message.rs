@@ -199,9 +199,11 @@ pub struct Touch {
     pub a: ObjectId,
     /// The one with the larger id.
     pub b: ObjectId,
-    /// From `a` to `b` along the axis on which they overlap least, if one of them is an avatar:
-    /// it is stopped that way. With nobody to stop or to kick, nobody needs to look them up.
-    pub toward: Option<Toward>,
+    /// From `a` to `b` along the axis on which they overlap least.
+    pub toward: Toward,
+    /// One of them is an avatar, which is stopped that way. With nobody to stop or to kick, nobody
+    /// needs to look them up.
+    pub stops: bool,
     /// Added to the velocity of `a`.
     pub kick_a: [i16; 3],
     /// Added to the velocity of `b`.

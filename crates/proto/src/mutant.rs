@@ -29,11 +29,19 @@ pub enum Mutant {
     HideOverload,
     /// A leader that is late leaves collisions out.
     SkipWhenLate,
+    /// A delta is applied to the newest bundle that is there, whichever it is.
+    DeltaWrongBase,
+    /// Damaged frames are taken for what they say.
+    NoChecksum,
+    /// Every bundle is sent whole.
+    NoDelta,
+    /// A damaged frame makes the receiver forget what it was told.
+    DamageForgets,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 13] = [
+    pub const ALL: &[(Mutant, &'static str)] = &[
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -47,6 +55,10 @@ impl Mutant {
         (Mutant::CarelessDirectory, "careless-directory"),
         (Mutant::HideOverload, "hide-overload"),
         (Mutant::SkipWhenLate, "skip-when-late"),
+        (Mutant::DeltaWrongBase, "delta-wrong-base"),
+        (Mutant::NoChecksum, "no-checksum"),
+        (Mutant::NoDelta, "no-delta"),
+        (Mutant::DamageForgets, "damage-forgets"),
     ];
 
     /// The one with this name.

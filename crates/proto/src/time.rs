@@ -51,9 +51,9 @@ impl Sub for Time {
 pub struct Tick(pub u64);
 
 impl Tick {
-    /// The next one.
+    /// The next one. Behind the last, which only a message can name, comes the first.
     #[must_use]
     pub fn next(self) -> Tick {
-        Tick(self.0 + 1)
+        Tick(self.0.wrapping_add(1))
     }
 }

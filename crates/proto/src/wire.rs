@@ -1,20 +1,26 @@
 //! Messages to bytes and back.
 //!
-//! States that travel every tick are columns of bits ([`Snapshot`], [`light`]); everything else
-//! is a frame around postcard ([`pack`], [`unpack`]), cut into chunks where it is too long for
+//! Every message between machines goes through a link ([`Sender`], [`Receiver`]). States that
+//! travel every tick are columns of bits ([`Snapshot`], [`light`]), and so are contacts; everything
+//! else is a frame around postcard ([`pack`], [`unpack`]), cut into chunks where it is too long for
 //! one ([`Outgoing`], [`Incoming`]). Whatever the bytes: an error or a message, never a panic,
 //! and memory within the caps.
 
 mod bits;
+mod body;
 mod chunks;
 mod columns;
 mod frame;
 pub mod light;
+mod link;
 mod predict;
 mod states;
+mod told;
+mod touches;
 
 pub use chunks::{CHUNK_BYTES, Chunk, Credit, Incoming, Outgoing, WINDOW};
 pub use frame::{HEADER_BYTES, Kind, PROTOCOL, kind_of, pack, unpack};
+pub use link::{Limits, Receiver, Sender, is_reply};
 pub use states::Snapshot;
 
 use crate::object::ObjectId;
@@ -87,6 +93,9 @@ pub enum WireError {
         /// The digest of the base that the sender had.
         found: u64,
     },
+    /// A delta against something that the reader does not have.
+    #[error("the delta is against something that is not here")]
+    NoBase,
     /// A delta was applied, and the outcome is not what the sender has.
     #[error("the outcome of the delta is not what its sender has")]
     Diverged,

@@ -40,9 +40,9 @@ fn a_delta_costs_at_most_12_bytes_per_object() {
     // Habits, ticks until the acknowledgement, and the most bytes in a tick.
     let bars = [
         ("nothing happens", calm, 1, 20),
-        ("ordinary", ORDINARY, 1, 1_600),
-        ("ordinary, acknowledged after 6 ticks", ORDINARY, 6, 4_700),
-        ("all accelerate all the time", wild, 1, 6_600),
+        ("ordinary", ORDINARY, 1, 900),
+        ("ordinary, acknowledged after 6 ticks", ORDINARY, 6, 4_600),
+        ("all accelerate all the time", wild, 1, 3_300),
     ];
     for (name, habits, lag, bar) in bars {
         let (foreseen, plain) =

@@ -1,8 +1,10 @@
 //! Whatever the bytes: an error or a message, never a panic, and memory within bounds.
 //!
 //! One test function, because the allocator that counts is one for the whole process. How many
-//! mutated messages it tries is in `JOSTLE_WIRE_MUTATIONS`; campaigns set it to 10000000.
+//! mutated messages it tries is in `JOSTLE_WIRE_MUTATIONS`; campaigns set it to 10000000. Whole
+//! messages through links are in `wire_hostile_link`.
 
+mod wire_mutate;
 mod wire_samples;
 
 use jostle_proto::wire::{
@@ -12,12 +14,11 @@ use jostle_proto::{Object, ObjectId, State};
 use peak_alloc::PeakAlloc;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use wire_mutate::{mend, mutate, mutations};
 use wire_samples::{Habits, ORDINARY, RATE, Random, World};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
-
-const MUTATIONS: usize = 1_000_000;
 
 /// Readers allow so many objects.
 const MOST: usize = 500;
@@ -67,36 +68,6 @@ fn check(target: &Target, bytes: &[u8], told: &dyn Fn() -> String) -> bool {
     let (name, most) = (target.name, (target.bound)(bytes.len()));
     assert!(used <= most, "{name}, {}: {used} for {} bytes", told(), bytes.len());
     taken
-}
-
-fn mutate(source: &[u8], spared: usize, random: &mut Random) -> Vec<u8> {
-    let mut bytes = source.to_vec();
-    for _ in 0..1 + random.below(3) {
-        let spared = if random.chance(90) { spared.min(bytes.len()) } else { 0 };
-        let at = spared + random.below(bytes.len() - spared + 1);
-        let end = (at + random.below(12)).min(bytes.len());
-        match random.below(7) {
-            0 | 1 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
-            2 if at < bytes.len() => bytes[at] = [0, 1, 127, 128, 255][random.below(5)],
-            3 => drop(bytes.drain(at..end)),
-            4 => bytes.truncate(at),
-            5 => drop(bytes.splice(at..at, [255; 9])),
-            6 => drop(bytes.splice(at..end, random.next().to_le_bytes())),
-            _ => bytes.extend_from_within(at..end),
-        }
-    }
-    bytes
-}
-
-/// The frame again with the length and the sum that its bytes have now, so that the mutation
-/// reaches what is inside.
-fn mend(frame: &mut [u8]) {
-    if frame.len() >= 12 {
-        let length = (frame.len() - 12) as u32;
-        frame[4..8].copy_from_slice(&length.to_le_bytes());
-        let sum = crc32c::crc32c_append(crc32c::crc32c(&frame[..8]), &frame[12..]);
-        frame[8..12].copy_from_slice(&sum.to_le_bytes());
-    }
 }
 
 fn worlds() -> Vec<(Snapshot, Snapshot)> {
@@ -235,8 +206,7 @@ fn any_bytes_give_an_error_or_a_message() {
             }
         }
     }
-    let told = std::env::var("JOSTLE_WIRE_MUTATIONS").ok();
-    let mutations = told.map_or(MUTATIONS, |number| number.parse().unwrap());
+    let mutations = mutations();
     let mut taken = vec![0; targets.len()];
     for seed in 0..mutations {
         let which = seed % targets.len();

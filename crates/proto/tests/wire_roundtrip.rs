@@ -32,7 +32,13 @@ fn state() -> impl Strategy<Value = State> {
 
 fn objects() -> impl Strategy<Value = Vec<Object>> {
     let id = prop_oneof![8 => 0..60u64, 1 => any::<u64>(), 1 => Just(u64::MAX)];
-    let class = prop_oneof![Just(Class::Immovable), Just(Class::Dynamic), Just(Class::Avatar)];
+    let class = prop_oneof![
+        Just(Class::Immovable),
+        Just(Class::Dynamic),
+        Just(Class::Avatar),
+        Just(Class::Absent),
+        Just(Class::Foreign)
+    ];
     let shape = prop_oneof![0..3u32, any::<u32>()].prop_map(ShapeId);
     prop::collection::btree_map(id, (class, shape, state()), 0..40).prop_map(|objects| {
         let objects = objects.into_iter();

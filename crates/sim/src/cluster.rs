@@ -2,6 +2,7 @@
 
 mod fate;
 mod machine;
+mod wire;
 
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
@@ -14,6 +15,7 @@ use jostle_proto::{
 use machine::{Machine, Role};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use wire::{Letter, Wire};
 
 /// What is to be run.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,8 @@ pub struct Options {
     pub mutant: Option<Mutant>,
     /// Ticks per second.
     pub rate: u32,
+    /// Every message goes through its bytes; otherwise in one run of eight.
+    pub wire: bool,
 }
 
 /// What a run came to.
@@ -47,6 +51,10 @@ pub struct Outcome {
     pub collisions: u64,
     /// Messages that were sent.
     pub messages: u64,
+    /// Bytes of their frames; counted in runs in which messages go through their bytes.
+    pub bytes: u64,
+    /// Objects times published ticks, in those runs.
+    pub object_ticks: u64,
     /// Nodes that died.
     pub crashes: u64,
     /// How long after each of those deaths the next tick was published that did without the dead.
@@ -65,6 +73,8 @@ pub struct Outcome {
 enum What {
     /// To whom, from whom.
     Deliver(Address, Address, Message),
+    /// The same with a frame.
+    Arrive(Address, Address, Letter),
     Wake(Address, u64),
     /// A millisecond has passed: faults are thrown for.
     Fate,
@@ -99,6 +109,8 @@ struct Cluster {
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
     heal_at: Time,
+    /// The ends of all links, if messages go through their bytes.
+    wire: Option<Wire>,
 }
 
 /// Runs a seed to its end, or to the first violation.
@@ -113,7 +125,8 @@ impl Cluster {
     fn new(seed: u64, options: Options) -> Cluster {
         let mut dice = Dice::new(seed);
         let start = draw(options.objects, options.matter, options.layout, &mut dice);
-        let faults = Faults::draw(options.weather, &mut dice);
+        let mut faults = Faults::draw(options.weather, &mut dice);
+        let wire = Wire::draw(seed, &options, &mut faults);
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
         let directory = Directory::new(founder, start.extent, timing).with_mutant(options.mutant);
@@ -138,6 +151,7 @@ impl Cluster {
             wants: 0,
             died: None,
             heal_at,
+            wire,
         };
         cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
         for _ in 0..options.nodes.max(1) {
@@ -242,6 +256,7 @@ impl Cluster {
     fn happen(&mut self, what: What) {
         match what {
             What::Deliver(to, from, message) => self.deliver(to, from, message),
+            What::Arrive(to, from, letter) => self.arrive(to, from, letter),
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
@@ -320,20 +335,31 @@ impl Cluster {
 
     fn transmit(&mut self, from: Address, to: Address, message: Message) {
         self.outcome.messages += 1;
+        if self.wire.is_some() {
+            return self.transmit_frames(from, to, message);
+        }
+        for later in self.journeys(from, to) {
+            self.after(later, What::Deliver(to, from, message.clone()));
+        }
+    }
+
+    /// How long what is sent now takes: none if it is lost, several if it is doubled.
+    fn journeys(&mut self, from: Address, to: Address) -> Vec<u64> {
         let Faults { delay, jitter, loss, doubled, clogged, .. } = self.faults;
         if self.is_cut(from, to) || self.dice.once_in_million(loss) {
-            return;
+            return Vec::new();
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
-        for _ in 0..copies {
-            let busy = self.machines.get(&from).map_or(0, |machine| machine.slow);
+        let busy = self.machines.get(&from).map_or(0, |machine| machine.slow);
+        let journey = |_| {
             let mut later = busy + delay + self.dice.below(jitter + 1);
             if self.dice.once_in_million(clogged) {
                 later += self.dice.below(1_000_000);
             }
             self.trace(later);
-            self.after(later, What::Deliver(to, from, message.clone()));
-        }
+            later
+        };
+        (0..copies).map(journey).collect()
     }
 
     fn is_cut(&self, from: Address, to: Address) -> bool {
@@ -370,12 +396,14 @@ impl Cluster {
         let views = self.directory().map_or(0, |directory| directory.view().epoch.0);
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
         let sometimes = self.referees.sometimes();
+        let objects = if self.wire.is_some() { self.start.objects.len() as u64 } else { 0 };
         Outcome {
             verdict: self.referees.verdict(),
             sometimes,
             ticks,
             collisions,
             views,
+            object_ticks: objects * ticks,
             ..self.outcome
         }
     }

@@ -43,6 +43,8 @@ pub struct Faults {
     pub join: u32,
     /// Some nodes need up to so many microseconds for a message.
     pub slow: u32,
+    /// Frames of which bits are flipped, in storms in which messages go through their bytes.
+    pub corrupt: u32,
 }
 
 impl Faults {
@@ -79,6 +81,7 @@ impl Faults {
             drift: pick(20_000) as u32,
             join: pick(1_000) as u32,
             slow: pick(6_000) as u32,
+            corrupt: 0,
         }
     }
 

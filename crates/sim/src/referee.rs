@@ -1,11 +1,13 @@
 //! Judges that see only what machines tell the outside and each other.
 
+mod frames;
 mod one_machine;
 mod one_owner;
 mod pace;
 mod sometimes;
 mod views;
 
+use frames::Frames;
 use jostle_proto::{Address, Commit, Message, Object, Shapes, Time};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
@@ -26,7 +28,7 @@ pub struct Violation {
 }
 
 /// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
-pub const RULES: [(&str, &str); 12] = [
+pub const RULES: &[(&str, &str)] = &[
     ("A2", "an object has one owner in a tick"),
     ("A5", "no object is lost"),
     ("C1", "what is published is what one machine would have found"),
@@ -36,8 +38,11 @@ pub const RULES: [(&str, &str); 12] = [
     ("E2", "a view has one leader, a tick one result"),
     ("E3", "whoever is left out has a buddy who is not"),
     ("E4", "every region has an owner who is a member"),
+    ("R1", "a bundle costs at most 8 bytes for an object that was told before"),
+    ("R2", "a damaged frame changes nothing"),
     ("S1", "copies of an object are the same"),
     ("R3", "a group that is slow says so"),
+    ("S2", "what comes out of a link is what was put in"),
     ("L1", "when nothing fails any more the world goes on"),
 ];
 
@@ -54,6 +59,7 @@ pub(crate) struct Referees {
     one_owner: OneOwner,
     views: Views,
     pace: Pace,
+    frames: Frames,
     watch: Watch,
     violations: Vec<Violation>,
 }
@@ -65,6 +71,7 @@ impl Referees {
             one_owner: OneOwner::new(objects),
             views: Views::default(),
             pace: Pace::new(rate),
+            frames: Frames::default(),
             watch: Watch::default(),
             violations: Vec::new(),
         }
@@ -76,6 +83,14 @@ impl Referees {
         self.one_owner.sent(to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.watch.sent(to, message);
+        self.note(now, said);
+    }
+
+    /// A message was made into so many bytes.
+    pub(crate) fn packed(&mut self, now: Time, link: (Address, Address), what: (&Message, usize)) {
+        let (message, bytes) = what;
+        let mut said = Vec::new();
+        self.frames.packed(link, message, bytes, &mut said);
         self.note(now, said);
     }
 

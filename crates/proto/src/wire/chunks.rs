@@ -125,6 +125,16 @@ impl Outgoing {
         self.sent = 0;
     }
 
+    /// Which content this is.
+    pub(super) fn transfer(&self) -> u64 {
+        self.transfer
+    }
+
+    /// How many pieces are known to have arrived, without a gap.
+    pub(super) fn arrived_in_order(&self) -> u32 {
+        self.next
+    }
+
     /// Has all of it arrived?
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -133,7 +143,7 @@ impl Outgoing {
 }
 
 /// The receiving side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
     transfer: u64,
     most: u64,
@@ -151,6 +161,11 @@ impl Incoming {
     pub fn new(transfer: u64, most: u64) -> Incoming {
         let (content, beyond) = (Vec::new(), Vec::new());
         Incoming { transfer, most, whole: None, next: 0, content, beyond }
+    }
+
+    /// Which content this is.
+    pub(super) fn transfer(&self) -> u64 {
+        self.transfer
     }
 
     /// A piece has come. Doubled ones, and those of something else, change nothing.

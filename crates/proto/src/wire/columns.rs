@@ -1,7 +1,8 @@
 //! States as columns: what differs from a reference that both sides have.
 //!
-//! Positions, rotations, velocities and spins are four columns. A column lists which states
-//! differ, by the gaps between them, and by how much. What is as expected costs nothing.
+//! Velocities, spins, positions and rotations are four columns. A column lists which states
+//! differ, by the gaps between them, and by how much. What is as expected costs nothing. How fast
+//! comes before where, so that a reader who has the one can foresee the other.
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter, Lengths, ORDER_BITS, fold, unfold};
@@ -9,7 +10,7 @@ use crate::object::{Class, Object, ObjectId, ShapeId};
 use crate::state::{Rotation, State};
 
 /// Order for how many entries a list has.
-const COUNT_ORDER: u32 = 6;
+pub(super) const COUNT_ORDER: u32 = 6;
 
 /// The parts of a rotation: three times so many bits, and two above them.
 const PART_BITS: u32 = 20;
@@ -23,7 +24,22 @@ struct Column {
     apply: fn(&mut State, [u32; 4]) -> Result<(), WireError>,
 }
 
-const COLUMNS: [Column; 4] = [
+/// How fast.
+const MOTIONS: [Column; 2] = [
+    Column {
+        numbers: 3,
+        differences: |from, to| faster(from.velocity, to.velocity),
+        apply: |state, by| accelerate(&mut state.velocity, by),
+    },
+    Column {
+        numbers: 3,
+        differences: |from, to| faster(from.spin, to.spin),
+        apply: |state, by| accelerate(&mut state.spin, by),
+    },
+];
+
+/// Where.
+const PLACES: [Column; 2] = [
     Column {
         numbers: 3,
         differences: |from, to| {
@@ -37,16 +53,6 @@ const COLUMNS: [Column; 4] = [
         },
     },
     Column { numbers: 4, differences: turned, apply: turn },
-    Column {
-        numbers: 3,
-        differences: |from, to| faster(from.velocity, to.velocity),
-        apply: |state, by| accelerate(&mut state.velocity, by),
-    },
-    Column {
-        numbers: 3,
-        differences: |from, to| faster(from.spin, to.spin),
-        apply: |state, by| accelerate(&mut state.spin, by),
-    },
 ];
 
 fn each<Number>(of: impl FnMut(usize) -> Number) -> [Number; 3] {
@@ -99,13 +105,29 @@ fn turn(state: &mut State, by: [u32; 4]) -> Result<(), WireError> {
     Ok(())
 }
 
-/// How `states` differ from as many others.
-pub(super) fn write_states<'a>(
+/// How velocities and spins differ from as many others.
+pub(super) fn write_motions<'a>(
     out: &mut BitWriter,
     pairs: impl Iterator<Item = (&'a State, &'a State)> + Clone,
 ) {
+    write_columns(out, &MOTIONS, pairs);
+}
+
+/// The same with positions and rotations.
+pub(super) fn write_places<'a>(
+    out: &mut BitWriter,
+    pairs: impl Iterator<Item = (&'a State, &'a State)> + Clone,
+) {
+    write_columns(out, &PLACES, pairs);
+}
+
+fn write_columns<'a>(
+    out: &mut BitWriter,
+    columns: &[Column],
+    pairs: impl Iterator<Item = (&'a State, &'a State)> + Clone,
+) {
     let mut entries = Vec::new();
-    for column in &COLUMNS {
+    for column in columns {
         entries.clear();
         let mut lengths = [Lengths::new(); 5];
         let mut gap = 0u64;
@@ -139,9 +161,22 @@ pub(super) fn write_states<'a>(
     }
 }
 
-/// Turns references into the states that were written against them.
-pub(super) fn read_states(from: &mut BitReader, states: &mut [State]) -> Result<(), WireError> {
-    for column in &COLUMNS {
+/// Gives references the velocities and spins that were written against them.
+pub(super) fn read_motions(from: &mut BitReader, states: &mut [State]) -> Result<(), WireError> {
+    read_columns(from, &MOTIONS, states)
+}
+
+/// The same with positions and rotations.
+pub(super) fn read_places(from: &mut BitReader, states: &mut [State]) -> Result<(), WireError> {
+    read_columns(from, &PLACES, states)
+}
+
+fn read_columns(
+    from: &mut BitReader,
+    columns: &[Column],
+    states: &mut [State],
+) -> Result<(), WireError> {
+    for column in columns {
         let count = from.at_most(COUNT_ORDER, states.len() as u64)?;
         if count == 0 {
             continue;
@@ -252,7 +287,9 @@ pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
     for along in reference.position {
         out.bits(u64::from(along as u32), 32);
     }
-    write_states(out, objects.iter().map(|object| (&reference, &object.state)));
+    let pairs = objects.iter().map(|object| (&reference, &object.state));
+    write_motions(out, pairs.clone());
+    write_places(out, pairs);
 }
 
 /// At most `most` whole objects, with rising ids.
@@ -279,7 +316,8 @@ pub(super) fn read_objects(from: &mut BitReader, most: usize) -> Result<Vec<Obje
         *along = from.bits(32)? as i32;
     }
     let mut states = vec![reference; ids.len()];
-    read_states(from, &mut states)?;
+    read_motions(from, &mut states)?;
+    read_places(from, &mut states)?;
     let objects = ids.into_iter().zip(kinds).zip(states);
     Ok(objects
         .map(|((id, (class, shape)), state)| Object { id: ObjectId(id), class, shape, state })

@@ -73,11 +73,19 @@ pub enum Kind {
     Chunk = 23,
     /// How many pieces may come.
     Credit = 24,
+    /// Somebody follows a world without computing it.
+    Follow = 25,
+    /// One member's share of the world, for a follower.
+    Share = 26,
+    /// What sources want to happen, for the leader.
+    Inputs = 27,
+    /// A delta came whose base is not there.
+    Lack = 28,
 }
 
 /// Every kind with the most bytes that its messages may have: hard limits, from what the protocol
 /// puts into them. 1200 bytes fit a datagram on every way through the internet.
-const CAPS: [(Kind, usize); 24] = [
+const CAPS: [(Kind, usize); 28] = [
     (Kind::Replica, 1 << 20),
     (Kind::Join, 4 << 10),
     (Kind::Lease, 1 << 10),
@@ -102,6 +110,10 @@ const CAPS: [(Kind, usize); 24] = [
     (Kind::World, 1200),
     (Kind::Chunk, 64 << 10),
     (Kind::Credit, 64),
+    (Kind::Follow, 256),
+    (Kind::Share, 256 << 10),
+    (Kind::Inputs, 64 << 10),
+    (Kind::Lack, 64),
 ];
 
 impl Kind {
@@ -116,6 +128,14 @@ impl Kind {
     #[must_use]
     pub fn cap(self) -> usize {
         CAPS[self as usize - 1].1
+    }
+
+    /// May a message of this kind be longer than its cap, in pieces? What grows with the number of
+    /// objects or contacts may; what does not is wrong if it is so long.
+    #[must_use]
+    pub fn may_be_long(self) -> bool {
+        use Kind::{Bundle, Commit, Done, Event, Flush, Share};
+        matches!(self, Bundle | Commit | Done | Event | Flush | Share)
     }
 
     /// All of them.
@@ -142,9 +162,24 @@ impl Kind {
 /// # Errors
 /// [`WireError::Oversize`] beyond the cap, [`WireError::Unwritable`] for lists without a length.
 pub fn pack<Message: Serialize>(kind: Kind, message: &Message) -> Result<Vec<u8>, WireError> {
+    let frame = postcard::to_extend(message, begin(kind)).map_err(|_| WireError::Unwritable)?;
+    end(kind, frame)
+}
+
+/// The same around bytes.
+pub(super) fn seal(kind: Kind, message: &[u8]) -> Result<Vec<u8>, WireError> {
+    let mut frame = begin(kind);
+    frame.extend(message);
+    end(kind, frame)
+}
+
+fn begin(kind: Kind) -> Vec<u8> {
     let mut frame = Vec::from(MAGIC);
     frame.extend([PROTOCOL, kind as u8, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let mut frame = postcard::to_extend(message, frame).map_err(|_| WireError::Unwritable)?;
+    frame
+}
+
+fn end(kind: Kind, mut frame: Vec<u8>) -> Result<Vec<u8>, WireError> {
     let bytes = frame.len() - HEADER_BYTES;
     let oversize = WireError::Oversize { kind, bytes };
     let length = u32::try_from(bytes).ok().filter(|_| bytes <= kind.cap()).ok_or(oversize)?;
@@ -187,10 +222,28 @@ pub fn kind_of(frame: &[u8]) -> Result<(Kind, usize), WireError> {
 /// See [`WireError`]. Any bytes are safe; what is allocated is at most what the bytes can hold,
 /// plus a megabyte that serde may keep ready for a list whose length the bytes do not refute.
 pub fn unpack<Message: DeserializeOwned>(kind: Kind, frame: &[u8]) -> Result<Message, WireError> {
-    let (found, bytes) = kind_of(frame)?;
+    let (found, _) = kind_of(frame)?;
     if found != kind {
         return Err(WireError::OtherKind { expected: kind, found });
     }
+    match take(open(frame, Check::Sum)?.1)? {
+        (message, []) => Ok(message),
+        (_, rest) => Err(WireError::Trailing { extra: rest.len() }),
+    }
+}
+
+/// What is looked at before the bytes of a frame are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// Everything.
+    Sum,
+    /// A mistake, for referees to find: not the sum.
+    Nothing,
+}
+
+/// The kind of a frame and the bytes in it.
+pub(super) fn open(frame: &[u8], check: Check) -> Result<(Kind, &[u8]), WireError> {
+    let (kind, bytes) = kind_of(frame)?;
     let (header, message) = frame.split_at(HEADER_BYTES);
     if message.len() < bytes {
         return Err(WireError::Short);
@@ -199,15 +252,18 @@ pub fn unpack<Message: DeserializeOwned>(kind: Kind, frame: &[u8]) -> Result<Mes
         return Err(WireError::Trailing { extra: message.len() - bytes });
     }
     let (summed, stored) = header.split_at(SUMMED_BYTES);
-    if sum(summed, message).to_le_bytes() != stored {
+    if check == Check::Sum && sum(summed, message).to_le_bytes() != stored {
         return Err(WireError::Damaged);
     }
-    match postcard::take_from_bytes(message) {
-        Ok((message, [])) => Ok(message),
-        Ok((_, rest)) => Err(WireError::Trailing { extra: rest.len() }),
-        Err(postcard::Error::DeserializeUnexpectedEnd) => Err(WireError::Short),
-        Err(_) => Err(WireError::Malformed("not a message of this kind")),
-    }
+    Ok((kind, message))
+}
+
+/// Something that postcard wrote at the beginning of bytes, and what follows it.
+pub(super) fn take<Part: DeserializeOwned>(bytes: &[u8]) -> Result<(Part, &[u8]), WireError> {
+    postcard::take_from_bytes(bytes).map_err(|error| match error {
+        postcard::Error::DeserializeUnexpectedEnd => WireError::Short,
+        _ => WireError::Malformed("not a message of this kind"),
+    })
 }
 
 #[cfg(test)]
@@ -222,7 +278,7 @@ mod tests {
             assert!((64..=1 << 20).contains(&kind.cap()));
         }
         assert_eq!(Kind::from_number(0), None);
-        assert_eq!(Kind::from_number(25), None);
+        assert_eq!(Kind::from_number(29), None);
     }
 
     #[test]

@@ -1,21 +1,25 @@
 //! Lists of objects as they travel between machines: whole, or as what changed since a list that
 //! the receiver is known to have.
 //!
-//! A delta first lets the old objects fly on for the ticks between ([`State::moved`]); what then
-//! is as the receiver expects costs nothing. It carries the digest of the list it starts from and
-//! half of the digest of its outcome: it is never applied to another list, and nobody goes on with
-//! an outcome that the sender does not have (invariant S2).
+//! A delta first says which velocities and spins are others than before, and then lets the old
+//! objects fly on with the new ones for the ticks between ([`State::moved`]), as nodes do: what a
+//! tick has done to an object moves it in the next. What then is where the receiver expects it
+//! costs nothing. A delta carries the digest of the list it starts from and half of the digest of
+//! its outcome: it is never applied to another list, and nobody goes on with an outcome that the
+//! sender does not have (invariant S2).
 //!
 //! Measured, bytes for 1000 objects of which 700 move, in an ordinary tick and if all of them
-//! accelerate all the time (worlds of `tests/wire_bytes.rs`): this 1457 and 6344; without foresight
-//! 6898 and 8235; bitcode 0.6 over the same columns 2936 and 13804, without foresight 18801 and
-//! 26448, because one large number widens its whole column. bitcode's coding takes microseconds,
-//! this one's about a hundred; half of that is the foresight.
+//! accelerate all the time (worlds of `tests/wire_bytes.rs`): this 860 and 3144; without foresight
+//! 6881 and 8251. (With the old velocities instead of the new ones it was 1457 and 6344, and
+//! bitcode 0.6 over those columns 2936 and 13804, because one large number widens its whole
+//! column.) bitcode's coding takes microseconds, this one's a hundred and more
+//! (`examples/wire_speed.rs`).
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter};
 use super::columns::{
-    read_objects, read_rising, read_states, write_objects, write_rising, write_states,
+    read_motions, read_objects, read_places, read_rising, write_motions, write_objects,
+    write_places, write_rising,
 };
 use super::predict::Forecast;
 use crate::object::{Object, ObjectId};
@@ -71,8 +75,7 @@ impl Snapshot {
         if let Some(pair) = objects.windows(2).find(|pair| pair[0].id == pair[1].id) {
             return Err(WireError::Twice(pair[0].id));
         }
-        let digest = digest(tick, &objects);
-        Ok(Snapshot { tick, objects, digest })
+        Ok(Snapshot::of_rising(tick, objects))
     }
 
     /// When this was.
@@ -123,8 +126,7 @@ impl Snapshot {
         let tick = Tick(bits.word()?);
         let objects = read_objects(&mut bits, most)?;
         bits.finish()?;
-        let digest = digest(tick, &objects);
-        Ok(Snapshot { tick, objects, digest })
+        Ok(Snapshot::of_rising(tick, objects))
     }
 
     /// Appends what is different from `base`, with `rate` ticks per second. The receiver must have
@@ -134,6 +136,12 @@ impl Snapshot {
         bits.bits(base.digest, 64);
         bits.bits(self.digest & u64::from(u32::MAX), 32);
         bits.number(self.tick.0.wrapping_sub(base.tick.0), TICK_ORDER);
+        self.write_since(base, rate, &mut bits);
+        bits.finish();
+    }
+
+    /// The objects as what is different from `base`; nothing in it says which base that is.
+    pub(super) fn write_since(&self, base: &Snapshot, rate: u32, bits: &mut BitWriter) {
         bits.number(u64::from(rate), RATE_ORDER);
         let forecast = Forecast::new(base.tick, self.tick, rate);
         let (mut gone, mut fresh, mut stayed) = (Vec::new(), Vec::new(), Vec::new());
@@ -149,17 +157,19 @@ impl Snapshot {
             });
             match same {
                 Some(object) => {
-                    expected.push(forecast.of(&old.state));
-                    stayed.push(&object.state);
+                    let State { velocity, spin, .. } = object.state;
+                    let known = State { velocity, spin, ..old.state };
+                    expected.push(forecast.of(old.class, &known));
+                    stayed.push((&old.state, &object.state));
                 }
                 None => gone.push(at as u64),
             }
         }
         fresh.extend(rest.copied());
-        write_rising(&mut bits, gone.iter().copied());
-        write_objects(&mut bits, &fresh);
-        write_states(&mut bits, expected.iter().zip(stayed.iter().copied()));
-        bits.finish();
+        write_rising(bits, gone.iter().copied());
+        write_objects(bits, &fresh);
+        write_motions(bits, stayed.iter().copied());
+        write_places(bits, expected.iter().zip(stayed.iter().map(|(_, state)| *state)));
     }
 
     /// What [`Snapshot::encode_since`] was called on, if the base is the same and there are at
@@ -176,11 +186,26 @@ impl Snapshot {
         }
         let outcome = bits.bits(32)?;
         let tick = Tick(base.tick.0.wrapping_add(bits.number(TICK_ORDER)?));
+        let snapshot = Snapshot::read_since(base, tick, &mut bits, most)?;
+        bits.finish()?;
+        if snapshot.digest as u32 != outcome {
+            return Err(WireError::Diverged);
+        }
+        Ok(snapshot)
+    }
+
+    /// What [`Snapshot::write_since`] wrote, if the base is the same: the caller must look.
+    pub(super) fn read_since(
+        base: &Snapshot,
+        tick: Tick,
+        bits: &mut BitReader,
+        most: usize,
+    ) -> Result<Snapshot, WireError> {
         let rate = bits.at_most(RATE_ORDER, u64::from(u32::MAX))? as u32;
         let forecast = Forecast::new(base.tick, tick, rate);
         let last = (base.objects.len() as u64).saturating_sub(1);
-        let gone = read_rising(&mut bits, base.objects.len(), last)?;
-        let fresh = read_objects(&mut bits, most)?;
+        let gone = read_rising(bits, base.objects.len(), last)?;
+        let fresh = read_objects(bits, most)?;
         let count = base.objects.len() - gone.len() + fresh.len();
         if count > most {
             return Err(WireError::TooMany { count: count as u64, most: most as u64 });
@@ -192,18 +217,23 @@ impl Snapshot {
         for (at, old) in base.objects.iter().enumerate() {
             if stays(at) {
                 stayed.push(old);
-                states.push(forecast.of(&old.state));
+                states.push(old.state);
             }
         }
-        read_states(&mut bits, &mut states)?;
-        bits.finish()?;
+        read_motions(bits, &mut states)?;
+        for (state, old) in states.iter_mut().zip(&stayed) {
+            *state = forecast.of(old.class, state);
+        }
+        read_places(bits, &mut states)?;
         let stayed = stayed.into_iter().zip(states);
         let objects = merge(stayed.map(|(old, state)| Object { state, ..*old }), fresh, count)?;
+        Ok(Snapshot::of_rising(tick, objects))
+    }
+
+    /// Objects whose ids rise.
+    pub(super) fn of_rising(tick: Tick, objects: Vec<Object>) -> Snapshot {
         let digest = digest(tick, &objects);
-        if digest as u32 != outcome {
-            return Err(WireError::Diverged);
-        }
-        Ok(Snapshot { tick, objects, digest })
+        Snapshot { tick, objects, digest }
     }
 }
 
@@ -230,7 +260,7 @@ fn merge(
 
 /// A step of the digest. It can be undone, so that any change of a single word changes the
 /// outcome. Word by word, because byte by byte (`Checksum`) takes longer than all the rest.
-fn mix(sum: u64, word: u64) -> u64 {
+pub(super) fn mix(sum: u64, word: u64) -> u64 {
     // The factor of Knuth's multiplicative hash: 2^64 divided by the golden ratio, odd.
     let sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     sum ^ sum >> 32

@@ -118,12 +118,13 @@ impl World {
                     }
                     *state = state.moved(self.tick, RATE);
                 }
+                // What happened at the end of a tick moves it in the next, as with nodes.
                 Class::Dynamic | Class::Foreign => {
-                    *state = state.moved(self.tick, RATE);
                     if bumped {
                         state.velocity = self.random.velocity(5 * 256);
                         state.spin = self.random.velocity(3 * 256);
                     }
+                    *state = state.moved(self.tick, RATE);
                 }
             }
         }

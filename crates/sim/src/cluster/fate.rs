@@ -69,6 +69,9 @@ impl Cluster {
             machine.role = None;
             machine.life = life;
             machine.alarm += 1;
+            if let Some(wire) = &mut self.wire {
+                wire.crashed(Address::Node(id));
+            }
             self.outcome.crashes += 1;
             self.died = Some((self.now, in_view));
             self.referees.crashed(leads);

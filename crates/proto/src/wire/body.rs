@@ -1,0 +1,114 @@
+//! Which kind of frame a message travels in, and what stands in it.
+//!
+//! A message is what postcard makes of it, unless it is one of those that go out in every tick:
+//! contacts are columns of bits, and bundles are deltas, which need to know what was told before
+//! (`link`). Their kinds hold nothing else.
+
+use super::WireError;
+use super::frame::{Kind, take};
+use super::touches::{read_touches, write_touches};
+use crate::groups::GroupId;
+use crate::input::{Input, Source};
+use crate::message::{Commit, Done, Message};
+use crate::object::NodeId;
+use crate::time::Tick;
+use crate::view::Epoch;
+use serde::{Deserialize, Serialize};
+
+/// The kind of a message. This is all that a new message needs.
+pub(super) fn kind(message: &Message) -> Kind {
+    match message {
+        Message::Join(_) => Kind::Join,
+        Message::Reset { .. } => Kind::Reset,
+        Message::Alive { .. } | Message::Lease { .. } => Kind::Lease,
+        Message::View(_) => Kind::View,
+        Message::Stable { .. } | Message::StableKept(_) => Kind::Stable,
+        Message::Flush(_) | Message::Resume(_) => Kind::Flush,
+        Message::Bundle(_) => Kind::Bundle,
+        Message::Done(_) => Kind::Done,
+        Message::Commit(_) => Kind::Commit,
+        Message::Inputs(_) => Kind::Inputs,
+        Message::Follow(_) => Kind::Follow,
+        Message::Published(_) => Kind::Event,
+        Message::Share(_) => Kind::Share,
+    }
+}
+
+/// A commit without its contacts, which follow.
+#[derive(Serialize, Deserialize)]
+struct CommitHead {
+    group: GroupId,
+    epoch: Epoch,
+    tick: Tick,
+    inputs: Vec<Input>,
+    heard: Vec<(Source, u64)>,
+    digest: [u8; 8],
+    dilation: u32,
+}
+
+/// The same of what a member found.
+#[derive(Serialize, Deserialize)]
+struct DoneHead {
+    epoch: Epoch,
+    tick: Tick,
+    from: NodeId,
+    digest: [u8; 8],
+}
+
+/// The bytes of a message of any kind but a bundle.
+pub(super) fn write(message: &Message) -> Result<Vec<u8>, WireError> {
+    match message {
+        Message::Commit(commit) | Message::Published(commit) => {
+            let head = CommitHead {
+                group: commit.group,
+                epoch: commit.epoch,
+                tick: commit.tick,
+                inputs: commit.inputs.clone(),
+                heard: commit.heard.clone(),
+                digest: commit.digest.to_le_bytes(),
+                dilation: commit.dilation,
+            };
+            let mut bytes = plain(&head)?;
+            write_touches(&commit.touches, &mut bytes);
+            Ok(bytes)
+        }
+        Message::Done(done) => {
+            let digest = done.digest.to_le_bytes();
+            let Done { epoch, tick, from, .. } = *done;
+            let mut bytes = plain(&DoneHead { epoch, tick, from, digest })?;
+            write_touches(&done.touches, &mut bytes);
+            Ok(bytes)
+        }
+        _ => plain(message),
+    }
+}
+
+/// What postcard makes of something.
+pub(super) fn plain<Part: Serialize>(part: &Part) -> Result<Vec<u8>, WireError> {
+    postcard::to_allocvec(part).map_err(|_| WireError::Unwritable)
+}
+
+/// What [`write`] wrote in a frame of this kind.
+pub(super) fn read(of: Kind, bytes: &[u8]) -> Result<Message, WireError> {
+    match of {
+        Kind::Commit => Ok(Message::Commit(read_commit(bytes)?)),
+        Kind::Event => Ok(Message::Published(read_commit(bytes)?)),
+        Kind::Done => {
+            let (DoneHead { epoch, tick, from, digest }, rest) = take(bytes)?;
+            let (touches, digest) = (read_touches(rest)?, u64::from_le_bytes(digest));
+            Ok(Message::Done(Done { epoch, tick, from, touches, digest }))
+        }
+        _ => match take::<Message>(bytes)? {
+            (message, []) if kind(&message) == of => Ok(message),
+            (_, []) => Err(WireError::Malformed("a message of another kind")),
+            (_, rest) => Err(WireError::Trailing { extra: rest.len() }),
+        },
+    }
+}
+
+fn read_commit(bytes: &[u8]) -> Result<Commit, WireError> {
+    let (head, rest) = take(bytes)?;
+    let CommitHead { group, epoch, tick, inputs, heard, digest, dilation } = head;
+    let (touches, digest) = (read_touches(rest)?, u64::from_le_bytes(digest));
+    Ok(Commit { group, epoch, tick, touches, inputs, heard, digest, dilation })
+}
