@@ -214,7 +214,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         .iter()
         .flat_map(|(seed, outcome)| outcome.verdict.violations.iter().map(move |v| (*seed, v)))
         .collect();
-    let referees = RULES.map(|(rule, what)| RefereeOutput {
+    let referees = RULES.iter().map(|&(rule, what)| RefereeOutput {
         rule,
         what,
         violations: broken.iter().filter(|(_, violation)| violation.rule == rule).count() as u64,
@@ -232,7 +232,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
     Output {
         seeds: outcomes.len() as u64,
         violations: broken.len() as u64,
-        referees: referees.into(),
+        referees: referees.collect(),
         failures: failures.collect(),
         ticks: sum(|outcome| outcome.ticks),
         collisions: sum(|outcome| outcome.collisions),

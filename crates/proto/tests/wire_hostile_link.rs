@@ -62,6 +62,7 @@ fn commit(world: &World) -> Commit {
         a: pair[0].id,
         b: pair[1].id,
         toward: Toward { axis: (pair[0].id.0 % 3) as u8, up: true },
+        stops: false,
         kick_a: pair[0].state.velocity,
         kick_b: [0; 3],
     };

@@ -190,7 +190,8 @@ fn long_messages_come_in_pieces() {
 fn touch(a: &Object, b: &Object) -> Touch {
     let axis = (a.id.0 % 3) as u8;
     let toward = Toward { axis, up: b.id.0.is_multiple_of(2) };
-    Touch { a: a.id, b: b.id, toward, kick_a: a.state.velocity, kick_b: b.state.velocity }
+    let (kick_a, kick_b) = (a.state.velocity, b.state.velocity);
+    Touch { a: a.id, b: b.id, toward, stops: true, kick_a, kick_b }
 }
 
 #[test]

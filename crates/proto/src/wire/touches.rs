@@ -254,8 +254,8 @@ mod tests {
         let touch = |number: u64| Touch {
             a: ObjectId(number * 7),
             b: ObjectId(number * 7 + 1 + number * 37 % 100),
-            toward: Toward { axis: (number % 3) as u8, up: number % 2 == 0 },
-            stops: number % 5 == 0,
+            toward: Toward { axis: (number % 3) as u8, up: number.is_multiple_of(2) },
+            stops: number.is_multiple_of(5),
             kick_a: [0; 3],
             kick_b: [0; 3],
         };
