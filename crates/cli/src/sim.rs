@@ -38,6 +38,9 @@ pub(crate) struct SimArgs {
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
+    /// Places that are far from each other: nodes of different ones form different groups
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=8))]
+    sites: u32,
     /// Build in a mistake, to see that it is found
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
@@ -124,9 +127,9 @@ fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
         FaultsArg::Calm => Weather::Calm,
         FaultsArg::Storm => Weather::Storm,
     };
-    let &SimArgs { nodes, objects, seconds, rate, mutant, .. } = args;
+    let &SimArgs { nodes, objects, seconds, rate, mutant, sites, .. } = args;
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
-    let options = Options { nodes, objects, matter, seconds, weather, mutant, rate };
+    let options = Options { nodes, objects, matter, seconds, weather, mutant, rate, sites };
     let next = AtomicU64::new(0);
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());

@@ -16,6 +16,7 @@ mod mutant;
 mod node;
 mod object;
 pub mod reckon;
+mod relay;
 mod round;
 mod space;
 mod state;
@@ -24,7 +25,7 @@ mod view;
 pub mod wire;
 
 pub use detect::{Detector, Shapes};
-pub use directory::Directory;
+pub use directory::{Directory, GroupRules, Grouping, Saved};
 pub use follow::Follower;
 pub use groups::{
     Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,
@@ -35,10 +36,14 @@ pub use groups::{
 };
 pub use held::{Objects, advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
-pub use message::{Bundle, Commit, Done, Flush, Follow, Message, Resume, Share, Touch, Toward};
+pub use message::{
+    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
+    Toward,
+};
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid, digest};
+pub use relay::{decided_kick, is_home, touch_standing};
 pub use space::{
     Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,
     reports,

@@ -25,11 +25,37 @@ pub enum Mutant {
     ReportAll,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
+    /// Messages of an older view count.
+    OldEpoch,
+    /// The second in the ring takes itself for the leader, too.
+    TwoLeaders,
+    /// The regions of those who are gone stay theirs.
+    RegionWithoutOwner,
+    /// A vote that comes twice counts twice.
+    VoteTwice,
+    /// A vote that comes too late counts in the next ballot.
+    LateVote,
+    /// A ballot waits for everybody, and asks once.
+    NoDeadline,
+    /// Votes may follow each other at once.
+    NoHysteresis,
+    /// Nobody is let into another group.
+    NoInclusion,
+    /// What a group decided in a tick is not told to the others now and then.
+    RelaySkips,
+    /// What a group decided in a tick is told to the others in the next one again.
+    RelayRepeats,
+    /// Groups do not correct each other's copies.
+    RelayMute,
+    /// A copy in another group is at home there, too.
+    HomeTwice,
+    /// A directory that was down has forgotten the views that were not stable.
+    ForgetfulDirectory,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 11] = [
+    pub const ALL: [(Mutant, &'static str); 24] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -41,6 +67,19 @@ impl Mutant {
         (Mutant::WrongCopy, "wrong-copy"),
         (Mutant::ReportAll, "report-all"),
         (Mutant::CarelessDirectory, "careless-directory"),
+        (Mutant::OldEpoch, "old-epoch"),
+        (Mutant::TwoLeaders, "two-leaders"),
+        (Mutant::RegionWithoutOwner, "region-without-owner"),
+        (Mutant::VoteTwice, "vote-twice"),
+        (Mutant::LateVote, "late-vote"),
+        (Mutant::NoDeadline, "no-deadline"),
+        (Mutant::NoHysteresis, "no-hysteresis"),
+        (Mutant::NoInclusion, "no-inclusion"),
+        (Mutant::RelaySkips, "relay-skips"),
+        (Mutant::RelayRepeats, "relay-repeats"),
+        (Mutant::RelayMute, "relay-mute"),
+        (Mutant::HomeTwice, "home-twice"),
+        (Mutant::ForgetfulDirectory, "forgetful-directory"),
     ];
 
     /// The one with this name.

@@ -1,17 +1,21 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
 mod fate;
+mod healed;
 mod machine;
+mod sites;
 
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Matter, Start, draw};
 use jostle_proto::{
-    Address, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output, Source,
-    Stream, Time, Timing, Want,
+    Address, Class, Directory, GatewayId, GroupId, Input, Member, Message, Mutant, Node, NodeId,
+    ObjectId, Output, Source, Stream, Time, Timing, Want,
 };
 use machine::{Machine, Role};
+pub(crate) use sites::RULES;
+use sites::{Sites, ping_rule};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -32,6 +36,8 @@ pub struct Options {
     pub mutant: Option<Mutant>,
     /// Ticks per second.
     pub rate: u32,
+    /// Places that are far from each other; nodes of different ones form different groups.
+    pub sites: u32,
 }
 
 /// What a run came to.
@@ -67,6 +73,14 @@ enum What {
     /// Somebody steers an avatar.
     Steer,
     Revive(NodeId),
+    /// The directory comes back.
+    Restart,
+}
+
+/// Somebody who steers avatars of a group.
+struct Hand {
+    stream: Stream,
+    avatars: Vec<ObjectId>,
 }
 
 /// Whoever steers the avatars that the world begins with.
@@ -90,7 +104,8 @@ struct Cluster {
     referees: Referees,
     outcome: Outcome,
     /// What avatars were told to do.
-    hand: Stream,
+    hands: BTreeMap<GroupId, Hand>,
+    sites: Sites,
     wants: u64,
     heal_at: Time,
 }
@@ -106,11 +121,18 @@ pub fn run(seed: u64, options: Options) -> Outcome {
 impl Cluster {
     fn new(seed: u64, options: Options) -> Cluster {
         let mut dice = Dice::new(seed);
-        let start = draw(options.objects, options.matter, &mut dice);
+        let mut start = draw(options.objects, options.matter, &mut dice);
         let faults = Faults::draw(options.weather, &mut dice);
+        let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
+        let faults = sites.soften(faults);
+        start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
+        start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
-        let directory = Directory::new(founder, start.extent, timing).with_mutant(options.mutant);
+        let directory = Directory::grouping(founder, start.extent, timing, sites.grouping());
+        let directory = directory.with_mutant(options.mutant);
+        let stream = Stream::new(Source::Gateway(HAND), 1);
+        let hand = Hand { stream, avatars: start.avatars.clone() };
         let referees = Referees::new(&start.objects, &start.shapes, options.rate);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
@@ -128,7 +150,8 @@ impl Cluster {
             cuts: BTreeMap::new(),
             referees,
             outcome: Outcome::default(),
-            hand: Stream::new(Source::Gateway(HAND), 1),
+            hands: BTreeMap::from([(GroupId(0), hand)]),
+            sites,
             wants: 0,
             heal_at,
         };
@@ -159,8 +182,23 @@ impl Cluster {
         } else {
             Node::new(member, shapes, self.timing)
         };
-        let node = node.with_mutant(self.options.mutant);
+        if self.sites.count > 1 {
+            // The world begins where the directory is.
+            let site = if id == NodeId(0) { 0 } else { self.dice.below(self.sites.count.into()) };
+            self.sites.of.insert(Address::Node(id), site as u32);
+        }
+        let node = self.fit_out(node);
         self.add_machine(Address::Node(id), Role::Node(Box::new(node)));
+    }
+
+    /// What every node gets besides.
+    fn fit_out(&self, node: Node) -> Node {
+        let node = node.with_mutant(self.options.mutant);
+        if self.sites.count < 2 {
+            return node;
+        }
+        let scenery = self.start.objects.iter().filter(|it| it.class == Class::Immovable);
+        node.measuring(ping_rule(), scenery.copied().collect())
     }
 
     fn directory(&self) -> Option<&Directory> {
@@ -184,9 +222,11 @@ impl Cluster {
     }
 
     fn go(&mut self) {
-        let end = Time(self.heal_at.0 * 2 + 3_000_000);
+        // Groups take longer to come to rest.
+        let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
+        let end = Time(self.heal_at.0 * 2 + rest);
         let mut healed = false;
-        let mut ticks_then = 0;
+        let mut ticks_then = None;
         while let Some(Reverse((time, number))) = self.queue.pop() {
             let Some(what) = self.waiting.remove(&number) else { continue };
             self.now = time;
@@ -195,31 +235,23 @@ impl Cluster {
                 healed = true;
                 self.heal();
             }
-            if healed && ticks_then == 0 && self.now.0 >= self.heal_at.0 + 3_000_000 {
-                ticks_then = self.referees.published_ticks().max(1);
+            if healed && ticks_then.is_none() && self.now.0 >= self.heal_at.0 + 3_000_000 {
+                ticks_then = Some(self.referees.ticks_by_group());
             }
             if self.now > end || self.referees.failed() {
                 break;
             }
             self.happen(what);
         }
-        if self.referees.failed() {
-            return;
-        }
-        // L1: three seconds after the faults have stopped, ticks are committed again.
-        if self.referees.published_ticks() <= ticks_then {
-            let what = format!(
-                "no tick after {} although nothing fails any more; view {}, stable: {}",
-                ticks_then,
-                self.directory().map_or(0, |directory| directory.view().epoch.0),
-                self.directory().is_some_and(Directory::is_stable)
-            );
-            self.referees.note(self.now, vec![("L1", what)]);
+        if !self.referees.failed() {
+            self.judge_healed(&ticks_then.unwrap_or_default());
         }
     }
 
     fn heal(&mut self) {
         self.faults = self.faults.healed();
+        self.sites.heal();
+        self.referees.healed(self.now);
         self.cuts.clear();
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
@@ -241,6 +273,7 @@ impl Cluster {
                 self.after(later, What::Steer);
             }
             What::Revive(id) => self.revive(id),
+            What::Restart => self.restart_directory(),
         }
     }
 
@@ -253,7 +286,12 @@ impl Cluster {
         let local = machine.local(self.now);
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
+        let old = role.progress_before(&message);
+        let what = old.and_then(|_| message.epoch());
         role.receive(local, from, message, &mut out);
+        if old.is_some() && old != role.progress() {
+            self.referees.old_message_counted(self.now, to, what);
+        }
         self.work(to, out);
         self.set_alarm(to);
     }
@@ -293,8 +331,11 @@ impl Cluster {
                 }
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
-                    self.hand.heard(commit.heard_of(self.hand.source()));
+                    if let Some(Hand { stream, .. }) = self.hands.get_mut(&commit.group) {
+                        stream.heard(commit.heard_of(stream.source()));
+                    }
                     self.referees.published(self.now, &commit);
+                    self.welcome(commit.group);
                 }
             }
         }
@@ -308,7 +349,7 @@ impl Cluster {
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
         for _ in 0..copies {
-            let mut later = delay + self.dice.below(jitter + 1);
+            let mut later = delay + self.dice.below(jitter + 1) + self.sites.between(from, to);
             if self.dice.once_in_million(clogged) {
                 later += self.dice.below(1_000_000);
             }
@@ -331,24 +372,27 @@ impl Cluster {
     /// Somebody tells all nodes what avatars are to do, until it has happened; whoever leads hears
     /// it.
     fn steer(&mut self) {
-        if self.start.avatars.is_empty() {
-            return;
+        let hands = self.hands.len() as u64;
+        let which = if hands > 1 { self.dice.below(hands) as usize } else { 0 };
+        let Some((&group, hand)) = self.hands.iter_mut().nth(which) else { return };
+        if !hand.avatars.is_empty() {
+            let at = self.dice.below(hand.avatars.len() as u64) as usize;
+            let avatar = hand.avatars[at];
+            self.wants += 1;
+            let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
+            let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
+            hand.stream.push(vec![Input::Steer(want)]);
         }
-        let at = self.dice.below(self.start.avatars.len() as u64) as usize;
-        let avatar = self.start.avatars[at];
-        self.wants += 1;
-        let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
-        let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
-        self.hand.push(vec![Input::Steer(want)]);
-        let Some(inputs) = self.hand.message() else { return };
+        let Some(inputs) = hand.stream.message() else { return };
         for id in (0..self.nodes).map(NodeId) {
             let message = Message::Inputs(inputs.clone());
-            self.transmit(Address::Gateway(HAND), Address::Node(id), message);
+            let from = Address::Gateway(GatewayId { number: HAND.number - group.0, life: 1 });
+            self.transmit(from, Address::Node(id), message);
         }
     }
 
     fn finish(self) -> Outcome {
-        let views = self.directory().map_or(0, |directory| directory.view().epoch.0);
+        let views = self.directory().map_or(0, |directory| directory.newest().0);
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
         let sometimes = self.referees.sometimes();
         Outcome {

@@ -32,6 +32,8 @@ pub(super) struct Lead {
     ready: bool,
     /// What sources want to happen, by their numbers.
     inputs: BTreeMap<Source, BTreeMap<u64, Vec<Input>>>,
+    /// The first inputs of groups that were never heard of.
+    greetings: BTreeMap<Source, Inputs>,
 }
 
 /// Between two ticks.
@@ -40,8 +42,9 @@ fn period(rate: u32) -> Span {
 }
 
 impl Lead {
-    pub(super) fn new(view: &View, me: Member, now: Time) -> Lead {
-        let leads = view.leader() == Some(me);
+    pub(super) fn new(view: &View, me: Member, now: Time, mutant: Option<Mutant>) -> Lead {
+        let second = view.ring.get(1) == Some(&me) && mutant == Some(Mutant::TwoLeaders);
+        let leads = view.leader() == Some(me) || second;
         Lead { leads, due: now, committed_at: now, dilation: 1000, ..Lead::default() }
     }
 
@@ -89,7 +92,8 @@ impl Node {
     }
 
     pub(super) fn lead_done(&mut self, now: Time, done: Done, out: &mut Vec<Output>) {
-        if !self.lead.leads || done.epoch != self.seen {
+        let old = done.epoch != self.seen && self.mutant != Some(Mutant::OldEpoch);
+        if !self.lead.leads || old {
             return;
         }
         let stale = self.mutant == Some(Mutant::StaleDone);
@@ -152,10 +156,16 @@ impl Node {
 
     /// A source wants something to happen. What came before, and what comes too early, waits at
     /// the source.
-    pub(super) fn lead_inputs(&mut self, inputs: Inputs) {
+    pub(super) fn lead_inputs(&mut self, inputs: Inputs, out: &mut Vec<Output>) {
         let Some(settled) = &self.settled else { return };
         let heard = settled.last.heard_of(inputs.source);
-        if !self.lead.leads {
+        if !self.lead.leads || settled.view.group != inputs.group {
+            return;
+        }
+        if let Source::Group(of) = inputs.source
+            && self.answer_group(of, out).is_none()
+        {
+            // It must greet first.
             return;
         }
         let waiting = self.lead.inputs.entry(inputs.source).or_default();
@@ -166,12 +176,32 @@ impl Node {
         }
     }
 
+    /// Another group, of which nothing was heard yet, tells what is at home in it.
+    pub(super) fn lead_greeted(&mut self, inputs: Inputs, out: &mut Vec<Output>) {
+        if let Source::Group(of) = inputs.source
+            && self.lead.leads
+            && self.settled.as_ref().is_some_and(|it| it.view.group == inputs.group)
+            && inputs.group != of
+            && self.answer_group(of, out).is_none()
+            && !self.has_ended(of)
+        {
+            self.lead.greetings.insert(inputs.source, inputs);
+        }
+    }
+
     /// What happens with the next commit: of every source what follows without a gap on what was
     /// heard of it. An earlier life of a gateway is forgotten.
     fn take_inputs(&mut self) -> (Vec<Input>, Vec<(Source, u64)>) {
         let last = self.settled.as_ref().map(|settled| settled.last.heard.clone());
         let mut heard: BTreeMap<Source, u64> = last.unwrap_or_default().into_iter().collect();
+        heard.retain(|source, _| !matches!(source, Source::Group(of) if self.has_ended(*of)));
         let mut taken = Vec::new();
+        for (source, greeting) in std::mem::take(&mut self.lead.greetings) {
+            if !heard.contains_key(&source) {
+                heard.insert(source, greeting.first);
+                taken.extend(greeting.inputs.into_iter().flatten());
+            }
+        }
         for (source, waiting) in std::mem::take(&mut self.lead.inputs) {
             if heard.keys().any(|known| known.ends(source)) {
                 continue;
@@ -237,6 +267,11 @@ impl Node {
             out.push(Output::Publish(commit.clone()));
             self.serve.tell(commit, out);
         }
+    }
+
+    /// How much has been collected; for those who watch.
+    pub(super) fn lead_progress(&self) -> u64 {
+        (self.lead.flushes.len() + self.lead.dones.len() * 1000) as u64
     }
 
     /// The last tick that will never be taken back, as far as this member knows.
