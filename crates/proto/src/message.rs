@@ -187,6 +187,9 @@ pub struct Resume {
     pub epoch: Epoch,
     /// The last tick that was committed to anybody.
     pub last: Commit,
+    /// For one who was not in the base view, in a world of several groups: the ticks before it,
+    /// as far as they fit. Whoever leads must know what other groups have not taken yet.
+    pub before: Vec<Commit>,
 }
 
 /// What one member tells another for a tick.

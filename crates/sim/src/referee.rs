@@ -169,9 +169,9 @@ impl Referees {
         self.between.healed(now);
     }
 
-    /// S1b, at the end.
-    pub(crate) fn apart(&self) -> Vec<(&'static str, String)> {
-        let worlds = self.worlds.iter();
+    /// S1b, at the end, of the groups that there are.
+    pub(crate) fn apart(&self, groups: &[GroupId]) -> Vec<(&'static str, String)> {
+        let worlds = self.worlds.iter().filter(|(group, _)| groups.contains(group));
         self.between.apart(worlds.map(|(&group, world)| (group, world.one_machine.objects())))
     }
 

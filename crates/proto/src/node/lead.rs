@@ -74,7 +74,7 @@ impl Node {
             return;
         }
         if let Some(resume) = self.lead.resume.clone() {
-            self.send(flush.from.node, Message::Resume(resume), out);
+            self.send_resume(&view, flush.from, resume, out);
             return;
         }
         self.lead.flushes.insert(flush.from.node, flush);
@@ -84,11 +84,17 @@ impl Node {
         // One who was not in the base view has nothing to say about how far it came.
         let told = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
         let Some(last) = told.max_by_key(|last| last.tick).cloned() else { return };
-        let resume = Resume { epoch: view.epoch, last };
+        let resume = Resume { epoch: view.epoch, last, before: Vec::new() };
         self.lead.resume = Some(resume.clone());
-        for node in view.nodes().collect::<Vec<_>>() {
-            self.send(node, Message::Resume(resume.clone()), out);
+        for &member in &view.ring {
+            self.send_resume(&view, member, resume.clone(), out);
         }
+    }
+
+    fn send_resume(&mut self, view: &View, to: Member, resume: Resume, out: &mut Vec<Output>) {
+        let new = !view.base_ring.contains(&to);
+        let before = if new { self.history(resume.last.tick) } else { Vec::new() };
+        self.send(to.node, Message::Resume(Resume { before, ..resume }), out);
     }
 
     pub(super) fn lead_done(&mut self, now: Time, done: Done, out: &mut Vec<Output>) {
@@ -194,7 +200,7 @@ impl Node {
     fn take_inputs(&mut self) -> (Vec<Input>, Vec<(Source, u64)>) {
         let last = self.settled.as_ref().map(|settled| settled.last.heard.clone());
         let mut heard: BTreeMap<Source, u64> = last.unwrap_or_default().into_iter().collect();
-        heard.retain(|source, _| !matches!(source, Source::Group(of) if self.has_ended(*of)));
+        heard.retain(|source, _| !matches!(source, Source::Group(of) if self.is_history(*of)));
         let mut taken = Vec::new();
         for (source, greeting) in std::mem::take(&mut self.lead.greetings) {
             if !heard.contains_key(&source) {

@@ -4,14 +4,17 @@
 use super::{Address, Node, Output, Phase};
 use crate::groups::{GroupId, PingInput, PingOutput, PingRule, Pings, STRIKES, Vote, VoteRequest};
 use crate::input::Source;
-use crate::message::{Delays, Message, PEERS_MAX, Peers};
+use crate::message::{Commit, Delays, Message, PEERS_MAX, Peers};
 use crate::object::{NodeId, Object};
 use crate::relay::{Relay, is_home};
-use crate::time::Time;
+use crate::time::{Tick, Time};
 use crate::view::Epoch;
 
 /// Votes that are called at a time.
 const CALLS_MAX: usize = 4;
+
+/// Ticks, touches and inputs of the past that a newcomer is told.
+const HISTORY_MAX: usize = 8192;
 
 /// What a node knows about others.
 #[derive(Clone, Debug)]
@@ -185,6 +188,24 @@ impl Node {
         }
     }
 
+    /// The ticks before one, as far as they fit, for somebody who may lead soon.
+    pub(super) fn history(&self, before: Tick) -> Vec<Commit> {
+        if self.monitor.is_none() {
+            return Vec::new();
+        }
+        let mut size = 0;
+        let kept = self.serve.kept.iter().rev().filter(|commit| commit.tick < before);
+        let mut history: Vec<Commit> = kept
+            .take_while(|commit| {
+                size += 1 + commit.touches.len() + commit.inputs.len();
+                size <= HISTORY_MAX
+            })
+            .cloned()
+            .collect();
+        history.reverse();
+        history
+    }
+
     /// Something for the follower that this node is of its own group.
     pub(super) fn relayed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         if let Some(relay) = &mut self.relay {
@@ -204,6 +225,14 @@ impl Node {
             out.push(Output::Send(Address::Node(leader), message));
         }
         number
+    }
+
+    /// Has it ended so long ago that what it said need not be remembered? A greeting that was on
+    /// its way when it ended must still be known to be old.
+    pub(super) fn is_history(&self, group: GroupId) -> bool {
+        let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
+        let later = peers.map_or(0, |peers| peers.next.0.saturating_sub(group.0));
+        later as usize > PEERS_MAX && self.has_ended(group)
     }
 
     /// Is there no such group any more?

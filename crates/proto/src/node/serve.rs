@@ -11,7 +11,7 @@ use crate::view::View;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Ticks that a member keeps: ten seconds at 60 per second.
-const KEPT: usize = 600;
+pub(super) const KEPT: usize = 600;
 
 /// Every so many ticks, shares of the world are told.
 const SHARE_EVERY: u64 = 16;

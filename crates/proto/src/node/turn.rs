@@ -1,5 +1,6 @@
 //! From tick to tick: bundles out, bundles in, done, commit.
 
+use super::serve::KEPT;
 use super::{Address, Node, Output, Phase, Settled};
 use crate::held::{Held, Objects};
 use crate::message::{Bundle, Commit, Done, Message, Resume};
@@ -24,7 +25,10 @@ impl Node {
                 }
                 settled.hand_out(&view, self.me.node, self.mutant)
             }
-            None => Default::default(),
+            None => {
+                self.serve.kept = resume.before.into_iter().take(KEPT).collect();
+                Objects::default()
+            }
         };
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };

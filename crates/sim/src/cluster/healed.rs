@@ -36,7 +36,8 @@ impl Cluster {
         if self.sites.count > 1 {
             said.extend(self.judge_partition());
             said.extend(self.judge_admission());
-            said.extend(self.referees.apart());
+            let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
+            said.extend(self.referees.apart(&groups));
         }
         said.extend(self.referees.open_ballots(self.now));
         self.referees.note(self.now, said);

@@ -121,14 +121,15 @@ impl Between {
         worlds: impl Iterator<Item = (GroupId, &'a Objects)>,
     ) -> Vec<(&'static str, String)> {
         let mut said = Vec::new();
-        let alive = |group: &GroupId| self.heard.keys().any(|(a, _)| a == group);
-        for (group, world) in worlds.filter(|(group, _)| alive(group)) {
+        for (group, world) in worlds {
             for object in world.values().filter(|object| object.class == Class::Foreign) {
                 let way = self.ways.get(&object.id);
-                // Between two corrections it is reckoned, here and there.
+                // It goes on as it went until it is corrected, half a second at most.
+                let speed = object.state.velocity.iter().map(|part| part.unsigned_abs()).max();
                 let Tolerance { position, .. } = Tolerance::BETWEEN;
+                let allowed = 4 * position + u32::from(speed.unwrap_or(0)) * 16 / 2;
                 let off = way.and_then(|way| way.iter().map(|(_, then)| apart(then, object)).min());
-                if off.is_none_or(|off| off > 4 * position) {
+                if off.is_none_or(|off| off > allowed) {
                     let (id, group) = (object.id.0, group.0);
                     said.push(("S1b", format!("object {id} in group {group} is off by {off:?}")));
                     return said;

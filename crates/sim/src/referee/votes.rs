@@ -23,10 +23,8 @@ pub(super) struct Votes {
     ballots: BTreeMap<u64, Ballot>,
     /// How long the directory was down or stood still, all in all.
     down: u64,
-    /// Where nodes are, in which life, and since when.
-    members: BTreeMap<NodeId, (GroupId, Member, Time)>,
-    /// When a vote last moved a node.
-    moved: BTreeMap<NodeId, Time>,
+    /// Where nodes are, and since when.
+    members: BTreeMap<NodeId, (GroupId, Time)>,
     changed: BTreeMap<GroupId, (Vec<Member>, Time)>,
     moves: u64,
 }
@@ -89,9 +87,9 @@ impl Votes {
         }
         for member in &view.ring {
             let known = self.members.get(&member.node);
-            if known.is_none_or(|(group, _, _)| *group != view.group) {
+            if known.is_none_or(|(group, _)| *group != view.group) {
                 self.moves += u64::from(known.is_some());
-                self.members.insert(member.node, (view.group, *member, now));
+                self.members.insert(member.node, (view.group, now));
             }
         }
     }
@@ -144,9 +142,8 @@ impl Votes {
     ) {
         let least = RULES.polls.membership.0 - SLACK;
         let node = closed.subject;
-        let before = self.moved.insert(node, now);
-        let since = self.members.get(&node).map(|(_, _, since)| *since);
-        if before.into_iter().chain(since).any(|time| now.0 < time.0 + least) {
+        let since = self.members.get(&node).map(|(_, since)| *since);
+        if since.is_some_and(|time| now.0 < time.0 + least) {
             said.push(("E5", format!("node {} is moved again so soon", node.0)));
         }
     }
