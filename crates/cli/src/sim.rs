@@ -46,6 +46,9 @@ pub(crate) struct SimArgs {
     /// Every message goes through its bytes, in every run; otherwise in one of eight
     #[arg(long)]
     wire: bool,
+    /// Places that are far from each other: nodes of different ones form different groups
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=8))]
+    sites: u32,
     /// Build in a mistake, to see that it is found
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
@@ -165,21 +168,25 @@ pub(crate) fn run(args: &SimArgs, out: &mut dyn Write) -> Result<bool, CliError>
     Ok(output.violations > 0)
 }
 
-/// Runs all seeds, each core taking the next; in the order of the seeds.
-fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
+fn options(args: &SimArgs) -> Options {
     let weather = match args.faults {
         FaultsArg::None => Weather::None,
         FaultsArg::Calm => Weather::Calm,
         FaultsArg::Storm => Weather::Storm,
     };
-    let &SimArgs { nodes, objects, seconds, rate, mutant, wire, .. } = args;
+    let &SimArgs { nodes, objects, seconds, rate, mutant, wire, sites, .. } = args;
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
     let layout = match args.world {
         WorldArg::Uniform => Layout::Uniform,
         WorldArg::Clustered => Layout::Clustered,
         WorldArg::Borders => Layout::Borders,
     };
-    let options = Options { nodes, objects, matter, layout, seconds, weather, mutant, rate, wire };
+    Options { nodes, objects, matter, layout, seconds, weather, mutant, rate, wire, sites }
+}
+
+/// Runs all seeds, each core taking the next; in the order of the seeds.
+fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
+    let options = options(args);
     let next = AtomicU64::new(0);
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());

@@ -1,107 +1,270 @@
-//! The directory: who is in, in which life, and which view holds.
+//! The directory: who is in, in which life, in which group, and which views hold.
 //!
-//! The only place where views are made. One replica here; what it decides depends on what it is
-//! told and on the time alone, so that several can agree on it later.
+//! The only place where views are made and groups begin and end. For each group it keeps the
+//! newest view and the last stable one; all views are numbered by one counter, so no two groups
+//! share a number. It is one machine here. A replicated one puts in a log what [`Directory`] is
+//! given (time, message) and lets every replica do the same with it: what is decided depends on
+//! what was kept, on the time and on the input alone. Whatever it has answered for is in
+//! [`Directory::save`] before the answer goes out.
 
-use crate::message::Message;
+mod chain;
+mod place;
+mod votes;
+
+use crate::groups::{GroupId, PollSettings, Polls, Thresholds};
+use crate::message::{Delays, Message, PEERS_MAX, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::NodeId;
-use crate::space::{Tree, TreeError};
+use crate::space::NODES_MAX;
 use crate::state::Block;
-use crate::time::Time;
-use crate::view::{Epoch, Member, View, buddy};
+use crate::time::{Span, Time};
+use crate::view::{Epoch, Member, View};
+use chain::Chain;
+use place::Ruled;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Which nodes compute one world together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Grouping {
+    /// All, whatever their delays.
+    Together,
+    /// Those that are near each other.
+    ByDelay(GroupRules),
+}
+
+/// How groups are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupRules {
+    /// Who is near enough.
+    pub thresholds: Thresholds,
+    /// How votes are held, and how large groups may be.
+    pub polls: PollSettings,
+    /// How long a node that comes waits for measurements before it gets a group of its own.
+    pub patience: Span,
+}
+
 /// What the directory knows about a node.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Known {
     life: u32,
     heard: Time,
+    /// Since when it waits for a group, or is in it.
+    since: Time,
+    /// Where it belongs, in this life.
+    group: Option<GroupId>,
+    /// How long others take to answer it.
+    delays: BTreeMap<NodeId, Span>,
+    /// It is alone and cannot leave.
+    keeps: bool,
+}
+
+/// What a directory must not forget.
+///
+/// Times are those of its clock, which goes on while it is down; a machine whose clock begins anew
+/// must carry on from the newest of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Saved {
+    /// Where most of the world is; regions are cut from it.
+    extent: Block,
+    grouping: Grouping,
+    /// The view that the world began with.
+    origin: View,
+    chains: BTreeMap<GroupId, Chain>,
+    /// Of the newest view of any group.
+    epoch: Epoch,
+    next_group: GroupId,
+    known: BTreeMap<NodeId, Known>,
+    /// Lives that are over: a node that was left out of a stable view.
+    over: BTreeMap<NodeId, u32>,
+    /// What votes said about nodes that have not followed yet.
+    ruled: BTreeMap<NodeId, Ruled>,
+    polls: Polls,
+    /// Counts the changes of groups.
+    grouped: u64,
 }
 
 /// The directory.
+///
+/// ```
+/// use jostle_proto::{Block, Directory, Member, Message, NodeId, Time, Timing};
+///
+/// let founder = Member { node: NodeId(0), life: 1 };
+/// let extent = Block { min: [-4096; 3], max: [4096; 3] };
+/// let mut directory = Directory::new(founder, extent, Timing::default());
+/// let mut out = Vec::new();
+/// let newcomer = Member { node: NodeId(1), life: 1 };
+/// directory.receive(Time(10), Message::Join(newcomer), &mut out);
+/// assert_eq!(directory.view().ring, [founder, newcomer]);
+/// let again = Directory::load(directory.save(), Time(900), Timing::default());
+/// assert_eq!(again.view(), directory.view());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Directory {
     timing: Timing,
     mutant: Option<Mutant>,
-    /// Where most of the world is; regions are cut from it.
-    extent: Block,
-    stable: View,
-    current: View,
-    known: BTreeMap<NodeId, Known>,
-    /// Lives that are over: a node that was left out of a stable view.
-    over: BTreeMap<NodeId, u32>,
-    changed: Time,
+    kept: Saved,
     wake_at: Time,
 }
 
 impl Directory {
-    /// A directory that knows the node that the world begins with.
+    /// A directory that knows the node that the world begins with, and keeps all nodes together.
     #[must_use]
     pub fn new(founder: Member, extent: Block, timing: Timing) -> Directory {
-        let view = View::first(founder);
-        let known = Known { life: founder.life, heard: Time(0) };
-        Directory {
-            timing,
-            mutant: None,
+        Directory::grouping(founder, extent, timing, Grouping::Together)
+    }
+
+    /// One that groups nodes in this way.
+    #[must_use]
+    pub fn grouping(
+        founder: Member,
+        extent: Block,
+        timing: Timing,
+        grouping: Grouping,
+    ) -> Directory {
+        let group = GroupId(0);
+        let known = Known {
+            life: founder.life,
+            heard: Time(0),
+            since: Time(0),
+            group: Some(group),
+            delays: BTreeMap::new(),
+            keeps: false,
+        };
+        let settings = match grouping {
+            Grouping::Together => PollSettings::default(),
+            Grouping::ByDelay(rules) => rules.polls,
+        };
+        let kept = Saved {
             extent,
-            stable: view.clone(),
-            current: view,
+            grouping,
+            origin: View::first(founder),
+            chains: BTreeMap::from([(group, Chain::new(group, founder, Time(0)))]),
+            epoch: Epoch(0),
+            next_group: GroupId(1),
             known: BTreeMap::from([(founder.node, known)]),
             over: BTreeMap::new(),
-            changed: Time(0),
-            wake_at: Time(0),
+            ruled: BTreeMap::new(),
+            polls: Polls::new(settings),
+            grouped: 0,
+        };
+        Directory { timing, mutant: None, kept, wake_at: Time(0) }
+    }
+
+    /// What must be on disk before anything that was answered goes out.
+    #[must_use]
+    pub fn save(&self) -> Saved {
+        self.kept.clone()
+    }
+
+    /// A directory that was down and goes on. It has heard nobody meanwhile, so it suspects nobody
+    /// before a full lease has passed.
+    #[must_use]
+    pub fn load(saved: Saved, now: Time, timing: Timing) -> Directory {
+        let mut kept = saved;
+        for known in kept.known.values_mut() {
+            known.heard = now;
         }
+        Directory { timing, mutant: None, kept, wake_at: now }
     }
 
     /// The same with a mistake in it, to try the referees.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Directory {
-        Directory { mutant, ..self }
+        let mut kept = self.kept;
+        kept.polls = kept.polls.with_mutant(mutant);
+        Directory { mutant, kept, ..self }
+    }
+
+    /// What is left of it after it was down, if it forgets what is not stable.
+    #[must_use]
+    pub fn forgotten(saved: Saved) -> Saved {
+        let mut kept = saved;
+        for chain in kept.chains.values_mut() {
+            chain.current = chain.stable.clone();
+        }
+        let stable = kept.chains.values().map(|chain| chain.stable.epoch);
+        kept.epoch = stable.max().unwrap_or(Epoch(0));
+        kept
     }
 
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
-        self.wake_at
+        self.kept.polls.wake_at().map_or(self.wake_at, |polls| polls.min(self.wake_at))
     }
 
-    /// The newest view, stable or not.
+    /// The newest view of the group that the world began with, stable or not.
     #[must_use]
     pub fn view(&self) -> &View {
-        &self.current
+        self.view_of(GroupId(0)).unwrap_or(&self.kept.origin)
     }
 
-    /// Is the newest view stable?
+    /// Is that view stable?
     #[must_use]
     pub fn is_stable(&self) -> bool {
-        self.current.epoch == self.stable.epoch && self.stable.epoch > Epoch(0)
+        self.kept.chains.get(&GroupId(0)).is_some_and(Chain::is_stable)
+    }
+
+    /// The newest view of a group, stable or not; none if there is no such group.
+    #[must_use]
+    pub fn view_of(&self, group: GroupId) -> Option<&View> {
+        self.kept.chains.get(&group).map(|chain| &chain.current)
+    }
+
+    /// The newest views of all groups, and whether each is stable.
+    pub fn views(&self) -> impl Iterator<Item = (&View, bool)> {
+        self.kept.chains.values().map(|chain| (&chain.current, chain.is_stable()))
+    }
+
+    /// The number of the newest view of any group.
+    #[must_use]
+    pub fn newest(&self) -> Epoch {
+        self.kept.epoch
     }
 
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.wake_at = now + self.timing.resend;
-        self.reconsider(now, out);
+        if now >= self.wake_at || self.kept.grouping == Grouping::Together {
+            self.wake_at = now + self.timing.resend;
+            self.place(now, out);
+            self.reconsider(now, out);
+        }
+        self.hold_votes(now, None, out);
     }
 
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         match message {
             Message::Join(member) if self.hear(now, member, out) => {
+                self.place(now, out);
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
+                self.tell_peers(now, member.node, out);
             }
             Message::Alive { member, epoch, sent } if self.hear(now, member, out) => {
                 let lease = Message::Lease { sent, span: self.timing.lease };
                 out.push(Output::Send(Address::Node(member.node), lease));
                 self.remind(member, epoch, out);
             }
-            Message::Stable { epoch, from } => self.record(epoch, from, out),
+            Message::Delays(delays) if self.hear(now, delays.from, out) => {
+                self.measured(now, delays, out);
+            }
+            Message::Leave { epoch, from } if self.hear(now, from, out) => {
+                self.end(now, epoch, from, out);
+            }
+            Message::Stable { epoch, from } => self.record(now, epoch, from, out),
             // A gateway hears of stable views only: the others may come to nothing.
-            Message::Follow(follow) if follow.epoch < self.stable.epoch => {
-                let view = Message::View(self.stable.clone());
-                out.push(Output::Send(Address::Gateway(follow.from), view));
+            Message::Follow(follow) => {
+                let chain = self.kept.chains.get(&follow.group);
+                if let Some(chain) = chain.filter(|chain| follow.epoch < chain.stable.epoch) {
+                    let view = Message::View(chain.stable.clone());
+                    out.push(Output::Send(Address::Gateway(follow.from), view));
+                }
+            }
+            message @ (Message::VoteRequest { .. } | Message::Vote(_)) => {
+                self.hold_votes(now, Some(message), out);
             }
             _ => {}
         }
@@ -109,115 +272,83 @@ impl Directory {
 
     /// Is this a life that counts? If not, the node hears that it is over.
     fn hear(&mut self, now: Time, member: Member, out: &mut Vec<Output>) -> bool {
-        let over = self.over.get(&member.node).copied();
-        let known = self.known.get(&member.node).map(|known| known.life);
+        let kept = &mut self.kept;
+        let over = kept.over.get(&member.node).copied();
+        let known = kept.known.get(&member.node).map(|known| known.life);
         let newest = known.into_iter().chain(over.map(|over| over + 1)).max().unwrap_or(0);
         if member.life < newest {
             let reset = Message::Reset { life: newest - 1 };
             out.push(Output::Send(Address::Node(member.node), reset));
             return false;
         }
-        self.known.insert(member.node, Known { life: member.life, heard: now });
+        match kept.known.get_mut(&member.node).filter(|known| known.life == member.life) {
+            Some(known) => known.heard = now,
+            None => {
+                if known.is_none() && kept.known.len() >= NODES_MAX {
+                    return false;
+                }
+                let group = (kept.grouping == Grouping::Together).then_some(GroupId(0));
+                let known = Known {
+                    life: member.life,
+                    heard: now,
+                    since: now,
+                    group,
+                    delays: BTreeMap::new(),
+                    keeps: false,
+                };
+                kept.known.insert(member.node, known);
+            }
+        }
         true
     }
 
-    /// Sends a member the newest view if it has not seen it.
+    /// Can this member be heard?
+    fn is_alive(&self, now: Time, member: &Member) -> bool {
+        self.kept.known.get(&member.node).is_some_and(|known| {
+            known.life == member.life && now - known.heard <= self.timing.lease
+        })
+    }
+
+    /// Sends a member the newest view of its group if it has not seen it.
     fn remind(&self, member: Member, seen: Epoch, out: &mut Vec<Output>) {
-        if seen < self.current.epoch && self.current.has(member) {
-            let view = Message::View(self.current.clone());
-            out.push(Output::Send(Address::Node(member.node), view));
+        // It may still be in a view that it leaves; the newest one counts.
+        let views = self.kept.chains.values().map(|chain| &chain.current);
+        let newest = views.filter(|view| view.has(member)).max_by_key(|view| view.epoch);
+        if let Some(view) = newest.filter(|view| seen < view.epoch) {
+            out.push(Output::Send(Address::Node(member.node), Message::View(view.clone())));
         }
     }
 
-    fn record(&mut self, epoch: Epoch, from: Member, out: &mut Vec<Output>) {
-        if epoch == self.current.epoch && self.current.leader() == Some(from) {
-            if self.stable.epoch != epoch {
-                for gone in self.stable.ring.iter().filter(|member| !self.current.has(**member)) {
-                    let over = self.over.entry(gone.node).or_insert(gone.life);
-                    *over = (*over).max(gone.life);
-                }
-                self.stable = self.current.clone();
-            }
-            let kept = Message::StableKept(epoch);
-            out.push(Output::Send(Address::Node(from.node), kept));
+    /// A node tells what it has measured.
+    fn measured(&mut self, now: Time, delays: Delays, out: &mut Vec<Output>) {
+        let Delays { from, medians, keeps } = delays;
+        if let Some(known) = self.kept.known.get_mut(&from.node) {
+            known.delays = medians.into_iter().take(PEERS_MAX).collect();
+            known.keeps = keeps;
         }
+        self.corroborate(now, from, out);
+        self.place(now, out);
+        self.offer_leave(now, from, out);
+        self.tell_peers(now, from.node, out);
     }
 
-    /// Makes a new view if the members that can be heard are others than those of the newest one,
-    /// and if nothing is lost by it: whoever is left out of the stable view has a buddy who is not.
-    fn reconsider(&mut self, now: Time, out: &mut Vec<Output>) {
-        let first = self.current.epoch == Epoch(0);
-        if !first && now - self.changed < self.timing.settle {
-            return;
-        }
-        let alive = |member: &Member| {
-            self.known.get(&member.node).is_some_and(|known| {
-                known.life == member.life && now - known.heard <= self.timing.lease
-            })
+    fn tell_peers(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
+        let Grouping::ByDelay(rules) = self.kept.grouping else { return };
+        let known = self.kept.known.iter();
+        let heard = known.filter(|(_, known)| now - known.heard <= self.timing.lease);
+        let nodes = heard.map(|(&node, _)| node).filter(|&node| node != to);
+        let leaders = self
+            .kept
+            .chains
+            .iter()
+            .filter_map(|(&group, chain)| Some((group, chain.current.leader()?.node)));
+        let peers = Peers {
+            epoch: self.kept.grouped,
+            nodes: nodes.take(PEERS_MAX).collect(),
+            groups: leaders.collect(),
+            next: self.kept.next_group,
+            thresholds: rules.thresholds,
         };
-        let stays: Vec<Member> = self.stable.ring.iter().copied().filter(|m| alive(m)).collect();
-        let safe = self.stable.ring.iter().filter(|member| !stays.contains(member)).all(|gone| {
-            let heir = buddy(&self.stable.ring, gone.node);
-            heir.is_some_and(|heir| stays.iter().any(|member| member.node == heir))
-        });
-        let safe = safe || self.mutant == Some(Mutant::CarelessDirectory);
-        if stays.is_empty() || !safe {
-            return;
-        }
-        let mut ring = stays;
-        let over =
-            |member: &Member| self.over.get(&member.node).is_some_and(|&over| member.life <= over);
-        for (&node, known) in &self.known {
-            let member = Member { node, life: known.life };
-            if !self.stable.ring.contains(&member) && alive(&member) && !over(&member) {
-                ring.push(member);
-            }
-        }
-        if !first && ring == self.current.ring {
-            return;
-        }
-        let Ok(tree) = self.tree_for(&ring) else { return };
-        self.current = View {
-            group: self.stable.group,
-            epoch: Epoch(self.current.epoch.0 + 1),
-            base: self.stable.epoch,
-            base_ring: self.stable.ring.clone(),
-            ring,
-            tree,
-        };
-        self.changed = now;
-        for member in self.current.ring.clone() {
-            self.remind(member, Epoch(0), out);
-        }
+        out.push(Output::Send(Address::Node(to), Message::Peers(peers)));
     }
-
-    /// The regions of the stable view, changed only where members come and go. Nobody tells the
-    /// directory where objects are; it takes the world to be filled evenly.
-    fn tree_for(&self, ring: &[Member]) -> Result<Tree, TreeError> {
-        let mut tree = self.stable.tree.clone();
-        let stays = |node: NodeId| ring.iter().any(|member| member.node == node);
-        let points = lattice(&self.extent);
-        for member in ring {
-            if !self.stable.ring.iter().any(|known| known.node == member.node) {
-                tree.join(member.node, &points)?;
-            }
-        }
-        for gone in self.stable.ring.iter().filter(|member| !stays(member.node)) {
-            tree.leave(gone.node)?;
-        }
-        Ok(tree)
-    }
-}
-
-/// Points evenly spread over a block.
-fn lattice(block: &Block) -> Vec<[i32; 3]> {
-    const SIDE: i64 = 8;
-    let at = |axis: usize, part: i64| {
-        let (low, high) = (i64::from(block.min[axis]), i64::from(block.max[axis]));
-        (low + (high - low) * (2 * part + 1) / (2 * SIDE)) as i32
-    };
-    let points = (0..SIDE * SIDE * SIDE).map(|number| {
-        [at(0, number % SIDE), at(1, number / SIDE % SIDE), at(2, number / SIDE / SIDE)]
-    });
-    points.collect()
 }

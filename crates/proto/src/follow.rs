@@ -5,6 +5,7 @@
 //! ticks after it has the world, bit by bit; the digest in every tick says whether that is so. The
 //! world at one tick comes from all members, each telling its share.
 
+use crate::groups::GroupId;
 use crate::held::{Objects, advance, apply};
 use crate::input::{GatewayId, Source};
 use crate::message::{Commit, Follow, Message, Share};
@@ -24,6 +25,7 @@ const PATIENCE: Span = Span::from_ms(2000);
 #[derive(Clone, Debug)]
 pub struct Follower {
     me: GatewayId,
+    group: GroupId,
     timing: Timing,
     view: Option<View>,
     /// The world after this tick; none before it is known.
@@ -39,11 +41,12 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// One that knows nothing yet.
+    /// One that knows nothing yet, of the group that the world begins with.
     #[must_use]
     pub fn new(me: GatewayId, timing: Timing) -> Follower {
         Follower {
             me,
+            group: GroupId(0),
             timing,
             view: None,
             world: None,
@@ -54,6 +57,12 @@ impl Follower {
             moved: Time(0),
             ask_at: Time(0),
         }
+    }
+
+    /// The same for another group.
+    #[must_use]
+    pub fn of(self, group: GroupId) -> Follower {
+        Follower { group, ..self }
     }
 
     /// The last stable view that it has heard of.
@@ -92,7 +101,7 @@ impl Follower {
         }
         let epoch = self.view.as_ref().map_or(Epoch(0), |view| view.epoch);
         let have = self.world.as_ref().map(|(tick, _)| *tick);
-        let follow = Message::Follow(Follow { from: self.me, epoch, have });
+        let follow = Message::Follow(Follow { from: self.me, group: self.group, epoch, have });
         out.push(Output::Send(Address::Directory, follow.clone()));
         for node in self.view.iter().flat_map(View::nodes) {
             out.push(Output::Send(Address::Node(node), follow.clone()));
@@ -103,7 +112,8 @@ impl Follower {
     pub fn receive(&mut self, now: Time, message: Message) {
         match message {
             Message::View(view)
-                if self.view.as_ref().is_none_or(|known| known.epoch < view.epoch) =>
+                if view.group == self.group
+                    && self.view.as_ref().is_none_or(|known| known.epoch < view.epoch) =>
             {
                 self.view = Some(view);
                 self.ask_at = now;
@@ -149,6 +159,9 @@ impl Follower {
     }
 
     fn published(&mut self, now: Time, commit: Commit) {
+        if commit.group != self.group {
+            return;
+        }
         let have = self.world.as_ref().map(|(tick, _)| *tick);
         if have.is_some_and(|have| commit.tick <= have) {
             return;

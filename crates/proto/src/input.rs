@@ -6,7 +6,7 @@
 //! has come with whom, so that the next leader knows it too.
 
 use crate::groups::GroupId;
-use crate::object::{Class, Object, ObjectId};
+use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -18,6 +18,23 @@ pub struct GatewayId {
     pub number: u32,
     /// Which life.
     pub life: u32,
+}
+
+/// Gateway numbers from here on are nodes that follow their own group, to speak for it.
+const RELAYS: u32 = 1 << 31;
+
+impl GatewayId {
+    /// A node that follows its own group.
+    #[must_use]
+    pub fn relay(node: NodeId, life: u32) -> GatewayId {
+        GatewayId { number: RELAYS | node.0, life }
+    }
+
+    /// The node that it is, if it is one.
+    #[must_use]
+    pub fn node(self) -> Option<NodeId> {
+        (self.number & RELAYS != 0).then_some(NodeId(self.number & !RELAYS))
+    }
 }
 
 /// Whom inputs come from.
@@ -116,6 +133,8 @@ pub struct Want {
 /// Inputs of one source, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inputs {
+    /// For which group: a node that leads another one by now takes no notice.
+    pub group: GroupId,
     /// Whose.
     pub source: Source,
     /// The number of the first one; the others count on from there.
@@ -130,6 +149,7 @@ pub const INPUTS_MAX: usize = 64;
 /// The sending side of a source: keeps what the group has not taken yet.
 #[derive(Clone, Debug)]
 pub struct Stream {
+    group: GroupId,
     source: Source,
     /// The number of the oldest that is kept.
     first: u64,
@@ -137,7 +157,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// One whose first input will have the number `first`; a gateway's first is 1.
+    /// One to the group that the world begins with, whose first input will have the number `first`; a gateway's first is 1.
     ///
     /// ```
     /// use jostle_proto::{GatewayId, Input, ObjectId, Source, Stream};
@@ -153,7 +173,13 @@ impl Stream {
     /// ```
     #[must_use]
     pub fn new(source: Source, first: u64) -> Stream {
-        Stream { source, first, waiting: VecDeque::new() }
+        Stream { group: GroupId(0), source, first, waiting: VecDeque::new() }
+    }
+
+    /// The same to another group.
+    #[must_use]
+    pub fn to(self, group: GroupId) -> Stream {
+        Stream { group, ..self }
     }
 
     /// Whose it is.
@@ -188,6 +214,7 @@ impl Stream {
             return None;
         }
         let inputs = self.waiting.iter().take(INPUTS_MAX).cloned().collect();
-        Some(Inputs { source: self.source, first: self.first, inputs })
+        let (group, source, first) = (self.group, self.source, self.first);
+        Some(Inputs { group, source, first, inputs })
     }
 }

@@ -17,6 +17,7 @@ mod mutant;
 mod node;
 mod object;
 pub mod reckon;
+mod relay;
 mod round;
 mod space;
 mod state;
@@ -25,7 +26,7 @@ mod view;
 pub mod wire;
 
 pub use detect::{Detector, Shapes};
-pub use directory::Directory;
+pub use directory::{Directory, GroupRules, Grouping, Saved};
 pub use follow::Follower;
 pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};
 pub use groups::{
@@ -37,10 +38,14 @@ pub use groups::{
 };
 pub use held::{Objects, advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
-pub use message::{Bundle, Commit, Done, Flush, Follow, Message, Resume, Share, Touch, Toward};
+pub use message::{
+    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
+    Toward,
+};
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid, digest};
+pub use relay::{decided_kick, is_home, touch_standing};
 pub use space::{
     Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,
     reports,

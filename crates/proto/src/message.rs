@@ -4,7 +4,7 @@
 //! belongs to, so that it changes nothing anywhere else, and is sent again until what it is for
 //! has happened.
 
-use crate::groups::GroupId;
+use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
@@ -66,6 +66,107 @@ pub enum Message {
     Published(Commit),
     /// Member to gateway: my part of the world.
     Share(Share),
+    /// Node to node: answer at once.
+    Ping {
+        /// Who asks.
+        from: NodeId,
+        /// Which ping.
+        number: u32,
+    },
+    /// Node to node: the answer.
+    Pong {
+        /// Who answers.
+        from: NodeId,
+        /// Which ping.
+        number: u32,
+    },
+    /// Node to directory: how long others take to answer me.
+    Delays(Delays),
+    /// Directory to node: who there is.
+    Peers(Peers),
+    /// Member to directory: let us vote about somebody.
+    VoteRequest {
+        /// Who asks.
+        from: NodeId,
+        /// What for.
+        request: VoteRequest,
+    },
+    /// Directory to member: what do you think?
+    VoteCall(VoteCall),
+    /// Member to directory: this.
+    Vote(Vote),
+    /// Directory to member: what it came to.
+    VoteClosed(VoteClosed),
+    /// Directory to the only member of a group: another group would take you.
+    MayLeave(Epoch),
+    /// The only member of a group to directory: it may end, there is nothing at home in it.
+    Leave {
+        /// The view that it is alone in.
+        epoch: Epoch,
+        /// Who.
+        from: Member,
+    },
+    /// Leader of one group to the leader of another: all that is at home here, as the first inputs
+    /// of a group that has not been heard of yet. Whoever has heard of it takes no notice.
+    Greet(Inputs),
+    /// Leader of one group to the leader of another: we have taken your inputs up to this.
+    Heard {
+        /// Who has taken them.
+        by: GroupId,
+        /// Whose.
+        of: GroupId,
+        /// The number of the last one; none before the first.
+        number: Option<u64>,
+    },
+}
+
+impl Message {
+    /// The view that it belongs to, if it belongs to one. A machine that has seen a newer one of
+    /// the same group takes no notice of it.
+    #[must_use]
+    pub fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Message::View(view) => Some(view.epoch),
+            Message::StableKept(epoch) | Message::Stable { epoch, .. } => Some(*epoch),
+            Message::MayLeave(epoch) | Message::Leave { epoch, .. } => Some(*epoch),
+            Message::Flush(flush) => Some(flush.epoch),
+            Message::Resume(resume) => Some(resume.epoch),
+            Message::Bundle(bundle) => Some(bundle.epoch),
+            Message::Done(done) => Some(done.epoch),
+            Message::Commit(commit) => Some(commit.epoch),
+            _ => None,
+        }
+    }
+}
+
+/// What a node has measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delays {
+    /// Who.
+    pub from: Member,
+    /// Half of the answers of each took no longer; only of those that were asked often enough, and
+    /// at most [`PEERS_MAX`].
+    pub medians: Vec<(NodeId, Span)>,
+    /// It is alone in its group, and something is at home there: it cannot leave.
+    pub keeps: bool,
+}
+
+/// Nodes that a node measures, and groups that it is told of.
+pub const PEERS_MAX: usize = 64;
+
+/// Who there is besides, as the directory knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peers {
+    /// Counts the changes of groups; votes name it.
+    pub epoch: u64,
+    /// All that can be heard.
+    pub nodes: Vec<NodeId>,
+    /// All groups, and who leads them.
+    pub groups: Vec<(GroupId, NodeId)>,
+    /// No group had this number or a higher one yet: lower ones that are not listed have ended.
+    pub next: GroupId,
+    /// Who is near enough.
+    pub thresholds: Thresholds,
 }
 
 /// How far a member is when a view changes.
@@ -86,6 +187,9 @@ pub struct Resume {
     pub epoch: Epoch,
     /// The last tick that was committed to anybody.
     pub last: Commit,
+    /// For one who was not in the base view, in a world of several groups: the ticks before it,
+    /// as far as they fit. Whoever leads must know what other groups have not taken yet.
+    pub before: Vec<Commit>,
 }
 
 /// What one member tells another for a tick.
@@ -160,6 +264,8 @@ impl Commit {
 pub struct Follow {
     /// Who.
     pub from: GatewayId,
+    /// Whose world.
+    pub group: GroupId,
     /// The newest view that it has seen.
     pub epoch: Epoch,
     /// The last tick that it holds. None if it needs to be told the whole world.

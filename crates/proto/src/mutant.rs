@@ -37,6 +37,32 @@ pub enum Mutant {
     NoDelta,
     /// A damaged frame makes the receiver forget what it was told.
     DamageForgets,
+    /// Messages of an older view count.
+    OldEpoch,
+    /// The second in the ring takes itself for the leader, too.
+    TwoLeaders,
+    /// The regions of those who are gone stay theirs.
+    RegionWithoutOwner,
+    /// A vote that comes twice counts twice.
+    VoteTwice,
+    /// A vote that comes too late counts in the next ballot.
+    LateVote,
+    /// A ballot waits for everybody, and asks once.
+    NoDeadline,
+    /// Votes may follow each other at once.
+    NoHysteresis,
+    /// Nobody is let into another group.
+    NoInclusion,
+    /// What a group decided in a tick is not told to the others now and then.
+    RelaySkips,
+    /// What a group decided in a tick is told to the others in the next one again.
+    RelayRepeats,
+    /// Groups do not correct each other's copies.
+    RelayMute,
+    /// A copy in another group is at home there, too.
+    HomeTwice,
+    /// A directory that was down has forgotten the views that were not stable.
+    ForgetfulDirectory,
 }
 
 impl Mutant {
@@ -59,6 +85,19 @@ impl Mutant {
         (Mutant::NoChecksum, "no-checksum"),
         (Mutant::NoDelta, "no-delta"),
         (Mutant::DamageForgets, "damage-forgets"),
+        (Mutant::OldEpoch, "old-epoch"),
+        (Mutant::TwoLeaders, "two-leaders"),
+        (Mutant::RegionWithoutOwner, "region-without-owner"),
+        (Mutant::VoteTwice, "vote-twice"),
+        (Mutant::LateVote, "late-vote"),
+        (Mutant::NoDeadline, "no-deadline"),
+        (Mutant::NoHysteresis, "no-hysteresis"),
+        (Mutant::NoInclusion, "no-inclusion"),
+        (Mutant::RelaySkips, "relay-skips"),
+        (Mutant::RelayRepeats, "relay-repeats"),
+        (Mutant::RelayMute, "relay-mute"),
+        (Mutant::HomeTwice, "home-twice"),
+        (Mutant::ForgetfulDirectory, "forgetful-directory"),
     ];
 
     /// The one with this name.

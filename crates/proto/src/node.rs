@@ -12,19 +12,23 @@
 //! held in the stable view: if the new view fails too, it begins again from there.
 
 mod lead;
+mod monitor;
 mod serve;
 mod turn;
 
 use crate::detect::{Detector, Shapes};
+use crate::groups::GroupId;
 use crate::held::{Held, Objects};
 use crate::input::GatewayId;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
+use crate::relay::Relay;
 use crate::round::Round;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use lead::Lead;
+use monitor::Monitor;
 use serve::Serve;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -97,6 +101,8 @@ enum Phase {
     Refreshing { view: View, round: Box<Round>, last: Commit },
     /// Goes from tick to tick.
     Running { view: View, round: Box<Round> },
+    /// Was alone in a group in which nothing is at home, and waits for that group to end.
+    Leaving(View),
 }
 
 /// A node.
@@ -110,6 +116,12 @@ pub struct Node {
     phase: Phase,
     lead: Lead,
     serve: Serve,
+    /// Measures delays; none if the directory keeps all nodes together.
+    monitor: Option<Monitor>,
+    /// Speaks for the group to other groups, if this member leads.
+    relay: Option<Box<Relay>>,
+    /// What a new group begins with.
+    scenery: Vec<Object>,
     /// Bundles that came before their time, of the newest view.
     early: BTreeMap<(Tick, NodeId), Bundle>,
     /// What was told in the last exchange, for those who missed it.
@@ -136,6 +148,9 @@ impl Node {
             phase: Phase::Out,
             lead: Lead::default(),
             serve: Serve::default(),
+            monitor: None,
+            relay: None,
+            scenery: Vec::new(),
             early: BTreeMap::new(),
             told: BTreeMap::new(),
             seen: Epoch(0),
@@ -176,7 +191,8 @@ impl Node {
     #[must_use]
     pub fn wake_at(&self) -> Time {
         let lead = self.lead.wake_at().unwrap_or(Time(u64::MAX));
-        self.resend_at.min(self.alive_at).min(lead)
+        let groups = self.groups_wake_at().unwrap_or(Time(u64::MAX));
+        self.resend_at.min(self.alive_at).min(lead).min(groups)
     }
 
     /// The clock says so.
@@ -184,12 +200,14 @@ impl Node {
         if now >= self.alive_at {
             self.alive_at = now + self.timing.alive;
             self.tell_alive(now, out);
+            self.tell_delays(out);
         }
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
             self.send_again(out);
         }
         self.lead_on(now, out);
+        self.measure(now, out);
         self.run_own(now, out);
     }
 
@@ -200,8 +218,14 @@ impl Node {
     }
 
     fn run_own(&mut self, now: Time, out: &mut Vec<Output>) {
-        while let Some(message) = self.own.pop_front() {
-            self.take(now, message, out);
+        loop {
+            while let Some(message) = self.own.pop_front() {
+                self.take(now, message, out);
+            }
+            self.relay_on(now, out);
+            if self.own.is_empty() {
+                return;
+            }
         }
     }
 
@@ -215,13 +239,16 @@ impl Node {
             Message::Done(done) => self.lead_done(now, done, out),
             Message::StableKept(epoch) => self.lead_stable(now, epoch, out),
             Message::Commit(commit) => self.commit(now, commit, out),
-            Message::Inputs(inputs) => self.lead_inputs(inputs),
+            Message::Inputs(inputs) => self.lead_inputs(inputs, out),
+            Message::Greet(inputs) => self.lead_greeted(inputs, out),
             Message::Follow(follow) => self.followed(now, follow, out),
             // Its ticks need everybody's word, so it needs no lease.
             Message::Lease { .. } => {}
-            // For the directory, or for gateways.
-            Message::Join(_) | Message::Alive { .. } | Message::Stable { .. } => {}
-            Message::Published(_) | Message::Share(_) => {}
+            message @ (Message::Published(_) | Message::Share(_)) => {
+                self.relayed(now, message, out);
+            }
+            Message::MayLeave(epoch) => self.may_leave(now, epoch, out),
+            message => self.monitored(now, message, out),
         }
     }
 
@@ -235,6 +262,7 @@ impl Node {
         self.phase = Phase::Out;
         self.lead = Lead::default();
         self.serve = Serve::default();
+        self.relay = None;
         self.early.clear();
         self.told.clear();
         self.send_again(out);
@@ -249,10 +277,13 @@ impl Node {
         self.told.clear();
         self.put_down(&view);
         let lives = |settled: &Settled| {
-            settled.view.epoch == view.base && view.base_ring.contains(&self.me)
+            settled.view.epoch == view.base
+                && settled.view.group == view.group
+                && view.base_ring.contains(&self.me)
         };
         self.settled = self.settled.take().filter(lives);
-        self.lead = Lead::new(&view, self.me, now);
+        self.found(&view);
+        self.lead = Lead::new(&view, self.me, now, self.mutant);
         self.phase = Phase::Flushing(view);
         self.resend_at = now + self.timing.resend;
         self.send_flush(out);
@@ -270,13 +301,31 @@ impl Node {
                 }
             }
             // The view was stable, although nobody has told this member.
-            Phase::Refreshing { view, round, last } if view.epoch == next.base => {
+            Phase::Refreshing { view, round, last }
+                if view.epoch == next.base && view.group == next.group =>
+            {
                 if let Some(complete) = round.complete {
                     self.settled = Some(Settled { view, last, held: complete.held, pending: None });
                 }
             }
             _ => {}
         }
+    }
+
+    /// A new group begins with the scenery.
+    fn found(&mut self, view: &View) {
+        if self.settled.is_some()
+            || view.group == GroupId(0)
+            || view.base != Epoch(0)
+            || view.base_ring != [self.me]
+        {
+            return;
+        }
+        let mine = self.scenery.iter().map(|object| (object.id, *object)).collect();
+        let view = View { group: view.group, ..View::first(self.me) };
+        let last = Commit { group: view.group, ..Commit::default() };
+        let held = Held { mine, backup: Objects::new() };
+        self.settled = Some(Settled { view, last, held, pending: None });
     }
 
     fn send_flush(&mut self, out: &mut Vec<Output>) {
@@ -302,6 +351,10 @@ impl Node {
                 out.push(Output::Send(Address::Directory, Message::Join(self.me)));
             }
             Phase::Flushing(_) => self.send_flush(out),
+            Phase::Leaving(view) => {
+                let leave = Message::Leave { epoch: view.epoch, from: self.me };
+                out.push(Output::Send(Address::Directory, leave));
+            }
             Phase::Refreshing { round, .. } | Phase::Running { round, .. } => {
                 if round.complete.is_some() {
                     self.send_done(out);

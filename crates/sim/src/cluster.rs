@@ -1,7 +1,9 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
 mod fate;
+mod healed;
 mod machine;
+mod sites;
 mod wire;
 
 use crate::dice::Dice;
@@ -9,10 +11,12 @@ use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Layout, Matter, Start, draw};
 use jostle_proto::{
-    Address, Directory, Epoch, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output,
-    Source, Span, Stream, Time, Timing, Want,
+    Address, Class, Directory, Epoch, GatewayId, GroupId, Input, Member, Message, Mutant, Node,
+    NodeId, ObjectId, Output, Source, Span, Stream, Time, Timing, Want,
 };
 use machine::{Machine, Role};
+pub(crate) use sites::RULES;
+use sites::{Sites, ping_rule};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use wire::{Letter, Wire};
@@ -38,6 +42,8 @@ pub struct Options {
     pub rate: u32,
     /// Every message goes through its bytes; otherwise in one run of eight.
     pub wire: bool,
+    /// Places that are far from each other; nodes of different ones form different groups.
+    pub sites: u32,
 }
 
 /// What a run came to.
@@ -81,6 +87,14 @@ enum What {
     /// Somebody steers an avatar.
     Steer,
     Revive(NodeId),
+    /// The directory comes back.
+    Restart,
+}
+
+/// Somebody who steers avatars of a group.
+struct Hand {
+    stream: Stream,
+    avatars: Vec<ObjectId>,
 }
 
 /// Whoever steers the avatars that the world begins with.
@@ -104,7 +118,8 @@ struct Cluster {
     referees: Referees,
     outcome: Outcome,
     /// What avatars were told to do.
-    hand: Stream,
+    hands: BTreeMap<GroupId, Hand>,
+    sites: Sites,
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
@@ -124,12 +139,19 @@ pub fn run(seed: u64, options: Options) -> Outcome {
 impl Cluster {
     fn new(seed: u64, options: Options) -> Cluster {
         let mut dice = Dice::new(seed);
-        let start = draw(options.objects, options.matter, options.layout, &mut dice);
+        let mut start = draw(options.objects, options.matter, options.layout, &mut dice);
         let mut faults = Faults::draw(options.weather, &mut dice);
         let wire = Wire::draw(seed, &options, &mut faults);
+        let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
+        let faults = sites.soften(faults);
+        start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
+        start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
-        let directory = Directory::new(founder, start.extent, timing).with_mutant(options.mutant);
+        let directory = Directory::grouping(founder, start.extent, timing, sites.grouping());
+        let directory = directory.with_mutant(options.mutant);
+        let stream = Stream::new(Source::Gateway(HAND), 1);
+        let hand = Hand { stream, avatars: start.avatars.clone() };
         let referees = Referees::new(&start.objects, &start.shapes, options.rate);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
@@ -147,7 +169,8 @@ impl Cluster {
             cuts: BTreeMap::new(),
             referees,
             outcome: Outcome::default(),
-            hand: Stream::new(Source::Gateway(HAND), 1),
+            hands: BTreeMap::from([(GroupId(0), hand)]),
+            sites,
             wants: 0,
             died: None,
             heal_at,
@@ -180,12 +203,26 @@ impl Cluster {
         } else {
             Node::new(member, shapes, self.timing)
         };
-        let node = node.with_mutant(self.options.mutant);
-        let address = Address::Node(id);
+        if self.sites.count > 1 {
+            // The world begins where the directory is.
+            let site = if id == NodeId(0) { 0 } else { self.dice.below(self.sites.count.into()) };
+            self.sites.of.insert(Address::Node(id), site as u32);
+        }
+        let (node, address) = (self.fit_out(node), Address::Node(id));
         self.add_machine(address, Role::Node(Box::new(node)));
         let slow = self.dice.below(u64::from(self.faults.slow) + 1);
         let slow = if self.dice.coin() { slow } else { 0 };
         self.machines.entry(address).and_modify(|machine| machine.slow = slow);
+    }
+
+    /// What every node gets besides.
+    fn fit_out(&self, node: Node) -> Node {
+        let node = node.with_mutant(self.options.mutant);
+        if self.sites.count < 2 {
+            return node;
+        }
+        let scenery = self.start.objects.iter().filter(|it| it.class == Class::Immovable);
+        node.measuring(ping_rule(), scenery.copied().collect())
     }
 
     fn directory(&self) -> Option<&Directory> {
@@ -209,9 +246,11 @@ impl Cluster {
     }
 
     fn go(&mut self) {
-        let end = Time(self.heal_at.0 * 2 + 3_000_000);
+        // Groups take longer to come to rest.
+        let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
+        let end = Time(self.heal_at.0 * 2 + rest);
         let mut healed = false;
-        let mut ticks_then = 0;
+        let mut ticks_then = None;
         while let Some(Reverse((time, number))) = self.queue.pop() {
             let Some(what) = self.waiting.remove(&number) else { continue };
             self.now = time;
@@ -220,31 +259,23 @@ impl Cluster {
                 healed = true;
                 self.heal();
             }
-            if healed && ticks_then == 0 && self.now.0 >= self.heal_at.0 + 3_000_000 {
-                ticks_then = self.referees.published_ticks().max(1);
+            if healed && ticks_then.is_none() && self.now.0 >= self.heal_at.0 + 3_000_000 {
+                ticks_then = Some(self.referees.ticks_by_group());
             }
             if self.now > end || self.referees.failed() {
                 break;
             }
             self.happen(what);
         }
-        if self.referees.failed() {
-            return;
-        }
-        // L1: three seconds after the faults have stopped, ticks are committed again.
-        if self.referees.published_ticks() <= ticks_then {
-            let what = format!(
-                "no tick after {} although nothing fails any more; view {}, stable: {}",
-                ticks_then,
-                self.directory().map_or(0, |directory| directory.view().epoch.0),
-                self.directory().is_some_and(Directory::is_stable)
-            );
-            self.referees.note(self.now, vec![("L1", what)]);
+        if !self.referees.failed() {
+            self.judge_healed(&ticks_then.unwrap_or_default());
         }
     }
 
     fn heal(&mut self) {
         self.faults = self.faults.healed();
+        self.sites.heal();
+        self.referees.healed(self.now);
         self.cuts.clear();
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
@@ -268,6 +299,7 @@ impl Cluster {
                 self.after(later, What::Steer);
             }
             What::Revive(id) => self.revive(id),
+            What::Restart => self.restart_directory(),
         }
     }
 
@@ -280,8 +312,13 @@ impl Cluster {
         let (local, slow) = (machine.local(self.now), machine.slow);
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
+        let old = role.progress_before(&message);
+        let what = old.and_then(|_| message.epoch());
         role.receive(local, from, message, &mut out);
         machine.busy = Time(self.now.0 + slow);
+        if old.is_some() && old != role.progress() {
+            self.referees.old_message_counted(self.now, to, what);
+        }
         self.work(to, out);
         self.set_alarm(to);
     }
@@ -321,13 +358,16 @@ impl Cluster {
                 }
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
-                    self.hand.heard(commit.heard_of(self.hand.source()));
                     if let Some((when, _)) =
                         self.died.take_if(|(_, in_view)| *in_view < commit.epoch)
                     {
                         self.outcome.recoveries.push(self.now - when);
                     }
+                    if let Some(Hand { stream, .. }) = self.hands.get_mut(&commit.group) {
+                        stream.heard(commit.heard_of(stream.source()));
+                    }
                     self.referees.published(self.now, &commit);
+                    self.welcome(commit.group);
                 }
             }
         }
@@ -350,9 +390,10 @@ impl Cluster {
             return Vec::new();
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
+        let far = self.sites.between(from, to);
         let busy = self.machines.get(&from).map_or(0, |machine| machine.slow);
         let journey = |_| {
-            let mut later = busy + delay + self.dice.below(jitter + 1);
+            let mut later = busy + far + delay + self.dice.below(jitter + 1);
             if self.dice.once_in_million(clogged) {
                 later += self.dice.below(1_000_000);
             }
@@ -376,24 +417,27 @@ impl Cluster {
     /// Somebody tells all nodes what avatars are to do, until it has happened; whoever leads hears
     /// it.
     fn steer(&mut self) {
-        if self.start.avatars.is_empty() {
-            return;
+        let hands = self.hands.len() as u64;
+        let which = if hands > 1 { self.dice.below(hands) as usize } else { 0 };
+        let Some((&group, hand)) = self.hands.iter_mut().nth(which) else { return };
+        if !hand.avatars.is_empty() {
+            let at = self.dice.below(hand.avatars.len() as u64) as usize;
+            let avatar = hand.avatars[at];
+            self.wants += 1;
+            let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
+            let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
+            hand.stream.push(vec![Input::Steer(want)]);
         }
-        let at = self.dice.below(self.start.avatars.len() as u64) as usize;
-        let avatar = self.start.avatars[at];
-        self.wants += 1;
-        let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
-        let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
-        self.hand.push(vec![Input::Steer(want)]);
-        let Some(inputs) = self.hand.message() else { return };
+        let Some(inputs) = hand.stream.message() else { return };
         for id in (0..self.nodes).map(NodeId) {
             let message = Message::Inputs(inputs.clone());
-            self.transmit(Address::Gateway(HAND), Address::Node(id), message);
+            let from = Address::Gateway(GatewayId { number: HAND.number - group.0, life: 1 });
+            self.transmit(from, Address::Node(id), message);
         }
     }
 
     fn finish(self) -> Outcome {
-        let views = self.directory().map_or(0, |directory| directory.view().epoch.0);
+        let views = self.directory().map_or(0, |directory| directory.newest().0);
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
         let sometimes = self.referees.sometimes();
         let objects = if self.wire.is_some() { self.start.objects.len() as u64 } else { 0 };

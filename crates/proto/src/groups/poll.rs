@@ -7,12 +7,14 @@ use super::GroupId;
 use super::vote::{
     Kind, Opinion, Outcome, Refusal, Tally, Vote, VoteCall, VoteClosed, VoteRequest, passes,
 };
+use crate::mutant::Mutant;
 use crate::object::NodeId;
 use crate::time::{Span, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How votes are held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollSettings {
     /// How long a ballot is open.
     pub open: Span,
@@ -109,7 +111,7 @@ pub enum PollOutput {
     Change(VoteClosed),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Ballot {
     call: VoteCall,
     group: GroupId,
@@ -117,14 +119,18 @@ struct Ballot {
     from: Option<GroupId>,
     /// Every voter, with what it said.
     votes: BTreeMap<NodeId, Option<Opinion>>,
+    /// What a mistake counts again.
+    again: Vec<Opinion>,
     deadline: Time,
     resend: Time,
 }
 
 /// Holds votes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Polls {
     settings: PollSettings,
+    #[serde(skip)]
+    mutant: Option<Mutant>,
     epoch: u64,
     groups: BTreeMap<GroupId, Vec<NodeId>>,
     /// Where every machine is, and since when.
@@ -145,6 +151,7 @@ impl Polls {
     pub fn new(settings: PollSettings) -> Polls {
         Polls {
             settings,
+            mutant: None,
             epoch: 0,
             groups: BTreeMap::new(),
             members: BTreeMap::new(),
@@ -154,6 +161,12 @@ impl Polls {
             ballots: BTreeMap::new(),
             next: 0,
         }
+    }
+
+    /// The same with a mistake in it, to try the referees.
+    #[must_use]
+    pub(crate) fn with_mutant(self, mutant: Option<Mutant>) -> Polls {
+        Polls { mutant, ..self }
     }
 
     /// What happens, and what is to be done about it.
@@ -263,7 +276,12 @@ impl Polls {
             group,
             from: (home != group).then_some(home),
             votes: votes.collect(),
-            deadline: now + self.settings.open,
+            again: Vec::new(),
+            deadline: if self.mutant == Some(Mutant::NoDeadline) {
+                Time(u64::MAX)
+            } else {
+                now + self.settings.open
+            },
             resend: now,
         }))
     }
@@ -280,19 +298,31 @@ impl Polls {
         let changes = groups.iter().filter_map(|group| self.changed.get(group));
         let pauses = changes.chain(self.ended.get(&subject)).map(|&last| last + between_changes);
         let free = pauses.chain([since + membership]).max().unwrap_or(now);
-        if free > now { Err(Refusal::TooSoon { wait: free - now }) } else { Ok(()) }
+        if free > now && self.mutant != Some(Mutant::NoHysteresis) {
+            Err(Refusal::TooSoon { wait: free - now })
+        } else {
+            Ok(())
+        }
     }
 
     /// Each voter once, and only in the ballot that the vote names.
     fn count(&mut self, now: Time, from: NodeId, vote: &Vote, out: &mut Vec<PollOutput>) {
-        let Some(ballot) = self.ballots.get_mut(&vote.ballot) else { return };
-        if from != vote.voter || vote.epoch != ballot.call.epoch {
+        let mut number = vote.ballot;
+        if self.mutant == Some(Mutant::LateVote) && !self.ballots.contains_key(&number) {
+            number = self.ballots.keys().next().copied().unwrap_or(number);
+        }
+        let Some(ballot) = self.ballots.get_mut(&number) else { return };
+        let wrong = vote.epoch != ballot.call.epoch && self.mutant != Some(Mutant::LateVote);
+        if from != vote.voter || wrong {
             return;
         }
-        let Some(said @ None) = ballot.votes.get_mut(&vote.voter) else { return };
-        *said = Some(vote.opinion);
+        match ballot.votes.get_mut(&vote.voter) {
+            Some(said @ None) => *said = Some(vote.opinion),
+            Some(_) if self.mutant == Some(Mutant::VoteTwice) => ballot.again.push(vote.opinion),
+            _ => return,
+        }
         if ballot.votes.values().all(Option::is_some) {
-            self.close(now, vote.ballot, false, out);
+            self.close(now, number, false, out);
         }
     }
 
@@ -306,8 +336,9 @@ impl Polls {
 
     fn close(&mut self, now: Time, number: u64, void: bool, out: &mut Vec<PollOutput>) {
         let Some(ballot) = self.ballots.remove(&number) else { return };
-        let Ballot { call, group, from, votes, .. } = ballot;
+        let Ballot { call, group, from, votes, again, .. } = ballot;
         let mut tally = Tally::default();
+        again.into_iter().for_each(|opinion| tally.add(opinion));
         for said in votes.values() {
             tally.add(said.unwrap_or(Opinion::Abstain));
         }
@@ -334,6 +365,9 @@ impl Polls {
     fn call(&mut self, now: Time, out: &mut Vec<PollOutput>) {
         for ballot in self.ballots.values_mut().filter(|ballot| now >= ballot.resend) {
             ballot.resend = now + Span(self.settings.resend.0.max(1));
+            if self.mutant == Some(Mutant::NoDeadline) {
+                ballot.resend = Time(u64::MAX);
+            }
             let call = ballot.call;
             let silent = ballot.votes.iter().filter(|(_, said)| said.is_none());
             out.extend(silent.map(|(&to, _)| PollOutput::Call { to, call }));

@@ -31,6 +31,17 @@ impl Tolerance {
     pub const WITHIN: Tolerance = Tolerance { position: 4, rotation: 0.001 };
     /// Between groups, which see each other late: a decimetre, five degrees.
     pub const BETWEEN: Tolerance = Tolerance { position: 410, rotation: 0.044 };
+
+    /// Are two states as near to each other as this?
+    #[must_use]
+    pub fn holds(&self, a: &State, b: &State) -> bool {
+        let near = |axis: usize| a.position[axis].abs_diff(b.position[axis]) <= self.position;
+        let (p, q) = (a.rotation.quaternion(), b.rotation.quaternion());
+        // Both signs of a quaternion are the same rotation. The same bits are not apart at all,
+        // though the product of rounded numbers may not be 1.
+        let chord = (2.0 - 2.0 * p.dot(q).abs()).max(0.0).sqrt();
+        (0..3).all(near) && (a.rotation == b.rotation || chord <= self.rotation)
+    }
 }
 
 /// What reports come to.
@@ -54,7 +65,7 @@ pub fn settle(reports: &[Report], tolerance: &Tolerance) -> Option<Settled> {
         (std::cmp::Reverse(report.weight), report.from, report.state)
     });
     let first = reports.first()?.state;
-    if reports.iter().all(|report| within(&first, &report.state, tolerance)) {
+    if reports.iter().all(|report| tolerance.holds(&first, &report.state)) {
         return Some(Settled { state: first, corrected: Vec::new() });
     }
     let state = mean(&reports);
@@ -63,15 +74,6 @@ pub fn settle(reports: &[Report], tolerance: &Tolerance) -> Option<Settled> {
     corrected.sort_unstable();
     corrected.dedup();
     Some(Settled { state, corrected })
-}
-
-fn within(a: &State, b: &State, tolerance: &Tolerance) -> bool {
-    let near = |axis: usize| a.position[axis].abs_diff(b.position[axis]) <= tolerance.position;
-    let (p, q) = (a.rotation.quaternion(), b.rotation.quaternion());
-    // Both signs of a quaternion are the same rotation. The same bits are not apart at all, though
-    // the product of rounded numbers may not be 1.
-    let chord = (2.0 - 2.0 * p.dot(q).abs()).max(0.0).sqrt();
-    (0..3).all(near) && (a.rotation == b.rotation || chord <= tolerance.rotation)
 }
 
 /// There is a first report, and no weight is 0.

@@ -9,6 +9,7 @@ use crate::object::NodeId;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What a leader knows.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub(super) struct Lead {
     ready: bool,
     /// What sources want to happen, by their numbers.
     inputs: BTreeMap<Source, BTreeMap<u64, Vec<Input>>>,
+    /// The first inputs of groups that were never heard of.
+    greetings: BTreeMap<Source, Inputs>,
 }
 
 /// Between two ticks.
@@ -40,8 +43,9 @@ fn period(rate: u32) -> Span {
 }
 
 impl Lead {
-    pub(super) fn new(view: &View, me: Member, now: Time) -> Lead {
-        let leads = view.leader() == Some(me);
+    pub(super) fn new(view: &View, me: Member, now: Time, mutant: Option<Mutant>) -> Lead {
+        let second = view.ring.get(1) == Some(&me) && mutant == Some(Mutant::TwoLeaders);
+        let leads = view.leader() == Some(me) || second;
         Lead { leads, due: now, committed_at: now, dilation: 1000, ..Lead::default() }
     }
 
@@ -71,7 +75,7 @@ impl Node {
             return;
         }
         if let Some(resume) = self.lead.resume.clone() {
-            self.send(flush.from.node, Message::Resume(resume), out);
+            self.send_resume(&view, flush.from, resume, out);
             return;
         }
         self.lead.flushes.insert(flush.from.node, flush);
@@ -81,15 +85,22 @@ impl Node {
         // One who was not in the base view has nothing to say about how far it came.
         let told = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
         let Some(last) = told.max_by_key(|last| last.tick).cloned() else { return };
-        let resume = Resume { epoch: view.epoch, last };
+        let resume = Resume { epoch: view.epoch, last, before: Vec::new() };
         self.lead.resume = Some(resume.clone());
-        for node in view.nodes().collect::<Vec<_>>() {
-            self.send(node, Message::Resume(resume.clone()), out);
+        for &member in &view.ring {
+            self.send_resume(&view, member, resume.clone(), out);
         }
     }
 
+    fn send_resume(&mut self, view: &View, to: Member, resume: Resume, out: &mut Vec<Output>) {
+        let new = !view.base_ring.contains(&to);
+        let before = if new { self.history(resume.last.tick) } else { Vec::new() };
+        self.send(to.node, Message::Resume(Resume { before, ..resume }), out);
+    }
+
     pub(super) fn lead_done(&mut self, now: Time, done: Done, out: &mut Vec<Output>) {
-        if !self.lead.leads || done.epoch != self.seen {
+        let old = done.epoch != self.seen && self.mutant != Some(Mutant::OldEpoch);
+        if !self.lead.leads || old {
             return;
         }
         let stale = self.mutant == Some(Mutant::StaleDone);
@@ -157,10 +168,16 @@ impl Node {
 
     /// A source wants something to happen. What came before, and what comes too early, waits at
     /// the source.
-    pub(super) fn lead_inputs(&mut self, inputs: Inputs) {
+    pub(super) fn lead_inputs(&mut self, inputs: Inputs, out: &mut Vec<Output>) {
         let Some(settled) = &self.settled else { return };
         let heard = settled.last.heard_of(inputs.source);
-        if !self.lead.leads {
+        if !self.lead.leads || settled.view.group != inputs.group {
+            return;
+        }
+        if let Source::Group(of) = inputs.source
+            && self.answer_group(of, out).is_none()
+        {
+            // It must greet first.
             return;
         }
         let waiting = self.lead.inputs.entry(inputs.source).or_default();
@@ -171,12 +188,32 @@ impl Node {
         }
     }
 
+    /// Another group, of which nothing was heard yet, tells what is at home in it.
+    pub(super) fn lead_greeted(&mut self, inputs: Inputs, out: &mut Vec<Output>) {
+        if let Source::Group(of) = inputs.source
+            && self.lead.leads
+            && self.settled.as_ref().is_some_and(|it| it.view.group == inputs.group)
+            && inputs.group != of
+            && self.answer_group(of, out).is_none()
+            && !self.has_ended(of)
+        {
+            self.lead.greetings.insert(inputs.source, inputs);
+        }
+    }
+
     /// What happens with the next commit: of every source what follows without a gap on what was
     /// heard of it. An earlier life of a gateway is forgotten.
     fn take_inputs(&mut self) -> (Vec<Input>, Vec<(Source, u64)>) {
         let last = self.settled.as_ref().map(|settled| settled.last.heard.clone());
         let mut heard: BTreeMap<Source, u64> = last.unwrap_or_default().into_iter().collect();
+        heard.retain(|source, _| !matches!(source, Source::Group(of) if self.is_history(*of)));
         let mut taken = Vec::new();
+        for (source, greeting) in std::mem::take(&mut self.lead.greetings) {
+            if let Entry::Vacant(fresh) = heard.entry(source) {
+                fresh.insert(greeting.first);
+                taken.extend(greeting.inputs.into_iter().flatten());
+            }
+        }
         for (source, waiting) in std::mem::take(&mut self.lead.inputs) {
             if heard.keys().any(|known| known.ends(source)) {
                 continue;
@@ -242,6 +279,11 @@ impl Node {
             out.push(Output::Publish(commit.clone()));
             self.serve.tell(commit, out);
         }
+    }
+
+    /// How much has been collected; for those who watch.
+    pub(super) fn lead_progress(&self) -> u64 {
+        (self.lead.flushes.len() + self.lead.dones.len() * 1000) as u64
     }
 
     /// The last tick that will never be taken back, as far as this member knows.

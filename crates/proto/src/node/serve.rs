@@ -11,7 +11,7 @@ use crate::view::View;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Ticks that a member keeps: ten seconds at 60 per second.
-const KEPT: usize = 600;
+pub(super) const KEPT: usize = 600;
 
 /// Every so many ticks, shares of the world are told.
 const SHARE_EVERY: u64 = 16;
@@ -34,7 +34,7 @@ struct Known {
 /// What a member knows about its followers, and what it tells them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Serve {
-    kept: VecDeque<Commit>,
+    pub(super) kept: VecDeque<Commit>,
     followers: BTreeMap<GatewayId, Known>,
 }
 
@@ -57,14 +57,23 @@ impl Serve {
     pub(super) fn tell(&self, commit: &Commit, out: &mut Vec<Output>) {
         for follower in self.followers.keys() {
             let message = Message::Published(commit.clone());
-            out.push(Output::Send(Address::Gateway(*follower), message));
+            out.push(Output::Send(address(*follower), message));
         }
     }
+}
+
+/// Where a follower is: one that speaks for its group is a node.
+fn address(follower: GatewayId) -> Address {
+    follower.node().map_or(Address::Gateway(follower), Address::Node)
 }
 
 impl Node {
     /// Somebody follows; if it has missed ticks, the leader tells them again.
     pub(super) fn followed(&mut self, now: Time, follow: Follow, out: &mut Vec<Output>) {
+        let group = self.settled.as_ref().map(|settled| settled.view.group);
+        if group != Some(follow.group) {
+            return;
+        }
         let serve = &mut self.serve;
         serve.followers.retain(|_, known| now - known.heard <= PATIENCE);
         if serve.followers.len() >= FOLLOWERS_MAX && !serve.followers.contains_key(&follow.from) {
@@ -72,11 +81,18 @@ impl Node {
         }
         let known = Known { heard: now, needs_all: follow.have.is_none() };
         serve.followers.insert(follow.from, known);
-        let (Some(have), Some(published)) = (follow.have, self.lead_published()) else { return };
+        let mut published = self.lead_published();
+        if follow.from.node().is_some() && published.is_none() {
+            // A leader asks for what was before its time. The tick before the last that was
+            // committed is published: the leader waits for that.
+            let last = self.settled.as_ref().map_or(0, |settled| settled.last.tick.0);
+            published = last.checked_sub(1).map(Tick);
+        }
+        let (Some(have), Some(published)) = (follow.have, published) else { return };
         let missed = self.serve.kept.iter().filter(|c| c.tick > have && c.tick <= published);
         for commit in missed.take(AT_ONCE) {
             let message = Message::Published(commit.clone());
-            out.push(Output::Send(Address::Gateway(follow.from), message));
+            out.push(Output::Send(address(follow.from), message));
         }
     }
 
@@ -103,7 +119,7 @@ impl Node {
                 objects: held.mine.values().copied().collect(),
                 heard: commit.heard.clone(),
             };
-            out.push(Output::Send(Address::Gateway(*follower), Message::Share(share)));
+            out.push(Output::Send(address(*follower), Message::Share(share)));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From tick to tick: bundles out, bundles in, done, commit.
 
+use super::serve::KEPT;
 use super::{Address, Node, Output, Phase, Settled};
 use crate::held::{Held, Objects};
 use crate::message::{Bundle, Commit, Done, Message, Resume};
@@ -7,7 +8,7 @@ use crate::mutant::Mutant;
 use crate::object::{NodeId, digest};
 use crate::round::{Means, Round};
 use crate::time::{Tick, Time};
-use crate::view::{View, buddy};
+use crate::view::{Epoch, View, buddy};
 
 impl Node {
     /// The leader says where the view goes on from.
@@ -24,7 +25,10 @@ impl Node {
                 }
                 settled.hand_out(&view, self.me.node, self.mutant)
             }
-            None => Default::default(),
+            None => {
+                self.serve.kept = resume.before.into_iter().take(KEPT).collect();
+                Objects::default()
+            }
         };
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
@@ -65,7 +69,7 @@ impl Node {
     }
 
     pub(super) fn bundle(&mut self, now: Time, bundle: Bundle, out: &mut Vec<Output>) {
-        if bundle.epoch != self.seen {
+        if bundle.epoch != self.seen && self.mutant != Some(Mutant::OldEpoch) {
             return;
         }
         let from = bundle.from;
@@ -87,7 +91,7 @@ impl Node {
                     answer(self.told.get(&from), from, out);
                 }
             }
-            Phase::Out => {}
+            Phase::Out | Phase::Leaving(_) => {}
         }
     }
 
@@ -128,7 +132,12 @@ impl Node {
         let digest = digest(complete.held.mine.values());
         let done =
             Done { epoch: view.epoch, tick: round.tick, from: self.me.node, touches, digest };
-        self.send(leader.node, Message::Done(done), out);
+        let second = view.ring.get(1).filter(|_| self.mutant == Some(Mutant::TwoLeaders));
+        let second = second.map(|member| member.node);
+        self.send(leader.node, Message::Done(done.clone()), out);
+        if let Some(second) = second {
+            self.send(second, Message::Done(done), out);
+        }
     }
 
     /// The leader says what holds.
@@ -159,6 +168,31 @@ impl Node {
         let round = Round::tick(&means, &settled.held, settled.last.tick, self.timing.rate);
         self.phase = Phase::Running { view, round: Box::new(round) };
         self.begin(now, out);
+    }
+
+    /// The newest view that it has seen; for those who watch.
+    #[must_use]
+    pub fn seen(&self) -> Epoch {
+        self.seen
+    }
+
+    /// All that a message of the present view can change, in a few numbers; for those who watch
+    /// whether one of an older view changes anything.
+    #[must_use]
+    pub fn progress(&self) -> [u64; 7] {
+        let (phase, round) = match &self.phase {
+            Phase::Out => (0, None),
+            Phase::Flushing(_) => (1, None),
+            Phase::Refreshing { round, .. } => (2, Some(round)),
+            Phase::Running { round, .. } => (3, Some(round)),
+            Phase::Leaving(_) => (4, None),
+        };
+        let settled = self.settled.as_ref().map_or(0, |settled| settled.last.tick.0 + 1);
+        let incoming = round.map_or(0, |round| round.incoming.len() as u64);
+        let complete = round.map_or(0, |round| u64::from(round.complete.is_some()));
+        let early = self.early.len() as u64;
+        let tick = round.map_or(0, |round| round.tick.0);
+        [phase, tick, incoming, complete, settled, early, self.lead_progress()]
     }
 
     /// The tick that it waits for the end of; for those who watch.

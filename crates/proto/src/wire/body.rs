@@ -31,6 +31,14 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Follow(_) => Kind::Follow,
         Message::Published(_) => Kind::Event,
         Message::Share(_) => Kind::Share,
+        Message::Ping { .. } | Message::Pong { .. } => Kind::Ping,
+        Message::Delays(_) => Kind::Lease,
+        Message::Peers(_) => Kind::View,
+        Message::VoteRequest { .. } | Message::VoteCall(_) => Kind::Vote,
+        Message::Vote(_) | Message::VoteClosed(_) => Kind::Vote,
+        Message::MayLeave(_) | Message::Leave { .. } => Kind::Stable,
+        Message::Greet(_) => Kind::HomeState,
+        Message::Heard { .. } => Kind::Decide,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::machine::Role;
 use super::{Cluster, What};
 use crate::faults::Faults;
-use jostle_proto::{Address, Member, Node, NodeId, Time};
+use jostle_proto::{Address, Member, Node, NodeId, Time, View};
 
 /// Nodes that a cluster has at most when new ones come.
 const NODES_MAX: u32 = 8;
@@ -38,6 +38,7 @@ impl Cluster {
         }
         if self.dice.once_in_million(directory_pause) {
             let until = self.soon(1_000_000);
+            self.referees.directory_down(until.0 - self.now.0);
             self.machines.entry(Address::Directory).and_modify(|machine| machine.paused = until);
         }
         if self.dice.once_in_million(crash) {
@@ -46,6 +47,7 @@ impl Cluster {
         if self.dice.once_in_million(join) && self.nodes < NODES_MAX {
             self.add_node();
         }
+        self.site_fate();
     }
 
     /// Kills a node, if the cluster can bear it: one between two stable views (the budget that one
@@ -53,8 +55,10 @@ impl Cluster {
     fn crash(&mut self) {
         let id = self.any_node();
         let Some(directory) = self.directory() else { return };
-        let view = directory.view();
-        let whole = directory.is_stable()
+        let of_its_group = |(view, _): &(&View, bool)| view.nodes().any(|node| node == id);
+        let found = directory.views().find(of_its_group).or_else(|| directory.views().next());
+        let Some((view, stable)) = found else { return };
+        let whole = stable
             && view.ring.len() > 1
             && view.ring.iter().all(|member| {
                 let node = self.node(member.node);
@@ -83,11 +87,13 @@ impl Cluster {
     /// A node that died comes back in its next life, with nothing in its hands.
     pub(super) fn revive(&mut self, id: NodeId) {
         let (shapes, timing) = (self.start.shapes.clone(), self.timing);
-        let mutant = self.options.mutant;
+        let Some(life) = self.machines.get(&Address::Node(id)).map(|machine| machine.life + 1)
+        else {
+            return;
+        };
+        let fresh = self.fit_out(Node::new(Member { node: id, life }, shapes, timing));
         if let Some(machine) = self.machines.get_mut(&Address::Node(id)) {
-            machine.life += 1;
-            let member = Member { node: id, life: machine.life };
-            let fresh = Node::new(member, shapes, timing).with_mutant(mutant);
+            machine.life = life;
             machine.role = Some(Role::Node(Box::new(fresh)));
             machine.alarm += 1;
             let alarm = machine.alarm;

@@ -22,6 +22,19 @@ impl Role {
         }
     }
 
+    /// How far a node is, if this message belongs to an older view than it has seen.
+    pub(super) fn progress_before(&self, message: &Message) -> Option<[u64; 7]> {
+        let Role::Node(node) = self else { return None };
+        message.epoch().filter(|epoch| *epoch < node.seen()).and_then(|_| self.progress())
+    }
+
+    pub(super) fn progress(&self) -> Option<[u64; 7]> {
+        match self {
+            Role::Directory(_) => None,
+            Role::Node(node) => Some(node.progress()),
+        }
+    }
+
     pub(super) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Role::Directory(directory) => directory.wake(now, out),

@@ -32,14 +32,23 @@ impl OneMachine {
         self.last.0
     }
 
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
     pub(super) fn collisions(&self) -> u64 {
         self.collisions
     }
 
-    pub(super) fn published(&mut self, commit: &Commit, said: &mut Vec<(&'static str, String)>) {
+    /// Says whether it is a new tick.
+    pub(super) fn published(
+        &mut self,
+        commit: &Commit,
+        said: &mut Vec<(&'static str, String)>,
+    ) -> bool {
         let tick = commit.tick;
         if tick == Tick(0) {
-            return;
+            return false;
         }
         if tick <= self.last {
             let same = self
@@ -49,12 +58,12 @@ impl OneMachine {
             if !same {
                 said.push(("C3", format!("tick {} was published in other words", tick.0)));
             }
-            return;
+            return false;
         }
         if tick != self.last.next() {
             said.push(("C3", format!("tick {} came after {}", tick.0, self.last.0)));
             self.last = tick;
-            return;
+            return false;
         }
         advance(&mut self.objects, self.last, self.rate);
         let objects: Vec<Object> = self.objects.values().copied().collect();
@@ -72,6 +81,7 @@ impl OneMachine {
         if self.told.len() > 4 {
             self.told.pop_first();
         }
+        true
     }
 }
 

@@ -4,6 +4,7 @@
 use jostle_proto::{Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
 use std::collections::BTreeMap;
 
+#[derive(Default)]
 pub(super) struct OneOwner {
     /// For each of the newest ticks: whom an object was given to.
     given: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, NodeId>>,
@@ -11,29 +12,23 @@ pub(super) struct OneOwner {
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, Object>>,
     /// Who reported a pair.
     reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
-    objects: usize,
+    /// The last tick whose owners were counted.
+    counted: (Epoch, Tick),
 }
 
 impl OneOwner {
-    pub(super) fn new(objects: &[Object]) -> OneOwner {
-        OneOwner {
-            given: BTreeMap::new(),
-            told: BTreeMap::new(),
-            reported: BTreeMap::new(),
-            objects: objects.len(),
-        }
-    }
-
+    /// `objects` are in the world as far as it is published.
     pub(super) fn sent(
         &mut self,
         to: Address,
         message: &Message,
+        objects: usize,
         said: &mut Vec<(&'static str, String)>,
     ) {
         match (message, to) {
             (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
             (Message::Done(done), _) => self.done(done, said),
-            (Message::Commit(commit), _) => self.committed(commit, said),
+            (Message::Commit(commit), _) => self.committed(commit, objects, said),
             _ => {}
         }
         while self.given.len() > 4 {
@@ -60,9 +55,6 @@ impl OneOwner {
                 said.push(("A2", format!("tick {}: {what}", bundle.tick.0)));
             }
         }
-        if given.len() > self.objects {
-            said.push(("A2", format!("tick {}: more objects than there are", bundle.tick.0)));
-        }
         let told = self.told.entry(key).or_default();
         let copies = bundle.entrusted.iter().map(|(_, object)| object);
         let whole = bundle.backup.iter().chain(&bundle.transfers).chain(&bundle.ghosts);
@@ -75,13 +67,24 @@ impl OneOwner {
     }
 
     /// Everybody has told what they hold: nothing may be missing. (One who is alone tells nobody.)
-    fn committed(&self, commit: &Commit, said: &mut Vec<(&'static str, String)>) {
-        if let Some(given) = self.given.get(&(commit.epoch, commit.tick))
-            && given.len() < self.objects
+    /// When a tick is committed first, the one before it is published.
+    fn committed(
+        &mut self,
+        commit: &Commit,
+        objects: usize,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        let key = (commit.epoch, commit.tick);
+        if key <= self.counted {
+            return;
+        }
+        self.counted = key;
+        if let Some(given) = self.given.get(&key)
+            && given.len() != objects
         {
-            let held = given.len();
-            let what = format!("{held} of {} objects have an owner", self.objects);
-            said.push(("A5", format!("tick {}: {what}", commit.tick.0)));
+            let rule = if given.len() > objects { "A2" } else { "A5" };
+            let what = format!("{} of {objects} objects have an owner", given.len());
+            said.push((rule, format!("tick {}: {what}", commit.tick.0)));
         }
     }
 

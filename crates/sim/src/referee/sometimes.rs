@@ -1,7 +1,9 @@
 //! What must happen now and then in a campaign: a storm in which it never does proves nothing
 //! about it.
 
-use jostle_proto::{Address, Epoch, Message, ObjectId, Tick, View};
+use jostle_proto::{
+    Address, Epoch, GroupId, Message, ObjectId, Outcome, Tally, Tick, View, VoteClosed,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often things happened that are rare and matter.
@@ -27,13 +29,35 @@ pub struct Sometimes {
     pub taken_back: u64,
     /// A group had too much to do for its rate.
     pub slowed: u64,
+    /// A group was founded beside others.
+    pub several_groups: u64,
+    /// A group had as many members as it may.
+    pub full_groups: u64,
+    /// A vote passed.
+    pub votes_passed: u64,
+    /// A vote came to nothing.
+    pub votes_refused: u64,
+    /// Voters were of different opinions.
+    pub votes_split: u64,
+    /// A node went from one group to another.
+    pub changed_group: u64,
+    /// A group ended.
+    pub groups_ended: u64,
+    /// Another node speaks for a group.
+    pub relay_changed: u64,
+    /// A group decided about another one's object.
+    pub kicks_between: u64,
+    /// The directory died.
+    pub directory_crashes: u64,
+    /// The directory died while a view was not stable.
+    pub directory_in_change: u64,
 }
 
 impl Sometimes {
     /// The counts with their names.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 10] {
-        [
+    pub fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![
             ("leader crashes", self.leader_crashes),
             ("views in a row", self.views_in_a_row),
             ("caught up", self.caught_up),
@@ -44,6 +68,17 @@ impl Sometimes {
             ("came back", self.came_back),
             ("taken back", self.taken_back),
             ("slowed", self.slowed),
+            ("several groups", self.several_groups),
+            ("full groups", self.full_groups),
+            ("votes passed", self.votes_passed),
+            ("votes refused", self.votes_refused),
+            ("votes split", self.votes_split),
+            ("changed group", self.changed_group),
+            ("groups ended", self.groups_ended),
+            ("relay changed", self.relay_changed),
+            ("kicks between", self.kicks_between),
+            ("directory crashes", self.directory_crashes),
+            ("directory in change", self.directory_in_change),
         ]
     }
 
@@ -61,6 +96,17 @@ impl Sometimes {
             came_back: self.came_back + other.came_back,
             taken_back: self.taken_back + other.taken_back,
             slowed: self.slowed + other.slowed,
+            several_groups: self.several_groups + other.several_groups,
+            full_groups: self.full_groups + other.full_groups,
+            votes_passed: self.votes_passed + other.votes_passed,
+            votes_refused: self.votes_refused + other.votes_refused,
+            votes_split: self.votes_split + other.votes_split,
+            changed_group: self.changed_group + other.changed_group,
+            groups_ended: self.groups_ended + other.groups_ended,
+            relay_changed: self.relay_changed + other.relay_changed,
+            kicks_between: self.kicks_between + other.kicks_between,
+            directory_crashes: self.directory_crashes + other.directory_crashes,
+            directory_in_change: self.directory_in_change + other.directory_in_change,
         }
     }
 }
@@ -69,8 +115,9 @@ impl Sometimes {
 #[derive(Default)]
 pub(super) struct Watch {
     pub(super) sometimes: Sometimes,
-    last_view: Option<View>,
+    last_views: BTreeMap<GroupId, View>,
     stable: BTreeSet<Epoch>,
+    ballots: BTreeSet<u64>,
     /// Whom an object was told to, in the newest ticks.
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, u32>>,
 }
@@ -83,7 +130,7 @@ impl Watch {
                 self.stable.insert(*epoch);
             }
             Message::Resume(resume) => {
-                if let Some(view) = &self.last_view
+                if let Some(view) = self.last_views.get(&resume.last.group)
                     && view.epoch == resume.epoch
                     && resume.last.epoch < resume.epoch
                     && matches!(to, Address::Node(_))
@@ -91,6 +138,7 @@ impl Watch {
                     self.sometimes.caught_up += u64::from(!resume.last.touches.is_empty());
                 }
             }
+            Message::VoteClosed(closed) => self.closed(closed),
             Message::Reset { .. } => self.sometimes.came_back += 1,
             Message::Bundle(bundle) if !bundle.answer => {
                 self.sometimes.transfers += bundle.transfers.len() as u64;
@@ -110,8 +158,10 @@ impl Watch {
     }
 
     fn view(&mut self, view: &View) {
-        let Some(last) = &self.last_view else {
-            self.last_view = Some(view.clone());
+        let Some(last) = self.last_views.get(&view.group) else {
+            self.last_views.insert(view.group, view.clone());
+            let groups = self.last_views.len() as u64;
+            self.sometimes.several_groups += u64::from(groups > 1);
             return;
         };
         if last.epoch >= view.epoch {
@@ -123,6 +173,23 @@ impl Watch {
         self.sometimes.taken_back += u64::from(unstable && suspected);
         let newcomer = view.leader().is_some_and(|leader| leader.node.0 != 0);
         self.sometimes.newcomer_leads += u64::from(newcomer);
-        self.last_view = Some(view.clone());
+        self.sometimes.full_groups += u64::from(view.ring.len() == 5);
+        let relays = view.leader() != last.leader() && self.last_views.len() > 1;
+        self.sometimes.relay_changed += u64::from(relays);
+        self.last_views.insert(view.group, view.clone());
+    }
+
+    fn closed(&mut self, closed: &VoteClosed) {
+        if !self.ballots.insert(closed.ballot) {
+            return;
+        }
+        let Tally { include, abstain, reject } = closed.tally;
+        let split = [include, abstain, reject].iter().filter(|count| **count > 0).count() > 1;
+        self.sometimes.votes_split += u64::from(split);
+        match closed.outcome {
+            Outcome::Passed => self.sometimes.votes_passed += 1,
+            Outcome::Failed => self.sometimes.votes_refused += 1,
+            Outcome::Void => {}
+        }
     }
 }

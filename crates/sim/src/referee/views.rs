@@ -1,7 +1,7 @@
 //! E1 to E4: views count up, have one leader, are made so that nobody's objects are lost, and give
 //! every region to a member.
 
-use jostle_proto::{Address, Commit, Epoch, Message, NodeId, Tick, View};
+use jostle_proto::{Address, Commit, Epoch, GroupId, Message, NodeId, Tick, View};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
@@ -11,9 +11,37 @@ pub(super) struct Views {
     leaders: BTreeMap<Epoch, NodeId>,
     /// The newest ticks as they were committed.
     committed: BTreeMap<(Epoch, Tick), Commit>,
+    /// The newest stable view of each group.
+    stable: BTreeMap<GroupId, Epoch>,
 }
 
 impl Views {
+    /// The group that a view is of.
+    pub(super) fn group(&self, epoch: Epoch) -> Option<GroupId> {
+        self.views.get(&epoch).map(|view| view.group)
+    }
+
+    /// E2: a member is in at most one group's newest stable view.
+    fn stable(&mut self, epoch: Epoch, said: &mut Vec<(&'static str, String)>) {
+        let Some(view) = self.views.get(&epoch) else { return };
+        let newest = self.stable.entry(view.group).or_insert(epoch);
+        *newest = (*newest).max(epoch);
+        for (group, other) in &self.stable {
+            let Some(other) = self.views.get(other).filter(|_| *group != view.group) else {
+                continue;
+            };
+            if let Some(both) = view.ring.iter().find(|member| other.has(**member)) {
+                let (node, a, b) = (both.node.0, view.group.0, group.0);
+                said.push(("E2", format!("node {node} is in groups {a} and {b}")));
+            }
+        }
+    }
+
+    /// A group has ended.
+    pub(super) fn ended(&mut self, group: GroupId) {
+        self.stable.remove(&group);
+    }
+
     pub(super) fn sent(
         &mut self,
         from: Address,
@@ -22,6 +50,7 @@ impl Views {
     ) {
         match message {
             Message::View(view) => self.view(view, said),
+            Message::StableKept(epoch) => self.stable(*epoch, said),
             Message::Commit(commit) => {
                 if let Address::Node(node) = from {
                     let leader = *self.leaders.entry(commit.epoch).or_insert(node);
@@ -36,7 +65,7 @@ impl Views {
                     let what = format!("tick {} was committed in two ways", commit.tick.0);
                     said.push(("E2", what));
                 }
-                while self.committed.len() > 8 {
+                while self.committed.len() > 64 {
                     self.committed.pop_first();
                 }
             }

@@ -1,0 +1,192 @@
+//! The views of one group: the newest, and the last stable one that it is made from.
+
+use super::{Directory, Grouping};
+use crate::groups::GroupId;
+use crate::message::Message;
+use crate::mutant::Mutant;
+use crate::node::{Address, Output};
+use crate::object::NodeId;
+use crate::space::{Tree, TreeError};
+use crate::state::Block;
+use crate::time::{Span, Time};
+use crate::view::{Epoch, Member, View, buddy};
+use serde::{Deserialize, Serialize};
+
+/// A member that is to leave is waited for so long; then it stays after all.
+const LEAVING: Span = Span::from_ms(3000);
+
+/// The views of a group.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Chain {
+    pub(super) stable: View,
+    pub(super) current: View,
+    /// When the newest view was made.
+    changed: Time,
+    /// A member that is to go although it lives, and until when that holds.
+    pub(super) leaving: Option<(Member, Time)>,
+}
+
+impl Chain {
+    /// A group that begins.
+    pub(super) fn new(group: GroupId, founder: Member, now: Time) -> Chain {
+        let view = View { group, ..View::first(founder) };
+        Chain { stable: view.clone(), current: view, changed: now, leaving: None }
+    }
+
+    /// Was a view of it ever stable? If not, nothing has happened in it.
+    pub(super) fn has_run(&self) -> bool {
+        self.stable.epoch > Epoch(0)
+    }
+
+    pub(super) fn is_stable(&self) -> bool {
+        self.current.epoch == self.stable.epoch && self.has_run()
+    }
+
+    /// Somebody is to go.
+    pub(super) fn leave(&mut self, now: Time, member: Member) {
+        self.leaving = Some((member, now + LEAVING));
+    }
+}
+
+impl Directory {
+    pub(super) fn record(&mut self, now: Time, epoch: Epoch, from: Member, out: &mut Vec<Output>) {
+        let mut chains = self.kept.chains.values_mut();
+        let Some(chain) = chains.find(|chain| chain.current.epoch == epoch) else { return };
+        if epoch == Epoch(0) || chain.current.leader() != Some(from) {
+            return;
+        }
+        let fresh = chain.stable.epoch != epoch;
+        if fresh {
+            for gone in chain.stable.ring.iter().filter(|member| !chain.current.has(**member)) {
+                let over = self.kept.over.entry(gone.node).or_insert(gone.life);
+                *over = (*over).max(gone.life);
+                if chain.leaving.is_some_and(|(member, _)| member == *gone) {
+                    chain.leaving = None;
+                }
+            }
+            chain.stable = chain.current.clone();
+        }
+        out.push(Output::Send(Address::Node(from.node), Message::StableKept(epoch)));
+        if fresh {
+            self.regroup(now, out);
+        }
+    }
+
+    /// The only member of a group, in which nothing is at home, ends it.
+    pub(super) fn end(&mut self, now: Time, epoch: Epoch, from: Member, out: &mut Vec<Output>) {
+        let ends = |chain: &Chain| {
+            chain.is_stable() && chain.stable.epoch == epoch && chain.stable.ring == [from]
+        };
+        let ended = self.kept.chains.iter().find(|(_, chain)| ends(chain));
+        // The group that the world began with goes on for as long as the world.
+        let Some(group) = ended.map(|(&group, _)| group).filter(|&group| group != GroupId(0))
+        else {
+            return;
+        };
+        self.kept.chains.remove(&group);
+        self.kept.over.insert(from.node, from.life);
+        self.hear(now, from, out);
+        self.regroup(now, out);
+    }
+
+    /// Makes new views where the members that can be heard are others than those of the newest.
+    pub(super) fn reconsider(&mut self, now: Time, out: &mut Vec<Output>) {
+        let groups: Vec<GroupId> = self.kept.chains.keys().copied().collect();
+        for group in groups {
+            self.renew(now, group, out);
+        }
+    }
+
+    /// A new view for a group if nothing is lost by it: whoever is left out of the stable view has
+    /// a buddy who is not.
+    fn renew(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
+        let Some(chain) = self.kept.chains.get(&group) else { return };
+        let first = chain.current.epoch == Epoch(0);
+        if !first && now - chain.changed < self.timing.settle {
+            return;
+        }
+        let leaving = chain.leaving.filter(|(_, until)| now < *until).map(|(member, _)| member);
+        let found = self.ring_of(now, chain, leaving).or_else(|| {
+            // The one that is to leave stays until it can be spared.
+            leaving.and_then(|_| self.ring_of(now, chain, None))
+        });
+        let Some(ring) = found else { return };
+        if !first && ring == chain.current.ring {
+            return;
+        }
+        let Ok(tree) = self.tree_for(chain, &ring) else { return };
+        let (base, base_ring) = (chain.stable.epoch, chain.stable.ring.clone());
+        let epoch = Epoch(self.kept.epoch.0 + 1);
+        let view = View { group, epoch, base, base_ring, ring, tree };
+        self.kept.epoch = epoch;
+        if let Some(chain) = self.kept.chains.get_mut(&group) {
+            (chain.current, chain.changed) = (view.clone(), now);
+        }
+        for member in view.ring {
+            self.remind(member, Epoch(0), out);
+        }
+    }
+
+    /// Who would be in a group now; none if something would be lost.
+    fn ring_of(&self, now: Time, chain: &Chain, leaving: Option<Member>) -> Option<Vec<Member>> {
+        let stable = &chain.stable.ring;
+        let stays = |member: &&Member| self.is_alive(now, member) && leaving != Some(**member);
+        let mut ring: Vec<Member> = stable.iter().filter(stays).copied().collect();
+        let safe = stable.iter().filter(|member| !ring.contains(member)).all(|gone| {
+            let heir = buddy(stable, gone.node);
+            heir.is_some_and(|heir| ring.iter().any(|member| member.node == heir))
+        });
+        let safe = safe || self.mutant == Some(Mutant::CarelessDirectory);
+        if ring.is_empty() || !safe {
+            return None;
+        }
+        let size_max = match self.kept.grouping {
+            Grouping::Together => usize::MAX,
+            Grouping::ByDelay(rules) => rules.polls.size_max,
+        };
+        let over = |member: &Member| {
+            self.kept.over.get(&member.node).is_some_and(|&over| member.life <= over)
+        };
+        for (&node, known) in &self.kept.known {
+            let member = Member { node, life: known.life };
+            let comes = known.group == Some(chain.stable.group) && !stable.contains(&member);
+            if comes && ring.len() < size_max && self.is_alive(now, &member) && !over(&member) {
+                ring.push(member);
+            }
+        }
+        Some(ring)
+    }
+
+    /// The regions of the stable view, changed only where members come and go. Nobody tells the
+    /// directory where objects are; it takes the world to be filled evenly.
+    fn tree_for(&self, chain: &Chain, ring: &[Member]) -> Result<Tree, TreeError> {
+        let mut tree = chain.stable.tree.clone();
+        let stays = |node: NodeId| ring.iter().any(|member| member.node == node);
+        let points = lattice(&self.kept.extent);
+        for member in ring {
+            if !chain.stable.ring.iter().any(|known| known.node == member.node) {
+                tree.join(member.node, &points)?;
+            }
+        }
+        for gone in chain.stable.ring.iter().filter(|member| !stays(member.node)) {
+            if self.mutant == Some(Mutant::RegionWithoutOwner) {
+                break;
+            }
+            tree.leave(gone.node)?;
+        }
+        Ok(tree)
+    }
+}
+
+/// Points evenly spread over a block.
+fn lattice(block: &Block) -> Vec<[i32; 3]> {
+    const SIDE: i64 = 8;
+    let at = |axis: usize, part: i64| {
+        let (low, high) = (i64::from(block.min[axis]), i64::from(block.max[axis]));
+        (low + (high - low) * (2 * part + 1) / (2 * SIDE)) as i32
+    };
+    let points = (0..SIDE * SIDE * SIDE).map(|number| {
+        [at(0, number % SIDE), at(1, number / SIDE % SIDE), at(2, number / SIDE / SIDE)]
+    });
+    points.collect()
+}

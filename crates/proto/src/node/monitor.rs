@@ -1,0 +1,245 @@
+//! What a node does about groups: it measures how long others take to answer, calls votes and
+//! answers them, leaves a group that nobody needs, and speaks for its own if it leads.
+
+use super::{Address, Node, Output, Phase};
+use crate::groups::{GroupId, PingInput, PingOutput, PingRule, Pings, STRIKES, Vote, VoteRequest};
+use crate::input::Source;
+use crate::message::{Commit, Delays, Message, PEERS_MAX, Peers};
+use crate::object::{NodeId, Object};
+use crate::relay::{Relay, is_home};
+use crate::time::{Tick, Time};
+use crate::view::Epoch;
+
+/// Votes that are called at a time.
+const CALLS_MAX: usize = 4;
+
+/// Ticks, touches and inputs of the past that a newcomer is told.
+const HISTORY_MAX: usize = 8192;
+
+/// What a node knows about others.
+#[derive(Clone, Debug)]
+pub(super) struct Monitor {
+    pings: Pings,
+    peers: Option<Peers>,
+    /// Which votes are called next, if there are many.
+    turn: usize,
+}
+
+impl Node {
+    /// The same, measuring delays, for a directory that groups nodes by them. Every group has the
+    /// scenery, which never moves, as its own.
+    #[must_use]
+    pub fn measuring(self, rule: PingRule, scenery: Vec<Object>) -> Node {
+        let monitor = Monitor { pings: Pings::new(rule), peers: None, turn: 0 };
+        Node { monitor: Some(monitor), scenery, ..self }
+    }
+
+    pub(super) fn groups_wake_at(&self) -> Option<Time> {
+        let pings = self.monitor.as_ref().and_then(|monitor| monitor.pings.wake_at());
+        let runs = matches!(self.phase, Phase::Running { .. });
+        let relay = self.relay.as_ref().filter(|_| runs).map(|relay| relay.wake_at());
+        pings.into_iter().chain(relay).min()
+    }
+
+    /// Asks others how they are, when it is time.
+    pub(super) fn measure(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.step_pings(now, PingInput::Wake, out);
+    }
+
+    fn step_pings(&mut self, now: Time, input: PingInput, out: &mut Vec<Output>) {
+        let Some(monitor) = &mut self.monitor else { return };
+        for PingOutput::Ping { to, number } in monitor.pings.step(now, input) {
+            let ping = Message::Ping { from: self.me.node, number };
+            out.push(Output::Send(Address::Node(to), ping));
+        }
+    }
+
+    /// Tells the directory what was measured, and calls votes.
+    pub(super) fn tell_delays(&mut self, out: &mut Vec<Output>) {
+        let keeps = self.is_alone_with(|home| home);
+        let Some(monitor) = &mut self.monitor else { return };
+        let nodes = monitor.peers.iter().flat_map(|peers| peers.nodes.iter().copied());
+        let medians = nodes.filter_map(|node| {
+            let measured = monitor.pings.measured(node)?;
+            (usize::from(measured.samples) >= STRIKES).then_some((node, measured.median))
+        });
+        let medians = medians.take(PEERS_MAX).collect();
+        let delays = Message::Delays(Delays { from: self.me, medians, keeps });
+        out.push(Output::Send(Address::Directory, delays));
+        let Phase::Running { view, .. } = &self.phase else { return };
+        let Some(peers) = &monitor.peers else { return };
+        let group: Vec<NodeId> = view.nodes().collect();
+        let calls = monitor.pings.calls(&group, &peers.thresholds);
+        let turn = monitor.turn.checked_rem(calls.len()).unwrap_or(0);
+        for &(kind, subject) in calls.iter().cycle().skip(turn).take(calls.len().min(CALLS_MAX)) {
+            let request = VoteRequest { epoch: peers.epoch, kind, subject };
+            let message = Message::VoteRequest { from: self.me.node, request };
+            out.push(Output::Send(Address::Directory, message));
+        }
+        monitor.turn = turn + CALLS_MAX;
+    }
+
+    /// Is it alone in its group, and is what is said true of "something is at home there"?
+    fn is_alone_with(&self, wanted: fn(bool) -> bool) -> bool {
+        let Some(settled) = &self.settled else { return false };
+        let home = settled.held.mine.values().any(|object| is_home(object.class));
+        settled.view.ring == [self.me] && wanted(home)
+    }
+
+    /// Messages about delays and votes.
+    pub(super) fn monitored(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        let me = self.me.node;
+        match message {
+            // A busy node answers late, which slows its group down just as much.
+            Message::Ping { from, number } => {
+                out.push(Output::Send(Address::Node(from), Message::Pong { from: me, number }));
+            }
+            Message::Pong { from, number } => {
+                self.step_pings(now, PingInput::Pong { from, number }, out);
+            }
+            Message::Peers(peers) => {
+                let Some(monitor) = &mut self.monitor else { return };
+                let known = monitor.peers.as_ref().map_or(0, |known| known.epoch);
+                if peers.epoch < known {
+                    return;
+                }
+                let nodes: Vec<NodeId> =
+                    peers.nodes.iter().copied().filter(|&node| node != me).collect();
+                monitor.pings.set_peers(now, nodes.get(..PEERS_MAX).unwrap_or(&nodes));
+                if let Some(relay) = &mut self.relay {
+                    relay.groups(&peers.groups);
+                }
+                monitor.peers = Some(peers);
+                self.measure(now, out);
+            }
+            Message::VoteCall(call) => {
+                let Some(monitor) = &self.monitor else { return };
+                let Some(peers) = &monitor.peers else { return };
+                let vote = Vote {
+                    epoch: call.epoch,
+                    ballot: call.ballot,
+                    voter: me,
+                    opinion: monitor.pings.opinion(call.subject, &peers.thresholds),
+                    measured: monitor.pings.measured(call.subject),
+                };
+                out.push(Output::Send(Address::Directory, Message::Vote(vote)));
+            }
+            Message::Heard { by, of, number } => {
+                if let Some(relay) = &mut self.relay
+                    && relay.group() == of
+                {
+                    relay.heard(by, number, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Another group would take it. It can go only if nothing is at home in its own.
+    pub(super) fn may_leave(&mut self, now: Time, epoch: Epoch, out: &mut Vec<Output>) {
+        let Phase::Running { view, .. } = &self.phase else { return };
+        if view.epoch == epoch && self.is_alone_with(|home| !home) {
+            self.phase = Phase::Leaving(view.clone());
+            self.relay = None;
+            self.resend_at = now + self.timing.resend;
+            self.send_again(out);
+        }
+    }
+
+    /// Keeps the role of speaking for the group with the leader.
+    pub(super) fn relay_on(&mut self, now: Time, out: &mut Vec<Output>) {
+        let Some(monitor) = &self.monitor else { return };
+        let view = match &self.phase {
+            Phase::Running { view, .. } if view.leader() == Some(self.me) => view,
+            Phase::Running { .. } | Phase::Out | Phase::Leaving(_) => {
+                self.relay = None;
+                return;
+            }
+            _ => return,
+        };
+        if self.relay.as_ref().is_none_or(|relay| relay.group() != view.group) {
+            let mut relay = Relay::new(self.me, view.group, self.timing).with_mutant(self.mutant);
+            if let Some(peers) = &monitor.peers {
+                relay.groups(&peers.groups);
+            }
+            self.relay = Some(Box::new(relay));
+        }
+        let Some(relay) = &mut self.relay else { return };
+        relay.view(now, view);
+        let mut said = Vec::new();
+        if now >= relay.wake_at() {
+            relay.wake(now, &mut said);
+        }
+        out.append(&mut said);
+        self.keep_own(out);
+    }
+
+    /// Messages to itself are not sent.
+    fn keep_own(&mut self, out: &mut Vec<Output>) {
+        let me = Address::Node(self.me.node);
+        if !out.iter().any(|output| matches!(output, Output::Send(to, _) if *to == me)) {
+            return;
+        }
+        for output in std::mem::take(out) {
+            match output {
+                Output::Send(to, message) if to == me => self.own.push_back(message),
+                output => out.push(output),
+            }
+        }
+    }
+
+    /// The ticks before one, as far as they fit, for somebody who may lead soon.
+    pub(super) fn history(&self, before: Tick) -> Vec<Commit> {
+        if self.monitor.is_none() {
+            return Vec::new();
+        }
+        let mut size = 0;
+        let kept = self.serve.kept.iter().rev().filter(|commit| commit.tick < before);
+        let mut history: Vec<Commit> = kept
+            .take_while(|commit| {
+                size += 1 + commit.touches.len() + commit.inputs.len();
+                size <= HISTORY_MAX
+            })
+            .cloned()
+            .collect();
+        history.reverse();
+        history
+    }
+
+    /// Something for the follower that this node is of its own group.
+    pub(super) fn relayed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        if let Some(relay) = &mut self.relay {
+            relay.receive(now, message, &self.serve.kept, out);
+        }
+    }
+
+    /// Tells another group's leader what was taken of its inputs: the last number, if any.
+    pub(super) fn answer_group(&self, of: GroupId, out: &mut Vec<Output>) -> Option<u64> {
+        let settled = self.settled.as_ref()?;
+        let heard = settled.last.heard.iter().find(|(source, _)| *source == Source::Group(of));
+        let number = heard.map(|&(_, number)| number);
+        let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
+        let leader = peers.and_then(|peers| peers.groups.iter().find(|(group, _)| *group == of));
+        if let Some(&(_, leader)) = leader {
+            let message = Message::Heard { by: settled.view.group, of, number };
+            out.push(Output::Send(Address::Node(leader), message));
+        }
+        number
+    }
+
+    /// Has it ended so long ago that what it said need not be remembered? A greeting that was on
+    /// its way when it ended must still be known to be old.
+    pub(super) fn is_history(&self, group: GroupId) -> bool {
+        let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
+        let later = peers.map_or(0, |peers| peers.next.0.saturating_sub(group.0));
+        later as usize > PEERS_MAX && self.has_ended(group)
+    }
+
+    /// Is there no such group any more?
+    pub(super) fn has_ended(&self, group: GroupId) -> bool {
+        let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
+        peers.is_some_and(|peers| {
+            group < peers.next && !peers.groups.iter().any(|(known, _)| *known == group)
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! What groups tell each other: the leader's machine speaks for its group.
+//!
+//! Every group computes its own objects and has copies of the others' (Storey 2006, 3.3.8). An
+//! avatar is at home in the group of its gateway, everything else in the group that created it;
+//! what never moves is scenery, of which each group has its own. The relay follows its own group
+//! like any other follower, and tells every other group's leader, tick by tick and numbered by
+//! its ticks: what came in and what left, where dead reckoning is too far off, and what contacts
+//! that were decided here do to the others' objects. These are inputs of the other group's
+//! commits, so all its members and followers agree on them, each is taken once and in order, and
+//! whoever leads next on either side goes on from what the other says it has taken.
+
+mod tell;
+
+use crate::follow::Follower;
+use crate::groups::{GroupId, Standing, Tolerance};
+use crate::held::Objects;
+use crate::input::{GatewayId, INPUTS_MAX, Input, Inputs, Source};
+use crate::message::{Commit, Follow, Message, Touch};
+use crate::mutant::Mutant;
+use crate::node::{Address, Output, Timing};
+use crate::object::{Class, NodeId, Object, ObjectId};
+use crate::state::State;
+use crate::time::{Tick, Time};
+use crate::view::{Member, View};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Ticks whose content is kept for those who have not taken it; as many as members keep.
+const KEPT: usize = 600;
+
+/// Corrections in one tick, at most.
+const CORRECTIONS_MAX: usize = 1024;
+
+/// Is an object computed in the group that holds it like this? Scenery is everybody's.
+#[must_use]
+pub fn is_home(class: Class) -> bool {
+    matches!(class, Class::Dynamic | Class::Avatar | Class::Absent)
+}
+
+/// What a touch that a group found is worth: canonical if that group decides about the pair, a
+/// guess if the one with the smaller id is another group's, whose word is still to come.
+///
+/// ```
+/// use jostle_proto::{Class, Standing, touch_standing};
+///
+/// assert_eq!(touch_standing(Class::Dynamic), Standing::Canonical);
+/// assert_eq!(touch_standing(Class::Foreign), Standing::Predicted);
+/// ```
+#[must_use]
+pub fn touch_standing(smaller: Class) -> Standing {
+    if smaller == Class::Foreign { Standing::Predicted } else { Standing::Canonical }
+}
+
+/// What this touch, decided by the group that holds `objects`, does to another group's object.
+#[must_use]
+pub fn decided_kick(touch: &Touch, objects: &Objects) -> Option<(ObjectId, [i16; 3])> {
+    let class = |id: ObjectId| objects.get(&id).map(|object| object.class);
+    let decides = class(touch.a).is_some_and(is_home);
+    let foreign = class(touch.b) == Some(Class::Foreign);
+    (decides && foreign && touch.kick_b != [0; 3]).then_some((touch.b, touch.kick_b))
+}
+
+/// What a tick of this group is for the others.
+#[derive(Clone, Debug)]
+struct Told {
+    inputs: Vec<Input>,
+    /// Groups that this group had heard of: from there on it may have decided something for them.
+    heard: Vec<GroupId>,
+    entered: Vec<ObjectId>,
+}
+
+/// Another group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Other {
+    leader: Option<NodeId>,
+    /// What it has taken, if it has said so: the number of the last, or nothing at all.
+    taken: Option<Option<u64>>,
+    /// The number that it is greeted with.
+    start: Option<u64>,
+}
+
+/// Speaks for a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Relay {
+    me: GatewayId,
+    group: GroupId,
+    timing: Timing,
+    mutant: Option<Mutant>,
+    follower: Follower,
+    members: Vec<NodeId>,
+    /// By tick, without gaps.
+    told: VecDeque<Told>,
+    /// The tick of the first of them.
+    first: u64,
+    /// Ticks before that, as far as members have told them.
+    back: BTreeMap<Tick, Commit>,
+    /// What others take an object of this group to be by now, if nothing is told.
+    reckoned: BTreeMap<ObjectId, State>,
+    /// Objects are told again in turn, each once a second.
+    turn: Option<ObjectId>,
+    others: BTreeMap<GroupId, Other>,
+    resend_at: Time,
+}
+
+impl Relay {
+    pub(crate) fn new(me: Member, group: GroupId, timing: Timing) -> Relay {
+        let id = GatewayId::relay(me.node, me.life);
+        Relay {
+            me: id,
+            group,
+            timing,
+            mutant: None,
+            follower: Follower::new(id, timing).of(group),
+            members: Vec::new(),
+            told: VecDeque::new(),
+            first: 1,
+            back: BTreeMap::new(),
+            reckoned: BTreeMap::new(),
+            turn: None,
+            others: BTreeMap::new(),
+            resend_at: Time(0),
+        }
+    }
+
+    pub(crate) fn with_mutant(self, mutant: Option<Mutant>) -> Relay {
+        Relay { mutant, ..self }
+    }
+
+    pub(crate) fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// The members of the group are these.
+    pub(crate) fn view(&mut self, now: Time, view: &View) {
+        if self.follower.view().is_none_or(|known| known.epoch < view.epoch) {
+            self.members = view.nodes().collect();
+            self.follower.receive(now, Message::View(view.clone()));
+        }
+    }
+
+    /// The other groups, and who leads them.
+    pub(crate) fn groups(&mut self, groups: &[(GroupId, NodeId)]) {
+        let listed = |group: &GroupId| groups.iter().any(|(known, _)| known == group);
+        self.others.retain(|group, _| listed(group));
+        for &(group, leader) in groups.iter().filter(|(group, _)| *group != self.group) {
+            self.others.entry(group).or_default().leader = Some(leader);
+        }
+    }
+
+    /// Another group says what it has taken.
+    pub(crate) fn heard(&mut self, by: GroupId, number: Option<u64>, out: &mut Vec<Output>) {
+        let Some(other) = self.others.get_mut(&by) else { return };
+        let news = other.taken != Some(number);
+        other.taken = Some(number);
+        if news {
+            self.tell(by, out);
+        }
+    }
+
+    pub(crate) fn wake_at(&self) -> Time {
+        self.resend_at.min(self.follower.wake_at())
+    }
+
+    /// The clock says so.
+    pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        let mut asked = Vec::new();
+        self.follower.wake(now, &mut asked);
+        // The views come from the node that this is.
+        asked.retain(|output| !matches!(output, Output::Send(Address::Directory, _)));
+        out.append(&mut asked);
+        if now >= self.resend_at {
+            self.resend_at = now + self.timing.resend;
+            self.ask_back(out);
+            let groups: Vec<GroupId> = self.others.keys().copied().collect();
+            for group in groups {
+                self.tell(group, out);
+            }
+        }
+    }
+
+    /// A message for a follower has come. `kept` are the ticks that this member remembers.
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        message: Message,
+        kept: &VecDeque<Commit>,
+        out: &mut Vec<Output>,
+    ) {
+        if let Message::Published(commit) = &message
+            && commit.group == self.group
+            && commit.tick.0 < self.first
+        {
+            self.back.insert(commit.tick, commit.clone());
+            self.go_back();
+        }
+        self.follower.receive(now, message);
+        self.follow(kept, out);
+    }
+
+    /// Another group may need what happened before this relay began: members are asked for it.
+    fn ask_back(&self, out: &mut Vec<Output>) {
+        let taken = self.others.values().filter_map(|other| other.taken.flatten());
+        let Some(needed) = taken.min() else { return };
+        if self.told.is_empty() || needed + 1 >= self.first {
+            return;
+        }
+        let have = Some(Tick(needed));
+        let epoch = self.follower.view().map(|view| view.epoch).unwrap_or_default();
+        let follow = Follow { from: self.me, group: self.group, epoch, have };
+        for &node in &self.members {
+            out.push(Output::Send(Address::Node(node), Message::Follow(follow)));
+        }
+    }
+
+    fn go_back(&mut self) {
+        let Some((_, world)) = self.follower.world() else { return };
+        while !self.told.is_empty()
+            && self.told.len() < KEPT
+            && let Some(commit) = self.back.remove(&Tick(self.first.saturating_sub(1)))
+        {
+            self.told.push_front(happened(&commit, world, |_| true));
+            self.first -= 1;
+        }
+        self.back.retain(|tick, _| tick.0 < self.first);
+        while self.back.len() > KEPT {
+            self.back.pop_first();
+        }
+    }
+
+    /// Takes the ticks that its follower has come to.
+    fn follow(&mut self, kept: &VecDeque<Commit>, out: &mut Vec<Output>) {
+        let mut news = false;
+        while let Some(commit) = self.follower.take() {
+            let Some((_, world)) = self.follower.world() else { continue };
+            if self.told.is_empty() || self.first + self.told.len() as u64 != commit.tick.0 {
+                self.told.clear();
+                self.first = commit.tick.0;
+                self.reckoned.clear();
+                // What this member remembers of the time before.
+                for before in kept.iter().rev().skip_while(|it| it.tick >= commit.tick) {
+                    if before.tick.0 + 1 != self.first || before.tick == Tick(0) {
+                        break;
+                    }
+                    self.told.push_front(happened(before, world, |_| true));
+                    self.first = before.tick.0;
+                }
+            }
+            let home = |id: ObjectId| self.reckoned.contains_key(&id);
+            let mut told = happened(&commit, world, home);
+            self.reckon(&commit, &mut told);
+            self.told.push_back(told);
+            if self.told.len() > KEPT {
+                self.told.pop_front();
+                self.first += 1;
+            }
+            news = true;
+        }
+        if news {
+            let groups: Vec<GroupId> = self.others.keys().copied().collect();
+            for group in groups {
+                self.tell(group, out);
+            }
+        }
+    }
+}
+
+/// What a commit is for other groups, apart from corrections. Of what left, `home` says whether
+/// it was at home here; if nobody knows it any more it is told in any case, and does no harm.
+fn happened(commit: &Commit, world: &Objects, home: impl Fn(ObjectId) -> bool) -> Told {
+    let mut inputs = Vec::new();
+    let mut entered = Vec::new();
+    for input in &commit.inputs {
+        match input {
+            Input::Enter(object) if is_home(object.class) => {
+                inputs.push(Input::Enter(Object { class: Class::Foreign, ..*object }));
+                entered.push(object.id);
+            }
+            Input::Remove(id) if home(*id) => inputs.push(*input),
+            _ => {}
+        }
+    }
+    let kicks = commit.touches.iter().filter_map(|touch| decided_kick(touch, world));
+    inputs.extend(kicks.map(|(id, kick)| Input::Kick(id, kick)));
+    let heard = commit.heard.iter().filter_map(|(source, _)| match source {
+        Source::Group(group) => Some(*group),
+        Source::Gateway(_) => None,
+    });
+    Told { inputs, heard: heard.collect(), entered }
+}

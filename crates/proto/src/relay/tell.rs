@@ -1,0 +1,122 @@
+//! What goes to another group's leader, and when a copy is so far off that it must be corrected.
+
+use super::{
+    Address, CORRECTIONS_MAX, Class, Commit, GroupId, INPUTS_MAX, Input, Inputs, Message, Mutant,
+    Object, ObjectId, Output, Relay, Source, Tick, Told, Tolerance, is_home,
+};
+use std::ops::Bound;
+
+impl Relay {
+    /// Adds to a tick what the copies of this group's objects must be corrected by: where dead
+    /// reckoning is too far off, and everything once a second, in turn.
+    pub(super) fn reckon(&mut self, commit: &Commit, told: &mut Told) {
+        let Some((tick, world)) = self.follower.world() else { return };
+        let rate = self.timing.rate;
+        let before = Tick(commit.tick.0.saturating_sub(1));
+        for state in self.reckoned.values_mut() {
+            *state = state.moved(before, rate);
+        }
+        // The follower may be ahead of this tick; then the last one will do.
+        if tick != commit.tick {
+            return;
+        }
+        self.reckoned.retain(|id, _| world.get(id).is_some_and(|object| is_home(object.class)));
+        let homes = || world.values().filter(|object| is_home(object.class));
+        let each = homes().count().div_ceil(rate.max(1) as usize);
+        let after = self.turn.map_or(Bound::Unbounded, Bound::Excluded);
+        let ahead = world.range((after, Bound::Unbounded)).map(|(_, object)| object);
+        let due: Vec<ObjectId> =
+            ahead.filter(|object| is_home(object.class)).take(each).map(|it| it.id).collect();
+        self.turn = due.last().copied();
+        let mut corrections = 0;
+        for object in homes() {
+            let reckoned = self.reckoned.get(&object.id);
+            let near = |state| Tolerance::BETWEEN.holds(state, &object.state);
+            let right = reckoned.is_some_and(near) && !due.contains(&object.id);
+            if right || corrections >= CORRECTIONS_MAX {
+                continue;
+            }
+            self.reckoned.insert(object.id, object.state);
+            if !told.entered.contains(&object.id) && self.mutant != Some(Mutant::RelayMute) {
+                corrections += 1;
+                told.inputs.push(Input::Correct(object.id, object.state));
+            }
+        }
+    }
+
+    /// Tells another group what it has not taken.
+    pub(super) fn tell(&mut self, group: GroupId, out: &mut Vec<Output>) {
+        let source = Source::Group(self.group);
+        let Some(other) = self.others.get_mut(&group) else { return };
+        let Some(leader) = other.leader else { return };
+        let last = self.first + self.told.len() as u64 - 1;
+        let message = match other.taken {
+            _ if self.told.is_empty() => return,
+            // It answers with what it has taken.
+            None => Message::Inputs(Inputs { group, source, first: last, inputs: Vec::new() }),
+            Some(Some(taken)) if taken + 1 >= self.first => {
+                let skip = (taken + 1 - self.first) as usize;
+                let numbers = self.told.iter().enumerate().skip(skip).take(INPUTS_MAX);
+                let inputs: Vec<_> = numbers.map(|(at, _)| self.content(at)).collect();
+                if inputs.is_empty() {
+                    return;
+                }
+                Message::Inputs(Inputs { group, source, first: taken + 1, inputs })
+            }
+            // Members are asked for what is missing.
+            Some(Some(_)) => return,
+            Some(None) => {
+                let known = self.told.iter().position(|told| told.heard.contains(&group));
+                let from = known.map_or(last, |at| self.first + at as u64);
+                let start = other.start.filter(|start| *start >= self.first).unwrap_or(from);
+                other.start = Some(start);
+                let inputs = vec![self.greeting(start)];
+                Message::Greet(Inputs { group, source, first: start, inputs })
+            }
+        };
+        out.push(Output::Send(Address::Node(leader), message));
+    }
+
+    fn content(&self, at: usize) -> Vec<Input> {
+        let Some(told) = self.told.get(at) else { return Vec::new() };
+        let mut inputs = told.inputs.clone();
+        let tick = self.first + at as u64;
+        match self.mutant {
+            Some(Mutant::RelaySkips) if tick.is_multiple_of(3) => {
+                inputs.retain(|input| !matches!(input, Input::Kick(..)));
+            }
+            Some(Mutant::RelayRepeats) => {
+                let before = at.checked_sub(1).and_then(|at| self.told.get(at));
+                let before = before.into_iter().flat_map(|told| told.inputs.iter());
+                inputs.extend(before.filter(|input| matches!(input, Input::Kick(..))));
+            }
+            Some(Mutant::HomeTwice) => {
+                for input in &mut inputs {
+                    if let Input::Enter(object) = input {
+                        object.class = Class::Dynamic;
+                    }
+                }
+            }
+            _ => {}
+        }
+        inputs
+    }
+
+    /// All that was at home here after a tick. What came in since follows with its own tick; what
+    /// has left since is not told at all.
+    fn greeting(&self, start: u64) -> Vec<Input> {
+        let Some((_, world)) = self.follower.world() else { return Vec::new() };
+        let since = (start + 1 - self.first) as usize;
+        let later: Vec<ObjectId> =
+            self.told.iter().skip(since).flat_map(|told| told.entered.iter().copied()).collect();
+        let homes = world.values().filter(|object| is_home(object.class));
+        let there = homes.filter(|object| !later.contains(&object.id));
+        let mut inputs: Vec<Input> =
+            there.map(|it| Input::Enter(Object { class: Class::Foreign, ..*it })).collect();
+        // And what was decided in it.
+        let decided = self.told.get((start - self.first) as usize).into_iter();
+        let kicks = decided.flat_map(|told| told.inputs.iter().copied());
+        inputs.extend(kicks.filter(|input| matches!(input, Input::Kick(..))));
+        inputs
+    }
+}

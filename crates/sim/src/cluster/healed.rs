@@ -1,0 +1,94 @@
+//! What must have come about when nothing has failed for a while.
+
+use super::Cluster;
+use super::sites::{RULES, THRESHOLDS};
+use jostle_proto::{Address, GroupId, NodeId, View, is_home};
+use std::collections::BTreeMap;
+
+/// If nothing has changed for so long although something should, it will not any more.
+const LONG: u64 = 5_000_000;
+
+impl Cluster {
+    pub(super) fn judge_healed(&mut self, ticks_then: &BTreeMap<GroupId, u64>) {
+        let mut said = Vec::new();
+        let ticks = self.referees.ticks_by_group();
+        // L1: three seconds after the faults have stopped, ticks are committed again.
+        let groups: Vec<(GroupId, u64, bool)> = self.directory().map_or(Vec::new(), |directory| {
+            directory.views().map(|(view, stable)| (view.group, view.epoch.0, stable)).collect()
+        });
+        if self.directory().is_none() {
+            said.push(("L1", "there is no directory".to_string()));
+        }
+        for &(group, view, stable) in &groups {
+            let (now, then) = (ticks.get(&group), ticks_then.get(&group));
+            let since = self.referees.changed(group);
+            let late = self.now.0.saturating_sub(since.map_or(0, |time| time.0)) > 3_000_000;
+            if now.copied().unwrap_or(0) <= then.copied().unwrap_or(0) && late {
+                let what = format!(
+                    "group {}: no tick after {} although nothing fails any more; view {view}, \
+                     stable: {stable}",
+                    group.0,
+                    then.copied().unwrap_or(0),
+                );
+                said.push(("L1", what));
+            }
+        }
+        if self.sites.count > 1 {
+            said.extend(self.judge_partition());
+            said.extend(self.judge_admission());
+            let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
+            said.extend(self.referees.apart(&groups));
+        }
+        said.extend(self.referees.open_ballots(self.now));
+        self.referees.note(self.now, said);
+    }
+
+    fn rings(&self) -> Vec<&View> {
+        self.directory().map_or(Vec::new(), |it| it.views().map(|(view, _)| view).collect())
+    }
+
+    /// E2: every node is in exactly one group.
+    fn judge_partition(&self) -> Vec<(&'static str, String)> {
+        let rings = self.rings();
+        let live = self.machines.iter().filter(|(_, machine)| machine.role.is_some());
+        let nodes = live.filter_map(|(address, _)| match address {
+            Address::Node(node) => Some(*node),
+            _ => None,
+        });
+        let groups = |node: NodeId| {
+            let has = |view: &&&View| view.nodes().any(|member| member == node);
+            rings.iter().filter(has).count()
+        };
+        let wrong = nodes.map(|node| (node, groups(node))).filter(|(_, groups)| *groups != 1);
+        wrong.map(|(node, count)| ("E2", format!("node {} is in {count} groups", node.0))).collect()
+    }
+
+    /// L4: a node that is near to all members of a group that is larger than its own and has room
+    /// is let in, unless it is alone with what is at home in its own.
+    fn judge_admission(&self) -> Vec<(&'static str, String)> {
+        let quiet = self.referees.last_change().0 + LONG < self.now.0;
+        let slowest = 2 * (self.faults.delay + self.faults.jitter) + 2_000;
+        if !quiet || slowest >= THRESHOLDS.inclusion.0 {
+            return Vec::new();
+        }
+        let rings = self.rings();
+        let site = |node: NodeId| self.sites.of.get(&Address::Node(node)).copied();
+        let mut said = Vec::new();
+        for view in &rings {
+            let home = || self.referees.objects(view.group).any(|it| is_home(it.class));
+            let keeps = view.ring.len() == 1 && (view.group == GroupId(0) || home());
+            for node in view.nodes().filter(|_| !keeps) {
+                let better = rings.iter().find(|other| {
+                    other.ring.len() > view.ring.len()
+                        && other.ring.len() < RULES.polls.size_max
+                        && other.nodes().all(|member| site(member) == site(node))
+                });
+                if let Some(better) = better {
+                    let (from, to) = (view.group.0, better.group.0);
+                    said.push(("L4", format!("node {} stays in {from}, not {to}", node.0)));
+                }
+            }
+        }
+        said
+    }
+}

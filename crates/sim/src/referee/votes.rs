@@ -1,0 +1,181 @@
+//! E5, E6, L3: votes count once and in their ballot, decide as they were counted and in time; who
+//! is let in is near, who is put out is far; nobody changes group too often.
+
+use crate::cluster::RULES;
+use jostle_proto::{
+    Address, GroupId, Kind, Member, Message, NodeId, Opinion, Outcome, Tally, Time, View, Vote,
+    VoteCall, VoteClosed, passes,
+};
+use std::collections::BTreeMap;
+
+/// A ballot as it is seen from outside.
+struct Ballot {
+    call: VoteCall,
+    opened: Time,
+    /// How long the directory had been down when it was opened.
+    down: u64,
+    votes: BTreeMap<NodeId, Vec<Vote>>,
+    closed: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Votes {
+    ballots: BTreeMap<u64, Ballot>,
+    /// How long the directory was down or stood still, all in all.
+    down: u64,
+    /// Where nodes are, and since when.
+    members: BTreeMap<NodeId, (GroupId, Time)>,
+    changed: BTreeMap<GroupId, (Vec<Member>, Time)>,
+    moves: u64,
+}
+
+/// Clocks differ, and messages take their time.
+const SLACK: u64 = 300_000;
+
+impl Votes {
+    pub(super) fn down(&mut self, microseconds: u64) {
+        self.down += microseconds;
+    }
+
+    pub(super) fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    pub(super) fn changed(&self, group: GroupId) -> Option<Time> {
+        self.changed.get(&group).map(|(_, time)| *time)
+    }
+
+    pub(super) fn last_change(&self) -> Time {
+        self.changed.values().map(|(_, time)| *time).max().unwrap_or(Time(0))
+    }
+
+    pub(super) fn sent(
+        &mut self,
+        now: Time,
+        from: Address,
+        message: &Message,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        match message {
+            Message::View(view) if from == Address::Directory => self.view(now, view),
+            Message::VoteCall(call) => {
+                let down = self.down;
+                self.ballots.entry(call.ballot).or_insert_with(|| Ballot {
+                    call: *call,
+                    opened: now,
+                    down,
+                    votes: BTreeMap::new(),
+                    closed: false,
+                });
+            }
+            Message::Vote(vote) => {
+                if let Some(ballot) = self.ballots.get_mut(&vote.ballot)
+                    && ballot.call.epoch == vote.epoch
+                {
+                    ballot.votes.entry(vote.voter).or_default().push(*vote);
+                }
+            }
+            Message::VoteClosed(closed) => self.closed(now, closed, said),
+            _ => {}
+        }
+    }
+
+    fn view(&mut self, now: Time, view: &View) {
+        let (ring, time) = self.changed.entry(view.group).or_insert((Vec::new(), now));
+        if *ring != view.ring {
+            (*ring, *time) = (view.ring.clone(), now);
+        }
+        for member in &view.ring {
+            let known = self.members.get(&member.node);
+            if known.is_none_or(|(group, _)| *group != view.group) {
+                self.moves += u64::from(known.is_some());
+                self.members.insert(member.node, (view.group, now));
+            }
+        }
+    }
+
+    fn closed(&mut self, now: Time, closed: &VoteClosed, said: &mut Vec<(&'static str, String)>) {
+        let Some(ballot) = self.ballots.get_mut(&closed.ballot) else {
+            return said.push(("E6", format!("ballot {} was never called", closed.ballot)));
+        };
+        if std::mem::replace(&mut ballot.closed, true) {
+            return;
+        }
+        let late = late(ballot, now, self.down);
+        if late > 0 {
+            said.push(("L3", format!("ballot {} ended {late} µs late", closed.ballot)));
+        }
+        let mut cast = Tally::default();
+        for votes in ballot.votes.values() {
+            for opinion in [Opinion::Include, Opinion::Abstain, Opinion::Reject] {
+                if votes.iter().any(|vote| vote.opinion == opinion) {
+                    cast.add(opinion);
+                }
+            }
+        }
+        let Tally { include, reject, .. } = closed.tally;
+        let number = closed.ballot;
+        if include > cast.include || reject > cast.reject {
+            said.push(("E6", format!("ballot {number}: {:?} of {cast:?}", closed.tally)));
+        }
+        let [alone, helped] = [false, true].map(|it| passes(closed.kind, &closed.tally, it));
+        let right = match closed.outcome {
+            Outcome::Passed => alone || helped,
+            Outcome::Failed => !alone || !helped,
+            Outcome::Void => true,
+        };
+        if !right || closed.epoch != ballot.call.epoch {
+            said.push(("E6", format!("ballot {number} came to {:?}", closed.outcome)));
+        }
+        if closed.outcome == Outcome::Passed {
+            judge_delays(closed, ballot, said);
+            self.judge_pause(now, closed, said);
+        }
+    }
+
+    /// E5: a node stays in a group for a while before votes move it again.
+    fn judge_pause(
+        &mut self,
+        now: Time,
+        closed: &VoteClosed,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        let least = RULES.polls.membership.0 - SLACK;
+        let node = closed.subject;
+        let since = self.members.get(&node).map(|(_, since)| *since);
+        if since.is_some_and(|time| now.0 < time.0 + least) {
+            said.push(("E5", format!("node {} is moved again so soon", node.0)));
+        }
+    }
+
+    /// Ballots that should have ended.
+    pub(super) fn open(&self, now: Time) -> Vec<(&'static str, String)> {
+        let open = self.ballots.iter().filter(|(_, ballot)| !ballot.closed);
+        let late = open.filter(|(_, ballot)| late(ballot, now, self.down) > 0);
+        late.map(|(number, _)| ("L3", format!("ballot {number} never ends"))).take(1).collect()
+    }
+}
+
+/// How much longer than allowed a ballot is open.
+fn late(ballot: &Ballot, now: Time, down: u64) -> u64 {
+    let open = RULES.polls.open.0 + SLACK + (down - ballot.down);
+    now.0.saturating_sub(ballot.opened.0 + open)
+}
+
+/// E5: who is let in is near to whoever is for it; who is put out is far from somebody.
+fn judge_delays(closed: &VoteClosed, ballot: &Ballot, said: &mut Vec<(&'static str, String)>) {
+    let thresholds = RULES.thresholds;
+    let votes = || ballot.votes.values().flatten();
+    let median = |vote: &Vote| vote.measured.map(|measured| measured.median);
+    let right = match closed.kind {
+        Kind::Include => votes()
+            .filter(|vote| vote.opinion == Opinion::Include)
+            .all(|vote| median(vote).is_some_and(|delay| delay < thresholds.inclusion)),
+        Kind::Reject => votes()
+            .filter(|vote| vote.opinion == Opinion::Reject)
+            .any(|vote| vote.measured.is_some_and(|it| it.p95 > thresholds.rejection)),
+    };
+    if !right {
+        said.push(("E5", format!("ballot {}: {:?} by {:?}", closed.ballot, closed.kind, closed)));
+    }
+}
