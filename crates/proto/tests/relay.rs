@@ -4,8 +4,8 @@
 use jostle_proto::{
     Address, Block, Class, Commit, Directory, GatewayId, GroupId, GroupRules, Grouping, Input,
     Member, Message, Node, NodeId, Object, ObjectId, Objects, Output, PingRule, PollSettings,
-    ShapeId, Shapes, Solid, Source, Span, State, Stream, Thresholds, Time, Timing, advance, apply,
-    decided_kick, is_home,
+    ShapeId, Shapes, Solid, Source, Span, State, Stream, Thresholds, Tick, Time, Timing, advance,
+    apply, decided_kick, is_home,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,28 +136,36 @@ fn town(seed: u64) -> Net {
     }
 }
 
-/// A group's ticks played again: its last world, what it decided for the other by tick, and what
-/// the other's word did to its own.
-fn replay(
-    net: &Net,
-    group: u32,
-) -> (Objects, Vec<(u64, ObjectId, [i16; 3])>, Vec<(ObjectId, [i16; 3])>, u64) {
+/// A group's ticks played again.
+struct Played {
+    /// Its last world.
+    world: Objects,
+    /// What it decided for the other, by tick.
+    decided: Vec<(u64, ObjectId, [i16; 3])>,
+    /// What the other's word did to its own.
+    kicked: Vec<(ObjectId, [i16; 3])>,
+    /// How far it has come with the other.
+    heard: u64,
+}
+
+fn replay(net: &Net, group: u32) -> Played {
     let begin = if group == 0 { [walls(), row(false)].concat() } else { walls() };
-    let mut world: Objects = begin.into_iter().map(|object| (object.id, object)).collect();
-    let (mut decided, mut kicked, mut heard) = (Vec::new(), Vec::new(), 0);
+    let world = begin.into_iter().map(|object| (object.id, object)).collect();
+    let mut played = Played { world, decided: Vec::new(), kicked: Vec::new(), heard: 0 };
     for (tick, commit) in net.published[&GroupId(group)].iter().filter(|(tick, _)| **tick > 0) {
-        advance(&mut world, jostle_proto::Tick(tick - 1), RATE);
-        apply(&mut world, commit, |_| true);
-        let kicks = commit.touches.iter().filter_map(|touch| decided_kick(touch, &world));
+        let Played { world, decided, kicked, heard } = &mut played;
+        advance(world, Tick(tick - 1), RATE);
+        apply(world, commit, |_| true);
+        let kicks = commit.touches.iter().filter_map(|touch| decided_kick(touch, world));
         decided.extend(kicks.map(|(id, kick)| (*tick, id, kick)));
         for input in &commit.inputs {
             if let Input::Kick(id, kick) = input {
                 kicked.push((*id, *kick));
             }
         }
-        heard = commit.heard_of(Source::Group(GroupId(1 - group)));
+        *heard = commit.heard_of(Source::Group(GroupId(1 - group)));
     }
-    (world, decided, kicked, heard)
+    played
 }
 
 #[test]
@@ -185,13 +193,13 @@ fn what_one_group_decides_happens_in_the_other_once() {
             let ids = |world: &Objects, wanted: fn(Class) -> bool| -> BTreeSet<ObjectId> {
                 world.values().filter(|it| wanted(it.class)).map(|it| it.id).collect()
             };
-            let copies = ids(&theirs.0, |class| class == Class::Foreign);
-            assert_eq!(ids(&mine.0, is_home), copies, "seed {seed}");
+            let copies = ids(&theirs.world, |class| class == Class::Foreign);
+            assert_eq!(ids(&mine.world, is_home), copies, "seed {seed}");
             assert_eq!(copies.len(), 5, "seed {seed}");
             // What was decided in the ticks that the other has taken is what it was kicked by.
-            let taken = mine.1.iter().filter(|(tick, _, _)| *tick <= theirs.3);
+            let taken = mine.decided.iter().filter(|(tick, _, _)| *tick <= theirs.heard);
             let mut right: Vec<_> = taken.map(|(_, id, kick)| (*id, *kick)).collect();
-            let mut found = theirs.2.clone();
+            let mut found = theirs.kicked.clone();
             right.sort_unstable();
             found.sort_unstable();
             assert_eq!(right, found, "seed {seed}, group {at}");

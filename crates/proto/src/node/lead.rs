@@ -9,6 +9,7 @@ use crate::object::NodeId;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What a leader knows.
 #[derive(Clone, Debug, Default)]
@@ -203,8 +204,8 @@ impl Node {
         heard.retain(|source, _| !matches!(source, Source::Group(of) if self.is_history(*of)));
         let mut taken = Vec::new();
         for (source, greeting) in std::mem::take(&mut self.lead.greetings) {
-            if !heard.contains_key(&source) {
-                heard.insert(source, greeting.first);
+            if let Entry::Vacant(new) = heard.entry(source) {
+                new.insert(greeting.first);
                 taken.extend(greeting.inputs.into_iter().flatten());
             }
         }
