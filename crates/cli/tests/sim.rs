@@ -76,6 +76,9 @@ fn every_mutant_is_caught() {
         ("no-checksum", "60", "S2"),
         ("no-delta", "60", "R1"),
         ("damage-forgets", "60", "R2"),
+        ("old-epoch", "10", "E1"),
+        ("two-leaders", "10", "E2"),
+        ("region-without-owner", "10", "E4"),
     ];
     for (mutant, seeds, rule) in mutants {
         let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);
@@ -83,6 +86,54 @@ fn every_mutant_is_caught() {
         let referees = json["referees"].as_array().unwrap();
         let judge = referees.iter().find(|referee| referee["rule"] == rule).unwrap();
         assert!(judge["violations"].as_u64().unwrap() > 0, "{mutant} by {rule}: {json}");
+    }
+}
+
+const SITES: [&str; 7] = ["--boxes", "--sites", "2", "--nodes", "6", "--objects", "60"];
+
+#[test]
+fn every_mutant_of_groups_is_caught() {
+    // With the first seed, how many, and the rule that finds each.
+    let mutants = [
+        ("vote-twice", "1", "40", "E6"),
+        ("late-vote", "1", "20", "E6"),
+        ("no-deadline", "1", "40", "L3"),
+        ("no-hysteresis", "1", "10", "E5"),
+        ("no-inclusion", "1", "10", "L4"),
+        ("relay-skips", "1", "2", "K1"),
+        ("relay-repeats", "1", "2", "K1"),
+        ("relay-mute", "1", "2", "S1b"),
+        ("home-twice", "1", "2", "H1"),
+        ("forgetful-directory", "1", "10", "E2"),
+    ];
+    for (mutant, seed, seeds, rule) in mutants {
+        let args = ["--seed", seed, "--seeds", seeds, "--mutant", mutant];
+        let (code, json) = sim(&[&SITES[..], &args].concat());
+        assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
+        let referees = json["referees"].as_array().unwrap();
+        let judge = referees.iter().find(|referee| referee["rule"] == rule).unwrap();
+        assert!(judge["violations"].as_u64().unwrap() > 0, "{mutant} by {rule}: {json}");
+    }
+}
+
+#[test]
+fn groups_at_several_sites_break_no_rule_in_a_storm() {
+    let (code, json) = sim(&[&SITES[..], &["--seeds", "30", "--seed", "1"]].concat());
+    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let happened = [
+        "several groups",
+        "full groups",
+        "votes passed",
+        "votes refused",
+        "votes split",
+        "changed group",
+        "groups ended",
+        "relay changed",
+        "kicks between",
+        "directory in change",
+    ];
+    for what in happened {
+        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
     }
 }
 

@@ -195,7 +195,7 @@ impl Node {
             && self.settled.as_ref().is_some_and(|it| it.view.group == inputs.group)
             && inputs.group != of
             && self.answer_group(of, out).is_none()
-            && !self.has_ended(of)
+            && self.is_listed(of)
         {
             self.lead.greetings.insert(inputs.source, inputs);
         }

@@ -227,19 +227,17 @@ impl Node {
         number
     }
 
+    /// Is there such a group, as far as this node knows?
+    pub(super) fn is_listed(&self, group: GroupId) -> bool {
+        let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
+        peers.is_some_and(|peers| peers.groups.iter().any(|(known, _)| *known == group))
+    }
+
     /// Has it ended so long ago that what it said need not be remembered? A greeting that was on
     /// its way when it ended must still be known to be old.
     pub(super) fn is_history(&self, group: GroupId) -> bool {
         let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
         let later = peers.map_or(0, |peers| peers.next.0.saturating_sub(group.0));
-        later as usize > PEERS_MAX && self.has_ended(group)
-    }
-
-    /// Is there no such group any more?
-    pub(super) fn has_ended(&self, group: GroupId) -> bool {
-        let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());
-        peers.is_some_and(|peers| {
-            group < peers.next && !peers.groups.iter().any(|(known, _)| *known == group)
-        })
+        later as usize > PEERS_MAX && !self.is_listed(group)
     }
 }

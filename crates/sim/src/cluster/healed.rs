@@ -37,7 +37,10 @@ impl Cluster {
             said.extend(self.judge_partition());
             said.extend(self.judge_admission());
             let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
-            said.extend(self.referees.apart(&groups));
+            // Who has just begun to speak for a group needs a moment.
+            if self.referees.last_change().0 + 3_000_000 < self.now.0 {
+                said.extend(self.referees.apart(&groups));
+            }
         }
         said.extend(self.referees.open_ballots(self.now));
         self.referees.note(self.now, said);
