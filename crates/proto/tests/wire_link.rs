@@ -236,7 +236,8 @@ proptest! {
         ),
     ) {
         let (mut sender, mut receiver) = (Sender::new(RATE), Receiver::new(Limits::default()));
-        for (at, (transfers, ghosts, backup, owners, late, epoch)) in bundles.into_iter().enumerate() {
+        for (at, drawn) in bundles.into_iter().enumerate() {
+            let (transfers, ghosts, backup, owners, late, epoch) = drawn;
             // A tick now and then is told again, in other words; and the view changes.
             let tick = Tick((at as u64).saturating_sub(late / 3));
             let (epoch, answer) = (Epoch(epoch / 2), late == 1);

@@ -94,7 +94,8 @@ mod tests {
             let rotation = Rotation::from_bits(bits);
             let state = State { position, rotation, velocity, spin };
             let slow = (0..ticks).fold(state, |state, tick| state.moved(Tick(from + tick), rate));
-            let fast = Forecast::new(Tick(from), Tick(from + ticks), rate).of(Class::Foreign, &state);
+            let forecast = Forecast::new(Tick(from), Tick(from + ticks), rate);
+            let fast = forecast.of(Class::Foreign, &state);
             prop_assert_eq!(fast, slow);
         }
 
