@@ -5,8 +5,8 @@ mod wire_samples;
 
 use jostle_proto::wire::{Kind, Limits, Receiver, Sender, WireError, kind_of};
 use jostle_proto::{
-    Address, Bundle, Class, Done, Epoch, GatewayId, Input, Inputs, Message, NodeId, Object,
-    ObjectId, ShapeId, Share, Source, State, Tick, Touch, Toward,
+    Address, Bundle, Class, Done, Epoch, GatewayId, GroupId, Input, Inputs, Message, NodeId,
+    Object, ObjectId, ShapeId, Share, Source, State, Tick, Touch, Toward,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -196,11 +196,11 @@ fn touch(a: &Object, b: &Object) -> Touch {
 
 #[test]
 fn what_is_too_long_for_its_kind_is_not_sent() {
-    let want = Input::Remove(ObjectId(u64::MAX));
-    let source = Source::Gateway(GatewayId { number: 1, life: 1 });
-    let inputs = Inputs { source, first: 1, inputs: vec![vec![want; 100]; 100] };
-    let outcome = Sender::new(RATE).pack(&Message::Inputs(inputs));
-    assert!(matches!(outcome, Err(WireError::Oversize { kind: Kind::Inputs, .. })), "{outcome:?}");
+    // A frame of its kind may not be in pieces.
+    let ring = vec![Member { node: NodeId(u32::MAX), life: u32::MAX }; 20_000];
+    let view = View { ring, ..View::first(Member { node: NodeId(1), life: 1 }) };
+    let outcome = Sender::new(RATE).pack(&Message::View(view));
+    assert!(matches!(outcome, Err(WireError::Oversize { kind: Kind::View, .. })), "{outcome:?}");
 }
 
 /// Lists as nodes make them, and others: two versions of an object, or in disorder.

@@ -134,6 +134,9 @@ impl Cluster {
         self.sites.saved = Some(directory.save());
         let changing = directory.views().any(|(_, stable)| !stable);
         self.referees.directory_crashed(changing);
+        if let Some(wire) = &mut self.wire {
+            wire.crashed(Address::Directory);
+        }
         let later = 50_000 + self.dice.below(600_000);
         self.referees.directory_down(later);
         self.after(later, What::Restart);
