@@ -114,6 +114,7 @@ pub enum PollOutput {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Ballot {
     call: VoteCall,
+    caller: NodeId,
     group: GroupId,
     /// Where a machine that is to come in is now.
     from: Option<GroupId>,
@@ -139,6 +140,9 @@ pub struct Polls {
     changed: BTreeMap<GroupId, Time>,
     /// When ballots about machines last ended.
     ended: BTreeMap<NodeId, Time>,
+    /// When a ballot that a machine had asked for last came to nothing: one that is near to nobody
+    /// else could otherwise keep its group busy so that nobody else comes to ask.
+    refuted: BTreeMap<NodeId, Time>,
     measured: BTreeMap<NodeId, Span>,
     /// By number; at most one for each group.
     ballots: BTreeMap<u64, Ballot>,
@@ -157,6 +161,7 @@ impl Polls {
             members: BTreeMap::new(),
             changed: BTreeMap::new(),
             ended: BTreeMap::new(),
+            refuted: BTreeMap::new(),
             measured: BTreeMap::new(),
             ballots: BTreeMap::new(),
             next: 0,
@@ -232,6 +237,7 @@ impl Polls {
             }
         }
         self.ended.retain(|node, _| members.contains_key(node));
+        self.refuted.retain(|node, _| members.contains_key(node));
         self.measured.retain(|node, _| members.contains_key(node));
         (self.epoch, self.groups, self.members) = (epoch, groups, members);
     }
@@ -269,10 +275,16 @@ impl Polls {
             }
         }
         self.check_pauses(now, subject, since, [group, home])?;
+        let refuted = self.refuted.get(&caller).copied();
+        let free = refuted.map_or(now, |last| last + Span(2 * self.settings.between_changes.0));
+        if free > now {
+            return Err(Refusal::TooSoon { wait: free - now });
+        }
         let voters = self.groups.get(&group).into_iter().flatten();
         let votes = voters.filter(|&&voter| voter != subject).map(|&voter| (voter, None));
         Ok(Some(Ballot {
             call: VoteCall { epoch, ballot: self.next, kind, subject },
+            caller,
             group,
             from: (home != group).then_some(home),
             votes: votes.collect(),
@@ -336,7 +348,7 @@ impl Polls {
 
     fn close(&mut self, now: Time, number: u64, void: bool, out: &mut Vec<PollOutput>) {
         let Some(ballot) = self.ballots.remove(&number) else { return };
-        let Ballot { call, group, from, votes, again, .. } = ballot;
+        let Ballot { call, caller, group, from, votes, again, .. } = ballot;
         let mut tally = Tally::default();
         again.into_iter().for_each(|opinion| tally.add(opinion));
         for said in votes.values() {
@@ -355,6 +367,9 @@ impl Polls {
             // From here on, so that no second change is decided while the first is on its way.
             self.changed.extend([Some(group), from].into_iter().flatten().map(|it| (it, now)));
             out.push(PollOutput::Change(closed));
+        }
+        if outcome == Outcome::Failed {
+            self.refuted.insert(caller, now);
         }
         if outcome != Outcome::Void {
             self.ended.insert(subject, now);

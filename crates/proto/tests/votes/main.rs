@@ -185,9 +185,10 @@ fn requests_that_make_no_sense_are_refused() {
 #[test]
 fn there_is_time_between_votes_and_changes() {
     let mut polls = polls(&[&[1, 2, 3], &[4]]);
-    let ask = |polls: &mut Polls, ms, kind, subject| {
-        refusal(&polls.step(at(ms), request(kind, 1, subject)))
+    let asks = |polls: &mut Polls, ms, kind, from, subject| {
+        refusal(&polls.step(at(ms), request(kind, from, subject)))
     };
+    let ask = |polls: &mut Polls, ms, kind, subject| asks(polls, ms, kind, 1, subject);
     let wait = |ms| Some(Refusal::TooSoon { wait: Span::from_ms(ms) });
     assert_eq!(ask(&mut polls, 9_000, Kind::Reject, 3), wait(1_000), "a member for 10 s");
     assert_eq!(ask(&mut polls, 10_000, Kind::Include, 4), None);
@@ -195,7 +196,8 @@ fn there_is_time_between_votes_and_changes() {
         polls.step(at(10_100), vote(0, voter, Opinion::Abstain));
     }
     assert_eq!(ask(&mut polls, 10_200, Kind::Include, 4), wait(1_900), "voted about already");
-    assert_eq!(ask(&mut polls, 10_200, Kind::Reject, 3), None, "another one");
+    assert_eq!(ask(&mut polls, 10_200, Kind::Reject, 3), wait(3_900), "it was for nothing");
+    assert_eq!(asks(&mut polls, 10_200, Kind::Reject, 2, 3), None, "another one asks");
     polls.step(at(10_300), vote(1, 1, Opinion::Reject));
     let ended = polls.step(at(10_300), vote(1, 2, Opinion::Reject));
     assert!(change(&ended).is_some());

@@ -289,7 +289,7 @@ impl World {
 #[test]
 fn every_ballot_ends_in_time_with_what_was_said() {
     let mut counts = Counts::default();
-    for seed in 0..300 {
+    for seed in 0..400 {
         let mut world = World::new(seed);
         world.run(Time(60_000 * MS));
         world.judge(seed, &mut counts);
