@@ -20,6 +20,9 @@ pub(crate) struct SimArgs {
     /// Objects, without the six walls
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "80")]
     objects: u32,
+    /// Clients, with gateways for them; some of them mean harm
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=1000), default_value = "0")]
+    clients: u32,
     /// Seconds of the world's time in which things go wrong; as many again in which they do not
     #[arg(long, default_value = "2", value_parser = parse_seconds)]
     seconds: f64,
@@ -124,9 +127,9 @@ fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
         FaultsArg::Calm => Weather::Calm,
         FaultsArg::Storm => Weather::Storm,
     };
-    let &SimArgs { nodes, objects, seconds, rate, mutant, .. } = args;
+    let &SimArgs { nodes, objects, clients, seconds, rate, mutant, .. } = args;
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
-    let options = Options { nodes, objects, matter, seconds, weather, mutant, rate };
+    let options = Options { nodes, objects, clients, matter, seconds, weather, mutant, rate };
     let next = AtomicU64::new(0);
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());

@@ -25,11 +25,25 @@ pub enum Mutant {
     ReportAll,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
+    /// A gateway takes the avatar's id from what a client says.
+    TrustIds,
+    /// Neither gateway nor leader looks whether a want was there before.
+    AcceptReplays,
+    /// A gateway lets avatars go as fast as their clients want.
+    NoSpeedCheck,
+    /// When the leader changes, a gateway says again what avatars want, and the leader takes it.
+    WantTwice,
+    /// A gateway removes the avatar of a client that is silent.
+    ForgetAbsent,
+    /// A gateway tells differences to what it has sent, not to what the client has.
+    UnackedBase,
+    /// A gateway lets everybody in.
+    UnboundedSessions,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 11] = [
+    pub const ALL: [(Mutant, &'static str); 18] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -41,6 +55,13 @@ impl Mutant {
         (Mutant::WrongCopy, "wrong-copy"),
         (Mutant::ReportAll, "report-all"),
         (Mutant::CarelessDirectory, "careless-directory"),
+        (Mutant::TrustIds, "trust-ids"),
+        (Mutant::AcceptReplays, "accept-replays"),
+        (Mutant::NoSpeedCheck, "no-speed-check"),
+        (Mutant::WantTwice, "want-twice"),
+        (Mutant::ForgetAbsent, "forget-absent"),
+        (Mutant::UnackedBase, "unacked-base"),
+        (Mutant::UnboundedSessions, "unbounded-sessions"),
     ];
 
     /// The one with this name.

@@ -15,6 +15,7 @@ mod lead;
 mod serve;
 mod turn;
 
+use crate::client::ClientId;
 use crate::detect::{Detector, Shapes};
 use crate::held::{Held, Objects};
 use crate::input::GatewayId;
@@ -22,6 +23,7 @@ use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
 use crate::round::Round;
+use crate::space::NODES_MAX;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use lead::Lead;
@@ -37,6 +39,10 @@ pub enum Address {
     Node(NodeId),
     /// A gateway.
     Gateway(GatewayId),
+    /// A gateway as its clients know it: whatever life it is in.
+    Gate(u32),
+    /// A client.
+    Client(ClientId),
 }
 
 /// What a machine does: a message to send, or a tick to publish.
@@ -172,6 +178,16 @@ impl Node {
         self.me
     }
 
+    /// What it has in its hands for others, how much of it, and how much that may be at most
+    /// (rule R1).
+    #[must_use]
+    pub fn holdings(&self) -> [(&'static str, usize, usize); 3] {
+        let [ticks, followers] = self.serve.holdings();
+        // Of this tick and of the next, of everybody.
+        let early = ("early bundles", self.early.len(), 2 * NODES_MAX);
+        [ticks, followers, early]
+    }
+
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
@@ -222,6 +238,7 @@ impl Node {
             // For the directory, or for gateways.
             Message::Join(_) | Message::Alive { .. } | Message::Stable { .. } => {}
             Message::Published(_) | Message::Share(_) => {}
+            Message::Asked(_) | Message::Told(_) => {}
         }
     }
 

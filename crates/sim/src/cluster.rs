@@ -1,15 +1,18 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
+mod crowd;
 mod fate;
+mod hostile;
 mod machine;
 
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Matter, Start, draw};
+use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
-    Address, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output, Source,
-    Stream, Time, Timing, Want,
+    Address, ClientId, ClientSays, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output,
+    Source, Stream, Time, Timing, Want,
 };
 use machine::{Machine, Role};
 use std::cmp::Reverse;
@@ -22,6 +25,8 @@ pub struct Options {
     pub nodes: u32,
     /// Objects, without the six walls.
     pub objects: u32,
+    /// Clients; gateways for them if there are any.
+    pub clients: u32,
     /// What they are made of.
     pub matter: Matter,
     /// Seconds in which things go wrong; as many again in which they do not.
@@ -67,6 +72,12 @@ enum What {
     /// Somebody steers an avatar.
     Steer,
     Revive(NodeId),
+    /// A client's user does something.
+    Whim(usize),
+    /// A client comes back.
+    ComeBack(usize),
+    /// A gateway comes back.
+    Reopen(Address),
 }
 
 /// Whoever steers the avatars that the world begins with.
@@ -92,6 +103,7 @@ struct Cluster {
     /// What avatars were told to do.
     hand: Stream,
     wants: u64,
+    crowd: Crowd,
     heal_at: Time,
 }
 
@@ -111,7 +123,9 @@ impl Cluster {
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
         let directory = Directory::new(founder, start.extent, timing).with_mutant(options.mutant);
-        let referees = Referees::new(&start.objects, &start.shapes, options.rate);
+        let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
+        let house = crowd.house(options.rate);
+        let referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -130,12 +144,14 @@ impl Cluster {
             outcome: Outcome::default(),
             hand: Stream::new(Source::Gateway(HAND), 1),
             wants: 0,
+            crowd,
             heal_at,
         };
         cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
         for _ in 0..options.nodes.max(1) {
             cluster.add_node();
         }
+        cluster.add_crowd();
         cluster.after(1000, What::Fate);
         cluster.after(20_000, What::Steer);
         cluster
@@ -166,14 +182,14 @@ impl Cluster {
     fn directory(&self) -> Option<&Directory> {
         match self.machines.get(&Address::Directory)?.role.as_ref()? {
             Role::Directory(directory) => Some(directory),
-            Role::Node(_) => None,
+            _ => None,
         }
     }
 
     fn node(&self, id: NodeId) -> Option<&Node> {
         match self.machines.get(&Address::Node(id))?.role.as_ref()? {
             Role::Node(node) => Some(node),
-            Role::Directory(_) => None,
+            _ => None,
         }
     }
 
@@ -216,10 +232,12 @@ impl Cluster {
             );
             self.referees.note(self.now, vec![("L1", what)]);
         }
+        self.judge_clients();
     }
 
     fn heal(&mut self) {
         self.faults = self.faults.healed();
+        self.crowd.heal();
         self.cuts.clear();
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
@@ -233,6 +251,7 @@ impl Cluster {
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
+                self.crowd_fate();
                 self.after(1000, What::Fate);
             }
             What::Steer => {
@@ -241,11 +260,20 @@ impl Cluster {
                 self.after(later, What::Steer);
             }
             What::Revive(id) => self.revive(id),
+            What::Whim(at) => self.whim(at),
+            What::ComeBack(at) => self.come_back(at),
+            What::Reopen(gate) => self.reopen(gate),
         }
     }
 
     fn deliver(&mut self, to: Address, from: Address, message: Message) {
-        let Some(machine) = self.machines.get_mut(&to) else { return };
+        let key = place_of(to);
+        let Some(machine) = self.machines.get_mut(&key) else { return };
+        if let Address::Gateway(id) = to
+            && machine.life != id.life
+        {
+            return;
+        }
         if machine.paused > self.now {
             let later = machine.paused.0 - self.now.0;
             return self.after(later, What::Deliver(to, from, message));
@@ -254,8 +282,9 @@ impl Cluster {
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
         role.receive(local, from, message, &mut out);
-        self.work(to, out);
-        self.set_alarm(to);
+        self.judge_role(key);
+        self.work(key, out);
+        self.set_alarm(key);
     }
 
     fn wake(&mut self, who: Address, alarm: u64) {
@@ -271,6 +300,7 @@ impl Cluster {
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
         role.wake(local, &mut out);
+        self.judge_role(who);
         self.work(who, out);
         self.set_alarm(who);
     }
@@ -289,6 +319,7 @@ impl Cluster {
             match output {
                 Output::Send(to, message) => {
                     self.referees.sent(self.now, from, to, &message);
+                    self.overhear(&message);
                     self.transmit(from, to, message);
                 }
                 Output::Publish(commit) => {
@@ -302,7 +333,8 @@ impl Cluster {
 
     fn transmit(&mut self, from: Address, to: Address, message: Message) {
         self.outcome.messages += 1;
-        let Faults { delay, jitter, loss, doubled, clogged, .. } = self.faults;
+        let faults = self.crowd.line(from, to).unwrap_or(self.faults);
+        let Faults { delay, jitter, loss, doubled, clogged, .. } = faults;
         if self.is_cut(from, to) || self.dice.once_in_million(loss) {
             return;
         }
@@ -318,9 +350,23 @@ impl Cluster {
     }
 
     fn is_cut(&self, from: Address, to: Address) -> bool {
+        let (from, to) = (place_of(from), place_of(to));
         let parted = |who| self.machines.get(&who).is_some_and(|m| m.parted > self.now);
         let cut = self.cuts.get(&(from, to)).is_some_and(|until| *until > self.now);
         cut || parted(from) || parted(to)
+    }
+
+    /// Hostile clients know what others say, except for credentials: lines are encrypted, and
+    /// whoever has one's credential is one.
+    fn overhear(&mut self, message: &Message) {
+        if let Message::Asked(says) = message
+            && !matches!(says, ClientSays::Hello(hello) if hello.credential.is_some())
+        {
+            self.crowd.overheard.push_back(*says);
+            if self.crowd.overheard.len() > OVERHEARD {
+                self.crowd.overheard.pop_front();
+            }
+        }
     }
 
     fn trace(&mut self, number: u64) {
@@ -347,6 +393,20 @@ impl Cluster {
         }
     }
 
+    /// What can be seen of a machine from outside. What hostile clients see is their own affair.
+    fn judge_role(&mut self, who: Address) {
+        let honest = |id: ClientId| !self.crowd.people[id.host as usize].hostile;
+        let role = self.machines.get_mut(&who).and_then(|machine| machine.role.as_mut());
+        match role {
+            Some(Role::Client(client)) if honest(client.id()) => {
+                self.referees.look(self.now, client);
+            }
+            Some(Role::Gateway(gateway)) => self.referees.held(self.now, &gateway.holdings()),
+            Some(Role::Node(node)) => self.referees.held(self.now, &node.holdings()),
+            _ => {}
+        }
+    }
+
     fn finish(self) -> Outcome {
         let views = self.directory().map_or(0, |directory| directory.view().epoch.0);
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
@@ -359,5 +419,13 @@ impl Cluster {
             views,
             ..self.outcome
         }
+    }
+}
+
+/// Where a machine is kept: a gateway by its number, whatever life it is in.
+fn place_of(address: Address) -> Address {
+    match address {
+        Address::Gateway(id) => Address::Gate(id.number),
+        other => other,
     }
 }

@@ -1,11 +1,16 @@
 //! Judges that see only what machines tell the outside and each other.
 
+mod clients;
+mod clients_view;
 mod one_machine;
 mod one_owner;
 mod sometimes;
 mod views;
 
-use jostle_proto::{Address, Commit, Message, Object, Shapes, Time};
+use clients::Clients;
+pub(crate) use clients::House;
+use clients_view::ClientsView;
+use jostle_proto::{Address, Client, Commit, Message, Object, Objects, Shapes, Time};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 pub use sometimes::Sometimes;
@@ -24,7 +29,7 @@ pub struct Violation {
 }
 
 /// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
-pub const RULES: [(&str, &str); 11] = [
+pub const RULES: [(&str, &str); 17] = [
     ("A2", "an object has one owner in a tick"),
     ("A5", "no object is lost"),
     ("C1", "what is published is what one machine would have found"),
@@ -35,8 +40,17 @@ pub const RULES: [(&str, &str); 11] = [
     ("E3", "whoever is left out has a buddy who is not"),
     ("E4", "every region has an owner who is a member"),
     ("S1", "copies of an object are the same"),
+    ("C4", "contacts told to a client begin and end by turns"),
+    ("S2", "what a client has decoded is the world, told against what it holds"),
+    ("S3", "wants are followed once and in order, and nobody goes too fast"),
+    ("R1", "nobody's hands are fuller than allowed"),
+    ("R2", "an avatar moves only by its own client"),
+    ("L4'", "clients come back to their avatars, and predict what is"),
     ("L1", "when nothing fails any more the world goes on"),
 ];
+
+/// What is against the rules: which, and what happened.
+type Said = Vec<(&'static str, String)>;
 
 /// What the judges say about a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,16 +65,27 @@ pub(crate) struct Referees {
     one_owner: OneOwner,
     views: Views,
     watch: Watch,
+    clients: Clients,
+    clients_view: ClientsView,
+    house: Option<House>,
     violations: Vec<Violation>,
 }
 
 impl Referees {
-    pub(crate) fn new(objects: &[Object], shapes: &Shapes, rate: u32) -> Referees {
+    pub(crate) fn new(
+        objects: &[Object],
+        shapes: &Shapes,
+        rate: u32,
+        house: Option<House>,
+    ) -> Referees {
         Referees {
             one_machine: OneMachine::new(objects, shapes, rate),
-            one_owner: OneOwner::new(objects),
+            one_owner: OneOwner::default(),
             views: Views::default(),
             watch: Watch::default(),
+            clients: Clients::new(house),
+            clients_view: ClientsView::default(),
+            house,
             violations: Vec::new(),
         }
     }
@@ -68,17 +93,52 @@ impl Referees {
     /// A machine has sent something.
     pub(crate) fn sent(&mut self, now: Time, from: Address, to: Address, message: &Message) {
         let mut said = Vec::new();
-        self.one_owner.sent(to, message, &mut said);
+        let world = self.one_machine.objects();
+        self.one_owner.sent(to, message, world, &mut said);
+        self.clients.sent(from, to, message, world, &mut said);
+        self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.watch.sent(to, message);
+        self.watch.letter(from, to, message);
         self.note(now, said);
     }
 
     /// A tick was published.
     pub(crate) fn published(&mut self, now: Time, commit: &Commit) {
         let mut said = Vec::new();
+        let before = self.one_machine.ticks();
         self.one_machine.published(commit, &mut said);
+        if self.house.is_some() && self.one_machine.ticks() > before {
+            let world = self.one_machine.objects();
+            self.clients.published(commit, world, &mut said);
+            self.clients_view.published(commit.tick, world);
+        }
         self.note(now, said);
+    }
+
+    /// A client may hold something new.
+    pub(crate) fn look(&mut self, now: Time, client: &mut Client) {
+        let mut said = Vec::new();
+        self.clients_view.look(client, &mut said);
+        self.note(now, said);
+    }
+
+    /// What somebody has in their hands, and how much of it they may have.
+    pub(crate) fn held(&mut self, now: Time, holdings: &[(&'static str, usize, usize)]) {
+        let over = holdings.iter().filter(|(_, count, most)| count > most);
+        let said = over.map(|(what, count, most)| ("R1", format!("{count} {what} > {most}")));
+        let said = said.collect();
+        self.note(now, said);
+    }
+
+    /// The world after the last published tick.
+    pub(crate) fn world(&self) -> &Objects {
+        self.one_machine.objects()
+    }
+
+    /// A gateway has died.
+    pub(crate) fn gateway_crashed(&mut self) {
+        self.watch.sometimes.gateway_crashes += 1;
     }
 
     /// Something is against a rule.
@@ -93,7 +153,7 @@ impl Referees {
     }
 
     pub(crate) fn sometimes(&self) -> Sometimes {
-        self.watch.sometimes
+        Sometimes { bases_lost: self.clients_view.bases_lost, ..self.watch.sometimes }
     }
 
     pub(crate) fn failed(&self) -> bool {

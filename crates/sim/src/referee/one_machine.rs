@@ -32,6 +32,11 @@ impl OneMachine {
         self.last.0
     }
 
+    /// The world after the last tick.
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
     pub(super) fn collisions(&self) -> u64 {
         self.collisions
     }

@@ -1,9 +1,12 @@
 //! A2, A5, C2, S1: in a tick no object is lost or handed to two, nobody reports a pair that another
 //! reports, and copies of an object with the same tick are the same.
 
-use jostle_proto::{Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
-use std::collections::BTreeMap;
+use jostle_proto::{
+    Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Objects, Tick,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
+#[derive(Default)]
 pub(super) struct OneOwner {
     /// For each of the newest ticks: whom an object was given to.
     given: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, NodeId>>,
@@ -11,29 +14,23 @@ pub(super) struct OneOwner {
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, Object>>,
     /// Who reported a pair.
     reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
-    objects: usize,
+    /// Ticks that were committed: who commits one again says nothing new.
+    committed: BTreeSet<(Epoch, Tick)>,
 }
 
 impl OneOwner {
-    pub(super) fn new(objects: &[Object]) -> OneOwner {
-        OneOwner {
-            given: BTreeMap::new(),
-            told: BTreeMap::new(),
-            reported: BTreeMap::new(),
-            objects: objects.len(),
-        }
-    }
-
+    /// `world` is that of the last published tick.
     pub(super) fn sent(
         &mut self,
         to: Address,
         message: &Message,
+        world: &Objects,
         said: &mut Vec<(&'static str, String)>,
     ) {
         match (message, to) {
             (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
             (Message::Done(done), _) => self.done(done, said),
-            (Message::Commit(commit), _) => self.committed(commit, said),
+            (Message::Commit(commit), _) => self.committed(commit, world, said),
             _ => {}
         }
         while self.given.len() > 4 {
@@ -60,9 +57,6 @@ impl OneOwner {
                 said.push(("A2", format!("tick {}: {what}", bundle.tick.0)));
             }
         }
-        if given.len() > self.objects {
-            said.push(("A2", format!("tick {}: more objects than there are", bundle.tick.0)));
-        }
         let told = self.told.entry(key).or_default();
         let copies = bundle.entrusted.iter().map(|(_, object)| object);
         let whole = bundle.backup.iter().chain(&bundle.transfers).chain(&bundle.ghosts);
@@ -75,13 +69,32 @@ impl OneOwner {
     }
 
     /// Everybody has told what they hold: nothing may be missing. (One who is alone tells nobody.)
-    fn committed(&self, commit: &Commit, said: &mut Vec<(&'static str, String)>) {
-        if let Some(given) = self.given.get(&(commit.epoch, commit.tick))
-            && given.len() < self.objects
-        {
-            let held = given.len();
-            let what = format!("{held} of {} objects have an owner", self.objects);
-            said.push(("A5", format!("tick {}: {what}", commit.tick.0)));
+    ///
+    /// What they held is the world after the tick before, which is published when all have told;
+    /// or, when a view begins, the world of this tick, which is published just before. Either way
+    /// the published world is the right one.
+    fn committed(
+        &mut self,
+        commit: &Commit,
+        world: &Objects,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        let key = (commit.epoch, commit.tick);
+        if !self.committed.insert(key) {
+            return;
+        }
+        while self.committed.len() > 16 {
+            self.committed.pop_first();
+        }
+        let Some(given) = self.given.get(&key) else { return };
+        let tick = commit.tick.0;
+        if let Some(lost) = world.keys().find(|id| !given.contains_key(id)) {
+            let (held, all) = (given.len(), world.len());
+            let what = format!("{held} of {all} objects have an owner, {} has none", lost.0);
+            said.push(("A5", format!("tick {tick}: {what}")));
+        }
+        if let Some(extra) = given.keys().find(|id| !world.contains_key(id)) {
+            said.push(("A2", format!("tick {tick}: there is no object {}", extra.0)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! What must happen now and then in a campaign: a storm in which it never does proves nothing
 //! about it.
 
-use jostle_proto::{Address, Epoch, Message, ObjectId, Tick, View};
+use jostle_proto::{Address, Epoch, GatewaySays, Message, ObjectId, Tick, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often things happened that are rare and matter.
@@ -25,12 +25,22 @@ pub struct Sometimes {
     pub came_back: u64,
     /// A member that had been suspected was in the next view after all.
     pub taken_back: u64,
+    /// A gateway died.
+    pub gateway_crashes: u64,
+    /// A client got its avatar back at another gateway.
+    pub resumed_elsewhere: u64,
+    /// A client was put out.
+    pub kicked: u64,
+    /// What a client wanted was cut down.
+    pub corrected: u64,
+    /// A client had to be told everything again.
+    pub bases_lost: u64,
 }
 
 impl Sometimes {
     /// The counts with their names.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 9] {
+    pub fn counts(&self) -> [(&'static str, u64); 14] {
         [
             ("leader crashes", self.leader_crashes),
             ("views in a row", self.views_in_a_row),
@@ -41,6 +51,11 @@ impl Sometimes {
             ("in eight regions", self.in_eight_regions),
             ("came back", self.came_back),
             ("taken back", self.taken_back),
+            ("gateway crashes", self.gateway_crashes),
+            ("resumed elsewhere", self.resumed_elsewhere),
+            ("kicked", self.kicked),
+            ("corrected", self.corrected),
+            ("bases lost", self.bases_lost),
         ]
     }
 
@@ -57,6 +72,11 @@ impl Sometimes {
             in_eight_regions: self.in_eight_regions + other.in_eight_regions,
             came_back: self.came_back + other.came_back,
             taken_back: self.taken_back + other.taken_back,
+            gateway_crashes: self.gateway_crashes + other.gateway_crashes,
+            resumed_elsewhere: self.resumed_elsewhere + other.resumed_elsewhere,
+            kicked: self.kicked + other.kicked,
+            corrected: self.corrected + other.corrected,
+            bases_lost: self.bases_lost + other.bases_lost,
         }
     }
 }
@@ -69,6 +89,8 @@ pub(super) struct Watch {
     stable: BTreeSet<Epoch>,
     /// Whom an object was told to, in the newest ticks.
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, u32>>,
+    /// Where an avatar's client was last let in.
+    gates: BTreeMap<ObjectId, Address>,
 }
 
 impl Watch {
@@ -101,6 +123,21 @@ impl Watch {
                     self.told.pop_first();
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// What gateways tell clients.
+    pub(super) fn letter(&mut self, from: Address, to: Address, message: &Message) {
+        let (Address::Client(_), Message::Told(says)) = (to, message) else { return };
+        match says {
+            GatewaySays::Welcome(welcome) => {
+                let before = self.gates.insert(welcome.credential.avatar, from);
+                let moved = before.is_some_and(|before| before != from);
+                self.sometimes.resumed_elsewhere += u64::from(moved);
+            }
+            GatewaySays::Kicked { .. } => self.sometimes.kicked += 1,
+            GatewaySays::Correct { .. } => self.sometimes.corrected += 1,
             _ => {}
         }
     }
