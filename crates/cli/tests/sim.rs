@@ -24,6 +24,19 @@ fn a_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
 }
 
 #[test]
+fn clients_break_no_rule_and_what_is_rare_happens() {
+    let args = ["--seeds", "40", "--seed", "100", "--boxes", "--clients", "10"];
+    let (code, first) = sim(&args);
+    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let rare = ["gateway crashes", "resumed elsewhere", "kicked", "corrected", "bases lost"];
+    for what in rare {
+        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
+    }
+    let (_, second) = sim(&args);
+    assert_eq!(first, second);
+}
+
+#[test]
 fn without_faults_the_union_of_the_nodes_is_one_machine() {
     for (nodes, matter) in [("1", ""), ("2", "--boxes"), ("3", ""), ("8", ""), ("32", "--boxes")] {
         let args = ["--faults", "none", "--nodes", nodes, "--objects", "200", matter];
@@ -49,9 +62,19 @@ fn every_mutant_is_caught() {
         ("wrong-copy", "10", "S1"),
         ("report-all", "10", "C2"),
         ("careless-directory", "60", "E3"),
+        ("trust-ids", "20", "R2"),
+        ("accept-replays", "20", "S3"),
+        ("no-speed-check", "20", "S3"),
+        ("want-twice", "10", "S3"),
+        ("forget-absent", "20", "L4'"),
+        ("unacked-base", "10", "S2"),
+        ("unbounded-sessions", "20", "R1"),
+        ("forget-contacts", "10", "C4"),
     ];
     for (mutant, seeds, rule) in mutants {
-        let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);
+        let clients = if ["R1", "R2", "S2", "S3", "C4", "L4'"].contains(&rule) { "8" } else { "0" };
+        let args = ["--seeds", seeds, "--mutant", mutant, "--boxes", "--clients", clients];
+        let (code, json) = sim(&args);
         assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
         let referees = json["referees"].as_array().unwrap();
         let judge = referees.iter().find(|referee| referee["rule"] == rule).unwrap();

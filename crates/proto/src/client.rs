@@ -114,8 +114,6 @@ pub struct Client {
     attempt: u32,
     credential: Option<Credential>,
     limits: Option<Limits>,
-    /// The newest tick that it knows of.
-    seen: Tick,
     own: Own,
     others: Others,
     kept: VecDeque<Snapshot>,
@@ -148,7 +146,6 @@ impl Client {
             attempt: 1,
             credential: None,
             limits: None,
-            seen: Tick(0),
             own: Own::new(60),
             others: Others::default(),
             kept: VecDeque::new(),
@@ -339,8 +336,8 @@ impl Client {
 
     fn greet(&mut self, now: Time, out: &mut Vec<Output>) {
         self.wake_at = now + self.settings.resend;
-        let Client { credential, attempt, seen, .. } = *self;
-        self.say(ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt, seen }), out);
+        let Client { credential, attempt, .. } = *self;
+        self.say(ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt }), out);
     }
 
     /// Says what it has seen and, if that is new or was long ago, what it wants.
@@ -420,15 +417,14 @@ impl Client {
         if self.is_active() {
             return;
         }
-        let Welcome { credential, limits, tick, rate, after, .. } = *welcome;
-        if self.credential != Some(credential) || self.own.last_told().is_none() {
+        let Welcome { credential, limits, rate, after, .. } = *welcome;
+        if self.avatar() != Some(credential.avatar) || self.own.last_told().is_none() {
             self.own = Own::new(rate);
             self.others.clear();
         }
         self.own.reconnect();
         self.credential = Some(credential);
         self.limits = Some(limits);
-        self.seen = self.seen.max(tick);
         self.kept.clear();
         self.far.clear();
         self.touching.clear();
@@ -476,7 +472,6 @@ impl Client {
         if self.kept.len() > KEPT_MAX {
             self.kept.pop_front();
         }
-        self.seen = self.seen.max(glimpse.tick);
     }
 
     fn take_in(&mut self, now: Time, glimpse: &Glimpse, near: &Snapshot) {

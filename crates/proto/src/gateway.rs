@@ -161,6 +161,8 @@ pub struct Gateway {
     wants: BTreeMap<ObjectId, Want>,
     /// The last tick that it has worked through.
     tick: Option<Tick>,
+    /// When that was.
+    ticked: Time,
     dilation: u32,
     eyes: Eyes,
     counters: GatewayCounters,
@@ -195,6 +197,7 @@ impl Gateway {
             elsewhere: BTreeMap::new(),
             wants: BTreeMap::new(),
             tick: None,
+            ticked: Time(0),
             dilation: 1000,
             eyes: Eyes::new(),
             counters: GatewayCounters::default(),
@@ -260,7 +263,10 @@ impl Gateway {
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
             self.miss_silent(now);
-            self.say_wants();
+            // Wants go with the ticks, so that their way takes the same time; unless there are none.
+            if now - self.ticked > self.timing.resend {
+                self.say_wants();
+            }
             self.say(true, out);
         }
     }
@@ -272,7 +278,7 @@ impl Gateway {
             (Address::Client(_), _) => self.counters.refused += 1,
             (_, message) => {
                 self.follower.receive(now, message);
-                self.follow(out);
+                self.follow(now, out);
             }
         }
     }
@@ -297,7 +303,7 @@ impl Gateway {
     }
 
     /// The world has perhaps come on.
-    fn follow(&mut self, out: &mut Vec<Output>) {
+    fn follow(&mut self, now: Time, out: &mut Vec<Output>) {
         let commits: Vec<Commit> = std::iter::from_fn(|| self.follower.take()).collect();
         let Some((tick, _)) = self.follower.world() else { return };
         if self.tick == Some(tick) {
@@ -311,6 +317,7 @@ impl Gateway {
             self.observe(commit);
         }
         self.tick = Some(tick);
+        self.ticked = now;
         let heard = self.follower.heard_of(self.stream.source());
         self.stream.heard(heard);
         self.asked.retain(|_, number| *number > heard);
@@ -344,6 +351,9 @@ impl Gateway {
         }
         let touching = pairs(commit);
         for session in self.sessions.values_mut() {
+            if self.mutant == Some(Mutant::ForgetContacts) {
+                session.forget_contacts();
+            }
             session.touched(commit.tick, &touching);
         }
     }

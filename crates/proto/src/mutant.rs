@@ -39,11 +39,13 @@ pub enum Mutant {
     UnackedBase,
     /// A gateway lets everybody in.
     UnboundedSessions,
+    /// A gateway does not remember which contacts it has told of.
+    ForgetContacts,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 18] = [
+    pub const ALL: [(Mutant, &'static str); 19] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -62,6 +64,7 @@ impl Mutant {
         (Mutant::ForgetAbsent, "forget-absent"),
         (Mutant::UnackedBase, "unacked-base"),
         (Mutant::UnboundedSessions, "unbounded-sessions"),
+        (Mutant::ForgetContacts, "forget-contacts"),
     ];
 
     /// The one with this name.

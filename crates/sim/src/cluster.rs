@@ -11,8 +11,8 @@ use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Matter, Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
-    Address, ClientId, ClientSays, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output,
-    Source, Stream, Time, Timing, Want,
+    Address, ClientId, ClientSays, Directory, GatewayId, Input, Member, Message, Mutant, Node,
+    NodeId, Output, Source, Stream, Time, Timing, Want,
 };
 use machine::{Machine, Role};
 use std::cmp::Reverse;

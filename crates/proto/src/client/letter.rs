@@ -25,6 +25,9 @@ pub struct ClientId {
 pub struct Credential {
     /// Its avatar.
     pub avatar: ObjectId,
+    /// A tick in which the avatar was in the world: a gateway that is not there yet does not know
+    /// what became of it.
+    pub since: Tick,
     /// Nobody who does not have the gateways' key can make it.
     pub seal: u64,
 }
@@ -52,9 +55,6 @@ pub struct Hello {
     pub protocol: u8,
     /// Counts its attempts to connect; rises.
     pub attempt: u32,
-    /// The newest tick that it knows of: a gateway that is behind does not know yet what became of
-    /// its avatar.
-    pub seen: Tick,
 }
 
 /// Sent all the time while connected.
@@ -221,9 +221,9 @@ impl ClientSays {
     ///
     /// ```
     /// use jostle_proto::client::Hello;
-    /// use jostle_proto::{ClientSays, Tick};
+    /// use jostle_proto::ClientSays;
     ///
-    /// let hello = Hello { credential: None, protocol: 1, attempt: 1, seen: Tick(0) };
+    /// let hello = Hello { credential: None, protocol: 1, attempt: 1 };
     /// let mut frame = ClientSays::Hello(hello).write()?;
     /// assert_eq!(ClientSays::read(&frame), Ok(ClientSays::Hello(hello)));
     /// frame[14] ^= 1;

@@ -109,7 +109,8 @@ impl Gateway {
     ) {
         // Who is not there yet, or behind, does not know what became of an avatar: silence, and
         // the client will ask again.
-        let Some(tick) = self.tick.filter(|tick| hello.seen <= *tick) else { return };
+        let since = hello.credential.map_or(Tick(0), |credential| credential.since);
+        let Some(tick) = self.tick.filter(|tick| since <= *tick) else { return };
         let attempt = hello.attempt;
         if hello.protocol != PROTOCOL {
             return self.refuse(now, client, attempt, Refusal::Protocol, out);
@@ -231,7 +232,7 @@ impl Gateway {
                 let after = number.max(self.follower.heard_of(Source::Avatar(avatar)));
                 let welcome = Welcome {
                     attempt,
-                    credential: self.settings.key.credential(avatar),
+                    credential: self.settings.key.credential(avatar, tick),
                     limits: self.settings.limits,
                     tick,
                     rate: self.timing.rate,

@@ -5,6 +5,7 @@
 
 use crate::client::Credential;
 use crate::object::ObjectId;
+use crate::time::Tick;
 
 /// What gateways share and clients do not know.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,16 +19,17 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The credential for an avatar.
+    /// The credential for an avatar that is in the world at a tick.
     #[must_use]
-    pub fn credential(&self, avatar: ObjectId) -> Credential {
-        Credential { avatar, seal: self.seal(&avatar.0.to_le_bytes()) }
+    pub fn credential(&self, avatar: ObjectId, since: Tick) -> Credential {
+        let message = [avatar.0.to_le_bytes(), since.0.to_le_bytes()].concat();
+        Credential { avatar, since, seal: self.seal(&message) }
     }
 
     /// Did somebody with this key make it?
     #[must_use]
     pub fn fits(&self, credential: &Credential) -> bool {
-        self.credential(credential.avatar) == *credential
+        self.credential(credential.avatar, credential.since) == *credential
     }
 
     fn seal(&self, message: &[u8]) -> u64 {
@@ -85,9 +87,10 @@ mod tests {
     #[test]
     fn one_credential_does_not_fit_another_avatar_or_key() {
         let (key, other) = (Key([1, 2]), Key([1, 3]));
-        let credential = key.credential(ObjectId(7));
+        let credential = key.credential(ObjectId(7), Tick(3));
         assert!(key.fits(&credential));
         assert!(!other.fits(&credential));
         assert!(!key.fits(&Credential { avatar: ObjectId(8), ..credential }));
+        assert!(!key.fits(&Credential { since: Tick(4), ..credential }));
     }
 }

@@ -41,9 +41,9 @@ impl Cluster {
             // Says that it is another.
             2 => {
                 let (Some(avatar), seal) = (self.any_avatar(), self.dice.any()) else { return };
-                let credential = Some(Credential { avatar, seal });
+                let credential = Some(Credential { avatar, since: Tick(0), seal });
                 let attempt = attempt + 1;
-                let hello = Hello { credential, protocol: 1, attempt, seen: Tick(0) };
+                let hello = Hello { credential, protocol: 1, attempt };
                 self.letter(id, gate, ClientSays::Hello(hello));
             }
             // Says again what it has said, or heard.
@@ -71,7 +71,7 @@ impl Cluster {
             7 => {
                 for connection in 0..24 {
                     let id = ClientId { host: id.host, connection: 1_000_000 + connection };
-                    let hello = Hello { credential: None, protocol: 1, attempt: 1, seen: Tick(0) };
+                    let hello = Hello { credential: None, protocol: 1, attempt: 1 };
                     self.letter(id, gate, ClientSays::Hello(hello));
                 }
             }

@@ -68,9 +68,11 @@ impl Clients {
                     self.bye.insert(client.host);
                 }
                 ClientSays::Hello(hello) => {
-                    if let Some(credential) = hello.credential {
-                        self.asked.insert((client, hello.attempt), credential);
-                    }
+                    let key = (client, hello.attempt);
+                    match hello.credential {
+                        Some(credential) => self.asked.insert(key, credential),
+                        None => self.asked.remove(&key),
+                    };
                 }
             },
             (_, Address::Client(client), Message::Told(GatewaySays::Welcome(welcome))) => {
