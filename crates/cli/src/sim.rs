@@ -25,6 +25,9 @@ pub(crate) struct SimArgs {
     /// Where objects begin
     #[arg(long, value_name = "LAYOUT", default_value = "uniform")]
     world: WorldArg,
+    /// Clients, with gateways for them; some of them mean harm
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=1000), default_value = "0")]
+    clients: u32,
     /// Seconds of the world's time in which things go wrong; as many again in which they do not
     #[arg(long, default_value = "2", value_parser = parse_seconds)]
     seconds: f64,
@@ -169,19 +172,27 @@ pub(crate) fn run(args: &SimArgs, out: &mut dyn Write) -> Result<bool, CliError>
 }
 
 fn options(args: &SimArgs) -> Options {
-    let weather = match args.faults {
-        FaultsArg::None => Weather::None,
-        FaultsArg::Calm => Weather::Calm,
-        FaultsArg::Storm => Weather::Storm,
-    };
-    let &SimArgs { nodes, objects, seconds, rate, mutant, wire, sites, .. } = args;
-    let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
-    let layout = match args.world {
-        WorldArg::Uniform => Layout::Uniform,
-        WorldArg::Clustered => Layout::Clustered,
-        WorldArg::Borders => Layout::Borders,
-    };
-    Options { nodes, objects, matter, layout, seconds, weather, mutant, rate, wire, sites }
+    Options {
+        nodes: args.nodes,
+        objects: args.objects,
+        clients: args.clients,
+        matter: if args.boxes { Matter::Boxes } else { Matter::Meshes },
+        layout: match args.world {
+            WorldArg::Uniform => Layout::Uniform,
+            WorldArg::Clustered => Layout::Clustered,
+            WorldArg::Borders => Layout::Borders,
+        },
+        seconds: args.seconds,
+        weather: match args.faults {
+            FaultsArg::None => Weather::None,
+            FaultsArg::Calm => Weather::Calm,
+            FaultsArg::Storm => Weather::Storm,
+        },
+        mutant: args.mutant,
+        rate: args.rate,
+        wire: args.wire,
+        sites: args.sites,
+    }
 }
 
 /// Runs all seeds, each core taking the next; in the order of the seeds.

@@ -24,6 +24,19 @@ fn a_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
 }
 
 #[test]
+fn clients_break_no_rule_and_what_is_rare_happens() {
+    let args = ["--seeds", "40", "--seed", "100", "--boxes", "--clients", "10"];
+    let (code, first) = sim(&args);
+    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let rare = ["gateway crashes", "resumed elsewhere", "kicked", "corrected", "bases lost"];
+    for what in rare {
+        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
+    }
+    let (_, second) = sim(&args);
+    assert_eq!(first, second);
+}
+
+#[test]
 fn without_faults_the_union_of_the_nodes_is_one_machine() {
     let nodes = ["1", "2", "3", "4", "5", "7", "8", "12", "16", "24", "31", "32"];
     for (at, nodes) in nodes.into_iter().enumerate() {
@@ -79,9 +92,19 @@ fn every_mutant_is_caught() {
         ("old-epoch", "10", "E1"),
         ("two-leaders", "10", "E2"),
         ("region-without-owner", "10", "E4"),
+        ("trust-ids", "20", "R2"),
+        ("accept-replays", "20", "S3"),
+        ("no-speed-check", "20", "S3"),
+        ("want-twice", "10", "S3"),
+        ("forget-absent", "20", "L5"),
+        ("unacked-base", "10", "S2"),
+        ("unbounded-sessions", "20", "R1"),
+        ("forget-contacts", "10", "C4"),
     ];
     for (mutant, seeds, rule) in mutants {
-        let (code, json) = sim(&["--seeds", seeds, "--mutant", mutant, "--boxes"]);
+        let clients = if ["R1", "R2", "S2", "S3", "C4", "L5"].contains(&rule) { "8" } else { "0" };
+        let args = ["--seeds", seeds, "--mutant", mutant, "--boxes", "--clients", clients];
+        let (code, json) = sim(&args);
         assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
         let referees = json["referees"].as_array().unwrap();
         let judge = referees.iter().find(|referee| referee["rule"] == rule).unwrap();

@@ -9,7 +9,7 @@ use crate::groups::GroupId;
 use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::state::State;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A gateway in one of its lives. One that has lost its memory begins the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub enum Source {
     Gateway(GatewayId),
     /// Another consistency group, for its objects. Its inputs are numbered by its ticks.
     Group(GroupId),
+    /// A client, for the avatar that a gateway brought in for it: counts what it wants, whatever
+    /// gateways that comes through. It sends nothing itself.
+    Avatar(ObjectId),
 }
 
 impl Source {
@@ -85,6 +88,32 @@ impl Input {
             Input::Enter(object) => object.id,
             Input::Remove(id) | Input::Absent(id) | Input::Return(id) => *id,
             Input::Correct(id, _) | Input::Kick(id, _) => *id,
+        }
+    }
+
+    /// Is this to happen, as far as the group has come with its sources? What an avatar wants
+    /// happens once and in order even if its client has moved from gateway to gateway: a number
+    /// that was there, or was overtaken, changes nothing.
+    pub(crate) fn is_news(&self, heard: &mut BTreeMap<Source, u64>) -> bool {
+        match self {
+            Input::Enter(object) if object.class == Class::Avatar => {
+                heard.entry(Source::Avatar(object.id)).or_insert(0);
+                true
+            }
+            Input::Remove(id) => {
+                heard.remove(&Source::Avatar(*id));
+                true
+            }
+            Input::Steer(want) => match heard.get_mut(&Source::Avatar(want.avatar)) {
+                Some(number) if want.number <= *number => false,
+                Some(number) => {
+                    *number = want.number;
+                    true
+                }
+                // One that the world began with, or one that is no more.
+                None => true,
+            },
+            _ => true,
         }
     }
 

@@ -5,9 +5,11 @@
 //! the simulator and the network drive the same code and treat every transport as one that
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
+pub mod client;
 mod detect;
 mod directory;
 mod follow;
+mod gateway;
 mod geometry;
 mod groups;
 mod held;
@@ -25,9 +27,11 @@ mod time;
 mod view;
 pub mod wire;
 
+pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
 pub use detect::{Detector, Shapes};
 pub use directory::{Directory, GroupRules, Grouping, Saved};
 pub use follow::Follower;
+pub use gateway::{Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key};
 pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};
 pub use groups::{
     Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,

@@ -4,6 +4,7 @@
 //! belongs to, so that it changes nothing anywhere else, and is sent again until what it is for
 //! has happened.
 
+use crate::client::{ClientSays, GatewaySays};
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::object::{NodeId, Object, ObjectId};
@@ -66,6 +67,10 @@ pub enum Message {
     Published(Commit),
     /// Member to gateway: my part of the world.
     Share(Share),
+    /// Client to gateway: the only thing that a client can say.
+    Asked(ClientSays),
+    /// Gateway to client.
+    Told(GatewaySays),
     /// Node to node: answer at once.
     Ping {
         /// Who asks.

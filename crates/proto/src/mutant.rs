@@ -63,6 +63,22 @@ pub enum Mutant {
     HomeTwice,
     /// A directory that was down has forgotten the views that were not stable.
     ForgetfulDirectory,
+    /// A gateway takes the avatar's id from what a client says.
+    TrustIds,
+    /// Neither gateway nor leader looks whether a want was there before.
+    AcceptReplays,
+    /// A gateway lets avatars go as fast as their clients want.
+    NoSpeedCheck,
+    /// When the leader changes, a gateway says again what avatars want, and the leader takes it.
+    WantTwice,
+    /// A gateway removes the avatar of a client that is silent.
+    ForgetAbsent,
+    /// A gateway tells differences to what it has sent, not to what the client has.
+    UnackedBase,
+    /// A gateway lets everybody in.
+    UnboundedSessions,
+    /// A gateway does not remember which contacts it has told of.
+    ForgetContacts,
 }
 
 impl Mutant {
@@ -98,6 +114,14 @@ impl Mutant {
         (Mutant::RelayMute, "relay-mute"),
         (Mutant::HomeTwice, "home-twice"),
         (Mutant::ForgetfulDirectory, "forgetful-directory"),
+        (Mutant::TrustIds, "trust-ids"),
+        (Mutant::AcceptReplays, "accept-replays"),
+        (Mutant::NoSpeedCheck, "no-speed-check"),
+        (Mutant::WantTwice, "want-twice"),
+        (Mutant::ForgetAbsent, "forget-absent"),
+        (Mutant::UnackedBase, "unacked-base"),
+        (Mutant::UnboundedSessions, "unbounded-sessions"),
+        (Mutant::ForgetContacts, "forget-contacts"),
     ];
 
     /// The one with this name.

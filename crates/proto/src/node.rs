@@ -16,6 +16,7 @@ mod monitor;
 mod serve;
 mod turn;
 
+use crate::client::ClientId;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::{Held, Objects};
@@ -25,6 +26,7 @@ use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
 use crate::relay::Relay;
 use crate::round::Round;
+use crate::space::NODES_MAX;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use lead::Lead;
@@ -41,6 +43,10 @@ pub enum Address {
     Node(NodeId),
     /// A gateway.
     Gateway(GatewayId),
+    /// A gateway as its clients know it: whatever life it is in.
+    Gate(u32),
+    /// A client.
+    Client(ClientId),
 }
 
 /// What a machine does: a message to send, or a tick to publish.
@@ -185,6 +191,16 @@ impl Node {
     #[must_use]
     pub fn member(&self) -> Member {
         self.me
+    }
+
+    /// What it has in its hands for others, how much of it, and how much that may be at most
+    /// (rule R1).
+    #[must_use]
+    pub fn holdings(&self) -> [(&'static str, usize, usize); 3] {
+        let [ticks, followers] = self.serve.holdings();
+        // Of this tick and of the next, of everybody.
+        let early = ("early bundles", self.early.len(), 2 * NODES_MAX);
+        [ticks, followers, early]
     }
 
     /// When it wants to be woken if nothing comes.

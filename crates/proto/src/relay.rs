@@ -282,7 +282,7 @@ fn happened(commit: &Commit, world: &Objects, home: impl Fn(ObjectId) -> bool) -
     inputs.extend(kicks.map(|(id, kick)| Input::Kick(id, kick)));
     let heard = commit.heard.iter().filter_map(|(source, _)| match source {
         Source::Group(group) => Some(*group),
-        Source::Gateway(_) => None,
+        Source::Gateway(_) | Source::Avatar(_) => None,
     });
     Told { inputs, heard: heard.collect(), entered }
 }

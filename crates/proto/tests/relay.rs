@@ -68,7 +68,7 @@ impl Net {
                         node.receive(self.now, message, &mut out);
                     }
                 }
-                Address::Gateway(_) => {}
+                Address::Gateway(_) | Address::Gate(_) | Address::Client(_) => {}
             }
             self.work(to, out);
         }

@@ -5,8 +5,8 @@ mod wire_samples;
 
 use jostle_proto::wire::{Kind, Limits, Receiver, Sender, WireError, kind_of};
 use jostle_proto::{
-    Address, Bundle, Class, Done, Epoch, GatewayId, GroupId, Input, Inputs, Message, NodeId,
-    Object, ObjectId, ShapeId, Share, Source, State, Tick, Touch, Toward,
+    Address, Bundle, Class, Done, Epoch, GatewayId, Member, Message, NodeId, Object, ObjectId,
+    ShapeId, Share, Source, State, Tick, Touch, Toward, View,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;

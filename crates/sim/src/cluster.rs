@@ -1,7 +1,9 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
+mod crowd;
 mod fate;
 mod healed;
+mod hostile;
 mod machine;
 mod sites;
 mod wire;
@@ -10,9 +12,10 @@ use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Layout, Matter, Start, draw};
+use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
-    Address, Class, Directory, Epoch, GatewayId, GroupId, Input, Member, Message, Mutant, Node,
-    NodeId, ObjectId, Output, Source, Span, Stream, Time, Timing, Want,
+    Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, Member,
+    Message, Mutant, Node, NodeId, ObjectId, Output, Source, Span, Stream, Time, Timing, Want,
 };
 use machine::{Machine, Role};
 pub(crate) use sites::RULES;
@@ -28,6 +31,8 @@ pub struct Options {
     pub nodes: u32,
     /// Objects, without the six walls.
     pub objects: u32,
+    /// Clients; gateways for them if there are any.
+    pub clients: u32,
     /// What they are made of.
     pub matter: Matter,
     /// Where they begin.
@@ -89,6 +94,12 @@ enum What {
     Revive(NodeId),
     /// The directory comes back.
     Restart,
+    /// A client's user does something.
+    Whim(usize),
+    /// A client comes back.
+    ComeBack(usize),
+    /// A gateway comes back.
+    Reopen(Address),
 }
 
 /// Somebody who steers avatars of a group.
@@ -123,6 +134,7 @@ struct Cluster {
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
+    crowd: Crowd,
     heal_at: Time,
     /// The ends of all links, if messages go through their bytes.
     wire: Option<Wire>,
@@ -152,7 +164,9 @@ impl Cluster {
         let directory = directory.with_mutant(options.mutant);
         let stream = Stream::new(Source::Gateway(HAND), 1);
         let hand = Hand { stream, avatars: start.avatars.clone() };
-        let referees = Referees::new(&start.objects, &start.shapes, options.rate);
+        let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
+        let house = crowd.house(options.rate);
+        let referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -173,6 +187,7 @@ impl Cluster {
             sites,
             wants: 0,
             died: None,
+            crowd,
             heal_at,
             wire,
         };
@@ -180,6 +195,7 @@ impl Cluster {
         for _ in 0..options.nodes.max(1) {
             cluster.add_node();
         }
+        cluster.add_crowd();
         cluster.after(1000, What::Fate);
         cluster.after(20_000, What::Steer);
         cluster
@@ -228,14 +244,14 @@ impl Cluster {
     fn directory(&self) -> Option<&Directory> {
         match self.machines.get(&Address::Directory)?.role.as_ref()? {
             Role::Directory(directory) => Some(directory),
-            Role::Node(_) => None,
+            _ => None,
         }
     }
 
     fn node(&self, id: NodeId) -> Option<&Node> {
         match self.machines.get(&Address::Node(id))?.role.as_ref()? {
             Role::Node(node) => Some(node),
-            Role::Directory(_) => None,
+            _ => None,
         }
     }
 
@@ -270,12 +286,14 @@ impl Cluster {
         if !self.referees.failed() {
             self.judge_healed(&ticks_then.unwrap_or_default());
         }
+        self.judge_clients();
     }
 
     fn heal(&mut self) {
         self.faults = self.faults.healed();
         self.sites.heal();
         self.referees.healed(self.now);
+        self.crowd.heal();
         self.cuts.clear();
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
@@ -291,6 +309,7 @@ impl Cluster {
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
+                self.crowd_fate();
                 self.after(1000, What::Fate);
             }
             What::Steer => {
@@ -300,11 +319,20 @@ impl Cluster {
             }
             What::Revive(id) => self.revive(id),
             What::Restart => self.restart_directory(),
+            What::Whim(at) => self.whim(at),
+            What::ComeBack(at) => self.come_back(at),
+            What::Reopen(gate) => self.reopen(gate),
         }
     }
 
     fn deliver(&mut self, to: Address, from: Address, message: Message) {
-        let Some(machine) = self.machines.get_mut(&to) else { return };
+        let key = place_of(to);
+        let Some(machine) = self.machines.get_mut(&key) else { return };
+        if let Address::Gateway(id) = to
+            && machine.life != id.life
+        {
+            return;
+        }
         let free = machine.paused.max(machine.busy);
         if free > self.now {
             return self.after(free.0 - self.now.0, What::Deliver(to, from, message));
@@ -319,8 +347,9 @@ impl Cluster {
         if old.is_some() && old != role.progress() {
             self.referees.old_message_counted(self.now, to, what);
         }
-        self.work(to, out);
-        self.set_alarm(to);
+        self.judge_role(key);
+        self.work(key, out);
+        self.set_alarm(key);
     }
 
     fn wake(&mut self, who: Address, alarm: u64) {
@@ -336,6 +365,7 @@ impl Cluster {
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
         role.wake(local, &mut out);
+        self.judge_role(who);
         self.work(who, out);
         self.set_alarm(who);
     }
@@ -354,6 +384,7 @@ impl Cluster {
             match output {
                 Output::Send(to, message) => {
                     self.referees.sent(self.now, from, to, &message);
+                    self.overhear(&message);
                     self.transmit(from, to, message);
                 }
                 Output::Publish(commit) => {
@@ -385,7 +416,8 @@ impl Cluster {
 
     /// How long what is sent now takes: none if it is lost, several if it is doubled.
     fn journeys(&mut self, from: Address, to: Address) -> Vec<u64> {
-        let Faults { delay, jitter, loss, doubled, clogged, .. } = self.faults;
+        let faults = self.crowd.line(from, to).unwrap_or(self.faults);
+        let Faults { delay, jitter, loss, doubled, clogged, .. } = faults;
         if self.is_cut(from, to) || self.dice.once_in_million(loss) {
             return Vec::new();
         }
@@ -404,9 +436,23 @@ impl Cluster {
     }
 
     fn is_cut(&self, from: Address, to: Address) -> bool {
+        let (from, to) = (place_of(from), place_of(to));
         let parted = |who| self.machines.get(&who).is_some_and(|m| m.parted > self.now);
         let cut = self.cuts.get(&(from, to)).is_some_and(|until| *until > self.now);
         cut || parted(from) || parted(to)
+    }
+
+    /// Hostile clients know what others say, except for credentials: lines are encrypted, and
+    /// whoever has one's credential is one.
+    fn overhear(&mut self, message: &Message) {
+        if let Message::Asked(says) = message
+            && !matches!(says, ClientSays::Hello(hello) if hello.credential.is_some())
+        {
+            self.crowd.overheard.push_back(*says);
+            if self.crowd.overheard.len() > OVERHEARD {
+                self.crowd.overheard.pop_front();
+            }
+        }
     }
 
     fn trace(&mut self, number: u64) {
@@ -436,6 +482,20 @@ impl Cluster {
         }
     }
 
+    /// What can be seen of a machine from outside. What hostile clients see is their own affair.
+    fn judge_role(&mut self, who: Address) {
+        let honest = |id: ClientId| !self.crowd.people[id.host as usize].hostile;
+        let role = self.machines.get_mut(&who).and_then(|machine| machine.role.as_mut());
+        match role {
+            Some(Role::Client(client)) if honest(client.id()) => {
+                self.referees.look(self.now, client);
+            }
+            Some(Role::Gateway(gateway)) => self.referees.held(self.now, &gateway.holdings()),
+            Some(Role::Node(node)) => self.referees.held(self.now, &node.holdings()),
+            _ => {}
+        }
+    }
+
     fn finish(self) -> Outcome {
         let views = self.directory().map_or(0, |directory| directory.newest().0);
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
@@ -450,5 +510,13 @@ impl Cluster {
             object_ticks: objects * ticks,
             ..self.outcome
         }
+    }
+}
+
+/// Where a machine is kept: a gateway by its number, whatever life it is in.
+fn place_of(address: Address) -> Address {
+    match address {
+        Address::Gateway(id) => Address::Gate(id.number),
+        other => other,
     }
 }

@@ -1,6 +1,8 @@
 //! Judges that see only what machines tell the outside and each other.
 
 mod between;
+mod clients;
+mod clients_view;
 mod frames;
 mod one_machine;
 mod one_owner;
@@ -10,8 +12,13 @@ mod views;
 mod votes;
 
 use between::Between;
+use clients::Clients;
+pub(crate) use clients::House;
+use clients_view::ClientsView;
 use frames::Frames;
-use jostle_proto::{Address, Class, Commit, Epoch, GroupId, Message, Object, Shapes, Time};
+use jostle_proto::{
+    Address, Class, Client, Commit, Epoch, GroupId, Message, Object, Objects, Shapes, Time,
+};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 use pace::Pace;
@@ -39,6 +46,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("C1", "what is published is what one machine would have found"),
     ("C2", "a pair is reported by one node"),
     ("C3", "ticks are published without gaps, and never in other words"),
+    ("C4", "contacts begin and end by turns, for everybody who is told of them"),
     ("E1", "views are made from older ones, and messages of an older one change nothing"),
     ("E2", "a view has one leader, a tick one result, a node one group"),
     ("E3", "whoever is left out has a buddy who is not"),
@@ -47,16 +55,21 @@ pub const RULES: &[(&str, &str)] = &[
     ("E6", "a vote counts once, in its ballot, and decides as it was counted"),
     ("H1", "an object is at home in one group"),
     ("K1", "what a group decides about another one's object happens to it once"),
-    ("R1", "a bundle costs at most 8 bytes for an object that was told before"),
-    ("R2", "a damaged frame changes nothing"),
+    ("R1", "nobody's hands are fuller than allowed, and no bundle is longer"),
+    ("R2", "damaged frames and forged wants change nothing"),
     ("R3", "a group that is slow says so"),
     ("S1", "copies of an object are the same"),
     ("S1b", "copies in other groups come near what they are copies of"),
-    ("S2", "what comes out of a link is what was put in"),
+    ("S2", "what comes out of a link is what was put in, also at a client"),
+    ("S3", "wants are followed once and in order, and nobody goes too fast"),
     ("L1", "when nothing fails any more the world goes on"),
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
+    ("L5", "clients come back to their avatars, and predict what is"),
 ];
+
+/// What is against the rules: which, and what happened.
+type Said = Vec<(&'static str, String)>;
 
 /// What the judges say about a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,6 +77,9 @@ pub struct Verdict {
     /// The first things that went wrong; none if nothing did.
     pub violations: Vec<Violation>,
 }
+
+/// The group whose world clients come into.
+const HOUSE: GroupId = GroupId(0);
 
 /// A group's world.
 struct Judged {
@@ -84,11 +100,19 @@ pub(crate) struct Referees {
     views: Views,
     frames: Frames,
     watch: Watch,
+    clients: Clients,
+    clients_view: ClientsView,
+    house: Option<House>,
     violations: Vec<Violation>,
 }
 
 impl Referees {
-    pub(crate) fn new(objects: &[Object], shapes: &Shapes, rate: u32) -> Referees {
+    pub(crate) fn new(
+        objects: &[Object],
+        shapes: &Shapes,
+        rate: u32,
+        house: Option<House>,
+    ) -> Referees {
         let one_machine = OneMachine::new(objects, shapes, rate);
         let first = Judged { one_machine, one_owner: OneOwner::default(), pace: Pace::new(rate) };
         let fixed = objects.iter().filter(|object| object.class == Class::Immovable);
@@ -102,6 +126,9 @@ impl Referees {
             views: Views::default(),
             frames: Frames::default(),
             watch: Watch::default(),
+            clients: Clients::new(house),
+            clients_view: ClientsView::default(),
+            house,
             violations: Vec::new(),
         }
     }
@@ -121,8 +148,8 @@ impl Referees {
         let mut said = Vec::new();
         if let Some(group) = message.epoch().and_then(|epoch| self.views.group(epoch)) {
             let world = self.world(group);
-            let objects = world.one_machine.objects().len();
-            world.one_owner.sent(to, message, objects, &mut said);
+            let Judged { one_owner, one_machine, .. } = world;
+            one_owner.sent(to, message, one_machine.objects(), &mut said);
         }
         if let Message::Leave { epoch, .. } = message
             && let Some(group) = self.views.group(*epoch)
@@ -130,9 +157,14 @@ impl Referees {
             self.views.ended(group);
             self.watch.sometimes.groups_ended += 1;
         }
+        if let Some(world) = self.worlds.get(&HOUSE) {
+            self.clients.sent(from, to, message, world.one_machine.objects(), &mut said);
+        }
+        self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.votes.sent(now, from, message, &mut said);
         self.watch.sent(to, message);
+        self.watch.letter(from, to, message);
         self.note(now, said);
     }
 
@@ -153,6 +185,14 @@ impl Referees {
             let objects = world.one_machine.objects().clone();
             let kicks = self.between.published(now, commit, objects, &mut said);
             self.watch.sometimes.kicks_between += kicks;
+            if let Some(world) = self.worlds.get(&commit.group)
+                && self.house.is_some()
+                && commit.group == HOUSE
+            {
+                let world = world.one_machine.objects();
+                self.clients.published(commit, world, &mut said);
+                self.clients_view.published(commit.tick, world);
+            }
         }
         self.note(now, said);
     }
@@ -161,6 +201,31 @@ impl Referees {
     pub(crate) fn old_message_counted(&mut self, now: Time, to: Address, epoch: Option<Epoch>) {
         let what = format!("a message of view {} changed {to:?}", epoch.map_or(0, |it| it.0));
         self.note(now, vec![("E1", what)]);
+    }
+
+    /// A client may hold something new.
+    pub(crate) fn look(&mut self, now: Time, client: &mut Client) {
+        let mut said = Vec::new();
+        self.clients_view.look(client, &mut said);
+        self.note(now, said);
+    }
+
+    /// What somebody has in their hands, and how much of it they may have.
+    pub(crate) fn held(&mut self, now: Time, holdings: &[(&'static str, usize, usize)]) {
+        let over = holdings.iter().filter(|(_, count, most)| count > most);
+        let said = over.map(|(what, count, most)| ("R1", format!("{count} {what} > {most}")));
+        let said = said.collect();
+        self.note(now, said);
+    }
+
+    /// The world that clients are in, after its last published tick.
+    pub(crate) fn house(&self) -> Option<&Objects> {
+        self.worlds.get(&HOUSE).map(|world| world.one_machine.objects())
+    }
+
+    /// A gateway has died.
+    pub(crate) fn gateway_crashed(&mut self) {
+        self.watch.sometimes.gateway_crashes += 1;
     }
 
     /// Something is against a rule.
@@ -219,7 +284,8 @@ impl Referees {
 
     pub(crate) fn sometimes(&self) -> Sometimes {
         let slowed = self.worlds.values().map(|world| world.pace.slowed).sum();
-        Sometimes { slowed, changed_group: self.votes.moves(), ..self.watch.sometimes }
+        let (changed_group, bases_lost) = (self.votes.moves(), self.clients_view.bases_lost);
+        Sometimes { slowed, changed_group, bases_lost, ..self.watch.sometimes }
     }
 
     pub(crate) fn failed(&self) -> bool {

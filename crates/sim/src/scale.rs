@@ -121,7 +121,7 @@ impl Bench {
                     }
                     self.add_time(id, begin);
                 }
-                Address::Gateway(_) => {}
+                Address::Gateway(_) | Address::Gate(_) | Address::Client(_) => {}
             }
             return self.work(out);
         }

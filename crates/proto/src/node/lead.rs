@@ -227,6 +227,8 @@ impl Node {
                 }
             }
         }
+        let careless = [Some(Mutant::AcceptReplays), Some(Mutant::WantTwice)];
+        taken.retain(|input| input.is_news(&mut heard) || careless.contains(&self.mutant));
         (taken, heard.into_iter().collect())
     }
 

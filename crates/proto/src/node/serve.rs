@@ -39,6 +39,11 @@ pub(super) struct Serve {
 }
 
 impl Serve {
+    /// See [`Node::holdings`].
+    pub(super) fn holdings(&self) -> [(&'static str, usize, usize); 2] {
+        [("ticks", self.kept.len(), KEPT), ("followers", self.followers.len(), FOLLOWERS_MAX)]
+    }
+
     /// Remembers a tick.
     pub(super) fn keep(&mut self, commit: &Commit) {
         while self.kept.back().is_some_and(|last| last.tick >= commit.tick) {

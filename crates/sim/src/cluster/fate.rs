@@ -14,7 +14,7 @@ impl Cluster {
     }
 
     /// A moment up to so many microseconds away.
-    fn soon(&mut self, most: u64) -> Time {
+    pub(super) fn soon(&mut self, most: u64) -> Time {
         Time(self.now.0 + self.dice.below(most))
     }
 

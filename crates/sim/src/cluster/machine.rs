@@ -1,24 +1,32 @@
 //! A machine of any role, and what is wrong with it.
 
-use jostle_proto::{Address, Directory, Message, Node, Output, Time};
+use jostle_proto::{Address, Client, Directory, Gateway, Message, Node, Output, Time};
 
 /// What a machine is for.
 pub(super) enum Role {
     Directory(Box<Directory>),
     Node(Box<Node>),
+    Gateway(Box<Gateway>),
+    Client(Box<Client>),
 }
 
 impl Role {
     pub(super) fn receive(
         &mut self,
         now: Time,
-        _from: Address,
+        from: Address,
         message: Message,
         out: &mut Vec<Output>,
     ) {
         match self {
             Role::Directory(directory) => directory.receive(now, message, out),
             Role::Node(node) => node.receive(now, message, out),
+            Role::Gateway(gateway) => gateway.receive(now, from, message, out),
+            Role::Client(client) => {
+                if let Message::Told(says) = message {
+                    client.receive(now, from, says, out);
+                }
+            }
         }
     }
 
@@ -29,16 +37,16 @@ impl Role {
     }
 
     pub(super) fn progress(&self) -> Option<[u64; 7]> {
-        match self {
-            Role::Directory(_) => None,
-            Role::Node(node) => Some(node.progress()),
-        }
+        let Role::Node(node) = self else { return None };
+        Some(node.progress())
     }
 
     pub(super) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Role::Directory(directory) => directory.wake(now, out),
             Role::Node(node) => node.wake(now, out),
+            Role::Gateway(gateway) => gateway.wake(now, out),
+            Role::Client(client) => client.wake(now, out),
         }
     }
 
@@ -46,6 +54,8 @@ impl Role {
         match self {
             Role::Directory(directory) => directory.wake_at(),
             Role::Node(node) => node.wake_at(),
+            Role::Gateway(gateway) => gateway.wake_at(),
+            Role::Client(client) => client.wake_at(),
         }
     }
 }

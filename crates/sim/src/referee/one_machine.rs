@@ -32,6 +32,7 @@ impl OneMachine {
         self.last.0
     }
 
+    /// The world after the last tick.
     pub(super) fn objects(&self) -> &Objects {
         &self.objects
     }

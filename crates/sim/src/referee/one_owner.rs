@@ -1,8 +1,10 @@
 //! A2, A5, C2, S1: in a tick no object is lost or handed to two, nobody reports a pair that another
 //! reports, and copies of an object with the same tick are the same.
 
-use jostle_proto::{Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Tick};
-use std::collections::BTreeMap;
+use jostle_proto::{
+    Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Objects, Tick,
+};
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
 pub(super) struct OneOwner {
@@ -12,23 +14,23 @@ pub(super) struct OneOwner {
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, Object>>,
     /// Who reported a pair.
     reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
-    /// The last tick whose owners were counted.
-    counted: (Epoch, Tick),
+    /// Ticks that were committed: who commits one again says nothing new.
+    committed: BTreeSet<(Epoch, Tick)>,
 }
 
 impl OneOwner {
-    /// `objects` are in the world as far as it is published.
+    /// `world` is that of the last published tick.
     pub(super) fn sent(
         &mut self,
         to: Address,
         message: &Message,
-        objects: usize,
+        world: &Objects,
         said: &mut Vec<(&'static str, String)>,
     ) {
         match (message, to) {
             (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
             (Message::Done(done), _) => self.done(done, said),
-            (Message::Commit(commit), _) => self.committed(commit, objects, said),
+            (Message::Commit(commit), _) => self.committed(commit, world, said),
             _ => {}
         }
         while self.given.len() > 4 {
@@ -67,24 +69,32 @@ impl OneOwner {
     }
 
     /// Everybody has told what they hold: nothing may be missing. (One who is alone tells nobody.)
-    /// When a tick is committed first, the one before it is published.
+    ///
+    /// What they held is the world after the tick before, which is published when all have told;
+    /// or, when a view begins, the world of this tick, which is published just before. Either way
+    /// the published world is the right one.
     fn committed(
         &mut self,
         commit: &Commit,
-        objects: usize,
+        world: &Objects,
         said: &mut Vec<(&'static str, String)>,
     ) {
         let key = (commit.epoch, commit.tick);
-        if key <= self.counted {
+        if !self.committed.insert(key) {
             return;
         }
-        self.counted = key;
-        if let Some(given) = self.given.get(&key)
-            && given.len() != objects
-        {
-            let rule = if given.len() > objects { "A2" } else { "A5" };
-            let what = format!("{} of {objects} objects have an owner", given.len());
-            said.push((rule, format!("tick {}: {what}", commit.tick.0)));
+        while self.committed.len() > 16 {
+            self.committed.pop_first();
+        }
+        let Some(given) = self.given.get(&key) else { return };
+        let tick = commit.tick.0;
+        if let Some(lost) = world.keys().find(|id| !given.contains_key(id)) {
+            let (held, all) = (given.len(), world.len());
+            let what = format!("{held} of {all} objects have an owner, {} has none", lost.0);
+            said.push(("A5", format!("tick {tick}: {what}")));
+        }
+        if let Some(extra) = given.keys().find(|id| !world.contains_key(id)) {
+            said.push(("A2", format!("tick {tick}: there is no object {}", extra.0)));
         }
     }
 

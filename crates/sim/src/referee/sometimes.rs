@@ -2,7 +2,7 @@
 //! about it.
 
 use jostle_proto::{
-    Address, Epoch, GroupId, Message, ObjectId, Outcome, Tally, Tick, View, VoteClosed,
+    Address, Epoch, GatewaySays, GroupId, Message, ObjectId, Outcome, Tally, Tick, View, VoteClosed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +51,16 @@ pub struct Sometimes {
     pub directory_crashes: u64,
     /// The directory died while a view was not stable.
     pub directory_in_change: u64,
+    /// A gateway died.
+    pub gateway_crashes: u64,
+    /// A client got its avatar back at another gateway.
+    pub resumed_elsewhere: u64,
+    /// A client was put out.
+    pub kicked: u64,
+    /// What a client wanted was cut down.
+    pub corrected: u64,
+    /// A client had to be told everything again.
+    pub bases_lost: u64,
 }
 
 impl Sometimes {
@@ -79,6 +89,11 @@ impl Sometimes {
             ("kicks between", self.kicks_between),
             ("directory crashes", self.directory_crashes),
             ("directory in change", self.directory_in_change),
+            ("gateway crashes", self.gateway_crashes),
+            ("resumed elsewhere", self.resumed_elsewhere),
+            ("kicked", self.kicked),
+            ("corrected", self.corrected),
+            ("bases lost", self.bases_lost),
         ]
     }
 
@@ -107,6 +122,11 @@ impl Sometimes {
             kicks_between: self.kicks_between + other.kicks_between,
             directory_crashes: self.directory_crashes + other.directory_crashes,
             directory_in_change: self.directory_in_change + other.directory_in_change,
+            gateway_crashes: self.gateway_crashes + other.gateway_crashes,
+            resumed_elsewhere: self.resumed_elsewhere + other.resumed_elsewhere,
+            kicked: self.kicked + other.kicked,
+            corrected: self.corrected + other.corrected,
+            bases_lost: self.bases_lost + other.bases_lost,
         }
     }
 }
@@ -120,6 +140,8 @@ pub(super) struct Watch {
     ballots: BTreeSet<u64>,
     /// Whom an object was told to, in the newest ticks.
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, u32>>,
+    /// Where an avatar's client was last let in.
+    gates: BTreeMap<ObjectId, Address>,
 }
 
 impl Watch {
@@ -153,6 +175,21 @@ impl Watch {
                     self.told.pop_first();
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// What gateways tell clients.
+    pub(super) fn letter(&mut self, from: Address, to: Address, message: &Message) {
+        let (Address::Client(_), Message::Told(says)) = (to, message) else { return };
+        match says {
+            GatewaySays::Welcome(welcome) => {
+                let before = self.gates.insert(welcome.credential.avatar, from);
+                let moved = before.is_some_and(|before| before != from);
+                self.sometimes.resumed_elsewhere += u64::from(moved);
+            }
+            GatewaySays::Kicked { .. } => self.sometimes.kicked += 1,
+            GatewaySays::Correct { .. } => self.sometimes.corrected += 1,
             _ => {}
         }
     }

@@ -1,0 +1,145 @@
+//! What fits into a glimpse: the nearest exactly, some of the others roughly, and who is far is
+//! told seldom but told.
+
+use super::GatewaySettings;
+use super::session::{CONTACTS_AT_ONCE, Session};
+use crate::client::{ContactChange, Glimpse};
+use crate::held::Objects;
+use crate::mutant::Mutant;
+use crate::object::{Class, Object, ObjectId, ShapeId};
+use crate::state::{POSITION_UNIT, State};
+use crate::time::Tick;
+use crate::wire::{Snapshot, light};
+
+/// Bytes of a glimpse besides near, far and contacts, at most: numbers of up to ten bytes each.
+const FRAME: usize = 64;
+
+/// Bytes of a change of a contact, at most.
+const CONTACT: usize = 41;
+
+/// About as many bytes tell of one object far away; the first try.
+const FAR: usize = 24;
+
+/// Class and shape of one of those, at most.
+const KIND: usize = 6;
+
+/// What a glimpse is made from.
+pub(super) struct Scene<'a> {
+    pub(super) tick: Tick,
+    pub(super) rate: u32,
+    pub(super) dilation: u32,
+    pub(super) objects: &'a Objects,
+    pub(super) settings: &'a GatewaySettings,
+    pub(super) mutant: Option<Mutant>,
+}
+
+impl Scene<'_> {
+    /// The next glimpse for a session, and whether its client kept up with them. Nothing if the
+    /// avatar is not in the world.
+    pub(super) fn glimpse(&self, session: &mut Session) -> Option<(Glimpse, bool)> {
+        let own = self.objects.get(&session.avatar)?;
+        let seen = session.sees.iter().filter_map(|id| self.objects.get(id));
+        let mut order: Vec<(u64, &Object)> =
+            seen.map(|object| (distance(&own.state, &object.state), object)).collect();
+        order.sort_unstable_by_key(|(far, object)| (object.id != own.id, *far, object.id));
+        let contacts: Vec<ContactChange> =
+            session.changes.iter().take(CONTACTS_AT_ONCE).copied().collect();
+        let budget = self.settings.budget.saturating_sub(FRAME + CONTACT * contacts.len());
+        let (near, base, bytes) = self.near(session, &order, budget)?;
+        let rest = budget.saturating_sub(bytes.len());
+        let (far, kinds) = self.far(session, own, order.get(near.objects().len()..)?, rest);
+        let until = contacts.last().map_or(session.changed, |change| change.number);
+        let kept_up = session.sent(near, until);
+        let (followed, followed_at) = session.followed;
+        let glimpse = Glimpse {
+            attempt: session.attempt,
+            tick: self.tick,
+            dilation: self.dilation,
+            base,
+            near: bytes,
+            far,
+            kinds,
+            followed,
+            followed_at,
+            contacts,
+        };
+        Some((glimpse, kept_up))
+    }
+
+    /// As many of the nearest as fit into two thirds of the budget, the avatar always.
+    fn near(
+        &self,
+        session: &Session,
+        order: &[(u64, &Object)],
+        budget: usize,
+    ) -> Option<(Snapshot, Option<Tick>, Vec<u8>)> {
+        let base = match self.mutant {
+            Some(Mutant::UnackedBase) => session.told.back().map(|told| &told.near),
+            _ => session.base(),
+        };
+        let mut count = order.len().min(self.settings.near).max(1);
+        loop {
+            let nearest = order.get(..count)?.iter().map(|(_, object)| **object).collect();
+            let near = Snapshot::new(self.tick, nearest).ok()?;
+            let mut bytes = Vec::new();
+            match base {
+                Some(base) => near.encode_since(base, self.rate, &mut bytes),
+                None => near.encode(&mut bytes),
+            }
+            let most = if count < order.len() { budget * 2 / 3 } else { budget };
+            if bytes.len() <= most || count == 1 {
+                return Some((near, base.map(Snapshot::tick), bytes));
+            }
+            count = (count * 3 / 4).max(1);
+        }
+    }
+
+    /// Those for whom it is time: the nearer, the more often; urgency grows for everybody until
+    /// they are told.
+    fn far(
+        &self,
+        session: &mut Session,
+        own: &Object,
+        others: &[(u64, &Object)],
+        budget: usize,
+    ) -> (Vec<u8>, Vec<(Class, ShapeId)>) {
+        let before = std::mem::take(&mut session.urgency);
+        let mut waiting: Vec<(u32, &Object)> = others
+            .iter()
+            .map(|&(far, object)| {
+                let waited = before.get(&object.id).copied().unwrap_or(0);
+                (waited.saturating_add(1 + (64 / (1 + far)) as u32), object)
+            })
+            .collect();
+        waiting.sort_unstable_by_key(|&(urgency, object)| (std::cmp::Reverse(urgency), object.id));
+        let mut count = (budget / FAR).min(waiting.len());
+        let (bytes, told) = loop {
+            let mut told: Vec<&Object> =
+                waiting.iter().take(count).map(|(_, object)| *object).collect();
+            told.sort_unstable_by_key(|object| object.id);
+            let states: Vec<(ObjectId, State)> =
+                told.iter().map(|object| (object.id, object.state)).collect();
+            let mut bytes = Vec::new();
+            let written = light::encode(own.state.position, &states, &mut bytes);
+            let fits = bytes.len() + KIND * told.len() <= budget;
+            if count == 0 || (written.is_ok() && fits) {
+                break (bytes, told);
+            }
+            count = count * 3 / 4;
+        };
+        session.urgency =
+            waiting.iter().skip(count).map(|(urgency, object)| (object.id, *urgency)).collect();
+        (bytes, told.iter().map(|object| (object.class, object.shape)).collect())
+    }
+}
+
+/// In whole metres.
+fn distance(a: &State, b: &State) -> u64 {
+    const METRE: i64 = (1.0 / POSITION_UNIT) as i64;
+    let squares = (0..3).map(|axis| {
+        let apart = i64::from(a.position[axis]).abs_diff(i64::from(b.position[axis]));
+        // Below 2^33, and three squares below 2^68.
+        u128::from(apart) * u128::from(apart)
+    });
+    (squares.sum::<u128>().isqrt() / METRE as u128) as u64
+}

@@ -1,0 +1,185 @@
+//! What a gateway knows about a connection.
+
+use super::GatewaySettings;
+use super::limits::Bucket;
+use crate::client::ContactChange;
+use crate::message::Commit;
+use crate::object::ObjectId;
+use crate::time::{Tick, Time};
+use crate::wire::Snapshot;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Glimpses that are kept until one of them is acknowledged.
+pub(super) const TOLD_MAX: usize = 32;
+
+/// Contacts of one client that are open, and changes that wait for it, at most.
+pub(super) const CONTACTS_MAX: usize = 256;
+
+/// Changes of contacts in one glimpse.
+pub(super) const CONTACTS_AT_ONCE: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Its avatar is not in the world yet, or not yet again.
+    Arriving,
+    Active,
+}
+
+/// A glimpse that was sent.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub(super) near: Snapshot,
+    /// The last change of a contact that was in it, or in one before it.
+    pub(super) contacts: u64,
+}
+
+/// A connection.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    pub(super) avatar: ObjectId,
+    pub(super) attempt: u32,
+    pub(super) standing: Standing,
+    pub(super) heard: Time,
+    /// The last want that was taken.
+    pub(super) number: u64,
+    /// What it was.
+    pub(super) velocity: [i16; 3],
+    pub(super) messages: Bucket,
+    pub(super) bytes: Bucket,
+    pub(super) change: Bucket,
+    pub(super) strikes: u32,
+    pub(super) told: VecDeque<Told>,
+    /// The newest of those that the client holds.
+    pub(super) acked: Option<Tick>,
+    /// How much it is time to tell about something far away.
+    pub(super) urgency: BTreeMap<ObjectId, u32>,
+    /// What it sees, by rising ids.
+    pub(super) sees: Vec<ObjectId>,
+    touching: BTreeSet<(ObjectId, ObjectId)>,
+    pub(super) changes: VecDeque<ContactChange>,
+    /// How many changes there were.
+    pub(super) changed: u64,
+    /// The last want that the world has followed, and when.
+    pub(super) followed: (u64, Tick),
+}
+
+impl Session {
+    pub(super) fn new(
+        now: Time,
+        attempt: u32,
+        avatar: ObjectId,
+        settings: &GatewaySettings,
+    ) -> Session {
+        Session {
+            avatar,
+            attempt,
+            standing: Standing::Arriving,
+            heard: now,
+            number: 0,
+            velocity: [0; 3],
+            messages: Bucket::full(now, settings.messages),
+            bytes: Bucket::full(now, settings.bytes),
+            change: Bucket::full(now, settings.limits.change_allowance()),
+            strikes: 0,
+            told: VecDeque::new(),
+            acked: None,
+            urgency: BTreeMap::new(),
+            sees: Vec::new(),
+            touching: BTreeSet::new(),
+            changes: VecDeque::new(),
+            changed: 0,
+            followed: (0, Tick(0)),
+        }
+    }
+
+    /// The same client begins anew: what it held of the last attempt is not counted on. What it
+    /// has used up stays used up.
+    pub(super) fn renew(&mut self, now: Time, attempt: u32) {
+        self.attempt = attempt;
+        self.standing = Standing::Arriving;
+        self.heard = now;
+        self.told.clear();
+        self.acked = None;
+        self.urgency.clear();
+        self.touching.clear();
+        self.changes.clear();
+        self.changed = 0;
+    }
+
+    /// The client holds this glimpse. False if it can be told no differences any more.
+    pub(super) fn ack(&mut self, ack: Option<Tick>) -> bool {
+        let Some(tick) = ack else {
+            let lost = self.acked.is_some();
+            self.acked = None;
+            return !lost;
+        };
+        let Some(at) = self.told.iter().position(|told| told.near.tick() == tick) else {
+            return true;
+        };
+        // Those before it are not needed any more.
+        self.told.drain(..at);
+        self.acked = Some(tick);
+        if let Some(until) = self.told.front().map(|told| told.contacts) {
+            self.changes.retain(|change| change.number > until);
+        }
+        true
+    }
+
+    /// What differences are told against.
+    pub(super) fn base(&self) -> Option<&Snapshot> {
+        let acked = self.acked?;
+        self.told.iter().map(|told| &told.near).find(|near| near.tick() == acked)
+    }
+
+    /// A glimpse was sent. False if the client has let too many pass without a word, so that what
+    /// it held is given up.
+    pub(super) fn sent(&mut self, near: Snapshot, contacts: u64) -> bool {
+        self.told.push_back(Told { near, contacts });
+        if self.told.len() <= TOLD_MAX {
+            return true;
+        }
+        let lost = self.told.pop_front().map(|told| told.near.tick());
+        let had = self.acked.is_some() && lost == self.acked;
+        if had {
+            self.acked = None;
+        }
+        !had
+    }
+
+    /// Contacts of what it sees.
+    pub(super) fn touched(&mut self, tick: Tick, now: &BTreeSet<(ObjectId, ObjectId)>) {
+        let sees = |id: &ObjectId| self.sees.binary_search(id).is_ok();
+        let ended = self.touching.difference(now).map(|pair| (*pair, false));
+        let begun = now.difference(&self.touching).filter(|(a, b)| sees(a) && sees(b));
+        let begun = begun.take(CONTACTS_MAX.saturating_sub(self.touching.len()));
+        let changes: Vec<_> = ended.chain(begun.map(|pair| (*pair, true))).collect();
+        for ((a, b), begins) in changes {
+            // What there is no room for waits.
+            if self.changes.len() >= CONTACTS_MAX {
+                return;
+            }
+            if begins {
+                self.touching.insert((a, b));
+            } else {
+                self.touching.remove(&(a, b));
+            }
+            self.changed += 1;
+            let number = self.changed;
+            self.changes.push_back(ContactChange { number, tick, a, b, begins });
+        }
+    }
+
+    /// A mistake that can be built in.
+    pub(super) fn forget_contacts(&mut self) {
+        self.touching.clear();
+    }
+
+    pub(super) fn open_contacts(&self) -> usize {
+        self.touching.len()
+    }
+}
+
+/// The pairs that touch in a tick.
+pub(super) fn pairs(commit: &Commit) -> BTreeSet<(ObjectId, ObjectId)> {
+    commit.touches.iter().map(|touch| (touch.a, touch.b)).collect()
+}

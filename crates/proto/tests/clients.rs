@@ -1,0 +1,421 @@
+//! Clients, a gateway, a node and the directory on lines that always take the same time; every
+//! letter goes as bytes. Prediction, reconciliation, interest, floods.
+
+use jostle_proto::client::{Glimpse, Report};
+use jostle_proto::{
+    Address, Allowance, Block, Class, Client, ClientId, ClientSays, ClientSettings, Directory,
+    Gateway, GatewayId, GatewaySays, GatewaySettings, Interest, Member, Message, Node, NodeId,
+    Object, ObjectId, Objects, Output, ShapeId, Shapes, Solid, State, Tick, Time, Timing, Want,
+    advance, apply,
+};
+use std::collections::BTreeMap;
+
+const METRE: i32 = 4096;
+const RATE: u32 = 30;
+
+/// All machines.
+struct Net {
+    now: Time,
+    directory: Directory,
+    node: Node,
+    gateway: Gateway,
+    client: Client,
+    /// Between client and gateway, one way, in microseconds.
+    way: u64,
+    queue: BTreeMap<(Time, u64), (Address, Address, Message)>,
+    sent: u64,
+    world: Objects,
+    tick: Tick,
+    /// The newest ones.
+    worlds: BTreeMap<Tick, Objects>,
+    /// The avatar after each tick.
+    truth: BTreeMap<Tick, State>,
+    glimpses: u64,
+    bytes: u64,
+}
+
+fn shapes() -> Shapes {
+    let solid = |half: [i32; 3]| Solid { half, model: None };
+    let ball = METRE / 4;
+    Shapes::new(vec![solid([ball; 3]), solid([METRE / 2, 20 * METRE, 20 * METRE])])
+}
+
+fn settings() -> GatewaySettings {
+    GatewaySettings {
+        places: Block { min: [0; 3], max: [0; 3] },
+        hellos: Allowance { per_second: 10, most: 10 },
+        ..GatewaySettings::default()
+    }
+}
+
+impl Net {
+    fn new(objects: Vec<Object>, settings: GatewaySettings, way: u64) -> Net {
+        let member = Member { node: NodeId(0), life: 1 };
+        let extent = Block { min: [-100 * METRE; 3], max: [100 * METRE; 3] };
+        let timing = Timing { rate: RATE, ..Timing::default() };
+        let id = ClientId { host: 1, connection: 0 };
+        let gate = GatewayId { number: 0, life: 1 };
+        let world = objects.iter().map(|object| (object.id, *object)).collect();
+        Net {
+            now: Time(0),
+            directory: Directory::new(member, extent, timing),
+            node: Node::founder(member, shapes(), timing, objects),
+            gateway: Gateway::new(gate, shapes(), timing, settings),
+            client: Client::new(id, vec![0], shapes(), ClientSettings::default()),
+            way,
+            queue: BTreeMap::new(),
+            sent: 0,
+            world,
+            tick: Tick(0),
+            worlds: BTreeMap::new(),
+            truth: BTreeMap::new(),
+            glimpses: 0,
+            bytes: 0,
+        }
+    }
+
+    fn send(&mut self, from: Address, out: Vec<Output>) {
+        for output in out {
+            match output {
+                Output::Publish(commit) => {
+                    if commit.tick == self.tick.next() {
+                        advance(&mut self.world, self.tick, RATE);
+                        apply(&mut self.world, &commit, |_| true);
+                        self.tick = commit.tick;
+                        self.worlds.insert(self.tick, self.world.clone());
+                        if self.worlds.len() > 32 {
+                            self.worlds.pop_first();
+                        }
+                        let own = self.client.avatar().and_then(|avatar| self.world.get(&avatar));
+                        if let Some(own) = own {
+                            self.truth.insert(self.tick, own.state);
+                        }
+                    }
+                }
+                Output::Send(to, message) => {
+                    let far = matches!(message, Message::Asked(_) | Message::Told(_));
+                    let message = self.through_bytes(message);
+                    self.sent += 1;
+                    let at = Time(self.now.0 + if far { self.way } else { 1000 });
+                    self.queue.insert((at, self.sent), (from, to, message));
+                }
+            }
+        }
+    }
+
+    /// Letters are bytes on their way, within their caps.
+    fn through_bytes(&mut self, message: Message) -> Message {
+        match message {
+            Message::Asked(says) => {
+                let frame = says.write().unwrap();
+                assert!(frame.len() as u64 <= says.cost(), "{says:?}");
+                Message::Asked(ClientSays::read(&frame).unwrap())
+            }
+            Message::Told(says) => {
+                let frame = says.write().unwrap();
+                if matches!(says, GatewaySays::Glimpse(_)) {
+                    self.glimpses += 1;
+                    self.bytes += frame.len() as u64;
+                }
+                Message::Told(GatewaySays::read(&frame).unwrap())
+            }
+            other => other,
+        }
+    }
+
+    /// The next thing that happens; true if the client was told something.
+    fn step(&mut self) -> bool {
+        let wakes = [
+            self.directory.wake_at(),
+            self.node.wake_at(),
+            self.gateway.wake_at(),
+            self.client.wake_at(),
+        ];
+        let wake = wakes.into_iter().min().unwrap().max(self.now);
+        let mut out = Vec::new();
+        if let Some((&(at, number), _)) = self.queue.first_key_value()
+            && at <= wake
+        {
+            self.now = at;
+            let (from, to, message) = self.queue.remove(&(at, number)).unwrap();
+            match (to, message) {
+                (Address::Directory, message) => {
+                    self.directory.receive(at, message, &mut out);
+                    self.send(Address::Directory, out);
+                }
+                (Address::Node(id), message) => {
+                    self.node.receive(at, message, &mut out);
+                    self.send(Address::Node(id), out);
+                }
+                (Address::Client(id), Message::Told(says)) => {
+                    let glimpse = matches!(says, GatewaySays::Glimpse(_));
+                    self.client.receive(at, from, says, &mut out);
+                    self.send(Address::Client(id), out);
+                    return glimpse;
+                }
+                (_, message) => {
+                    self.gateway.receive(at, from, message, &mut out);
+                    self.send(Address::Gate(0), out);
+                }
+            }
+            return false;
+        }
+        self.now = wake;
+        self.wake_all();
+        false
+    }
+
+    fn wake_all(&mut self) {
+        let now = self.now;
+        let mut out = Vec::new();
+        self.directory.wake(now, &mut out);
+        self.send(Address::Directory, std::mem::take(&mut out));
+        if now >= self.node.wake_at() {
+            self.node.wake(now, &mut out);
+            self.send(Address::Node(NodeId(0)), std::mem::take(&mut out));
+        }
+        if now >= self.gateway.wake_at() {
+            self.gateway.wake(now, &mut out);
+            self.send(Address::Gate(0), std::mem::take(&mut out));
+        }
+        self.client.wake(now, &mut out);
+        self.send(Address::Client(self.client.id()), out);
+    }
+
+    /// Goes on until the client has been told of a new tick.
+    fn until_glimpse(&mut self) {
+        for _ in 0..100_000 {
+            if self.step() {
+                return;
+            }
+        }
+        panic!("no glimpse comes, {:?}", self.now);
+    }
+
+    fn steer(&mut self, velocity: [i16; 3]) {
+        self.client.steer(self.now, velocity, [0, 100, 0]);
+        self.wake_all();
+    }
+}
+
+fn ball(id: u64, place: [i32; 3], velocity: [i16; 3]) -> Object {
+    let state = State { position: place, velocity, ..State::default() };
+    Object { id: ObjectId(id), class: Class::Dynamic, shape: ShapeId(0), state }
+}
+
+#[test]
+fn without_collisions_the_prediction_is_what_the_world_will_say() {
+    for way in [1000, 20_000, 45_000, 120_000] {
+        let mut net = Net::new(Vec::new(), settings(), way);
+        let mut expected = Vec::new();
+        for round in 0..200i16 {
+            net.until_glimpse();
+            if round % 5 == 0 {
+                net.steer([round * 7 - 500, 300 - round, round % 3 * 100]);
+            }
+            let (now, client) = (net.now, &net.client);
+            let told = client.own_told().map(|(tick, _)| tick);
+            if round > 60 {
+                expected.push((told, client.present(now).unwrap(), client.own(now).unwrap()));
+            }
+        }
+        for _ in 0..60 {
+            net.until_glimpse();
+        }
+        let mut ahead = 0;
+        for (told, tick, state) in expected {
+            ahead = ahead.max(tick.0 - told.unwrap().0);
+            assert_eq!(net.truth.get(&tick), Some(&state), "way {way}, tick {tick:?}");
+        }
+        println!("{way} us one way: predicted up to {ahead} ticks ahead, all right");
+        assert!(ahead > 0);
+    }
+}
+
+#[test]
+fn after_running_into_a_wall_the_client_stands_where_the_world_says() {
+    let place = [4 * METRE, 0, 0];
+    let state = State { position: place, ..State::default() };
+    let wall = Object { id: ObjectId(1), class: Class::Immovable, shape: ShapeId(1), state };
+    let mut net = Net::new(vec![wall], settings(), 60_000);
+    for _ in 0..30 {
+        net.until_glimpse();
+    }
+    net.steer([1500, 0, 0]);
+    let mut wrong = 0.0f64;
+    for _ in 0..60 {
+        net.until_glimpse();
+        let shown = net.client.own_shown(net.now).unwrap();
+        let right = f64::from(net.client.own(net.now).unwrap().position[0]) / f64::from(METRE);
+        wrong = wrong.max((shown.position.x - right).abs());
+    }
+    assert!(net.client.corrections() > 0);
+    let own = net.client.own(net.now).unwrap();
+    assert_eq!(own.velocity, [0; 3]);
+    let right = net.truth.values().next_back().map(|state| state.position);
+    assert_eq!(Some(own.position), right);
+    // It was seen to go on and then led back, not thrown.
+    assert!(wrong > 0.1, "{wrong}");
+    let shown = net.client.own_shown(net.now).unwrap();
+    assert!((shown.position.x - f64::from(own.position[0]) / f64::from(METRE)).abs() < 1e-3);
+    // The way was told as well.
+    let avatar = net.client.avatar().unwrap();
+    assert_eq!(net.client.contacts().collect::<Vec<_>>(), [(ObjectId(1), avatar)]);
+    net.steer([-1500, 0, 0]);
+    for _ in 0..30 {
+        net.until_glimpse();
+    }
+    assert_eq!(net.client.contacts().count(), 0);
+    let changes: Vec<bool> = net.client.take_contacts().iter().map(|c| c.begins).collect();
+    assert_eq!(changes, [true, false]);
+}
+
+/// 400 things in a cube of 120 metres, most of them far away.
+fn spread() -> Vec<Object> {
+    let mut bits = 1u64;
+    let mut next = move || {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (bits >> 33) as i32
+    };
+    (1..=400)
+        .map(|id| {
+            let place = [(); 3].map(|()| (next() % (120 * METRE)) - 60 * METRE);
+            let velocity = [(); 3].map(|()| (next() % 600 - 300) as i16);
+            ball(id, place, velocity)
+        })
+        .collect()
+}
+
+fn bytes_per_glimpse(settings: GatewaySettings) -> (f64, Net) {
+    let mut net = Net::new(spread(), settings, 20_000);
+    for _ in 0..20 {
+        net.until_glimpse();
+    }
+    let before = (net.bytes, net.glimpses);
+    for round in 0..120i16 {
+        net.until_glimpse();
+        if round % 20 == 0 {
+            net.steer([600, round * 5, 0]);
+        }
+    }
+    ((net.bytes - before.0) as f64 / (net.glimpses - before.1) as f64, net)
+}
+
+#[test]
+fn interest_tells_the_near_and_saves_bytes() {
+    let all = GatewaySettings { interest: Interest::Everyone, near: 1000, ..settings() };
+    let reach = 15.0;
+    let auras = GatewaySettings { interest: Interest::Auras { reach }, ..settings() };
+    let regions = GatewaySettings { interest: Interest::Regions { size: 15.0 }, ..settings() };
+    let (everyone, _) = bytes_per_glimpse(all);
+    let (by_regions, _) = bytes_per_glimpse(regions);
+    let (by_auras, mut net) = bytes_per_glimpse(auras);
+    println!(
+        "bytes per glimpse, 400 objects: everyone {everyone:.0} (cut at 1200), regions \
+         {by_regions:.0}, auras {by_auras:.0}"
+    );
+    assert!(by_auras < everyone && by_regions < everyone);
+    for _ in 0..60 {
+        net.until_glimpse();
+        let seen = net.client.sees().unwrap().clone();
+        let own = seen.get(net.client.avatar().unwrap()).unwrap().state.position;
+        let near = |object: &&Object| {
+            let away = [0, 1, 2].map(|a: usize| f64::from(object.state.position[a] - own[a]));
+            away.iter().map(|along| along * along).sum::<f64>().sqrt() < reach * f64::from(METRE)
+        };
+        let there = net.worlds[&seen.tick()].values().filter(near);
+        let there: Vec<ObjectId> = there.map(|object| object.id).collect();
+        assert!(there.len() > 1);
+        for id in there {
+            assert!(seen.get(id).is_some(), "object {} is near and not told", id.0);
+        }
+    }
+}
+
+#[test]
+fn with_little_room_the_near_are_told_often_and_the_far_in_time() {
+    let interest = Interest::Everyone;
+    let few = GatewaySettings { interest, budget: 400, near: 4, ..settings() };
+    let mut net = Net::new(spread(), few, 20_000);
+    let mut told: BTreeMap<ObjectId, u32> = BTreeMap::new();
+    for _ in 0..240 {
+        net.until_glimpse();
+        for (id, _) in net.client.sees_far() {
+            *told.entry(*id).or_default() += 1;
+        }
+        for object in net.client.sees().unwrap().objects() {
+            *told.entry(object.id).or_default() += 1;
+        }
+    }
+    let own = net.client.own(net.now).unwrap().position;
+    let far = |object: &Object| {
+        (0..3).map(|a| i64::from(object.state.position[a] - own[a]).pow(2)).sum::<i64>()
+    };
+    let mut order: Vec<&Object> = net.world.values().collect();
+    order.sort_by_key(|object| far(object));
+    let counts: Vec<u32> =
+        order.iter().map(|object| told.get(&object.id).copied().unwrap_or(0)).collect();
+    let mean = |part: &[u32]| part.iter().sum::<u32>() as f64 / part.len() as f64;
+    let (near, end) = (mean(&counts[1..20]), mean(&counts[380..]));
+    println!("in 240 glimpses: the nearest told {near:.1} times, the farthest {end:.1} times");
+    assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
+    assert!(near > 3.0 * end);
+}
+
+#[test]
+fn a_flood_costs_little_and_its_sender_its_place() {
+    let mut net = Net::new(Vec::new(), settings(), 1000);
+    for _ in 0..10 {
+        net.until_glimpse();
+    }
+    let id = net.client.id();
+    let avatar = net.client.avatar().unwrap();
+    let mut answers = 0;
+    for number in 0..100_000u64 {
+        let want = Want { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
+        let report = Report { attempt: net.client.attempt(), ack: None, want: Some(want) };
+        let mut out = Vec::new();
+        let says = Message::Asked(ClientSays::Report(report));
+        net.gateway.receive(net.now, Address::Client(id), says, &mut out);
+        answers += out.len();
+        for (what, count, most) in net.gateway.holdings() {
+            assert!(count <= most, "{what}: {count} > {most}");
+        }
+    }
+    assert!(answers < 200, "{answers}");
+    assert_eq!(net.gateway.counters().kicked, 1);
+}
+
+#[test]
+fn any_bytes_are_a_letter_or_an_error() {
+    let glimpse = Glimpse {
+        attempt: 3,
+        tick: Tick(9),
+        dilation: 1000,
+        base: Some(Tick(8)),
+        near: vec![1, 2, 3],
+        far: vec![4],
+        kinds: vec![(Class::Avatar, ShapeId(2))],
+        followed: 7,
+        followed_at: Tick(8),
+        contacts: Vec::new(),
+    };
+    let letters = [
+        GatewaySays::Glimpse(glimpse).write().unwrap(),
+        ClientSays::Bye { attempt: 1 }.write().unwrap(),
+        ClientSays::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap(),
+    ];
+    let mut bits = 7u64;
+    let (mut taken, mut refused) = (0, 0);
+    for round in 0..200_000usize {
+        let mut frame = letters[round % letters.len()].clone();
+        for _ in 0..round % 3 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+            let at = (bits >> 40) as usize % frame.len();
+            frame[at] = (bits >> 32) as u8;
+        }
+        let known = ClientSays::read(&frame).is_ok() || GatewaySays::read(&frame).is_ok();
+        if known { taken += 1 } else { refused += 1 }
+    }
+    assert!(taken > 1000 && refused > 1000, "{taken} {refused}");
+}

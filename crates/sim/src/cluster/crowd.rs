@@ -1,0 +1,362 @@
+//! Gateways and clients: who they are, what is wrong with their lines, and what they do.
+
+use super::machine::Role;
+use super::{Cluster, What};
+use crate::dice::Dice;
+use crate::faults::{Faults, Weather};
+use crate::referee::House;
+use crate::world::Start;
+use jostle_proto::client::{ClientSays, Credential, Limits};
+use jostle_proto::{
+    Address, Allowance, Block, Client, ClientId, ClientSettings, Gateway, GatewayId,
+    GatewaySettings, Interest, Key, ShapeId, Span, Time,
+};
+use std::collections::VecDeque;
+
+/// Clients stand still for so long before the end: then what they predict must be the world.
+const STILL: u64 = 2_000_000;
+
+/// Letters that hostile clients have overheard, at most.
+pub(super) const OVERHEARD: usize = 64;
+
+/// Faults of gateways and clients, per million and millisecond.
+#[derive(Clone, Copy, Debug, Default)]
+struct Troubles {
+    client_crash: u32,
+    client_pause: u32,
+    cut: u32,
+    gateway_crash: u32,
+    gateway_pause: u32,
+    gateway_parted: u32,
+}
+
+/// Somebody with a client.
+#[derive(Clone, Debug)]
+pub(super) struct Person {
+    pub(super) hostile: bool,
+    /// Its present connection.
+    pub(super) id: ClientId,
+    /// What its line is like.
+    line: Faults,
+    /// What it has written down for the time after a crash.
+    note: Option<Credential>,
+    /// Numbers that it makes up.
+    pub(super) made_up: u64,
+}
+
+/// All gateways and clients.
+pub(super) struct Crowd {
+    pub(super) gates: u32,
+    pub(super) people: Vec<Person>,
+    pub(super) settings: GatewaySettings,
+    troubles: Troubles,
+    pub(super) overheard: VecDeque<ClientSays>,
+}
+
+impl Crowd {
+    /// As the seed draws it. Without clients, nothing is drawn.
+    pub(super) fn draw(clients: u32, weather: Weather, start: &Start, dice: &mut Dice) -> Crowd {
+        let settings = settings(clients, start, dice);
+        let mut crowd = Crowd {
+            gates: 0,
+            people: Vec::new(),
+            settings,
+            troubles: Troubles::default(),
+            overheard: VecDeque::new(),
+        };
+        if clients == 0 {
+            return crowd;
+        }
+        crowd.gates = 2 + dice.below(2) as u32;
+        let storm = weather == Weather::Storm;
+        let hostile = if storm && dice.coin() { dice.below(u64::from(clients) / 2 + 1) } else { 0 };
+        for host in 0..clients {
+            let line = match weather {
+                Weather::None => Faults { delay: 5_000, jitter: 2_000, ..Faults::default() },
+                _ => Faults {
+                    delay: 1000 + dice.below(80_000),
+                    jitter: dice.below(30_000),
+                    loss: dice.below(100_000) as u32,
+                    doubled: dice.below(50_000) as u32,
+                    clogged: dice.below(5_000) as u32,
+                    ..Faults::default()
+                },
+            };
+            let hostile = u64::from(host) < hostile;
+            let id = ClientId { host, connection: 0 };
+            crowd.people.push(Person { hostile, id, line, note: None, made_up: 1 << 32 });
+        }
+        if storm {
+            let mut pick = |most: u64| if dice.coin() { dice.below(most + 1) as u32 } else { 0 };
+            crowd.troubles = Troubles {
+                client_crash: pick(3_000),
+                client_pause: pick(2_000),
+                cut: pick(2_000),
+                gateway_crash: pick(1_500),
+                gateway_pause: pick(1_000),
+                gateway_parted: pick(1_000),
+            };
+        }
+        crowd
+    }
+
+    /// What the judges must know.
+    pub(super) fn house(&self, rate: u32) -> Option<House> {
+        let GatewaySettings { limits, forget, .. } = self.settings;
+        let forget = forget.0 * u64::from(rate) / 1_000_000;
+        (self.gates > 0).then_some(House { limits, forget, rate })
+    }
+
+    /// Everything that breaks is mended.
+    pub(super) fn heal(&mut self) {
+        self.troubles = Troubles::default();
+        for person in &mut self.people {
+            person.line = person.line.healed();
+        }
+    }
+
+    /// The line between a client and whomever.
+    pub(super) fn line(&self, from: Address, to: Address) -> Option<Faults> {
+        let ((Address::Client(id), _) | (_, Address::Client(id))) = (from, to) else { return None };
+        self.people.get(id.host as usize).map(|person| person.line)
+    }
+}
+
+fn settings(clients: u32, start: &Start, dice: &mut Dice) -> GatewaySettings {
+    let extent = start.extent;
+    let places = Block { min: extent.min.map(|x| x * 3 / 4), max: extent.max.map(|x| x * 3 / 4) };
+    let mut settings = GatewaySettings {
+        limits: Limits { speed: 2000, spin: 500, change: 20_000 },
+        shape: ShapeId(1),
+        places,
+        near: 12,
+        sessions: (2 * clients as usize).max(8),
+        host_sessions: 2,
+        hellos: Allowance { per_second: 10, most: 10 },
+        ban: Span::from_ms(1000),
+        silence: Span::from_ms(800),
+        idle: Span::from_ms(2000),
+        forget: Span::from_ms(60_000),
+        ..GatewaySettings::default()
+    };
+    if clients > 0 {
+        settings.key = Key([dice.any(), dice.any()]);
+        settings.interest = match dice.below(4) {
+            0 => Interest::Everyone,
+            1 => Interest::Regions { size: 4.0 },
+            _ => Interest::Auras { reach: 4.0 },
+        };
+        settings.every = 1 + dice.below(2);
+        if dice.below(4) == 0 {
+            settings.forget = Span::from_ms(1000);
+        }
+        if dice.below(4) == 0 {
+            settings.budget = 300;
+        }
+    }
+    settings
+}
+
+impl Cluster {
+    /// Builds all of them.
+    pub(super) fn add_crowd(&mut self) {
+        for number in 0..self.crowd.gates {
+            let gateway = self.new_gateway(GatewayId { number, life: 1 });
+            self.add_machine(Address::Gate(number), gateway);
+        }
+        for at in 0..self.crowd.people.len() {
+            let client = self.new_client(at);
+            self.add_machine(Address::Client(self.crowd.people[at].id), client);
+            let later = self.dice.below(500_000);
+            self.after(later, What::Whim(at));
+        }
+    }
+
+    fn new_gateway(&self, id: GatewayId) -> Role {
+        let (shapes, settings) = (self.start.shapes.clone(), self.crowd.settings);
+        let gateway = Gateway::new(id, shapes, self.timing, settings);
+        Role::Gateway(Box::new(gateway.with_mutant(self.options.mutant)))
+    }
+
+    fn new_client(&mut self, at: usize) -> Role {
+        let gates = self.crowd.gates;
+        let first = self.dice.below(u64::from(gates)) as u32;
+        let gates = (0..gates).map(|gate| (first + gate) % gates).collect();
+        let settings = ClientSettings {
+            patience: Span::from_ms(800),
+            refresh: Span::from_ms(500),
+            ..ClientSettings::default()
+        };
+        let Person { id, note, .. } = self.crowd.people[at];
+        let client = Client::new(id, gates, self.start.shapes.clone(), settings);
+        Role::Client(Box::new(client.with_credential(note)))
+    }
+
+    fn any_person(&mut self) -> usize {
+        self.dice.below(self.crowd.people.len() as u64) as usize
+    }
+
+    fn any_gate(&mut self) -> Address {
+        Address::Gate(self.dice.below(u64::from(self.crowd.gates)) as u32)
+    }
+
+    /// Throws for every kind of trouble.
+    pub(super) fn crowd_fate(&mut self) {
+        let Troubles { client_crash, client_pause, cut, gateway_crash, .. } = self.crowd.troubles;
+        let Troubles { gateway_pause, gateway_parted, .. } = self.crowd.troubles;
+        if self.crowd.people.is_empty() {
+            return;
+        }
+        if self.dice.once_in_million(client_crash) {
+            let at = self.any_person();
+            self.crash_client(at);
+        }
+        if self.dice.once_in_million(client_pause) {
+            let at = self.any_person();
+            let (id, until) = (Address::Client(self.crowd.people[at].id), self.soon(2_000_000));
+            self.machines.entry(id).and_modify(|machine| machine.paused = until);
+        }
+        if self.dice.once_in_million(cut) {
+            let at = self.any_person();
+            let (id, gate) = (Address::Client(self.crowd.people[at].id), self.any_gate());
+            let until = self.soon(2_000_000);
+            self.cuts.insert((id, gate), until);
+            if self.dice.coin() {
+                self.cuts.insert((gate, id), until);
+            }
+        }
+        if self.dice.once_in_million(gateway_pause) {
+            let (gate, until) = (self.any_gate(), self.soon(2_000_000));
+            self.machines.entry(gate).and_modify(|machine| machine.paused = until);
+        }
+        if self.dice.once_in_million(gateway_parted) {
+            let (gate, until) = (self.any_gate(), self.soon(2_000_000));
+            self.machines.entry(gate).and_modify(|machine| machine.parted = until);
+        }
+        if self.dice.once_in_million(gateway_crash) {
+            let gate = self.any_gate();
+            self.crash_gateway(gate);
+        }
+    }
+
+    fn crash_gateway(&mut self, gate: Address) {
+        let Some(machine) = self.machines.get_mut(&gate) else { return };
+        if machine.role.take().is_some() {
+            machine.alarm += 1;
+            self.referees.gateway_crashed();
+            let later = 100_000 + self.dice.below(1_500_000);
+            self.after(later, What::Reopen(gate));
+        }
+    }
+
+    /// A gateway that died comes back in its next life and knows nothing.
+    pub(super) fn reopen(&mut self, gate: Address) {
+        let (Address::Gate(number), Some(machine)) = (gate, self.machines.get_mut(&gate)) else {
+            return;
+        };
+        machine.life += 1;
+        machine.alarm += 1;
+        let (life, alarm) = (machine.life, machine.alarm);
+        let gateway = self.new_gateway(GatewayId { number, life });
+        self.machines.entry(gate).and_modify(|machine| machine.role = Some(gateway));
+        self.after(0, What::Wake(gate, alarm));
+    }
+
+    /// A client dies; it may have written down who it is.
+    fn crash_client(&mut self, at: usize) {
+        let note = self.client(at).and_then(Client::credential);
+        let kept = self.dice.below(4) != 0;
+        let person = &mut self.crowd.people[at];
+        let id = Address::Client(person.id);
+        if self.machines.remove(&id).is_some() {
+            person.note = note.filter(|_| kept);
+            let later = 50_000 + self.dice.below(1_500_000);
+            self.after(later, What::ComeBack(at));
+        }
+    }
+
+    /// Somebody comes back, on a new connection.
+    pub(super) fn come_back(&mut self, at: usize) {
+        self.crowd.people[at].id.connection += 1;
+        let client = self.new_client(at);
+        self.add_machine(Address::Client(self.crowd.people[at].id), client);
+    }
+
+    pub(super) fn client(&self, at: usize) -> Option<&Client> {
+        let id = Address::Client(self.crowd.people.get(at)?.id);
+        match self.machines.get(&id)?.role.as_ref()? {
+            Role::Client(client) => Some(client),
+            _ => None,
+        }
+    }
+
+    pub(super) fn client_mut(&mut self, at: usize) -> Option<(&mut Client, Time)> {
+        let id = Address::Client(self.crowd.people.get(at)?.id);
+        let machine = self.machines.get_mut(&id)?;
+        let now = machine.local(self.now);
+        match machine.role.as_mut()? {
+            Role::Client(client) => Some((client, now)),
+            _ => None,
+        }
+    }
+
+    fn end(&self) -> Time {
+        Time(self.heal_at.0 * 2 + 3_000_000)
+    }
+
+    /// Somebody does something.
+    pub(super) fn whim(&mut self, at: usize) {
+        let later = 30_000 + self.dice.below(300_000);
+        self.after(later, What::Whim(at));
+        if self.crowd.people[at].hostile {
+            return self.be_hostile(at);
+        }
+        let still = self.now.0 + STILL > self.end().0;
+        let leaves = !still && self.now < self.heal_at && self.dice.below(100) == 0;
+        let looks = self.dice.below(4) == 0;
+        let velocity = [(); 3].map(|()| self.dice.between(-1500, 1500) as i16);
+        let velocity = if still || self.dice.below(5) == 0 { [0; 3] } else { velocity };
+        let id = Address::Client(self.crowd.people[at].id);
+        let Some((client, now)) = self.client_mut(at) else { return };
+        if leaves {
+            let mut out = Vec::new();
+            client.bye(&mut out);
+            self.work(id, out);
+            self.machines.remove(&id);
+            self.crowd.people[at].note = None;
+            let later = 50_000 + self.dice.below(500_000);
+            return self.after(later, What::ComeBack(at));
+        }
+        client.steer(now, velocity, [0; 3]);
+        if looks {
+            client.others(now);
+            client.own_shown(now);
+        }
+        self.set_alarm(id);
+    }
+
+    /// L5: when all is well again everybody is in, and stands where they think.
+    pub(super) fn judge_clients(&mut self) {
+        let mut said = Vec::new();
+        for at in 0..self.crowd.people.len() {
+            if self.crowd.people[at].hostile {
+                continue;
+            }
+            let Some((client, now)) = self.client_mut(at) else {
+                said.push(("L5", format!("client {at} is not there")));
+                continue;
+            };
+            let (active, avatar, own) = (client.is_active(), client.avatar(), client.own(now));
+            if !active {
+                said.push(("L5", format!("client {at} is not in, gate {}", client.gate())));
+                continue;
+            }
+            let right = avatar.and_then(|avatar| self.referees.house()?.get(&avatar));
+            let right = right.map(|object| object.state);
+            if right != own || right.is_none_or(|state| state.velocity != [0; 3]) {
+                said.push(("L5", format!("client {at} is at {right:?} and thinks {own:?}")));
+            }
+        }
+        self.referees.note(self.now, said);
+    }
+}

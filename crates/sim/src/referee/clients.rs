@@ -1,0 +1,200 @@
+//! S3, R2, L5: an avatar does what its own client wants, in order, once, and no faster than
+//! anybody may; it waits for its client, and is the same when that comes back.
+
+use super::Said;
+use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Report};
+use jostle_proto::{Address, ClientId, Commit, Input, Message, ObjectId, Objects, Tick, Want};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Units of position per unit of velocity and second.
+const PER_SECOND: f64 = 16.0;
+
+/// Roundings of a step, in units of position.
+const SLACK: f64 = 2.0;
+
+/// What the judge must know of the rules that gateways go by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct House {
+    pub(crate) limits: Limits,
+    /// Ticks that an avatar may be absent.
+    pub(crate) forget: u64,
+    pub(crate) rate: u32,
+}
+
+#[derive(Default)]
+pub(super) struct Clients {
+    house: Option<House>,
+    /// Whose avatar it is, by hosts.
+    owner: BTreeMap<ObjectId, u32>,
+    /// What clients said that avatars should do.
+    wanted: BTreeMap<(ObjectId, u64), Vec<(u32, Want)>>,
+    /// What gateways made of it.
+    corrected: BTreeSet<Want>,
+    /// The last want that was followed.
+    followed: BTreeMap<ObjectId, u64>,
+    places: BTreeMap<ObjectId, [i32; 3]>,
+    /// Absent avatars: since when, and where.
+    absent: BTreeMap<ObjectId, (Tick, [i32; 3])>,
+    /// How long an avatar was last absent, in ticks.
+    was_absent: BTreeMap<ObjectId, u64>,
+    bye: BTreeSet<u32>,
+    /// The avatar that a client asked for.
+    asked: BTreeMap<(ClientId, u32), Credential>,
+    /// The credentials that were given out.
+    given: BTreeSet<Credential>,
+}
+
+impl Clients {
+    pub(super) fn new(house: Option<House>) -> Clients {
+        Clients { house, ..Clients::default() }
+    }
+
+    pub(super) fn sent(
+        &mut self,
+        from: Address,
+        to: Address,
+        message: &Message,
+        world: &Objects,
+        said: &mut Said,
+    ) {
+        match (from, to, message) {
+            (Address::Client(client), _, Message::Asked(says)) => match says {
+                ClientSays::Report(Report { want: Some(want), .. }) => {
+                    let wanted = self.wanted.entry((want.avatar, want.number)).or_default();
+                    wanted.push((client.host, *want));
+                }
+                ClientSays::Report(_) => {}
+                ClientSays::Bye { .. } => {
+                    self.bye.insert(client.host);
+                }
+                ClientSays::Hello(hello) => {
+                    let key = (client, hello.attempt);
+                    match hello.credential {
+                        Some(credential) => self.asked.insert(key, credential),
+                        None => self.asked.remove(&key),
+                    };
+                }
+            },
+            (_, Address::Client(client), Message::Told(GatewaySays::Welcome(welcome))) => {
+                let avatar = welcome.credential.avatar;
+                self.given.insert(welcome.credential);
+                let owner = *self.owner.entry(avatar).or_insert(client.host);
+                if owner != client.host {
+                    let what =
+                        format!("avatar {:x} of {owner} is given to {}", avatar.0, client.host);
+                    said.push(("R2", what));
+                }
+                if let Some(asked) = self.asked.get(&(client, welcome.attempt))
+                    && self.given.contains(asked)
+                    && asked.avatar != avatar
+                    && world.contains_key(&asked.avatar)
+                {
+                    let what = format!(
+                        "{} came back for {:x} and got {:x}",
+                        client.host, asked.avatar.0, avatar.0
+                    );
+                    said.push(("L5", what));
+                }
+            }
+            (_, _, Message::Told(GatewaySays::Correct { want, .. })) => {
+                self.corrected.insert(*want);
+            }
+            _ => {}
+        }
+    }
+
+    /// A new tick, and the world after it.
+    pub(super) fn published(&mut self, commit: &Commit, world: &Objects, said: &mut Said) {
+        let Some(house) = self.house else { return };
+        for input in &commit.inputs {
+            match input {
+                Input::Enter(object) => {
+                    self.followed.insert(object.id, 0);
+                    self.places.insert(object.id, object.state.position);
+                }
+                Input::Steer(want) if self.followed.contains_key(&want.avatar) => {
+                    self.steer(want, house, said);
+                }
+                Input::Absent(id) => {
+                    let place = world.get(id).map(|object| object.state.position);
+                    if let Some(place) = place {
+                        self.absent.entry(*id).or_insert((commit.tick, place));
+                    }
+                }
+                Input::Return(id) => self.returned(*id, commit.tick, world, said),
+                Input::Remove(id) => self.removed(*id, commit.tick, house, said),
+                _ => {}
+            }
+        }
+        self.walk(commit.tick, world, house, said);
+    }
+
+    fn steer(&mut self, want: &Want, house: House, said: &mut Said) {
+        let Want { avatar, number, velocity, spin } = *want;
+        let last = self.followed.insert(avatar, number).unwrap_or(0);
+        if number <= last {
+            let what = format!("avatar {:x} followed want {number} after {last}", avatar.0);
+            said.push(("S3", what));
+        }
+        let size = |parts: [i16; 3]| {
+            parts.iter().map(|&part| f64::from(part) * f64::from(part)).sum::<f64>().sqrt()
+        };
+        let Limits { speed, spin: turns, .. } = house.limits;
+        if size(velocity) > f64::from(speed) || size(spin) > f64::from(turns) {
+            let what = format!("avatar {:x} goes {velocity:?}, turns {spin:?}", avatar.0);
+            said.push(("S3", what));
+        }
+        let owner = self.owner.get(&avatar).copied();
+        let wanted = self.wanted.get(&(avatar, number)).map(Vec::as_slice).unwrap_or_default();
+        let by_owner = |(host, own): &&(u32, Want)| {
+            Some(*host) == owner && (own == want || self.corrected.contains(want))
+        };
+        if !wanted.iter().any(|entry| by_owner(&entry)) {
+            let what =
+                format!("avatar {:x} of {owner:?} did what it did not want: {want:?}", avatar.0);
+            said.push(("R2", what));
+        }
+    }
+
+    fn returned(&mut self, id: ObjectId, tick: Tick, world: &Objects, said: &mut Said) {
+        if let Some((since, place)) = self.absent.remove(&id) {
+            self.was_absent.insert(id, tick.0 - since.0);
+            if world.get(&id).is_some_and(|object| object.state.position != place) {
+                said.push(("L5", format!("avatar {:x} came back elsewhere", id.0)));
+            }
+        }
+    }
+
+    fn removed(&mut self, id: ObjectId, tick: Tick, house: House, said: &mut Said) {
+        let absent = self.absent.remove(&id).map(|(since, _)| tick.0 - since.0);
+        let long = absent.or(self.was_absent.get(&id).copied()).unwrap_or(0);
+        let owner = self.owner.get(&id).copied();
+        let only = |host: u32| self.owner.values().filter(|owner| **owner == host).count() == 1;
+        if let Some(host) = owner
+            && !self.bye.contains(&host)
+            && long < house.forget
+            && only(host)
+        {
+            let what = format!("avatar {:x} of {host} was removed, absent {long} ticks", id.0);
+            said.push(("L5", what));
+        }
+        self.followed.remove(&id);
+        self.places.remove(&id);
+    }
+
+    /// Nobody got farther than they may.
+    fn walk(&mut self, tick: Tick, world: &Objects, house: House, said: &mut Said) {
+        let far = f64::from(house.limits.speed) * PER_SECOND / f64::from(house.rate) + SLACK;
+        for (id, before) in &mut self.places {
+            let Some(object) = world.get(id) else { continue };
+            let position = object.state.position;
+            let way = (0..3).map(|axis| f64::from(position[axis] - before[axis]).powi(2));
+            let way = way.sum::<f64>().sqrt();
+            if way > far {
+                let what = format!("tick {}: avatar {:x} went {way} > {far}", tick.0, id.0);
+                said.push(("S3", what));
+            }
+            *before = position;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! S2, C4, R1: what a client has decoded is the world, differences are told against what it has
+//! acknowledged, contacts begin and end by turns, and nobody's hands are fuller than allowed.
+
+use super::Said;
+use jostle_proto::client::{ClientSays, ContactChange, GatewaySays, Glimpse, Report};
+use jostle_proto::wire::light::POSITION_ERROR;
+use jostle_proto::{Address, Client, ClientId, Message, ObjectId, Objects, Tick};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ticks whose worlds are kept to compare with.
+const WORLDS: usize = 128;
+
+#[derive(Default)]
+pub(super) struct ClientsView {
+    worlds: BTreeMap<Tick, Objects>,
+    acked: BTreeMap<(ClientId, u32), BTreeSet<Tick>>,
+    /// What a client held when it was last looked at.
+    looked: BTreeMap<ClientId, (u32, Tick)>,
+    touching: BTreeMap<ClientId, (u32, BTreeSet<(ObjectId, ObjectId)>)>,
+    told_against: BTreeSet<(ClientId, u32)>,
+    pub(super) bases_lost: u64,
+}
+
+impl ClientsView {
+    pub(super) fn published(&mut self, tick: Tick, world: &Objects) {
+        self.worlds.insert(tick, world.clone());
+        if self.worlds.len() > WORLDS {
+            self.worlds.pop_first();
+        }
+    }
+
+    pub(super) fn sent(&mut self, from: Address, to: Address, message: &Message, said: &mut Said) {
+        match (from, to, message) {
+            (Address::Client(client), _, Message::Asked(ClientSays::Report(report))) => {
+                let Report { attempt, ack, .. } = report;
+                self.acked.entry((client, *attempt)).or_default().extend(*ack);
+            }
+            (_, Address::Client(client), Message::Told(GatewaySays::Glimpse(glimpse))) => {
+                self.glimpse(client, glimpse, said);
+            }
+            _ => {}
+        }
+    }
+
+    fn glimpse(&mut self, client: ClientId, glimpse: &Glimpse, said: &mut Said) {
+        let key = (client, glimpse.attempt);
+        match glimpse.base {
+            Some(base) => {
+                self.told_against.insert(key);
+                if !self.acked.get(&key).is_some_and(|acked| acked.contains(&base)) {
+                    let tick = glimpse.tick.0;
+                    let what = format!("{}: tick {tick} is told against {}", client.host, base.0);
+                    said.push(("S2", what));
+                }
+            }
+            None => self.bases_lost += u64::from(self.told_against.remove(&key)),
+        }
+    }
+
+    /// A client may hold something new.
+    pub(super) fn look(&mut self, client: &mut Client, said: &mut Said) {
+        for change in client.take_contacts() {
+            self.contact(client, &change, said);
+        }
+        for (what, count, most) in client.holdings() {
+            if count > most {
+                said.push(("R1", format!("a client has {count} {what}, more than {most}")));
+            }
+        }
+        let Some(near) = client.sees() else { return };
+        let (id, seen) = (client.id(), (client.attempt(), near.tick()));
+        if self.looked.insert(id, seen) == Some(seen) {
+            return;
+        }
+        let Some(world) = self.worlds.get(&near.tick()) else { return };
+        let tick = near.tick().0;
+        for object in near.objects() {
+            if world.get(&object.id) != Some(object) {
+                let what = format!("{}: object {:x} in tick {tick}", id.host, object.id.0);
+                said.push(("S2", what));
+            }
+        }
+        if client.avatar().is_some_and(|avatar| near.get(avatar).is_none()) {
+            said.push(("S2", format!("{}: not told of itself in tick {tick}", id.host)));
+        }
+        for (other, state) in client.sees_far() {
+            let right = world.get(other).map(|object| object.state.position);
+            let near = |right: [i32; 3]| {
+                (0..3).all(|axis| (right[axis] - state.position[axis]).abs() <= POSITION_ERROR)
+            };
+            if !right.is_some_and(near) {
+                let what = format!("{}: far object {:x} in tick {tick}", id.host, other.0);
+                said.push(("S2", what));
+            }
+        }
+    }
+
+    fn contact(&mut self, client: &Client, change: &ContactChange, said: &mut Said) {
+        let (attempt, touching) = self.touching.entry(client.id()).or_default();
+        if *attempt != client.attempt() {
+            (*attempt, *touching) = (client.attempt(), BTreeSet::new());
+        }
+        let pair = (change.a, change.b);
+        let fresh = if change.begins { touching.insert(pair) } else { touching.remove(&pair) };
+        if !fresh {
+            let what = format!("{}: {change:?} for the second time", client.id().host);
+            said.push(("C4", what));
+        }
+    }
+}
