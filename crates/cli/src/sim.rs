@@ -5,7 +5,9 @@ use crate::progress::Progress;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jostle_proto::Mutant;
-use jostle_sim::{Matter, Options, Outcome, RULES, Sometimes, Violation, Weather, run as run_seed};
+use jostle_sim::{
+    Matter, Operation, Options, Outcome, RULES, Sometimes, Violation, Weather, run as run_seed,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -35,6 +37,12 @@ pub(crate) struct SimArgs {
     /// Boxes that are never turned instead of turning triangles: many more seeds in the same time
     #[arg(long)]
     boxes: bool,
+    /// A tick waits for all nodes (the default)
+    #[arg(long, conflicts_with = "unsync")]
+    sync: bool,
+    /// No node waits for another
+    #[arg(long)]
+    unsync: bool,
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
@@ -126,7 +134,11 @@ fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
     };
     let &SimArgs { nodes, objects, seconds, rate, mutant, .. } = args;
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
-    let options = Options { nodes, objects, matter, seconds, weather, mutant, rate };
+    let operation = match args.unsync && !args.sync {
+        true => Operation::Unsynchronised,
+        false => Operation::Synchronised,
+    };
+    let options = Options { nodes, objects, matter, seconds, weather, mutant, rate, operation };
     let next = AtomicU64::new(0);
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());

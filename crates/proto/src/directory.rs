@@ -93,8 +93,11 @@ impl Directory {
                 self.remind(member, Epoch(0), out);
             }
             Message::Alive { member, epoch, sent } if self.hear(now, member, out) => {
-                let lease = Message::Lease { sent, span: self.timing.lease };
-                out.push(Output::Send(Address::Node(member.node), lease));
+                // One who is left out of the newest view may be replaced at any moment.
+                if self.current.has(member) {
+                    let lease = Message::Lease { sent, span: self.timing.lease };
+                    out.push(Output::Send(Address::Node(member.node), lease));
+                }
                 self.remind(member, epoch, out);
             }
             Message::Stable { epoch, from } => self.record(epoch, from, out),

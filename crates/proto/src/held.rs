@@ -53,7 +53,7 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
 
 /// Kicks are summed up before anything is rounded off, so their order does not matter. An avatar
 /// is not kicked; it cannot go on into what it touches, whatever it wants.
-fn collide(objects: &mut Objects, touches: &[Touch]) {
+pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
     let mut kicks: BTreeMap<ObjectId, [i32; 3]> = BTreeMap::new();
     for touch in touches {
         let Toward { axis, up } = touch.toward;

@@ -11,6 +11,7 @@ mod follow;
 mod groups;
 mod held;
 mod input;
+mod loose;
 mod message;
 mod mutant;
 mod node;
@@ -35,6 +36,10 @@ pub use groups::{
 };
 pub use held::{Objects, advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
+pub use loose::{
+    Backup, Contact, Edge, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record, Token,
+    Tuning,
+};
 pub use message::{Bundle, Commit, Done, Flush, Follow, Message, Resume, Share, Touch, Toward};
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};

@@ -6,6 +6,7 @@
 
 use crate::groups::GroupId;
 use crate::input::{GatewayId, Input, Inputs, Source};
+use crate::loose::Letter;
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
@@ -66,6 +67,8 @@ pub enum Message {
     Published(Commit),
     /// Member to gateway: my part of the world.
     Share(Share),
+    /// Member to member of an unsynchronised group.
+    Loose(Letter),
 }
 
 /// How far a member is when a view changes.

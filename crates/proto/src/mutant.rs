@@ -25,11 +25,27 @@ pub enum Mutant {
     ReportAll,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
+    /// An object is forgotten when it is told to its next holder (Storey 2006, 3.3.10).
+    RelinquishOnSend,
+    /// An object is held until its next holder answers.
+    KeepUntilAck,
+    /// A node speaks although its lease is over.
+    IgnoreLease,
+    /// An object is taken whatever token it has.
+    StaleToken,
+    /// What cannot be taken back is said before the buddy knows.
+    SayEarly,
+    /// An object is told only to those whose regions it meets.
+    ShortGhosts,
+    /// What a contact does happens as often as it is told.
+    NudgeTwice,
+    /// An object on its way is told once.
+    NoResend,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 11] = [
+    pub const ALL: [(Mutant, &'static str); 19] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -41,6 +57,14 @@ impl Mutant {
         (Mutant::WrongCopy, "wrong-copy"),
         (Mutant::ReportAll, "report-all"),
         (Mutant::CarelessDirectory, "careless-directory"),
+        (Mutant::RelinquishOnSend, "relinquish-on-send"),
+        (Mutant::KeepUntilAck, "keep-until-ack"),
+        (Mutant::IgnoreLease, "ignore-lease"),
+        (Mutant::StaleToken, "stale-token"),
+        (Mutant::SayEarly, "say-early"),
+        (Mutant::ShortGhosts, "short-ghosts"),
+        (Mutant::NudgeTwice, "nudge-twice"),
+        (Mutant::NoResend, "no-resend"),
     ];
 
     /// The one with this name.

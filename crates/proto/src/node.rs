@@ -18,6 +18,7 @@ mod turn;
 use crate::detect::{Detector, Shapes};
 use crate::held::{Held, Objects};
 use crate::input::GatewayId;
+use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
@@ -47,6 +48,8 @@ pub enum Output {
     /// Tell everybody who listens that this holds. It will never be taken back; the same tick may
     /// be told again, in the same words.
     Publish(Commit),
+    /// The same in an unsynchronised group: two objects have begun, or ceased, to touch.
+    Happened(Event),
 }
 
 /// How long things take.
@@ -222,6 +225,8 @@ impl Node {
             // For the directory, or for gateways.
             Message::Join(_) | Message::Alive { .. } | Message::Stable { .. } => {}
             Message::Published(_) | Message::Share(_) => {}
+            // Of a group that works in another way.
+            Message::Loose(_) => {}
         }
     }
 

@@ -8,12 +8,23 @@ use crate::faults::{Faults, Weather};
 use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Matter, Start, draw};
 use jostle_proto::{
-    Address, Directory, GatewayId, Input, Member, Message, Mutant, Node, NodeId, Output, Source,
-    Stream, Time, Timing, Want,
+    Address, Class, Directory, GatewayId, Input, Inputs, LooseNode, Member, Message, Mutant, Node,
+    NodeId, Object, Output, Source, Stream, Time, Timing, Tuning, Want,
 };
 use machine::{Machine, Role};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+/// How a group works together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Operation {
+    /// A tick waits for all members.
+    #[default]
+    Synchronised,
+    /// Nobody waits for anybody.
+    Unsynchronised,
+}
 
 /// What is to be run.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +43,8 @@ pub struct Options {
     pub mutant: Option<Mutant>,
     /// Ticks per second.
     pub rate: u32,
+    /// How the group works together.
+    pub operation: Operation,
 }
 
 /// What a run came to.
@@ -79,6 +92,8 @@ struct Cluster {
     faults: Faults,
     start: Start,
     timing: Timing,
+    tuning: Tuning,
+    scenery: Arc<Vec<Object>>,
     queue: BinaryHeap<Reverse<(Time, u64)>>,
     waiting: BTreeMap<u64, What>,
     number: u64,
@@ -111,7 +126,11 @@ impl Cluster {
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let founder = Member { node: NodeId(0), life: 1 };
         let directory = Directory::new(founder, start.extent, timing).with_mutant(options.mutant);
-        let referees = Referees::new(&start.objects, &start.shapes, options.rate);
+        let mut referees = Referees::new(&start.objects, &start.shapes, options.rate);
+        let (tuning, scenery) = (tuning(timing), scenery(&start));
+        if options.operation == Operation::Unsynchronised {
+            referees.judge_loose(&start, tuning, faults.delay + faults.jitter, options.matter);
+        }
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -120,6 +139,8 @@ impl Cluster {
             faults,
             start,
             timing,
+            tuning,
+            scenery,
             queue: BinaryHeap::new(),
             waiting: BTreeMap::new(),
             number: 0,
@@ -133,6 +154,8 @@ impl Cluster {
             heal_at,
         };
         cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
+        let drift = cluster.machines.get(&Address::Directory).map_or(0, |machine| machine.drift);
+        cluster.referees.directory_drifts(drift);
         for _ in 0..options.nodes.max(1) {
             cluster.add_node();
         }
@@ -153,28 +176,38 @@ impl Cluster {
         let id = NodeId(self.nodes);
         self.nodes += 1;
         let member = Member { node: id, life: 1 };
-        let shapes = self.start.shapes.clone();
-        let node = if id == NodeId(0) {
-            Node::founder(member, shapes, self.timing, self.start.objects.iter().copied())
-        } else {
-            Node::new(member, shapes, self.timing)
-        };
-        let node = node.with_mutant(self.options.mutant);
-        self.add_machine(Address::Node(id), Role::Node(Box::new(node)));
+        let role = self.fresh(member, id == NodeId(0));
+        self.add_machine(Address::Node(id), role);
+    }
+
+    /// A node at the beginning of a life. The founder has the world.
+    fn fresh(&self, member: Member, founds: bool) -> Role {
+        let (shapes, timing, mutant) =
+            (self.start.shapes.clone(), self.timing, self.options.mutant);
+        let objects = self.start.objects.iter().copied();
+        match self.options.operation {
+            Operation::Synchronised => {
+                let node = match founds {
+                    true => Node::founder(member, shapes, timing, objects),
+                    false => Node::new(member, shapes, timing),
+                };
+                Role::Node(Box::new(node.with_mutant(mutant)))
+            }
+            Operation::Unsynchronised => {
+                let node = LooseNode::new(member, shapes, self.scenery.clone(), self.tuning);
+                let node = if founds { node.founding(objects) } else { node };
+                Role::Loose(Box::new(node.with_mutant(mutant)))
+            }
+        }
     }
 
     fn directory(&self) -> Option<&Directory> {
-        match self.machines.get(&Address::Directory)?.role.as_ref()? {
-            Role::Directory(directory) => Some(directory),
-            Role::Node(_) => None,
-        }
+        directory_of(&self.machines)
     }
 
-    fn node(&self, id: NodeId) -> Option<&Node> {
-        match self.machines.get(&Address::Node(id))?.role.as_ref()? {
-            Role::Node(node) => Some(node),
-            Role::Directory(_) => None,
-        }
+    /// A node's life, and whether it takes part; none while it is down.
+    fn member(&self, id: NodeId) -> Option<(Member, bool)> {
+        self.machines.get(&Address::Node(id))?.role.as_ref()?.member()
     }
 
     fn after(&mut self, microseconds: u64, what: What) {
@@ -187,6 +220,7 @@ impl Cluster {
         let end = Time(self.heal_at.0 * 2 + 3_000_000);
         let mut healed = false;
         let mut ticks_then = 0;
+        let mut marked = false;
         while let Some(Reverse((time, number))) = self.queue.pop() {
             let Some(what) = self.waiting.remove(&number) else { continue };
             self.now = time;
@@ -198,6 +232,10 @@ impl Cluster {
             if healed && ticks_then == 0 && self.now.0 >= self.heal_at.0 + 3_000_000 {
                 ticks_then = self.referees.published_ticks().max(1);
             }
+            if !marked && self.now.0 + 1_500_000 > end.0 {
+                marked = true;
+                self.referees.loose_mark();
+            }
             if self.now > end || self.referees.failed() {
                 break;
             }
@@ -205,6 +243,9 @@ impl Cluster {
         }
         if self.referees.failed() {
             return;
+        }
+        if let Some(directory) = directory_of(&self.machines) {
+            self.referees.loose_end(self.now, directory.view());
         }
         // L1: three seconds after the faults have stopped, ticks are committed again.
         if self.referees.published_ticks() <= ticks_then {
@@ -233,6 +274,7 @@ impl Cluster {
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
+                self.referees.loose_look(self.now);
                 self.after(1000, What::Fate);
             }
             What::Steer => {
@@ -255,6 +297,7 @@ impl Cluster {
         let mut out = Vec::new();
         role.receive(local, from, message, &mut out);
         self.work(to, out);
+        self.watch(to);
         self.set_alarm(to);
     }
 
@@ -272,7 +315,19 @@ impl Cluster {
         let mut out = Vec::new();
         role.wake(local, &mut out);
         self.work(who, out);
+        self.watch(who);
         self.set_alarm(who);
+    }
+
+    /// The referees look at a node of an unsynchronised group, and at all of them now and then.
+    fn watch(&mut self, who: Address) {
+        let Some(machine) = self.machines.get(&who) else { return };
+        let directory = directory_of(&self.machines);
+        if let (Some(Role::Loose(node)), Some(directory)) = (&machine.role, directory) {
+            let view = directory.is_stable().then(|| directory.view());
+            let local = machine.local(self.now);
+            self.referees.loose_saw(self.now, node, node.is_suspended(local), view);
+        }
     }
 
     /// Asks a machine when it wants to be woken; older alarms are off.
@@ -291,6 +346,10 @@ impl Cluster {
                     self.referees.sent(self.now, from, to, &message);
                     self.transmit(from, to, message);
                 }
+                Output::Happened(event) => {
+                    self.trace(event.a.0 << 32 ^ event.b.0 << 8 ^ event.edge as u64);
+                    self.referees.loose_happened(self.now, from, event);
+                }
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
                     self.hand.heard(commit.heard_of(self.hand.source()));
@@ -304,6 +363,7 @@ impl Cluster {
         self.outcome.messages += 1;
         let Faults { delay, jitter, loss, doubled, clogged, .. } = self.faults;
         if self.is_cut(from, to) || self.dice.once_in_million(loss) {
+            self.referees.late(self.now, from, to, self.now);
             return;
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
@@ -311,6 +371,7 @@ impl Cluster {
             let mut later = delay + self.dice.below(jitter + 1);
             if self.dice.once_in_million(clogged) {
                 later += self.dice.below(1_000_000);
+                self.referees.late(self.now, from, to, Time(self.now.0 + later));
             }
             self.trace(later);
             self.after(later, What::Deliver(to, from, message.clone()));
@@ -339,8 +400,19 @@ impl Cluster {
         self.wants += 1;
         let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
         let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
-        self.hand.push(vec![Input::Steer(want)]);
-        let Some(inputs) = self.hand.message() else { return };
+        let steer = vec![Input::Steer(want)];
+        let inputs = match self.options.operation {
+            // Only the newest counts, and nobody answers.
+            Operation::Unsynchronised => {
+                let (source, first) = (self.hand.source(), self.wants);
+                Some(Inputs { source, first, inputs: vec![steer] })
+            }
+            Operation::Synchronised => {
+                self.hand.push(steer);
+                self.hand.message()
+            }
+        };
+        let Some(inputs) = inputs else { return };
         for id in (0..self.nodes).map(NodeId) {
             let message = Message::Inputs(inputs.clone());
             self.transmit(Address::Gateway(HAND), Address::Node(id), message);
@@ -360,4 +432,22 @@ impl Cluster {
             ..self.outcome
         }
     }
+}
+
+fn directory_of(machines: &BTreeMap<Address, Machine>) -> Option<&Directory> {
+    match machines.get(&Address::Directory)?.role.as_ref()? {
+        Role::Directory(directory) => Some(directory),
+        Role::Node(_) | Role::Loose(_) => None,
+    }
+}
+
+/// How an unsynchronised group works in these worlds: what is larger than a metre is wide.
+fn tuning(timing: Timing) -> Tuning {
+    Tuning { timing, ..Tuning::default() }
+}
+
+/// What never moves.
+fn scenery(start: &Start) -> Arc<Vec<Object>> {
+    let still = start.objects.iter().filter(|object| object.class == Class::Immovable);
+    Arc::new(still.copied().collect())
 }

@@ -1,11 +1,12 @@
 //! A machine of any role, and what is wrong with it.
 
-use jostle_proto::{Address, Directory, Message, Node, Output, Time};
+use jostle_proto::{Address, Directory, LooseNode, Member, Message, Node, Output, Time};
 
 /// What a machine is for.
 pub(super) enum Role {
     Directory(Box<Directory>),
     Node(Box<Node>),
+    Loose(Box<LooseNode>),
 }
 
 impl Role {
@@ -19,6 +20,7 @@ impl Role {
         match self {
             Role::Directory(directory) => directory.receive(now, message, out),
             Role::Node(node) => node.receive(now, message, out),
+            Role::Loose(node) => node.receive(now, message, out),
         }
     }
 
@@ -26,6 +28,7 @@ impl Role {
         match self {
             Role::Directory(directory) => directory.wake(now, out),
             Role::Node(node) => node.wake(now, out),
+            Role::Loose(node) => node.wake(now, out),
         }
     }
 
@@ -33,6 +36,16 @@ impl Role {
         match self {
             Role::Directory(directory) => directory.wake_at(),
             Role::Node(node) => node.wake_at(),
+            Role::Loose(node) => node.wake_at(),
+        }
+    }
+
+    /// For a node: in which life it is, and whether it takes part.
+    pub(super) fn member(&self) -> Option<(Member, bool)> {
+        match self {
+            Role::Directory(_) => None,
+            Role::Node(node) => Some((node.member(), node.tick().is_some())),
+            Role::Loose(node) => Some((node.member(), node.settled_in().is_some())),
         }
     }
 }
@@ -46,7 +59,7 @@ pub(super) struct Machine {
     /// Until when nobody reaches it.
     pub(super) parted: Time,
     /// Of its clock, in parts of a million.
-    drift: i64,
+    pub(super) drift: i64,
     /// Numbers its alarms: only the newest counts.
     pub(super) alarm: u64,
     /// Its last life, which a machine must remember whatever else it forgets.

@@ -25,12 +25,24 @@ pub struct Sometimes {
     pub came_back: u64,
     /// A member that had been suspected was in the next view after all.
     pub taken_back: u64,
+    /// An object went from one node to another and back.
+    pub bounced: u64,
+    /// An object was handed over while the view changed.
+    pub handed_in_change: u64,
+    /// A node died with objects on their way.
+    pub crash_with_escrow: u64,
+    /// A node's lease ran out.
+    pub lease_ran_out: u64,
+    /// A node spoke just before its lease was over by the true clock.
+    pub lease_edge: u64,
+    /// A contact was deep and long enough to be missed.
+    pub contacts_judged: u64,
 }
 
 impl Sometimes {
     /// The counts with their names.
     #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 9] {
+    pub fn counts(&self) -> [(&'static str, u64); 15] {
         [
             ("leader crashes", self.leader_crashes),
             ("views in a row", self.views_in_a_row),
@@ -41,6 +53,12 @@ impl Sometimes {
             ("in eight regions", self.in_eight_regions),
             ("came back", self.came_back),
             ("taken back", self.taken_back),
+            ("bounced", self.bounced),
+            ("handed over in a change", self.handed_in_change),
+            ("crash with escrow", self.crash_with_escrow),
+            ("lease ran out", self.lease_ran_out),
+            ("spoke at the lease's edge", self.lease_edge),
+            ("contacts judged", self.contacts_judged),
         ]
     }
 
@@ -57,6 +75,12 @@ impl Sometimes {
             in_eight_regions: self.in_eight_regions + other.in_eight_regions,
             came_back: self.came_back + other.came_back,
             taken_back: self.taken_back + other.taken_back,
+            bounced: self.bounced + other.bounced,
+            handed_in_change: self.handed_in_change + other.handed_in_change,
+            crash_with_escrow: self.crash_with_escrow + other.crash_with_escrow,
+            lease_ran_out: self.lease_ran_out + other.lease_ran_out,
+            lease_edge: self.lease_edge + other.lease_edge,
+            contacts_judged: self.contacts_judged + other.contacts_judged,
         }
     }
 }
