@@ -221,7 +221,8 @@ impl LooseNode {
     /// Must it be silent at this moment of its own clock?
     #[must_use]
     pub fn is_suspended(&self, now: Time) -> bool {
-        now >= self.lease_until && self.mutant != Some(Mutant::IgnoreLease)
+        let ignored = self.mutant == Some(Mutant::IgnoreLease) && self.lease_until > Time(0);
+        now >= self.lease_until && !ignored
     }
 
     /// Does it go from tick to tick?

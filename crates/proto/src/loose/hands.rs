@@ -141,10 +141,10 @@ impl LooseNode {
         }
         self.keep.touch(id);
         for event in &record.owed {
-            self.keep.gate(Gated::Event(id, *event));
+            self.keep.gate(Gated::Event(id, record.token, *event));
         }
         for nudge in &record.nudges {
-            self.keep.gate(Gated::Nudge(*nudge));
+            self.keep.gate(Gated::Nudge(record.token, *nudge));
         }
         self.turns += 1;
         self.ghosts.forget(id);

@@ -5,7 +5,7 @@
 //! the gate until the number is answered that has what it follows from: so whoever comes after
 //! this node knows about it.
 
-use super::record::{Event, Nudge, Record};
+use super::record::{Event, Nudge, Record, Token};
 use super::{Backup, Letter, LooseNode};
 use crate::mutant::Mutant;
 use crate::node::Output;
@@ -19,10 +19,11 @@ pub(super) const GATE_MAX: usize = 1 << 14;
 /// What waits for the buddy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gated {
-    /// To be published, for the object that decided.
-    Event(ObjectId, Event),
+    /// To be published, for the object that decided and under its token: one that went away and
+    /// came back has brought with it what it still owes, in the right order.
+    Event(ObjectId, Token, Event),
     /// To be told to the other object's holder.
-    Nudge(Nudge),
+    Nudge(Token, Nudge),
     /// An answer.
     Letter(NodeId, Letter),
 }
@@ -262,9 +263,10 @@ impl LooseNode {
             let Some((_, what)) = self.keep.gate.pop_front() else { break };
             match what {
                 Gated::Letter(to, letter) => self.send(to, letter, out),
-                Gated::Event(lead, event) => {
+                Gated::Event(lead, token, event) => {
                     // If it has gone on, then with what it owes.
                     if let Some(record) = self.hands.held.get_mut(&lead)
+                        && record.token == token
                         && record.owed.contains(&event)
                     {
                         record.owed.retain(|owed| *owed != event);
@@ -272,8 +274,10 @@ impl LooseNode {
                         self.say(event, out);
                     }
                 }
-                Gated::Nudge(nudge) => {
-                    if let Some(record) = self.hands.held.get_mut(&nudge.lead) {
+                Gated::Nudge(token, nudge) => {
+                    if let Some(record) = self.hands.held.get_mut(&nudge.lead)
+                        && record.token == token
+                    {
                         let same = |known: &&mut Nudge| {
                             (known.object, known.episode) == (nudge.object, nudge.episode)
                         };

@@ -113,7 +113,7 @@ impl LooseNode {
         let toward = Toward { axis, up };
         let nudge = Nudge { lead: lead.id, object: other.id, episode, kick, toward, ready: false };
         record.nudges.push(nudge);
-        self.keep.gate(Gated::Nudge(nudge));
+        self.keep.gate(Gated::Nudge(record.token, nudge));
     }
 
     /// Which contacts begin, and which end?
@@ -147,7 +147,7 @@ impl LooseNode {
             }
             for event in events {
                 record.owed.push(event);
-                self.keep.gate(Gated::Event(id, event));
+                self.keep.gate(Gated::Event(id, record.token, event));
             }
         }
     }
