@@ -10,7 +10,7 @@ use crate::world::{Matter, Start};
 use jostle_proto::{
     Address, Commit, Event, LooseNode, Message, NodeId, Object, Shapes, Time, Tuning, View,
 };
-use loose::Loose;
+use loose::{Loose, Notes};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 pub use sometimes::Sometimes;
@@ -88,7 +88,8 @@ impl Referees {
         self.views.sent(from, message, &mut said);
         self.watch.sent(to, message);
         if let Some(loose) = &mut self.loose {
-            loose.sent(now, from, to, message, &mut self.watch.sometimes, &mut said);
+            let sometimes = &mut self.watch.sometimes;
+            loose.sent(now, from, to, message, &mut Notes { said: &mut said, sometimes });
         }
         self.note(now, said);
     }
@@ -133,7 +134,8 @@ impl Referees {
         let mut said = Vec::new();
         if let Some(loose) = &mut self.loose {
             let sometimes = &mut self.watch.sometimes;
-            loose.saw(now, node, suspended, view, sometimes, &mut said);
+            let mut notes = Notes { said: &mut said, sometimes };
+            loose.saw(now, node, suspended, view, &mut notes);
         }
         self.note(now, said);
     }

@@ -11,7 +11,7 @@ use crate::space::is_wide;
 use crate::state::{Block, State};
 use crate::time::Tick;
 use crate::view::View;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A change is told in so many ticks one after the other: a letter may be lost.
 const REPEATS: u32 = 3;
@@ -155,7 +155,8 @@ impl LooseNode {
     pub(super) fn tell_ghosts(&mut self, out: &mut Vec<Output>) {
         let (Some(view), Some(era)) = (&self.ground, self.era) else { return };
         let rate = self.tuning.timing.rate;
-        let mut letters: BTreeMap<NodeId, (Vec<Ghost>, Vec<(ObjectId, Token)>)> = BTreeMap::new();
+        let mut near: BTreeMap<NodeId, Vec<Ghost>> = BTreeMap::new();
+        let mut away: BTreeMap<NodeId, Vec<(ObjectId, Token)>> = BTreeMap::new();
         let mut told = std::mem::take(&mut self.ghosts.told);
         told.retain(|id, _| self.hands.held.contains_key(id));
         for record in self.hands.held.values() {
@@ -168,7 +169,7 @@ impl LooseNode {
                 told
             });
             for node in before.iter().flat_map(|told| &told.to).filter(|node| !to.contains(node)) {
-                letters.entry(*node).or_default().1.push((object.id, record.token));
+                away.entry(*node).or_default().push((object.id, record.token));
             }
             let off = |told: &Told| is_off(&told.state, &object.state, self.tuning.threshold);
             let told = match before {
@@ -185,11 +186,14 @@ impl LooseNode {
             self.ghosts.told.insert(object.id, Told { state: object.state, ..told });
             let ghost = Ghost { object, token: record.token, tick: record.tick };
             for node in to {
-                letters.entry(node).or_default().0.push(ghost);
+                near.entry(node).or_default().push(ghost);
             }
         }
         let from = self.me.node;
-        for (to, (ghosts, away)) in letters {
+        let nodes: BTreeSet<NodeId> = near.keys().chain(away.keys()).copied().collect();
+        for to in nodes {
+            let ghosts = near.remove(&to).unwrap_or_default();
+            let away = away.remove(&to).unwrap_or_default();
             self.send(to, Letter::Ghosts { era, from, ghosts, away }, out);
         }
     }

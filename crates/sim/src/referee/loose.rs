@@ -26,6 +26,12 @@ use sight::Sight;
 /// What was said against rules.
 type Said = Vec<(&'static str, String)>;
 
+/// Where judges write down what they see.
+pub(super) struct Notes<'a> {
+    pub(super) said: &'a mut Said,
+    pub(super) sometimes: &'a mut Sometimes,
+}
+
 pub(super) struct Loose {
     tuning: Tuning,
     sight: Sight,
@@ -80,19 +86,18 @@ impl Loose {
         from: Address,
         to: Address,
         message: &Message,
-        sometimes: &mut Sometimes,
-        said: &mut Said,
+        notes: &mut Notes<'_>,
     ) {
-        self.leases.sent(now, from, to, message, sometimes, said);
+        self.leases.sent(now, from, to, message, notes);
         if matches!(message, Message::View(_) | Message::Loose(Letter::Settled { .. })) {
             self.contacts.changed(now);
         }
         let (Message::Loose(letter), Address::Node(node)) = (message, from) else { return };
-        self.one_holder.sent(node, letter, said);
-        self.episodes.sent(letter, said);
+        self.one_holder.sent(node, letter, notes.said);
+        self.episodes.sent(letter, notes.said);
         if let Letter::Transfer { .. } = letter {
-            sometimes.transfers += 1;
-            sometimes.handed_in_change += u64::from(!self.orphans.is_settled());
+            notes.sometimes.transfers += 1;
+            notes.sometimes.handed_in_change += u64::from(!self.orphans.is_settled());
         }
     }
 
@@ -102,17 +107,16 @@ impl Loose {
         node: &LooseNode,
         suspended: bool,
         view: Option<&View>,
-        sometimes: &mut Sometimes,
-        said: &mut Said,
+        notes: &mut Notes<'_>,
     ) {
         let id = node.member().node;
         if suspended || !node.is_running() {
             self.contacts.disturbed(id, now);
         }
-        sometimes.lease_ran_out += u64::from(self.sight.suspend(id, suspended));
+        notes.sometimes.lease_ran_out += u64::from(self.sight.suspend(id, suspended));
         let Some(change) = self.sight.update(node) else { return };
-        self.one_holder.saw(node, &change, &self.sight, sometimes, said);
-        self.orphans.saw(view, &self.sight, said);
+        self.one_holder.saw(node, &change, &self.sight, notes);
+        self.orphans.saw(view, &self.sight, notes.said);
         self.contacts.saw(now, node, &self.sight);
     }
 

@@ -1,8 +1,7 @@
 //! A7: a node is silent when its lease is over. The judge knows the true time up to which the
 //! directory has promised to leave the node in, whatever the clocks of both show.
 
-use super::super::Sometimes;
-use super::Said;
+use super::{Notes, Said};
 use jostle_proto::{Address, Letter, Message, NodeId, Span, Time};
 use std::collections::BTreeMap;
 
@@ -30,8 +29,7 @@ impl Leases {
         from: Address,
         to: Address,
         message: &Message,
-        sometimes: &mut Sometimes,
-        said: &mut Said,
+        notes: &mut Notes<'_>,
     ) {
         match (message, from, to) {
             (Message::Lease { .. }, _, Address::Node(node)) => {
@@ -40,9 +38,9 @@ impl Leases {
             (Message::Loose(letter), Address::Node(node), _) => {
                 if !matches!(letter, Letter::BackupAck { .. } | Letter::TransferAck { .. }) {
                     let left = self.until.get(&node).map_or(Span(0), |until| *until - now);
-                    sometimes.lease_edge += u64::from(left.0 > 0 && left.0 < self.truly / 10);
+                    notes.sometimes.lease_edge += u64::from(left.0 > 0 && left.0 < self.truly / 10);
                 }
-                self.spoke(now, node, said);
+                self.spoke(now, node, notes.said);
             }
             _ => {}
         }

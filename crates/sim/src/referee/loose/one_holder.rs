@@ -2,8 +2,8 @@
 //! another has it, and silence of those whose token is old.
 
 use super::super::Sometimes;
-use super::Said;
 use super::sight::{Change, Sight};
+use super::{Notes, Said};
 use jostle_proto::{Having, Letter, LooseNode, Member, NodeId, ObjectId, Token};
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ impl OneHolder {
         node: &LooseNode,
         change: &Change,
         sight: &Sight,
-        sometimes: &mut Sometimes,
-        said: &mut Said,
+        notes: &mut Notes<'_>,
     ) {
+        let Notes { said, sometimes } = notes;
         let member = node.member();
         for (having, record) in node.holds() {
             if having != Having::Held {
