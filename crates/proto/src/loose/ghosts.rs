@@ -66,18 +66,22 @@ impl Ghosts {
         self.seen.get(&id).map(|seen| seen.holder)
     }
 
-    /// It is held here from now on.
-    pub(super) fn forget(&mut self, id: ObjectId) {
-        self.seen.remove(&id);
-        self.told.remove(&id);
+    /// It is held here from now on. Those who were told about it before will be told with the next
+    /// tick, if only that it is away.
+    pub(super) fn come(&mut self, record: &Record, me: NodeId) {
+        let Record { object, .. } = record;
+        self.seen.remove(&object.id);
+        let to = record.told.iter().copied().filter(|node| *node != me).collect();
+        let told = Told { state: object.state, to, age: u32::MAX, again: REPEATS - 1 };
+        self.told.insert(object.id, told);
     }
 
-    /// It was held here and is on its way.
-    pub(super) fn leave(&mut self, record: &Record, to: NodeId) {
+    /// It was held here and is on its way. Gives those who were told about it.
+    pub(super) fn leave(&mut self, record: &Record, to: NodeId) -> Vec<NodeId> {
         let Record { object, token, tick, .. } = *record;
         let seen = Seen { object, token, tick, holder: to, age: 0 };
         self.seen.insert(object.id, seen);
-        self.told.remove(&object.id);
+        self.told.remove(&object.id).map(|told| told.to).unwrap_or_default()
     }
 
     /// One tick later.
@@ -165,7 +169,7 @@ impl LooseNode {
             let before = told.remove(&object.id).map(|mut told| {
                 let from = Tick(record.tick.0.saturating_sub(1));
                 told.state = told.state.moved(from, rate);
-                told.age += 1;
+                told.age = told.age.saturating_add(1);
                 told
             });
             for node in before.iter().flat_map(|told| &told.to).filter(|node| !to.contains(node)) {

@@ -87,7 +87,8 @@ impl LooseNode {
         self.turns += 1;
         record.token = record.token.next();
         self.hands.seen.insert(id, record.token);
-        self.ghosts.leave(&record, to);
+        record.told = self.ghosts.leave(&record, to);
+        record.told.push(self.me.node);
         self.keep.touch(id);
         let letter = Letter::Transfer { era, from: self.me.node, record: Box::new(record.clone()) };
         self.send(to, letter, out);
@@ -147,7 +148,7 @@ impl LooseNode {
             self.keep.gate(Gated::Nudge(record.token, *nudge));
         }
         self.turns += 1;
-        self.ghosts.forget(id);
+        self.ghosts.come(&record, self.me.node);
         self.hands.hold(record);
     }
 

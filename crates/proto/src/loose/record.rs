@@ -1,7 +1,7 @@
 //! What goes with an object wherever it goes: its token, its contacts, and what it still owes.
 
 use crate::message::Toward;
-use crate::object::{Class, Object, ObjectId};
+use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::time::Tick;
 use crate::view::Epoch;
 use serde::{Deserialize, Serialize};
@@ -121,6 +121,8 @@ pub struct Record {
     pub nudges: Vec<Nudge>,
     /// The last contact that nudged it, by the object that decided.
     pub taken: BTreeMap<ObjectId, Episode>,
+    /// Who was last told about it: the next holder tells those who need not know any more.
+    pub told: Vec<NodeId>,
     /// How often it was nudged from elsewhere.
     pub nudged: u64,
     /// The number of the last wish of its client that it has followed.
@@ -139,6 +141,7 @@ impl Record {
             owed: Vec::new(),
             nudges: Vec::new(),
             taken: BTreeMap::new(),
+            told: Vec::new(),
             nudged: 0,
             heard: 0,
         }
