@@ -6,7 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jostle_proto::Mutant;
 use jostle_sim::{
-    Layout, Matter, Options, Outcome, RULES, Sometimes, Violation, Weather, run as run_seed,
+    Layout, Matter, Operation, Options, Outcome, RULES, Sometimes, Violation, Weather,
+    run as run_seed,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,6 +44,12 @@ pub(crate) struct SimArgs {
     /// Boxes that are never turned instead of turning triangles: many more seeds in the same time
     #[arg(long)]
     boxes: bool,
+    /// A tick waits for all nodes (the default)
+    #[arg(long, conflicts_with = "unsync")]
+    sync: bool,
+    /// No node waits for another
+    #[arg(long)]
+    unsync: bool,
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
@@ -192,6 +199,11 @@ fn options(args: &SimArgs) -> Options {
         rate: args.rate,
         wire: args.wire,
         sites: args.sites,
+        operation: if args.unsync && !args.sync {
+            Operation::Unsynchronised
+        } else {
+            Operation::Synchronised
+        },
     }
 }
 

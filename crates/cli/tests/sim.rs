@@ -161,6 +161,43 @@ fn groups_at_several_sites_break_no_rule_in_a_storm() {
 }
 
 #[test]
+fn an_unsynchronised_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
+    let args = ["--unsync", "--seeds", "40", "--seed", "300", "--boxes"];
+    let (code, first) = sim(&args);
+    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    for what in ["ticks", "collisions", "crashes", "views"] {
+        assert!(first[what].as_u64().unwrap() > 10, "{what}: {first}");
+    }
+    for what in ["bounced", "handed over in a change", "lease ran out", "contacts judged"] {
+        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
+    }
+    assert_eq!(first, sim(&args).1);
+}
+
+#[test]
+fn every_mutant_of_an_unsynchronised_group_is_caught() {
+    let mutants = [
+        ("relinquish-on-send", "5", "A3"),
+        ("keep-until-ack", "5", "A1"),
+        ("ignore-lease", "20", "A7"),
+        ("stale-token", "40", "A1"),
+        ("say-early", "100", "C4"),
+        ("short-ghosts", "200", "C5"),
+        ("nudge-twice", "10", "C4"),
+        ("no-resend", "20", "L2"),
+        ("no-backup", "20", "A5"),
+    ];
+    for (mutant, seeds, rule) in mutants {
+        let fixed = ["--unsync", "--boxes", "--nodes", "6", "--objects", "60"];
+        let (code, json) = sim(&[&fixed[..], &["--seeds", seeds, "--mutant", mutant]].concat());
+        assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
+        let referees = json["referees"].as_array().unwrap();
+        let judge = referees.iter().find(|referee| referee["rule"] == rule).unwrap();
+        assert!(judge["violations"].as_u64().unwrap() > 0, "{mutant} by {rule}: {json}");
+    }
+}
+
+#[test]
 fn bad_questions_are_refused() {
     for args in [&["--mutant", "nobody"][..], &["--nodes", "0"], &["--seconds", "-1"]] {
         let output = Folder::new("sim-bad").jostle(&[&["sim"], args].concat());

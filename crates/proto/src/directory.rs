@@ -244,8 +244,11 @@ impl Directory {
                 self.tell_peers(now, member.node, out);
             }
             Message::Alive { member, epoch, sent } if self.hear(now, member, out) => {
-                let lease = Message::Lease { sent, span: self.timing.lease };
-                out.push(Output::Send(Address::Node(member.node), lease));
+                // One who is left out of the newest view may be replaced at any moment.
+                if self.views().any(|(view, _)| view.has(member)) {
+                    let lease = Message::Lease { sent, span: self.timing.lease };
+                    out.push(Output::Send(Address::Node(member.node), lease));
+                }
                 self.remind(member, epoch, out);
             }
             Message::Delays(delays) if self.hear(now, delays.from, out) => {

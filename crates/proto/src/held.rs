@@ -54,7 +54,7 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
 
 /// Kicks are summed up before anything is rounded off, so their order does not matter. An avatar
 /// is not kicked; it cannot go on into what it touches, whatever it wants.
-fn collide(objects: &mut Objects, touches: &[Touch]) {
+pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
     let mut kicks: BTreeMap<ObjectId, [i32; 3]> = BTreeMap::new();
     let ours = Sieve::of(objects);
     for &Touch { a, b, toward, stops, kick_a, kick_b } in touches {

@@ -14,6 +14,7 @@ mod geometry;
 mod groups;
 mod held;
 mod input;
+mod loose;
 mod message;
 mod mutant;
 mod node;
@@ -42,6 +43,10 @@ pub use groups::{
 };
 pub use held::{Objects, advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
+pub use loose::{
+    Backup, Contact, Edge, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record, Token,
+    Tuning,
+};
 pub use message::{
     Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
     Toward,

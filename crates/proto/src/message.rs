@@ -7,6 +7,7 @@
 use crate::client::{ClientSays, GatewaySays};
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
+use crate::loose::Letter;
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
@@ -71,6 +72,8 @@ pub enum Message {
     Asked(ClientSays),
     /// Gateway to client.
     Told(GatewaySays),
+    /// Member to member of an unsynchronised group.
+    Loose(Letter),
     /// Node to node: answer at once.
     Ping {
         /// Who asks.

@@ -79,6 +79,22 @@ pub enum Mutant {
     UnboundedSessions,
     /// A gateway does not remember which contacts it has told of.
     ForgetContacts,
+    /// An object is forgotten when it is told to its next holder (Storey 2006, 3.3.10).
+    RelinquishOnSend,
+    /// An object is held until its next holder answers.
+    KeepUntilAck,
+    /// A node speaks although its lease is over.
+    IgnoreLease,
+    /// An object is taken whatever token it has.
+    StaleToken,
+    /// What cannot be taken back is said before the buddy knows.
+    SayEarly,
+    /// An object is told only to those whose regions it meets.
+    ShortGhosts,
+    /// What a contact does happens as often as it is told.
+    NudgeTwice,
+    /// An object on its way is told once.
+    NoResend,
 }
 
 impl Mutant {
@@ -122,6 +138,14 @@ impl Mutant {
         (Mutant::UnackedBase, "unacked-base"),
         (Mutant::UnboundedSessions, "unbounded-sessions"),
         (Mutant::ForgetContacts, "forget-contacts"),
+        (Mutant::RelinquishOnSend, "relinquish-on-send"),
+        (Mutant::KeepUntilAck, "keep-until-ack"),
+        (Mutant::IgnoreLease, "ignore-lease"),
+        (Mutant::StaleToken, "stale-token"),
+        (Mutant::SayEarly, "say-early"),
+        (Mutant::ShortGhosts, "short-ghosts"),
+        (Mutant::NudgeTwice, "nudge-twice"),
+        (Mutant::NoResend, "no-resend"),
     ];
 
     /// The one with this name.

@@ -21,6 +21,7 @@ use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::{Held, Objects};
 use crate::input::GatewayId;
+use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
@@ -57,6 +58,8 @@ pub enum Output {
     /// Tell everybody who listens that this holds. It will never be taken back; the same tick may
     /// be told again, in the same words.
     Publish(Commit),
+    /// The same in an unsynchronised group: two objects have begun, or ceased, to touch.
+    Happened(Event),
 }
 
 /// How long things take.

@@ -77,6 +77,7 @@ impl Net {
     fn send(&mut self, from: Address, out: Vec<Output>) {
         for output in out {
             match output {
+                Output::Happened(_) => {}
                 Output::Publish(commit) => {
                     if commit.tick == self.tick.next() {
                         advance(&mut self.world, self.tick, RATE);

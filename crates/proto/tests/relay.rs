@@ -47,6 +47,7 @@ impl Net {
                     let nodes = matches!((from, to), (Address::Node(_), Address::Node(_)));
                     self.send(to, message, nodes && from != to);
                 }
+                Output::Happened(_) => {}
                 Output::Publish(commit) => {
                     let told = self.published.entry(commit.group).or_default();
                     told.insert(commit.tick.0, commit);

@@ -14,15 +14,27 @@ use crate::referee::{Referees, Sometimes, Verdict};
 use crate::world::{Layout, Matter, Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
-    Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, Member,
-    Message, Mutant, Node, NodeId, ObjectId, Output, Source, Span, Stream, Time, Timing, Want,
+    Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
+    Member, Message, Mutant, Node, NodeId, Object, ObjectId, Output, Source, Span, Stream, Time,
+    Timing, Tuning, Want,
 };
 use machine::{Machine, Role};
 pub(crate) use sites::RULES;
 use sites::{Sites, ping_rule};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 use wire::{Letter, Wire};
+
+/// How a group works together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Operation {
+    /// A tick waits for all members.
+    #[default]
+    Synchronised,
+    /// Nobody waits for anybody.
+    Unsynchronised,
+}
 
 /// What is to be run.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +61,8 @@ pub struct Options {
     pub wire: bool,
     /// Places that are far from each other; nodes of different ones form different groups.
     pub sites: u32,
+    /// How the group works together.
+    pub operation: Operation,
 }
 
 /// What a run came to.
@@ -118,6 +132,8 @@ struct Cluster {
     faults: Faults,
     start: Start,
     timing: Timing,
+    tuning: Tuning,
+    scenery: Arc<Vec<Object>>,
     queue: BinaryHeap<Reverse<(Time, u64)>>,
     waiting: BTreeMap<u64, What>,
     number: u64,
@@ -155,7 +171,7 @@ impl Cluster {
         let mut faults = Faults::draw(options.weather, &mut dice);
         let wire = Wire::draw(seed, &options, &mut faults);
         let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
-        let faults = sites.soften(faults);
+        let mut faults = sites.soften(faults);
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
@@ -166,7 +182,13 @@ impl Cluster {
         let hand = Hand { stream, avatars: start.avatars.clone() };
         let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
         let house = crowd.house(options.rate);
-        let referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
+        let mut referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
+        let (tuning, scenery) = (tuning(timing), scenery(&start));
+        if options.operation == Operation::Unsynchronised {
+            // Nobody waits for a slow one there; how late news may be is a bound that is told.
+            faults.slow = 0;
+            referees.judge_loose(&start, tuning, faults.delay + faults.jitter, options.matter);
+        }
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -175,6 +197,8 @@ impl Cluster {
             faults,
             start,
             timing,
+            tuning,
+            scenery,
             queue: BinaryHeap::new(),
             waiting: BTreeMap::new(),
             number: 0,
@@ -192,6 +216,8 @@ impl Cluster {
             wire,
         };
         cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
+        let drift = cluster.machines.get(&Address::Directory).map_or(0, |machine| machine.drift);
+        cluster.referees.directory_drifts(drift);
         for _ in 0..options.nodes.max(1) {
             cluster.add_node();
         }
@@ -213,46 +239,51 @@ impl Cluster {
         let id = NodeId(self.nodes);
         self.nodes += 1;
         let member = Member { node: id, life: 1 };
-        let shapes = self.start.shapes.clone();
-        let node = if id == NodeId(0) {
-            Node::founder(member, shapes, self.timing, self.start.objects.iter().copied())
-        } else {
-            Node::new(member, shapes, self.timing)
-        };
         if self.sites.count > 1 {
             // The world begins where the directory is.
             let site = if id == NodeId(0) { 0 } else { self.dice.below(self.sites.count.into()) };
             self.sites.of.insert(Address::Node(id), site as u32);
         }
-        let (node, address) = (self.fit_out(node), Address::Node(id));
-        self.add_machine(address, Role::Node(Box::new(node)));
+        let (role, address) = (self.fresh(member, id == NodeId(0)), Address::Node(id));
+        self.add_machine(address, role);
         let slow = self.dice.below(u64::from(self.faults.slow) + 1);
         let slow = if self.dice.coin() { slow } else { 0 };
         self.machines.entry(address).and_modify(|machine| machine.slow = slow);
     }
 
-    /// What every node gets besides.
-    fn fit_out(&self, node: Node) -> Node {
-        let node = node.with_mutant(self.options.mutant);
-        if self.sites.count < 2 {
-            return node;
+    /// A node at the beginning of a life. The founder has the world.
+    fn fresh(&self, member: Member, founds: bool) -> Role {
+        let (shapes, timing, mutant) =
+            (self.start.shapes.clone(), self.timing, self.options.mutant);
+        let objects = self.start.objects.iter().copied();
+        match self.options.operation {
+            Operation::Synchronised => {
+                let node = match founds {
+                    true => Node::founder(member, shapes, timing, objects),
+                    false => Node::new(member, shapes, timing),
+                };
+                let node = node.with_mutant(mutant);
+                let node = match self.sites.count {
+                    0 | 1 => node,
+                    _ => node.measuring(ping_rule(), self.scenery.to_vec()),
+                };
+                Role::Node(Box::new(node))
+            }
+            Operation::Unsynchronised => {
+                let node = LooseNode::new(member, shapes, self.scenery.clone(), self.tuning);
+                let node = if founds { node.founding(objects) } else { node };
+                Role::Loose(Box::new(node.with_mutant(mutant)))
+            }
         }
-        let scenery = self.start.objects.iter().filter(|it| it.class == Class::Immovable);
-        node.measuring(ping_rule(), scenery.copied().collect())
     }
 
     fn directory(&self) -> Option<&Directory> {
-        match self.machines.get(&Address::Directory)?.role.as_ref()? {
-            Role::Directory(directory) => Some(directory),
-            _ => None,
-        }
+        directory_of(&self.machines)
     }
 
-    fn node(&self, id: NodeId) -> Option<&Node> {
-        match self.machines.get(&Address::Node(id))?.role.as_ref()? {
-            Role::Node(node) => Some(node),
-            _ => None,
-        }
+    /// A node's life, and whether it takes part; none while it is down.
+    fn member(&self, id: NodeId) -> Option<(Member, bool)> {
+        self.machines.get(&Address::Node(id))?.role.as_ref()?.member()
     }
 
     fn after(&mut self, microseconds: u64, what: What) {
@@ -267,6 +298,7 @@ impl Cluster {
         let end = Time(self.heal_at.0 * 2 + rest);
         let mut healed = false;
         let mut ticks_then = None;
+        let mut marked = false;
         while let Some(Reverse((time, number))) = self.queue.pop() {
             let Some(what) = self.waiting.remove(&number) else { continue };
             self.now = time;
@@ -278,14 +310,24 @@ impl Cluster {
             if healed && ticks_then.is_none() && self.now.0 >= self.heal_at.0 + 3_000_000 {
                 ticks_then = Some(self.referees.ticks_by_group());
             }
+            if !marked && self.now.0 + 1_500_000 > end.0 {
+                marked = true;
+                self.referees.loose_mark();
+            }
             if self.now > end || self.referees.failed() {
                 break;
             }
             self.happen(what);
         }
-        if !self.referees.failed() {
-            self.judge_healed(&ticks_then.unwrap_or_default());
+        if self.referees.failed() {
+            return;
         }
+        if self.options.operation == Operation::Unsynchronised
+            && let Some(directory) = directory_of(&self.machines)
+        {
+            self.referees.loose_end(self.now, directory.view());
+        }
+        self.judge_healed(&ticks_then.unwrap_or_default());
         self.judge_clients();
     }
 
@@ -310,6 +352,7 @@ impl Cluster {
             What::Fate => {
                 self.fate();
                 self.crowd_fate();
+                self.referees.loose_look(self.now);
                 self.after(1000, What::Fate);
             }
             What::Steer => {
@@ -349,6 +392,7 @@ impl Cluster {
         }
         self.judge_role(key);
         self.work(key, out);
+        self.watch(key);
         self.set_alarm(key);
     }
 
@@ -367,7 +411,19 @@ impl Cluster {
         role.wake(local, &mut out);
         self.judge_role(who);
         self.work(who, out);
+        self.watch(who);
         self.set_alarm(who);
+    }
+
+    /// The referees look at a node of an unsynchronised group, and at all of them now and then.
+    fn watch(&mut self, who: Address) {
+        let Some(machine) = self.machines.get(&who) else { return };
+        let directory = directory_of(&self.machines);
+        if let (Some(Role::Loose(node)), Some(directory)) = (&machine.role, directory) {
+            let view = directory.is_stable().then(|| directory.view());
+            let local = machine.local(self.now);
+            self.referees.loose_saw(self.now, node, node.is_suspended(local), view);
+        }
     }
 
     /// Asks a machine when it wants to be woken; older alarms are off.
@@ -386,6 +442,10 @@ impl Cluster {
                     self.referees.sent(self.now, from, to, &message);
                     self.overhear(&message);
                     self.transmit(from, to, message);
+                }
+                Output::Happened(event) => {
+                    self.trace(event.a.0 << 32 ^ event.b.0 << 8 ^ event.edge as u64);
+                    self.referees.loose_happened(self.now, from, event);
                 }
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
@@ -419,6 +479,7 @@ impl Cluster {
         let faults = self.crowd.line(from, to).unwrap_or(self.faults);
         let Faults { delay, jitter, loss, doubled, clogged, .. } = faults;
         if self.is_cut(from, to) || self.dice.once_in_million(loss) {
+            self.referees.late(self.now, from, to, self.now);
             return Vec::new();
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
@@ -428,6 +489,7 @@ impl Cluster {
             let mut later = busy + far + delay + self.dice.below(jitter + 1);
             if self.dice.once_in_million(clogged) {
                 later += self.dice.below(1_000_000);
+                self.referees.late(self.now, from, to, Time(self.now.0 + later));
             }
             self.trace(later);
             later
@@ -473,6 +535,10 @@ impl Cluster {
             let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
             let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
             hand.stream.push(vec![Input::Steer(want)]);
+            // Only the newest counts there, and nobody answers.
+            if self.options.operation == Operation::Unsynchronised {
+                hand.stream.heard(self.wants - 1);
+            }
         }
         let Some(inputs) = hand.stream.message() else { return };
         for id in (0..self.nodes).map(NodeId) {
@@ -519,4 +585,22 @@ fn place_of(address: Address) -> Address {
         Address::Gateway(id) => Address::Gate(id.number),
         other => other,
     }
+}
+
+fn directory_of(machines: &BTreeMap<Address, Machine>) -> Option<&Directory> {
+    match machines.get(&Address::Directory)?.role.as_ref()? {
+        Role::Directory(directory) => Some(directory),
+        _ => None,
+    }
+}
+
+/// How an unsynchronised group works in these worlds: what is larger than a metre is wide.
+fn tuning(timing: Timing) -> Tuning {
+    Tuning { timing, ..Tuning::default() }
+}
+
+/// What never moves.
+fn scenery(start: &Start) -> Arc<Vec<Object>> {
+    let still = start.objects.iter().filter(|object| object.class == Class::Immovable);
+    Arc::new(still.copied().collect())
 }

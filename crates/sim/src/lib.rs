@@ -12,7 +12,7 @@ mod referee;
 pub mod scale;
 mod world;
 
-pub use cluster::{Options, Outcome, run};
+pub use cluster::{Operation, Options, Outcome, run};
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
 pub use referee::{RULES, Sometimes, Verdict, Violation};

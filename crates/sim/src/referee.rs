@@ -4,6 +4,7 @@ mod between;
 mod clients;
 mod clients_view;
 mod frames;
+mod loose;
 mod one_machine;
 mod one_owner;
 mod pace;
@@ -11,14 +12,17 @@ mod sometimes;
 mod views;
 mod votes;
 
+use crate::world::{Matter, Start};
 use between::Between;
 use clients::Clients;
 pub(crate) use clients::House;
 use clients_view::ClientsView;
 use frames::Frames;
 use jostle_proto::{
-    Address, Class, Client, Commit, Epoch, GroupId, Message, Object, Objects, Shapes, Time,
+    Address, Class, Client, Commit, Epoch, Event, GroupId, LooseNode, Message, NodeId, Object,
+    Objects, Shapes, Time, Tuning, View,
 };
+use loose::{Loose, Notes};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 use pace::Pace;
@@ -41,12 +45,18 @@ pub struct Violation {
 
 /// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
 pub const RULES: &[(&str, &str)] = &[
+    ("A1", "whoever has an older token of an object is silent about it"),
     ("A2", "an object has one owner in a tick"),
+    ("A3", "an object that is handed over is with one holder, or on its way"),
+    ("A4", "a token is given once, and never a smaller one"),
     ("A5", "no object is lost"),
+    ("A6", "an object is held where it is"),
+    ("A7", "whose lease is over is silent"),
     ("C1", "what is published is what one machine would have found"),
     ("C2", "a pair is reported by one node"),
     ("C3", "ticks are published without gaps, and never in other words"),
-    ("C4", "contacts begin and end by turns, for everybody who is told of them"),
+    ("C4", "contacts begin and end by turns, and are felt once"),
+    ("C5", "contacts are missed by no more than news takes to come"),
     ("E1", "views are made from older ones, and messages of an older one change nothing"),
     ("E2", "a view has one leader, a tick one result, a node one group"),
     ("E3", "whoever is left out has a buddy who is not"),
@@ -63,6 +73,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("S2", "what comes out of a link is what was put in, also at a client"),
     ("S3", "wants are followed once and in order, and nobody goes too fast"),
     ("L1", "when nothing fails any more the world goes on"),
+    ("L2", "and everything that is on its way arrives"),
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
     ("L5", "clients come back to their avatars, and predict what is"),
@@ -103,6 +114,8 @@ pub(crate) struct Referees {
     clients: Clients,
     clients_view: ClientsView,
     house: Option<House>,
+    /// In an unsynchronised group.
+    loose: Option<Loose>,
     violations: Vec<Violation>,
 }
 
@@ -129,6 +142,7 @@ impl Referees {
             clients: Clients::new(house),
             clients_view: ClientsView::default(),
             house,
+            loose: None,
             violations: Vec::new(),
         }
     }
@@ -165,6 +179,10 @@ impl Referees {
         self.votes.sent(now, from, message, &mut said);
         self.watch.sent(to, message);
         self.watch.letter(from, to, message);
+        if let Some(loose) = &mut self.loose {
+            let sometimes = &mut self.watch.sometimes;
+            loose.sent(now, from, to, message, &mut Notes { said: &mut said, sometimes });
+        }
         self.note(now, said);
     }
 
@@ -282,10 +300,86 @@ impl Referees {
         world.flat_map(|world| world.one_machine.objects().values())
     }
 
+    /// From now on an unsynchronised group is judged, in which letters take at most `news`
+    /// microseconds unless it is said that one is late.
+    pub(crate) fn judge_loose(&mut self, start: &Start, tuning: Tuning, news: u64, matter: Matter) {
+        self.loose = Some(Loose::new(start, tuning, news, matter));
+    }
+
+    /// The directory promises leases by a clock that is off by so many parts of a million.
+    pub(crate) fn directory_drifts(&mut self, drift: i64) {
+        self.loose.iter_mut().for_each(|loose| loose.directory_drifts(drift));
+    }
+
+    /// A node after something has happened to it. `view` is the newest, if it is stable.
+    pub(crate) fn loose_saw(
+        &mut self,
+        now: Time,
+        node: &LooseNode,
+        suspended: bool,
+        view: Option<&View>,
+    ) {
+        let mut said = Vec::new();
+        if let Some(loose) = &mut self.loose {
+            let sometimes = &mut self.watch.sometimes;
+            let mut notes = Notes { said: &mut said, sometimes };
+            loose.saw(now, node, suspended, view, &mut notes);
+        }
+        self.note(now, said);
+    }
+
+    /// A contact was published.
+    pub(crate) fn loose_happened(&mut self, now: Time, from: Address, event: Event) {
+        let mut said = Vec::new();
+        if let (Some(loose), Address::Node(node)) = (&mut self.loose, from) {
+            loose.happened(now, node, event, &mut said);
+        }
+        self.note(now, said);
+    }
+
+    /// A message is lost, or comes at this moment, which is too late.
+    pub(crate) fn late(&mut self, now: Time, from: Address, to: Address, until: Time) {
+        if let Some(loose) = &mut self.loose {
+            [from, to].into_iter().for_each(|who| loose.disturbed(who, until.max(now)));
+        }
+    }
+
+    /// A machine does nothing until then.
+    pub(crate) fn disturbed(&mut self, who: Address, until: Time) {
+        self.loose.iter_mut().for_each(|loose| loose.disturbed(who, until));
+    }
+
+    /// A node has died.
+    pub(crate) fn loose_gone(&mut self, node: NodeId) {
+        let sometimes = &mut self.watch.sometimes;
+        self.loose.iter_mut().for_each(|loose| loose.gone(node, sometimes));
+    }
+
+    /// A millisecond has passed.
+    pub(crate) fn loose_look(&mut self, now: Time) {
+        let mut said = Vec::new();
+        self.loose.iter_mut().for_each(|loose| loose.look(now, &mut said));
+        self.note(now, said);
+    }
+
+    /// Nothing has failed for long: what is on its way now must have arrived in the end.
+    pub(crate) fn loose_mark(&mut self) {
+        self.loose.iter_mut().for_each(Loose::mark);
+    }
+
+    /// The end, in this view.
+    pub(crate) fn loose_end(&mut self, now: Time, view: &View) {
+        let mut said = Vec::new();
+        self.loose.iter_mut().for_each(|loose| loose.end(view, &mut said));
+        self.note(now, said);
+    }
+
     pub(crate) fn sometimes(&self) -> Sometimes {
         let slowed = self.worlds.values().map(|world| world.pace.slowed).sum();
         let (changed_group, bases_lost) = (self.votes.moves(), self.clients_view.bases_lost);
-        Sometimes { slowed, changed_group, bases_lost, ..self.watch.sometimes }
+        let contacts_judged = self.loose.as_ref().map_or(0, Loose::judged);
+        let known = self.watch.sometimes;
+        Sometimes { slowed, changed_group, bases_lost, contacts_judged, ..known }
     }
 
     pub(crate) fn failed(&self) -> bool {
@@ -293,15 +387,20 @@ impl Referees {
     }
 
     pub(crate) fn ticks_by_group(&self) -> BTreeMap<GroupId, u64> {
+        if let Some(loose) = &self.loose {
+            return BTreeMap::from([(GroupId(0), loose.ticks())]);
+        }
         self.worlds.iter().map(|(&group, world)| (group, world.one_machine.ticks())).collect()
     }
 
     pub(crate) fn published_ticks(&self) -> u64 {
-        self.worlds.values().map(|world| world.one_machine.ticks()).sum()
+        let ticks = self.worlds.values().map(|world| world.one_machine.ticks()).sum();
+        self.loose.as_ref().map_or(ticks, Loose::ticks)
     }
 
     pub(crate) fn collisions(&self) -> u64 {
-        self.worlds.values().map(|world| world.one_machine.collisions()).sum()
+        let found = self.worlds.values().map(|world| world.one_machine.collisions()).sum();
+        self.loose.as_ref().map_or(found, Loose::contacts)
     }
 
     pub(crate) fn verdict(self) -> Verdict {

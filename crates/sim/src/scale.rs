@@ -166,6 +166,8 @@ impl Bench {
                     self.sums.collisions += commit.touches.len() as f64;
                     self.end_tick();
                 }
+                // Of an unsynchronised group.
+                Output::Happened(_) => {}
             }
         }
     }

@@ -31,6 +31,7 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Follow(_) => Kind::Follow,
         Message::Published(_) => Kind::Event,
         Message::Share(_) => Kind::Share,
+        Message::Loose(_) => Kind::Transfer,
         Message::Asked(_) => Kind::Input,
         Message::Told(_) => Kind::World,
         Message::Ping { .. } | Message::Pong { .. } => Kind::Ping,

@@ -134,8 +134,11 @@ impl Kind {
     /// objects or contacts may; what does not is wrong if it is so long.
     #[must_use]
     pub fn may_be_long(self) -> bool {
-        use Kind::{Bundle, Commit, Done, Event, Flush, HomeState, Inputs, Share};
-        matches!(self, Bundle | Commit | Done | Event | Flush | HomeState | Inputs | Share)
+        use Kind::{Bundle, Commit, Done, Event, Flush, HomeState, Inputs, Share, Transfer};
+        matches!(
+            self,
+            Bundle | Commit | Done | Event | Flush | HomeState | Inputs | Share | Transfer
+        )
     }
 
     /// All of them.

@@ -204,6 +204,7 @@ impl Group {
         for output in out {
             match output {
                 Output::Send(to, message) => self.send(from, to, message),
+                Output::Happened(_) => {}
                 Output::Publish(commit) => {
                     self.ticks += 1;
                     self.touches += commit.touches.len() as u64;

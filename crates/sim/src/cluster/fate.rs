@@ -1,9 +1,8 @@
 //! What goes wrong: every millisecond the dice are thrown for every kind of fault.
 
-use super::machine::Role;
 use super::{Cluster, What};
 use crate::faults::Faults;
-use jostle_proto::{Address, Member, Node, NodeId, Time, View};
+use jostle_proto::{Address, Member, NodeId, Time, View};
 
 /// Nodes that a cluster has at most when new ones come.
 const NODES_MAX: u32 = 8;
@@ -35,6 +34,7 @@ impl Cluster {
         if self.dice.once_in_million(pause) {
             let (id, until) = (Address::Node(self.any_node()), self.soon(2_000_000));
             self.machines.entry(id).and_modify(|machine| machine.paused = until);
+            self.referees.disturbed(id, until);
         }
         if self.dice.once_in_million(directory_pause) {
             let until = self.soon(1_000_000);
@@ -61,12 +61,11 @@ impl Cluster {
         let whole = stable
             && view.ring.len() > 1
             && view.ring.iter().all(|member| {
-                let node = self.node(member.node);
-                node.is_some_and(|node| node.member() == *member && node.tick().is_some())
+                self.member(member.node).is_some_and(|(is, takes_part)| is == *member && takes_part)
             });
         let in_view = view.epoch;
         let leads = view.leader().is_some_and(|leader| leader.node == id);
-        let life = self.node(id).map(|node| node.member().life);
+        let life = self.member(id).map(|(member, _)| member.life);
         if let (true, Some(life)) = (whole, life)
             && let Some(machine) = self.machines.get_mut(&Address::Node(id))
         {
@@ -79,6 +78,7 @@ impl Cluster {
             self.outcome.crashes += 1;
             self.died = Some((self.now, in_view));
             self.referees.crashed(leads);
+            self.referees.loose_gone(id);
             let later = 200_000 + self.dice.below(2_000_000);
             self.after(later, What::Revive(id));
         }
@@ -86,15 +86,14 @@ impl Cluster {
 
     /// A node that died comes back in its next life, with nothing in its hands.
     pub(super) fn revive(&mut self, id: NodeId) {
-        let (shapes, timing) = (self.start.shapes.clone(), self.timing);
         let Some(life) = self.machines.get(&Address::Node(id)).map(|machine| machine.life + 1)
         else {
             return;
         };
-        let fresh = self.fit_out(Node::new(Member { node: id, life }, shapes, timing));
+        let fresh = self.fresh(Member { node: id, life }, false);
         if let Some(machine) = self.machines.get_mut(&Address::Node(id)) {
             machine.life = life;
-            machine.role = Some(Role::Node(Box::new(fresh)));
+            machine.role = Some(fresh);
             machine.alarm += 1;
             let alarm = machine.alarm;
             self.after(0, What::Wake(Address::Node(id), alarm));

@@ -1,6 +1,8 @@
 //! A machine of any role, and what is wrong with it.
 
-use jostle_proto::{Address, Client, Directory, Gateway, Message, Node, Output, Time};
+use jostle_proto::{
+    Address, Client, Directory, Gateway, LooseNode, Member, Message, Node, Output, Time,
+};
 
 /// What a machine is for.
 pub(super) enum Role {
@@ -8,6 +10,7 @@ pub(super) enum Role {
     Node(Box<Node>),
     Gateway(Box<Gateway>),
     Client(Box<Client>),
+    Loose(Box<LooseNode>),
 }
 
 impl Role {
@@ -27,6 +30,7 @@ impl Role {
                     client.receive(now, from, says, out);
                 }
             }
+            Role::Loose(node) => node.receive(now, message, out),
         }
     }
 
@@ -47,6 +51,7 @@ impl Role {
             Role::Node(node) => node.wake(now, out),
             Role::Gateway(gateway) => gateway.wake(now, out),
             Role::Client(client) => client.wake(now, out),
+            Role::Loose(node) => node.wake(now, out),
         }
     }
 
@@ -56,6 +61,16 @@ impl Role {
             Role::Node(node) => node.wake_at(),
             Role::Gateway(gateway) => gateway.wake_at(),
             Role::Client(client) => client.wake_at(),
+            Role::Loose(node) => node.wake_at(),
+        }
+    }
+
+    /// For a node: in which life it is, and whether it takes part.
+    pub(super) fn member(&self) -> Option<(Member, bool)> {
+        match self {
+            Role::Directory(_) | Role::Gateway(_) | Role::Client(_) => None,
+            Role::Node(node) => Some((node.member(), node.tick().is_some())),
+            Role::Loose(node) => Some((node.member(), node.settled_in().is_some())),
         }
     }
 }
@@ -73,7 +88,7 @@ pub(super) struct Machine {
     /// Until when it is busy with one.
     pub(super) busy: Time,
     /// Of its clock, in parts of a million.
-    drift: i64,
+    pub(super) drift: i64,
     /// Numbers its alarms: only the newest counts.
     pub(super) alarm: u64,
     /// Its last life, which a machine must remember whatever else it forgets.

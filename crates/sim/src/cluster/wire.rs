@@ -1,7 +1,7 @@
 //! Messages through their bytes: every ordered pair of machines has a link with two real ends, and
 //! frames are what is lost, doubled, held back and damaged.
 
-use super::{Cluster, Options, What};
+use super::{Cluster, Operation, Options, What, place_of};
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use jostle_proto::wire::{Limits, Receiver, Sender, is_reply};
@@ -49,6 +49,8 @@ impl Wire {
         let drawn = dice.below(ONE_OF) == 0;
         let corrupt = dice.below(CORRUPT_MAX + 1) as u32;
         let coin = dice.coin();
+        // How late news may be in an unsynchronised group is told of whole messages.
+        let drawn = drawn && options.operation == Operation::Synchronised;
         if !drawn && !options.wire {
             return None;
         }
@@ -134,7 +136,7 @@ impl Cluster {
 
     /// A frame arrives: at the receiver of its link, or as a reply at the sender of the other one.
     pub(super) fn arrive(&mut self, to: Address, from: Address, letter: Letter) {
-        let Some(machine) = self.machines.get(&to) else { return };
+        let Some(machine) = self.machines.get(&place_of(to)) else { return };
         if machine.paused > self.now {
             let later = machine.paused.0 - self.now.0;
             return self.after(later, What::Arrive(to, from, letter));

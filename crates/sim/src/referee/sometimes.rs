@@ -61,6 +61,18 @@ pub struct Sometimes {
     pub corrected: u64,
     /// A client had to be told everything again.
     pub bases_lost: u64,
+    /// An object went from one node to another and back.
+    pub bounced: u64,
+    /// An object was handed over while the view changed.
+    pub handed_in_change: u64,
+    /// A node died with objects on their way.
+    pub crash_with_escrow: u64,
+    /// A node's lease ran out.
+    pub lease_ran_out: u64,
+    /// A node spoke just before its lease was over by the true clock.
+    pub lease_edge: u64,
+    /// A contact was deep and long enough to be missed.
+    pub contacts_judged: u64,
 }
 
 impl Sometimes {
@@ -94,6 +106,12 @@ impl Sometimes {
             ("kicked", self.kicked),
             ("corrected", self.corrected),
             ("bases lost", self.bases_lost),
+            ("bounced", self.bounced),
+            ("handed over in a change", self.handed_in_change),
+            ("crash with escrow", self.crash_with_escrow),
+            ("lease ran out", self.lease_ran_out),
+            ("spoke at the lease's edge", self.lease_edge),
+            ("contacts judged", self.contacts_judged),
         ]
     }
 
@@ -127,6 +145,12 @@ impl Sometimes {
             kicked: self.kicked + other.kicked,
             corrected: self.corrected + other.corrected,
             bases_lost: self.bases_lost + other.bases_lost,
+            bounced: self.bounced + other.bounced,
+            handed_in_change: self.handed_in_change + other.handed_in_change,
+            crash_with_escrow: self.crash_with_escrow + other.crash_with_escrow,
+            lease_ran_out: self.lease_ran_out + other.lease_ran_out,
+            lease_edge: self.lease_edge + other.lease_edge,
+            contacts_judged: self.contacts_judged + other.contacts_judged,
         }
     }
 }

@@ -1,0 +1,163 @@
+//! One tick of a node's own clock: wishes, nudges, motion, contacts, and who hears of it.
+
+use super::LooseNode;
+use super::keep::Gated;
+use super::record::{Contact, Edge, Episode, Event, Nudge, Record};
+use crate::held::{Objects, collide};
+use crate::message::{Touch, Toward};
+use crate::node::Output;
+use crate::object::{Class, Object, ObjectId};
+use crate::time::{Tick, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ticks for which a contact goes on with something of which nothing is heard.
+pub(super) const UNSEEN_MAX: u16 = 30;
+
+/// Contacts and nudges that an object has at most; more are not found.
+const CONTACTS_MAX: usize = 256;
+
+impl LooseNode {
+    pub(super) fn tick(&mut self, now: Time, out: &mut Vec<Output>) {
+        if self.keep.is_full() {
+            self.flush(out);
+            return;
+        }
+        self.ticks += 1;
+        self.turns += 1;
+        let rate = self.tuning.timing.rate;
+        self.follow_wants();
+        self.take_nudges();
+        for record in self.hands.held.values_mut() {
+            if record.object.class != Class::Absent {
+                record.object.state = record.object.state.moved(record.tick, rate);
+            }
+            record.tick = record.tick.next();
+            self.keep.touch(record.object.id);
+        }
+        self.ghosts.advance(rate);
+        self.look();
+        self.hand_over(now, out);
+        self.tell_ghosts(out);
+        self.flush(out);
+        self.release(out);
+    }
+
+    fn follow_wants(&mut self) {
+        for (id, want) in std::mem::take(&mut self.wants) {
+            if let Some(record) = self.hands.held.get_mut(&id)
+                && record.object.class == Class::Avatar
+                && want.number > record.heard
+            {
+                let state = &mut record.object.state;
+                (state.velocity, state.spin) = (want.velocity, want.spin);
+                record.heard = want.number;
+            }
+        }
+    }
+
+    /// Who decides about a pair: the one with the smaller id of those that move. But of a wide
+    /// object everybody knows, while its holder does not know everybody, so the other one decides.
+    fn lead<'a>(&self, a: &'a Object, b: &'a Object) -> Option<(&'a Object, &'a Object)> {
+        let rank = |object: &Object| {
+            let moves = matches!(object.class, Class::Dynamic | Class::Avatar);
+            (!moves, self.is_wide(object), object.id)
+        };
+        let (lead, other) = if rank(a) < rank(b) { (a, b) } else { (b, a) };
+        (!rank(lead).0).then_some((lead, other))
+    }
+
+    /// Looks for contacts of all objects that are held here and decide.
+    fn look(&mut self) {
+        let mut all: BTreeMap<ObjectId, Object> =
+            self.scenery.iter().map(|object| (object.id, *object)).collect();
+        all.extend(self.ghosts.objects().map(|object| (object.id, object)));
+        all.extend(self.hands.held.values().map(|record| (record.object.id, record.object)));
+        let objects: Vec<Object> = all.values().copied().collect();
+        let mut touching: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
+        let mut felt: Vec<Touch> = Vec::new();
+        for touch in self.detector.touches(&objects) {
+            let (Some(a), Some(b)) = (all.get(&touch.a), all.get(&touch.b)) else { continue };
+            let Some((lead, other)) = self.lead(a, b) else { continue };
+            let Some(record) = self.hands.held.get(&lead.id) else { continue };
+            touching.entry(lead.id).or_default().insert(other.id);
+            let remote = self.ghosts.knows(other.id);
+            let fresh = !record.contacts.contains_key(&other.id);
+            // What is known exactly is felt as long as it lasts, as in a synchronised group. Of a
+            // ghost one cannot know whether it has felt it yet: there the first moment counts.
+            if !remote || fresh || lead.class == Class::Avatar {
+                felt.push(touch);
+            }
+            if remote && fresh {
+                let (lead, other) = (*lead, *other);
+                self.owe_nudge(&touch, &lead, &other);
+            }
+        }
+        let mut feel: Objects =
+            self.hands.held.values().map(|record| (record.object.id, record.object)).collect();
+        collide(&mut feel, &felt);
+        for record in self.hands.held.values_mut() {
+            record.object = feel.get(&record.object.id).copied().unwrap_or(record.object);
+        }
+        self.note_contacts(&touching, &all);
+    }
+
+    fn owe_nudge(&mut self, touch: &Touch, lead: &Object, other: &Object) {
+        let Some(record) = self.hands.held.get_mut(&lead.id) else { return };
+        let Toward { axis, up } = touch.toward;
+        let (kick, up) = if other.id == touch.a { (touch.kick_a, up) } else { (touch.kick_b, !up) };
+        let nothing = other.class == Class::Dynamic && kick == [0; 3];
+        if nothing || record.nudges.len() >= CONTACTS_MAX {
+            return;
+        }
+        let episode = episode_of(record);
+        let toward = Toward { axis, up };
+        let nudge = Nudge { lead: lead.id, object: other.id, episode, kick, toward, ready: false };
+        record.nudges.push(nudge);
+        self.keep.gate(Gated::Nudge(record.token, nudge));
+    }
+
+    /// Which contacts begin, and which end?
+    fn note_contacts(
+        &mut self,
+        touching: &BTreeMap<ObjectId, BTreeSet<ObjectId>>,
+        all: &BTreeMap<ObjectId, Object>,
+    ) {
+        let nothing = BTreeSet::new();
+        for record in self.hands.held.values_mut() {
+            let id = record.object.id;
+            let touched = touching.get(&id).unwrap_or(&nothing);
+            let episode = episode_of(record);
+            let mut events = Vec::new();
+            record.contacts.retain(|other, contact| {
+                contact.unseen = match all.contains_key(other) {
+                    true => 0,
+                    false => contact.unseen + 1,
+                };
+                let goes_on = touched.contains(other) || (1..=UNSEEN_MAX).contains(&contact.unseen);
+                if !goes_on {
+                    events.push(event(id, *other, contact.episode, Edge::End));
+                }
+                goes_on
+            });
+            for other in touched {
+                if record.contacts.len() < CONTACTS_MAX && !record.contacts.contains_key(other) {
+                    record.contacts.insert(*other, Contact { episode, unseen: 0 });
+                    events.push(event(id, *other, episode, Edge::Begin));
+                }
+            }
+            for event in events {
+                record.owed.push(event);
+                self.keep.gate(Gated::Event(id, record.token, event));
+            }
+        }
+    }
+}
+
+fn episode_of(record: &Record) -> Episode {
+    let Record { token, tick: Tick(tick), .. } = *record;
+    Episode { token, tick: Tick(tick) }
+}
+
+fn event(lead: ObjectId, other: ObjectId, episode: Episode, edge: Edge) -> Event {
+    Event { a: lead.min(other), b: lead.max(other), episode, edge }
+}

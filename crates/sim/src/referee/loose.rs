@@ -1,0 +1,159 @@
+//! Judges of an unsynchronised group. They see messages and what is published, and may ask every
+//! node after every event what it holds.
+
+mod contacts;
+mod drained;
+mod episodes;
+mod leases;
+mod one_holder;
+mod orphans;
+mod places;
+mod sight;
+
+use super::Sometimes;
+use crate::world::{Matter, Start};
+use contacts::Contacts;
+use drained::Drained;
+use episodes::Episodes;
+use jostle_proto::{
+    Address, Edge, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
+};
+use leases::Leases;
+use one_holder::OneHolder;
+use orphans::Orphans;
+use sight::Sight;
+
+/// What was said against rules.
+type Said = Vec<(&'static str, String)>;
+
+/// Where judges write down what they see.
+pub(super) struct Notes<'a> {
+    pub(super) said: &'a mut Said,
+    pub(super) sometimes: &'a mut Sometimes,
+}
+
+pub(super) struct Loose {
+    tuning: Tuning,
+    sight: Sight,
+    one_holder: OneHolder,
+    orphans: Orphans,
+    leases: Leases,
+    episodes: Episodes,
+    contacts: Contacts,
+    drained: Drained,
+    begun: u64,
+}
+
+impl Loose {
+    pub(super) fn new(start: &Start, tuning: Tuning, news: u64, matter: Matter) -> Loose {
+        let still = |object: &&Object| object.class == jostle_proto::Class::Immovable;
+        let moving = start.objects.iter().filter(|object| !still(object)).map(|object| object.id);
+        Loose {
+            tuning,
+            sight: Sight::default(),
+            one_holder: OneHolder::default(),
+            orphans: Orphans::new(moving),
+            leases: Leases::new(tuning.timing.lease),
+            episodes: Episodes::default(),
+            contacts: Contacts::new(start, tuning, news, matter),
+            drained: Drained::default(),
+            begun: 0,
+        }
+    }
+
+    pub(super) fn directory_drifts(&mut self, drift: i64) {
+        self.leases.directory_drifts(drift);
+    }
+
+    /// Ticks of all nodes together.
+    pub(super) fn ticks(&self) -> u64 {
+        self.sight.ticks()
+    }
+
+    /// Contacts that were published.
+    pub(super) fn contacts(&self) -> u64 {
+        self.begun
+    }
+
+    /// Pairs that were judged for being missed.
+    pub(super) fn judged(&self) -> u64 {
+        self.contacts.judged
+    }
+
+    pub(super) fn sent(
+        &mut self,
+        now: Time,
+        from: Address,
+        to: Address,
+        message: &Message,
+        notes: &mut Notes<'_>,
+    ) {
+        self.leases.sent(now, from, to, message, notes);
+        if matches!(message, Message::View(_) | Message::Loose(Letter::Settled { .. })) {
+            self.contacts.changed(now);
+        }
+        let (Message::Loose(letter), Address::Node(node)) = (message, from) else { return };
+        self.one_holder.sent(node, letter, notes.said);
+        self.episodes.sent(letter, notes.said);
+        if let Letter::Transfer { .. } = letter {
+            notes.sometimes.transfers += 1;
+            notes.sometimes.handed_in_change += u64::from(!self.orphans.is_settled());
+        }
+    }
+
+    pub(super) fn saw(
+        &mut self,
+        now: Time,
+        node: &LooseNode,
+        suspended: bool,
+        view: Option<&View>,
+        notes: &mut Notes<'_>,
+    ) {
+        let id = node.member().node;
+        if suspended || !node.is_running() {
+            self.contacts.disturbed(id, now);
+        }
+        notes.sometimes.lease_ran_out += u64::from(self.sight.suspend(id, suspended));
+        let Some(change) = self.sight.update(node) else { return };
+        self.one_holder.saw(node, &change, &self.sight, notes);
+        self.orphans.saw(view, &self.sight, notes.said);
+        self.contacts.saw(now, node, &self.sight);
+    }
+
+    pub(super) fn happened(&mut self, now: Time, from: NodeId, event: Event, said: &mut Said) {
+        self.leases.spoke(now, from, said);
+        let fresh = self.episodes.happened(&event, said);
+        self.begun += u64::from(fresh && event.edge == Edge::Begin);
+        if fresh {
+            self.contacts.happened(now, from, &event);
+        }
+    }
+
+    pub(super) fn disturbed(&mut self, who: Address, until: Time) {
+        if let Address::Node(node) = who {
+            self.contacts.disturbed(node, until);
+        }
+    }
+
+    pub(super) fn gone(&mut self, node: NodeId, sometimes: &mut Sometimes) {
+        sometimes.crash_with_escrow += u64::from(self.sight.has_escrow(node));
+        self.contacts.changed(Time(u64::MAX));
+        self.one_holder.gone(node, &self.sight);
+        self.sight.gone(node);
+    }
+
+    pub(super) fn look(&mut self, now: Time, said: &mut Said) {
+        self.contacts.look(now, &self.episodes, &self.sight, said);
+    }
+
+    pub(super) fn mark(&mut self) {
+        self.drained.mark(&self.sight);
+    }
+
+    pub(super) fn end(&mut self, view: &View, said: &mut Said) {
+        self.orphans.end(&self.sight, said);
+        self.drained.end(&self.sight, said);
+        self.episodes.end(&self.sight, said);
+        places::judge(view, &self.sight, &self.tuning, said);
+    }
+}

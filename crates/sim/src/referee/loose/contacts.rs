@@ -1,0 +1,308 @@
+//! C5: what an unsynchronised group may miss, and for how long.
+//!
+//! The judge has the true motion of all objects from their holders. With P the period of a tick, d
+//! the longest time that a letter takes (delay and jitter), u and v the largest speeds along an axis
+//! in the last second of the object that decides and of the other, and t the threshold of dead
+//! reckoning:
+//! * epsilon = t + u P + v (2 P + 2 d) along that axis, or t + u P + v P if one node holds both:
+//!   what happens between ticks is not seen, news of a change of velocity are d old, a ghost is
+//!   moved by whole ticks from when it came, and a change goes unsaid up to t and one tick;
+//! * a pair that overlaps by more than epsilon along all axes for D = 4 P + 4 d + 50 ms must have
+//!   been published by then: one tick to be seen, and the way to the buddy and back;
+//! * a contact that is published had blocks within epsilon of each other at most D ago.
+//!
+//! It judges only where these bounds hold: in that time neither holder nor the buddies lost a
+//! letter or had one late, stood still, was silent or died; both objects stayed with their holders; and
+//! no view changed. With triangles it judges only the last rule, by the boxes around them.
+
+use super::Said;
+use super::episodes::Episodes;
+use super::sight::Sight;
+use crate::world::{Matter, Start};
+use jostle_proto::{
+    Block, Class, Edge, Event, Having, LooseNode, NodeId, Object, ObjectId, Shapes, Time, Tuning,
+    is_wide,
+};
+use std::collections::BTreeMap;
+
+/// The true motion of an object.
+struct Track {
+    object: Object,
+    /// When it was there.
+    at: Time,
+    holder: NodeId,
+    /// Since when it is with this holder, and held.
+    since: Time,
+    held: bool,
+    /// The largest speeds in this half second and in the one before.
+    fastest: [[i16; 3]; 2],
+    half_second: u64,
+}
+
+pub(super) struct Contacts {
+    shapes: Shapes,
+    tuning: Tuning,
+    matter: Matter,
+    news: u64,
+    tracks: BTreeMap<ObjectId, Track>,
+    still: Vec<Object>,
+    /// Until when a node is disturbed.
+    disturbed: BTreeMap<NodeId, Time>,
+    changed: Time,
+    /// Since when pairs are deep in each other.
+    deep: BTreeMap<(ObjectId, ObjectId), Time>,
+    /// When pairs were last near each other.
+    near: BTreeMap<(ObjectId, ObjectId), Time>,
+    next_look: Time,
+    /// What was published and is not judged yet: how it came about is known a tick later.
+    said: Vec<(Time, NodeId, Event)>,
+    pub(super) judged: u64,
+}
+
+impl Contacts {
+    pub(super) fn new(start: &Start, tuning: Tuning, news: u64, matter: Matter) -> Contacts {
+        let still = start.objects.iter().filter(|object| object.class == Class::Immovable);
+        Contacts {
+            shapes: start.shapes.clone(),
+            tuning,
+            matter,
+            news,
+            tracks: BTreeMap::new(),
+            still: still.copied().collect(),
+            disturbed: BTreeMap::new(),
+            changed: Time(0),
+            deep: BTreeMap::new(),
+            near: BTreeMap::new(),
+            next_look: Time(0),
+            said: Vec::new(),
+            judged: 0,
+        }
+    }
+
+    fn period(&self) -> u64 {
+        1_000_000 / u64::from(self.tuning.timing.rate.max(1))
+    }
+
+    /// D, in microseconds.
+    fn patience(&self) -> u64 {
+        4 * self.period() + 4 * self.news + 50_000
+    }
+
+    /// The view has changed; with the end of time, somebody has died and it will.
+    pub(super) fn changed(&mut self, now: Time) {
+        self.changed = now;
+    }
+
+    pub(super) fn disturbed(&mut self, node: NodeId, until: Time) {
+        let known = self.disturbed.entry(node).or_insert(until);
+        *known = (*known).max(until);
+    }
+
+    /// Takes the true states from a node that has changed.
+    pub(super) fn saw(&mut self, now: Time, node: &LooseNode, sight: &Sight) {
+        let me = node.member().node;
+        for (having, record) in node.holds() {
+            let id = record.object.id;
+            if sight.holder(id).is_some_and(|(holder, _)| holder != me) {
+                continue;
+            }
+            let half_second = now.0 / 500_000;
+            let held = having == Having::Held;
+            let track = self.tracks.entry(id).or_insert(Track {
+                object: record.object,
+                at: now,
+                holder: me,
+                since: now,
+                held,
+                fastest: [[0; 3]; 2],
+                half_second,
+            });
+            if track.holder != me || track.held != held {
+                (track.holder, track.held, track.since) = (me, held, now);
+            }
+            if track.half_second != half_second {
+                track.half_second = half_second;
+                track.fastest = [[0; 3], track.fastest[0]];
+            }
+            for (most, is) in track.fastest[0].iter_mut().zip(record.object.state.velocity) {
+                *most = (*most).max(is.saturating_abs());
+            }
+            if track.object != record.object {
+                (track.object, track.at) = (record.object, now);
+            }
+        }
+    }
+
+    /// Where an object truly is, between the ticks of its holder.
+    fn block(&self, track: &Track, now: Time) -> Block {
+        let mut object = track.object;
+        let passed = if track.held { (now - track.at).0.min(2 * self.period()) } else { 0 };
+        for axis in 0..3 {
+            let way = i64::from(object.state.velocity[axis]) * 16 * passed as i64 / 1_000_000;
+            let at = &mut object.state.position[axis];
+            *at = at.saturating_add(way as i32);
+        }
+        self.shapes.block(&object)
+    }
+
+    /// How wrong the holder of the deciding object may be.
+    fn epsilon(&self, lead: &Track, other: Option<&Track>, local: bool) -> [i64; 3] {
+        let time = if local { self.period() } else { 2 * self.period() + 2 * self.news };
+        let lead = self.way(lead, self.period());
+        let other = other.map_or([0; 3], |other| self.way(other, time));
+        let threshold = i64::from(self.tuning.threshold);
+        [0, 1, 2].map(|axis: usize| threshold + lead[axis] + other[axis])
+    }
+
+    /// How far an object comes at its fastest.
+    fn way(&self, track: &Track, time: u64) -> [i64; 3] {
+        [0, 1, 2].map(|axis: usize| {
+            let speed = track.fastest[0][axis].max(track.fastest[1][axis]);
+            i64::from(speed) * 16 * time as i64 / 1_000_000
+        })
+    }
+
+    /// Since when nothing disturbs those who must find a pair.
+    fn calm_since(&self, lead: &Track, other: Option<&Track>, sight: &Sight) -> Time {
+        let mut since = self.changed.max(lead.since);
+        let holders = [Some(lead), other];
+        for track in holders.into_iter().flatten() {
+            since = since.max(track.since);
+        }
+        // Whoever keeps copies for the lead's holder: all others, to be sure.
+        for node in sight.nodes.keys() {
+            since = since.max(self.disturbed.get(node).copied().unwrap_or(Time(0)));
+        }
+        since
+    }
+
+    /// The deciding object of a pair first.
+    fn ordered(&self, a: ObjectId, b: ObjectId) -> Option<(ObjectId, ObjectId)> {
+        let rank = |id: ObjectId| {
+            let object = self.tracks.get(&id).map(|track| track.object)?;
+            let half = self.shapes.get(object.shape)?.half;
+            Some((is_wide(half, self.tuning.largest), id))
+        };
+        match (rank(a), rank(b)) {
+            (Some(first), Some(second)) if second < first => Some((b, a)),
+            (Some(_), _) => Some((a, b)),
+            (None, Some(_)) => Some((b, a)),
+            (None, None) => None,
+        }
+    }
+
+    /// Looks at all pairs every few milliseconds.
+    pub(super) fn look(&mut self, now: Time, episodes: &Episodes, sight: &Sight, said: &mut Said) {
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = Time(now.0 + self.period() / 3);
+        self.judge_said(now, said);
+        // With the most that epsilon can be, so that few pairs need a closer look.
+        let time = 2 * self.period() + 2 * self.news;
+        let moving: Vec<(ObjectId, Block, Block)> = self
+            .tracks
+            .iter()
+            .map(|(id, track)| {
+                let block = self.block(track, now);
+                let way = self.way(track, time).map(|way| way + i64::from(self.tuning.threshold));
+                (*id, block, grown(block, way))
+            })
+            .collect();
+        let still = self.still.iter().map(|object| {
+            let block = self.shapes.block(object);
+            (object.id, block, block)
+        });
+        let mut all = moving.clone();
+        all.extend(still);
+        for (at, (a, block_a, around_a)) in moving.iter().enumerate() {
+            for (b, block_b, around_b) in &all[at + 1..] {
+                if !around_a.meets(around_b) {
+                    if !self.deep.is_empty() {
+                        self.deep.remove(&(*a.min(b), *a.max(b)));
+                    }
+                    continue;
+                }
+                let key = (*a.min(b), *a.max(b));
+                let Some((lead, other)) = self.ordered(*a, *b) else { continue };
+                let Some(lead_track) = self.tracks.get(&lead) else { continue };
+                let other_track = self.tracks.get(&other);
+                let local = other_track.is_none_or(|other| other.holder == lead_track.holder);
+                let epsilon = self.epsilon(lead_track, other_track, local);
+                if is_deep(block_a, block_b, epsilon.map(|epsilon| -epsilon)) {
+                    self.near.insert(key, now);
+                }
+                if !is_deep(block_a, block_b, epsilon) || self.matter == Matter::Meshes {
+                    self.deep.remove(&key);
+                    continue;
+                }
+                let calm = self.calm_since(lead_track, other_track, sight);
+                let since = *self.deep.entry(key).or_insert(now);
+                let waited = (now - since.max(calm)).0;
+                if waited > self.patience() {
+                    self.judged += 1;
+                    if !episodes.is_open(*a, *b) {
+                        let (a, b, ms) = (key.0.0, key.1.0, waited / 1000);
+                        let what = format!("{a} and {b} overlap for {ms} ms and nobody says so");
+                        said.push(("C5", what));
+                    }
+                    self.deep.insert(key, now);
+                }
+            }
+        }
+    }
+
+    /// A contact was published that was not published before.
+    pub(super) fn happened(&mut self, now: Time, from: NodeId, event: &Event) {
+        if event.edge == Edge::Begin {
+            self.said.push((now, from, *event));
+        }
+    }
+
+    fn judge_said(&mut self, now: Time, said: &mut Said) {
+        let period = self.period();
+        let (ripe, rest) = std::mem::take(&mut self.said)
+            .into_iter()
+            .partition(|(then, _, _)| then.0 + period < now.0);
+        self.said = rest;
+        let ripe: Vec<(Time, NodeId, Event)> = ripe;
+        for (then, from, event) in ripe {
+            self.judge_begin(then, from, &event, said);
+        }
+    }
+
+    fn judge_begin(&self, now: Time, from: NodeId, event: &Event, said: &mut Said) {
+        let Some((lead, other)) = self.ordered(event.a, event.b) else { return };
+        let Some(track) = self.tracks.get(&lead) else { return };
+        let disturbed = self.disturbed.values().max().copied().unwrap_or(Time(0));
+        let other_since = self.tracks.get(&other).map_or(Time(0), |track| track.since);
+        let calm = self.changed.max(track.since).max(other_since).max(disturbed);
+        if (now - calm).0 < 2 * self.patience() || track.holder != from {
+            return;
+        }
+        let near = self.near.get(&(event.a, event.b));
+        if near.is_none_or(|near| (now - *near).0 > self.patience()) {
+            let (a, b) = (event.a.0, event.b.0);
+            let ago = near.map(|near| (now - *near).0 / 1000);
+            let what = format!("{a} and {b} were said to touch and were near {ago:?} ms ago");
+            said.push(("C5", what));
+        }
+    }
+}
+
+/// Do blocks overlap by more than so much along all axes?
+fn is_deep(a: &Block, b: &Block, by: [i64; 3]) -> bool {
+    (0..3).all(|axis| {
+        let high = i64::from(a.max[axis].min(b.max[axis]));
+        high - i64::from(a.min[axis].max(b.min[axis])) > by[axis]
+    })
+}
+
+/// A block with so much more on all sides.
+fn grown(block: Block, by: [i64; 3]) -> Block {
+    let more = |along: i32, by: i64| (i64::from(along) + by).clamp(-(1 << 30), 1 << 30) as i32;
+    Block {
+        min: [0, 1, 2].map(|axis: usize| more(block.min[axis], -by[axis])),
+        max: [0, 1, 2].map(|axis: usize| more(block.max[axis], by[axis])),
+    }
+}
