@@ -594,9 +594,9 @@ fn directory_of(machines: &BTreeMap<Address, Machine>) -> Option<&Directory> {
     }
 }
 
-/// How an unsynchronised group works in these worlds: what is larger than a metre is wide.
+/// How an unsynchronised group works in these worlds: what is longer than three metres is wide.
 fn tuning(timing: Timing) -> Tuning {
-    Tuning { timing, ..Tuning::default() }
+    Tuning { timing, largest: 6144, ..Tuning::default() }
 }
 
 /// What never moves.

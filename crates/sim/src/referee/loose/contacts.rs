@@ -7,7 +7,7 @@
 //! * epsilon = t + u P + v (2 P + 2 d) along that axis, or t + u P + v P if one node holds both:
 //!   what happens between ticks is not seen, news of a change of velocity are d old, a ghost is
 //!   moved by whole ticks from when it came, and a change goes unsaid up to t and one tick;
-//! * a pair that overlaps by more than epsilon along all axes for D = 4 P + 4 d + 50 ms must have
+//! * a pair that overlaps by more than epsilon along all axes for D = 2 P + 4 d + 10 ms must have
 //!   been published by then: one tick to be seen, and the way to the buddy and back;
 //! * a contact that is published had blocks within epsilon of each other at most D ago.
 //!
@@ -85,7 +85,7 @@ impl Contacts {
 
     /// D, in microseconds.
     fn patience(&self) -> u64 {
-        4 * self.period() + 4 * self.news + 50_000
+        2 * self.period() + 4 * self.news + 10_000
     }
 
     /// The view has changed; with the end of time, somebody has died and it will.
