@@ -109,8 +109,8 @@ impl Referees {
         let mut said = Vec::new();
         if let Some(group) = message.epoch().and_then(|epoch| self.views.group(epoch)) {
             let world = self.world(group);
-            let objects = world.one_machine.objects().len();
-            world.one_owner.sent(to, message, objects, &mut said);
+            let (last, objects) = (world.one_machine.ticks(), world.one_machine.objects().len());
+            world.one_owner.sent(to, message, (last, objects), &mut said);
         }
         if let Message::Leave { epoch, .. } = message
             && let Some(group) = self.views.group(*epoch)

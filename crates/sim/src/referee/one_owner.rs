@@ -17,18 +17,18 @@ pub(super) struct OneOwner {
 }
 
 impl OneOwner {
-    /// `objects` are in the world as far as it is published.
+    /// As far as the world is published, it has come to this tick and has so many objects.
     pub(super) fn sent(
         &mut self,
         to: Address,
         message: &Message,
-        objects: usize,
+        published: (u64, usize),
         said: &mut Vec<(&'static str, String)>,
     ) {
         match (message, to) {
             (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
             (Message::Done(done), _) => self.done(done, said),
-            (Message::Commit(commit), _) => self.committed(commit, objects, said),
+            (Message::Commit(commit), _) => self.committed(commit, published, said),
             _ => {}
         }
         while self.given.len() > 4 {
@@ -67,18 +67,23 @@ impl OneOwner {
     }
 
     /// Everybody has told what they hold: nothing may be missing. (One who is alone tells nobody.)
-    /// When a tick is committed first, the one before it is published.
+    /// When a tick is committed first, the one before it is published; where a view begins, the
+    /// tick that it goes on from. A leader that was left out does not know that its time is over.
     fn committed(
         &mut self,
         commit: &Commit,
-        objects: usize,
+        (last, objects): (u64, usize),
         said: &mut Vec<(&'static str, String)>,
     ) {
         let key = (commit.epoch, commit.tick);
         if key <= self.counted {
             return;
         }
+        let begins = commit.epoch != self.counted.0;
         self.counted = key;
+        if last + u64::from(!begins) != commit.tick.0 {
+            return;
+        }
         if let Some(given) = self.given.get(&key)
             && given.len() != objects
         {
