@@ -163,7 +163,8 @@ impl Referees {
         if let Some(group) = message.epoch().and_then(|epoch| self.views.group(epoch)) {
             let world = self.world(group);
             let Judged { one_owner, one_machine, .. } = world;
-            one_owner.sent(to, message, one_machine.objects(), &mut said);
+            let published = (one_machine.ticks(), one_machine.objects());
+            one_owner.sent(to, message, published, &mut said);
         }
         if let Message::Leave { epoch, .. } = message
             && let Some(group) = self.views.group(*epoch)

@@ -33,6 +33,11 @@ impl Chain {
         Chain { stable: view.clone(), current: view, changed: now, leaving: None }
     }
 
+    /// Are there as many members as there may be, and this is none of them?
+    pub(super) fn is_full_without(&self, member: Member, size_max: usize) -> bool {
+        self.is_stable() && self.stable.ring.len() >= size_max && !self.stable.has(member)
+    }
+
     /// Was a view of it ever stable? If not, nothing has happened in it.
     pub(super) fn has_run(&self) -> bool {
         self.stable.epoch > Epoch(0)

@@ -27,7 +27,7 @@ impl Directory {
     pub(super) fn place(&mut self, now: Time, out: &mut Vec<Output>) {
         let Grouping::ByDelay(rules) = self.kept.grouping else { return };
         self.kept.ruled.retain(|_, ruled| now < ruled.until);
-        self.let_go(now, out);
+        self.let_go(now, rules.polls.size_max, out);
         let waiting: Vec<Member> = self.waiting(now).collect();
         for member in waiting {
             let Some(group) = self.find_group(now, member, &rules) else { continue };
@@ -55,8 +55,10 @@ impl Directory {
     }
 
     /// Groups that never began end if their founder is gone. Nodes whose group has ended, or
-    /// stands still before they came into it, look for another.
-    fn let_go(&mut self, now: Time, out: &mut Vec<Output>) {
+    /// stands still before they came into it, look for another. So does one whose place was given
+    /// away while it could not be heard, in its next life: it may have been in a view that came to
+    /// nothing.
+    fn let_go(&mut self, now: Time, size_max: usize, out: &mut Vec<Output>) {
         let begun = |group: GroupId, chain: &Chain| {
             let founder = chain.stable.ring.first().copied();
             group == GroupId(0)
@@ -74,11 +76,16 @@ impl Directory {
         let stands =
             |chain: &Chain| !chain.stable.ring.iter().any(|member| self.is_alive(now, member));
         let mut loose = Vec::new();
+        let mut replaced = Vec::new();
         for (&node, known) in &self.kept.known {
             let Some(group) = known.group else { continue };
             let member = Member { node, life: known.life };
             let lost = match self.kept.chains.get(&group) {
                 None => true,
+                Some(chain) if chain.is_full_without(member, size_max) => {
+                    replaced.push(member);
+                    true
+                }
                 Some(chain) => {
                     !chain.stable.has(member)
                         && (self.is_over(&member)
@@ -88,6 +95,9 @@ impl Directory {
             if lost {
                 loose.push(node);
             }
+        }
+        for Member { node, life } in replaced {
+            self.kept.over.insert(node, life);
         }
         for node in loose {
             if let Some(known) = self.kept.known.get_mut(&node) {

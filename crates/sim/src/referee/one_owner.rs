@@ -19,18 +19,18 @@ pub(super) struct OneOwner {
 }
 
 impl OneOwner {
-    /// `world` is that of the last published tick.
+    /// The last published tick, and the world after it.
     pub(super) fn sent(
         &mut self,
         to: Address,
         message: &Message,
-        world: &Objects,
+        published: (u64, &Objects),
         said: &mut Vec<(&'static str, String)>,
     ) {
         match (message, to) {
             (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
             (Message::Done(done), _) => self.done(done, said),
-            (Message::Commit(commit), _) => self.committed(commit, world, said),
+            (Message::Commit(commit), _) => self.committed(commit, published, said),
             _ => {}
         }
         while self.given.len() > 4 {
@@ -72,15 +72,17 @@ impl OneOwner {
     ///
     /// What they held is the world after the tick before, which is published when all have told;
     /// or, when a view begins, the world of this tick, which is published just before. Either way
-    /// the published world is the right one.
+    /// the published world is the right one. A leader that was left out does not know that its
+    /// time is over, and what it commits is of another time.
     fn committed(
         &mut self,
         commit: &Commit,
-        world: &Objects,
+        (last, world): (u64, &Objects),
         said: &mut Vec<(&'static str, String)>,
     ) {
         let key = (commit.epoch, commit.tick);
-        if !self.committed.insert(key) {
+        let begins = self.committed.last().is_none_or(|(epoch, _)| *epoch != commit.epoch);
+        if !self.committed.insert(key) || last + u64::from(!begins) != commit.tick.0 {
             return;
         }
         while self.committed.len() > 16 {
