@@ -81,10 +81,12 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("ignore-lease", "20", "A7"),
         ("stale-token", "40", "A1"),
         ("say-early", "100", "C4"),
-        ("short-ghosts", "60", "C5"),
+        ("short-ghosts", "100", "C5"),
         ("nudge-twice", "10", "C4"),
         ("no-resend", "20", "L2"),
         ("no-backup", "20", "A5"),
+        ("same-token", "5", "A4"),
+        ("hold-on", "5", "A6"),
     ];
     for (mutant, seeds, rule) in mutants {
         let fixed = ["--unsync", "--boxes", "--nodes", "6", "--objects", "60"];

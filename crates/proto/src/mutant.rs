@@ -41,11 +41,15 @@ pub enum Mutant {
     NudgeTwice,
     /// An object on its way is told once.
     NoResend,
+    /// A hand-over does not make a new token.
+    SameToken,
+    /// An object is kept wherever it goes.
+    HoldOn,
 }
 
 impl Mutant {
     /// All of them, with their names on the command line.
-    pub const ALL: [(Mutant, &'static str); 19] = [
+    pub const ALL: [(Mutant, &'static str); 21] = [
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
         (Mutant::StaleDone, "stale-done"),
@@ -65,6 +69,8 @@ impl Mutant {
         (Mutant::ShortGhosts, "short-ghosts"),
         (Mutant::NudgeTwice, "nudge-twice"),
         (Mutant::NoResend, "no-resend"),
+        (Mutant::SameToken, "same-token"),
+        (Mutant::HoldOn, "hold-on"),
     ];
 
     /// The one with this name.
