@@ -136,7 +136,7 @@ const SITES: [&str; 6] = ["--sites", "2", "--nodes", "6", "--objects", "60"];
 fn every_mutant_of_groups_is_caught() {
     // With the first seed, how many, and the rule that finds each.
     let mutants = [
-        ("vote-twice", "1", "10", "E6"),
+        ("vote-twice", "60", "10", "E6"),
         ("late-vote", "21", "30", "E6"),
         ("no-deadline", "1", "10", "L3"),
         ("no-hysteresis", "1", "10", "E5"),
@@ -193,10 +193,12 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("ignore-lease", "1", "20", "A7"),
         ("stale-token", "1", "40", "A1"),
         ("say-early", "1", "100", "C4"),
-        ("short-ghosts", "1", "60", "C5"),
+        ("short-ghosts", "1", "100", "C5"),
         ("nudge-twice", "1", "10", "C4"),
         ("no-resend", "1", "20", "L2"),
         ("no-backup", "1", "20", "A5"),
+        ("same-token", "1", "5", "A4"),
+        ("hold-on", "1", "5", "A6"),
     ];
     all_caught(&["--unsync", "--nodes", "6", "--objects", "60"], &mutants);
 }

@@ -95,6 +95,10 @@ pub enum Mutant {
     NudgeTwice,
     /// An object on its way is told once.
     NoResend,
+    /// A hand-over does not make a new token.
+    SameToken,
+    /// An object is kept wherever it goes.
+    HoldOn,
 }
 
 impl Mutant {
@@ -146,6 +150,8 @@ impl Mutant {
         (Mutant::ShortGhosts, "short-ghosts"),
         (Mutant::NudgeTwice, "nudge-twice"),
         (Mutant::NoResend, "no-resend"),
+        (Mutant::SameToken, "same-token"),
+        (Mutant::HoldOn, "hold-on"),
     ];
 
     /// The one with this name.

@@ -16,11 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A change is told in so many ticks one after the other: a letter may be lost.
 const REPEATS: u32 = 3;
 
-/// Ticks after which a ghost of which nothing is heard stands still.
-const MOVED_MAX: u32 = 30;
-
-/// Ticks after which it is forgotten.
-const AGE_MAX: u32 = 60;
+/// A ghost of which nothing is heard for so many heartbeats is forgotten: it may have changed its
+/// course, or be too far away, and the letter that said so was lost.
+const HEARTBEATS_MAX: u32 = 4;
 
 /// One that another holds.
 #[derive(Clone, Debug)]
@@ -85,15 +83,13 @@ impl Ghosts {
     }
 
     /// One tick later.
-    pub(super) fn advance(&mut self, rate: u32) {
+    pub(super) fn advance(&mut self, rate: u32, heartbeat: u32) {
         for seen in self.seen.values_mut() {
-            if seen.age < MOVED_MAX {
-                let from = Tick(seen.tick.0.saturating_add(u64::from(seen.age)));
-                seen.object.state = seen.object.state.moved(from, rate);
-            }
+            let from = Tick(seen.tick.0.saturating_add(u64::from(seen.age)));
+            seen.object.state = seen.object.state.moved(from, rate);
             seen.age += 1;
         }
-        self.seen.retain(|_, seen| seen.age <= AGE_MAX);
+        self.seen.retain(|_, seen| seen.age <= heartbeat.saturating_mul(HEARTBEATS_MAX));
     }
 }
 

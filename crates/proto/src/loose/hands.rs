@@ -55,7 +55,10 @@ impl Hands {
 impl LooseNode {
     /// Puts on their way all objects that have left this node's region.
     pub(super) fn hand_over(&mut self, now: Time, out: &mut Vec<Output>) {
-        let Some(view) = &self.ground else { return };
+        let Some(view) = self.ground.as_ref().filter(|_| self.mutant != Some(Mutant::HoldOn))
+        else {
+            return;
+        };
         let tree = &view.tree;
         let mine = tree.share_of(self.me.node).and_then(|vertex| tree.region(vertex));
         let Some(mine) = mine else { return };
@@ -85,7 +88,9 @@ impl LooseNode {
             self.hands.held.insert(id, record.clone());
         }
         self.turns += 1;
-        record.token = record.token.next();
+        if self.mutant != Some(Mutant::SameToken) {
+            record.token = record.token.next();
+        }
         self.hands.seen.insert(id, record.token);
         record.told = self.ghosts.leave(&record, to);
         record.told.push(self.me.node);

@@ -34,7 +34,7 @@ impl LooseNode {
             record.tick = record.tick.next();
             self.keep.touch(record.object.id);
         }
-        self.ghosts.advance(rate);
+        self.ghosts.advance(rate, self.tuning.heartbeat);
         self.look();
         self.hand_over(now, out);
         self.tell_ghosts(out);

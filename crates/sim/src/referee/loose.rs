@@ -89,8 +89,10 @@ impl Loose {
         notes: &mut Notes<'_>,
     ) {
         self.leases.sent(now, from, to, message, notes);
-        if matches!(message, Message::View(_) | Message::Loose(Letter::Settled { .. })) {
-            self.contacts.changed(now);
+        match message {
+            Message::View(view) => self.contacts.changed(now, view.epoch),
+            Message::Loose(Letter::Settled { epoch, .. }) => self.contacts.settled(now, *epoch),
+            _ => {}
         }
         let (Message::Loose(letter), Address::Node(node)) = (message, from) else { return };
         self.one_holder.sent(node, letter, notes.said);
@@ -137,7 +139,7 @@ impl Loose {
 
     pub(super) fn gone(&mut self, node: NodeId, sometimes: &mut Sometimes) {
         sometimes.crash_with_escrow += u64::from(self.sight.has_escrow(node));
-        self.contacts.changed(Time(u64::MAX));
+        self.contacts.died();
         self.one_holder.gone(node, &self.sight);
         self.sight.gone(node);
     }

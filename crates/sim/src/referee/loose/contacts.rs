@@ -11,17 +11,18 @@
 //!   been published by then: one tick to be seen, and the way to the buddy and back;
 //! * a contact that is published had blocks within epsilon of each other at most D ago.
 //!
-//! It judges only where these bounds hold: in that time neither holder nor the buddies lost a
-//! letter or had one late, stood still, was silent or died; both objects stayed with their holders; and
-//! no view changed. With triangles it judges only the last rule, by the boxes around them.
+//! It judges only where these bounds hold: in that time, and in the heartbeat before it (for the
+//! last rule four heartbeats, after which a ghost is forgotten), no node lost a letter or had one
+//! late, stood still, was silent or died; both objects stayed with their holders; and no view
+//! changed. With triangles it judges only the last rule, by the boxes around them.
 
 use super::Said;
 use super::episodes::Episodes;
 use super::sight::Sight;
 use crate::world::{Matter, Start};
 use jostle_proto::{
-    Block, Class, Edge, Event, Having, LooseNode, NodeId, Object, ObjectId, Shapes, Time, Tuning,
-    is_wide,
+    Block, Class, Edge, Epoch, Event, Having, LooseNode, NodeId, Object, ObjectId, Shapes, Time,
+    Tuning, is_wide,
 };
 use std::collections::BTreeMap;
 
@@ -48,7 +49,11 @@ pub(super) struct Contacts {
     still: Vec<Object>,
     /// Until when a node is disturbed.
     disturbed: BTreeMap<NodeId, Time>,
+    /// When the view last changed; never yet, after a death.
     changed: Time,
+    newest: Epoch,
+    /// The newest view when somebody died, until a newer one holds.
+    death: Option<Epoch>,
     /// Since when pairs are deep in each other.
     deep: BTreeMap<(ObjectId, ObjectId), Time>,
     /// When pairs were last near each other.
@@ -71,6 +76,8 @@ impl Contacts {
             still: still.copied().collect(),
             disturbed: BTreeMap::new(),
             changed: Time(0),
+            newest: Epoch(0),
+            death: None,
             deep: BTreeMap::new(),
             near: BTreeMap::new(),
             next_look: Time(0),
@@ -83,14 +90,35 @@ impl Contacts {
         1_000_000 / u64::from(self.tuning.timing.rate.max(1))
     }
 
+    /// After so long everybody has heard again of all objects, whatever was lost before.
+    fn heartbeat(&self) -> u64 {
+        u64::from(self.tuning.heartbeat) * self.period()
+    }
+
     /// D, in microseconds.
     fn patience(&self) -> u64 {
         2 * self.period() + 4 * self.news + 10_000
     }
 
-    /// The view has changed; with the end of time, somebody has died and it will.
-    pub(super) fn changed(&mut self, now: Time) {
-        self.changed = now;
+    /// A view was told.
+    pub(super) fn changed(&mut self, now: Time, epoch: Epoch) {
+        self.changed = self.changed.max(now);
+        self.newest = self.newest.max(epoch);
+    }
+
+    /// A view holds. If it was made after a death, that is over.
+    pub(super) fn settled(&mut self, now: Time, epoch: Epoch) {
+        if self.death.is_some_and(|death| death < epoch) {
+            self.death = None;
+            self.changed = now;
+        }
+        self.changed = self.changed.max(now);
+    }
+
+    /// Somebody has died: until a newer view holds, nobody can find what it held.
+    pub(super) fn died(&mut self) {
+        self.death = Some(self.newest);
+        self.changed = Time(u64::MAX);
     }
 
     pub(super) fn disturbed(&mut self, node: NodeId, until: Time) {
@@ -238,8 +266,9 @@ impl Contacts {
                 }
                 let calm = self.calm_since(lead_track, other_track, sight);
                 let since = *self.deep.entry(key).or_insert(now);
-                let waited = (now - since.max(calm)).0;
-                if waited > self.patience() {
+                let waited = (now - since).0;
+                let rested = (now - calm).0;
+                if waited > self.patience() && rested > self.patience() + self.heartbeat() {
                     self.judged += 1;
                     if !episodes.is_open(*a, *b) {
                         let (a, b, ms) = (key.0.0, key.1.0, waited / 1000);
@@ -277,7 +306,7 @@ impl Contacts {
         let disturbed = self.disturbed.values().max().copied().unwrap_or(Time(0));
         let other_since = self.tracks.get(&other).map_or(Time(0), |track| track.since);
         let calm = self.changed.max(track.since).max(other_since).max(disturbed);
-        if (now - calm).0 < 2 * self.patience() || track.holder != from {
+        if (now - calm).0 < self.patience() + 4 * self.heartbeat() || track.holder != from {
             return;
         }
         let near = self.near.get(&(event.a, event.b));
