@@ -34,6 +34,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     for step in tests(has_nextest(root)) {
         timed(step.title, || step.run(root))?;
     }
+    for step in campaign() {
+        timed(step.title, || step.run(root))?;
+    }
     println!("\nci: all checks passed in {:.1} s", begin.elapsed().as_secs_f64());
     Ok(())
 }
@@ -46,6 +49,21 @@ fn tests(nextest: bool) -> [Step; 2] {
         step("tests", "test --locked --workspace --tests --no-fail-fast")
     };
     [tests, step("doc tests", "test --locked --workspace --doc --no-fail-fast")]
+}
+
+/// A minute of storms: how many seeds that is depends on the machine, so it is no test.
+fn campaign() -> [Step; 4] {
+    const SIM: &str = "run --locked -q -p jostle-cli -- sim --boxes --seeds 1000000 --budget 15";
+    let storm = |title, more: &'static str| {
+        let cargo = SIM.split(' ').chain(more.split_whitespace()).collect();
+        Step { title, cargo, environment: None }
+    };
+    [
+        storm("storms", "--nodes 6 --objects 60"),
+        storm("storms, unsynchronised", "--nodes 6 --objects 60 --unsync"),
+        storm("storms, several groups", "--nodes 6 --objects 60 --sites 2"),
+        storm("storms, with clients", "--clients 8"),
+    ]
 }
 
 fn step(title: &'static str, cargo: &'static str) -> Step {

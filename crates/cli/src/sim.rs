@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 #[derive(Debug, Args)]
 pub(crate) struct SimArgs {
@@ -38,6 +39,9 @@ pub(crate) struct SimArgs {
     /// How many seeds, over all cores
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
+    /// Begin no new seed after so many seconds of real time
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    budget: Option<f64>,
     /// How much goes wrong
     #[arg(long, value_name = "WEATHER", default_value = "storm")]
     faults: FaultsArg,
@@ -47,8 +51,8 @@ pub(crate) struct SimArgs {
     /// A tick waits for all nodes (the default)
     #[arg(long, conflicts_with = "unsync")]
     sync: bool,
-    /// No node waits for another
-    #[arg(long)]
+    /// No node waits for another; with one group and without clients
+    #[arg(long, conflicts_with_all = ["clients", "sites"])]
     unsync: bool,
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -211,6 +215,7 @@ fn options(args: &SimArgs) -> Options {
 fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
     let options = options(args);
     let next = AtomicU64::new(0);
+    let end = args.budget.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
     let progress = Mutex::new(Progress::new(args.seeds as usize, true));
     let done = Mutex::new(Vec::new());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -219,7 +224,8 @@ fn run_all(args: &SimArgs) -> Vec<(u64, Outcome)> {
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= args.seeds {
+                    let late = end.is_some_and(|end| Instant::now() > end);
+                    if at >= args.seeds || late {
                         return;
                     }
                     let seed = args.seed.wrapping_add(at);

@@ -263,7 +263,7 @@ impl Gateway {
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
             self.miss_silent(now);
-            // Wants go with the ticks, so that their way takes the same time; unless there are none.
+            // Wants go with the ticks, so that their way takes the same time; or by themselves.
             if now - self.ticked > self.timing.resend {
                 self.say_wants();
             }

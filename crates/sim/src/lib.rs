@@ -8,12 +8,14 @@
 mod cluster;
 mod dice;
 mod faults;
+mod options;
 mod referee;
 pub mod scale;
 mod world;
 
-pub use cluster::{Operation, Options, Outcome, run};
+pub use cluster::run;
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
+pub use options::{Operation, Options, Outcome};
 pub use referee::{RULES, Sometimes, Verdict, Violation};
 pub use world::{Layout, Matter};

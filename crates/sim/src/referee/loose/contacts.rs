@@ -1,8 +1,8 @@
 //! C5: what an unsynchronised group may miss, and for how long.
 //!
 //! The judge has the true motion of all objects from their holders. With P the period of a tick, d
-//! the longest time that a letter takes (delay and jitter), u and v the largest speeds along an axis
-//! in the last second of the object that decides and of the other, and t the threshold of dead
+//! the longest time that a letter takes (delay and jitter), u and v the largest speeds along an
+//! axis in the last second of the object that decides and of the other, and t the threshold of dead
 //! reckoning:
 //! * epsilon = t + u P + v (2 P + 2 d) along that axis, or t + u P + v P if one node holds both:
 //!   what happens between ticks is not seen, news of a change of velocity are d old, a ghost is
