@@ -11,13 +11,13 @@ mod wire;
 use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
-use crate::referee::{Referees, Sometimes, Verdict};
-use crate::world::{Layout, Matter, Start, draw};
+use crate::referee::Referees;
+use crate::world::{Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
-    Member, Message, Mutant, Node, NodeId, Object, ObjectId, Output, Source, Span, Stream, Time,
-    Timing, Tuning, Want,
+    Member, Message, Node, NodeId, Object, ObjectId, Output, Source, Stream, Time, Timing, Tuning,
+    Want,
 };
 use machine::{Machine, Role};
 pub(crate) use sites::RULES;
