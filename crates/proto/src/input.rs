@@ -157,7 +157,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// One to the group that the world begins with, whose first input will have the number `first`; a gateway's first is 1.
+    /// One to the group that the world begins with, whose first input will have the number
+    /// `first`; a gateway's first is 1.
     ///
     /// ```
     /// use jostle_proto::{GatewayId, Input, ObjectId, Source, Stream};
