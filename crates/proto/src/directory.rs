@@ -12,7 +12,7 @@ mod place;
 mod votes;
 
 use crate::groups::{GroupId, PollSettings, Polls, Thresholds};
-use crate::message::{Delays, Message, PEERS_MAX, Peers};
+use crate::message::{Crowd, Delays, Message, PEERS_MAX, PLACES_MAX, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::NodeId;
@@ -58,6 +58,8 @@ struct Known {
     delays: BTreeMap<NodeId, Span>,
     /// It is alone and cannot leave.
     keeps: bool,
+    /// What it has to do.
+    crowd: Crowd,
 }
 
 /// What a directory must not forget.
@@ -131,6 +133,7 @@ impl Directory {
             group: Some(group),
             delays: BTreeMap::new(),
             keeps: false,
+            crowd: Crowd::default(),
         };
         let settings = match grouping {
             Grouping::Together => PollSettings::default(),
@@ -243,7 +246,9 @@ impl Directory {
                 self.remind(member, Epoch(0), out);
                 self.tell_peers(now, member.node, out);
             }
-            Message::Alive { member, epoch, sent } if self.hear(now, member, out) => {
+            Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
+                crowd.places.truncate(PLACES_MAX);
+                self.kept.known.entry(member.node).and_modify(|known| known.crowd = crowd);
                 // One who is left out of the newest view may be replaced at any moment.
                 if self.views().any(|(view, _)| view.has(member)) {
                     let lease = Message::Lease { sent, span: self.timing.lease };
@@ -298,6 +303,7 @@ impl Directory {
                     group,
                     delays: BTreeMap::new(),
                     keeps: false,
+                    crowd: Crowd::default(),
                 };
                 kept.known.insert(member.node, known);
             }

@@ -48,8 +48,8 @@ pub use loose::{
     Tuning,
 };
 pub use message::{
-    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
-    Toward,
+    Bundle, Commit, Crowd, Delays, Done, Flush, Follow, Message, PEERS_MAX, PLACES_MAX, Peers,
+    Resume, Share, Touch, Toward,
 };
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};

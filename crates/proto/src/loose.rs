@@ -26,7 +26,7 @@ pub use record::{Contact, Edge, Episode, Event, Nudge, Record, Token};
 
 use crate::detect::{Detector, Shapes};
 use crate::input::{Input, Inputs, Want};
-use crate::message::Message;
+use crate::message::{Crowd, Message};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::{Class, NodeId, Object, ObjectId};
@@ -331,7 +331,8 @@ impl LooseNode {
         let message = if self.ground.is_none() && self.change.is_none() {
             Message::Join(self.me)
         } else {
-            Message::Alive { member: self.me, epoch: self.seen, sent: now }
+            let crowd = Crowd::of(self.hands.held.values().map(|record| &record.object));
+            Message::Alive { member: self.me, epoch: self.seen, sent: now, crowd }
         };
         out.push(Output::Send(Address::Directory, message));
     }

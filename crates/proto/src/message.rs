@@ -8,7 +8,7 @@ use crate::client::{ClientSays, GatewaySays};
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::loose::Letter;
-use crate::object::{NodeId, Object, ObjectId};
+use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,8 @@ pub enum Message {
         epoch: Epoch,
         /// By its own clock.
         sent: Time,
+        /// What it has to do.
+        crowd: Crowd,
     },
     /// Directory to node: you will not be left out before this has passed since you sent that.
     Lease {
@@ -144,6 +146,30 @@ impl Message {
             Message::Commit(commit) => Some(commit.epoch),
             _ => None,
         }
+    }
+}
+
+/// Places that a node tells of its objects.
+pub const PLACES_MAX: usize = 16;
+
+/// How many objects a node has that move, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crowd {
+    /// How many.
+    pub objects: u32,
+    /// Some of their places, at most [`PLACES_MAX`].
+    pub places: Vec<[i32; 3]>,
+}
+
+impl Crowd {
+    /// Of these objects, in a given order.
+    #[must_use]
+    pub fn of<'a>(objects: impl Iterator<Item = &'a Object> + Clone) -> Crowd {
+        let moving = objects.filter(|object| object.class != Class::Immovable);
+        let count = moving.clone().count();
+        let some = moving.step_by(count.div_ceil(PLACES_MAX).max(1));
+        let places = some.map(|object| object.state.position).collect();
+        Crowd { objects: u32::try_from(count).unwrap_or(u32::MAX), places }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::groups::GroupId;
 use crate::held::{Held, Objects};
 use crate::input::GatewayId;
 use crate::loose::Event;
-use crate::message::{Bundle, Commit, Flush, Message};
+use crate::message::{Bundle, Commit, Crowd, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
 use crate::relay::Relay;
@@ -359,7 +359,9 @@ impl Node {
         if matches!(self.phase, Phase::Out) && self.settled.is_none() {
             return;
         }
-        let alive = Message::Alive { member: self.me, epoch: self.seen, sent: now };
+        let objects = self.settled.iter().flat_map(|settled| settled.held.mine.values());
+        let (member, epoch, crowd) = (self.me, self.seen, Crowd::of(objects));
+        let alive = Message::Alive { member, epoch, sent: now, crowd };
         out.push(Output::Send(Address::Directory, alive));
     }
 

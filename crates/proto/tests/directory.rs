@@ -1,7 +1,7 @@
 //! Where the directory puts nodes, and what it still knows after it was down.
 
 use jostle_proto::{
-    Address, Block, Delays, Directory, GroupId, GroupRules, Grouping, Kind, Member, Message,
+    Address, Block, Crowd, Delays, Directory, GroupId, GroupRules, Grouping, Kind, Member, Message,
     NodeId, Opinion, Output, PollSettings, Saved, Span, Thresholds, Time, Timing, View, Vote,
     VoteRequest,
 };
@@ -248,7 +248,12 @@ fn a_directory_that_comes_back_suspects_nobody_for_a_lease() {
     let zero = town.member(NodeId(0));
     let hear = |directory: &mut Directory, now: Time| {
         let mut out = Vec::new();
-        let alive = Message::Alive { member: zero, epoch: directory.newest(), sent: now };
+        let alive = Message::Alive {
+            member: zero,
+            epoch: directory.newest(),
+            sent: now,
+            crowd: Crowd::default(),
+        };
         directory.receive(now, alive, &mut out);
         directory.wake(now, &mut out);
     };

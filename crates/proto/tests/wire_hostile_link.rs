@@ -11,9 +11,9 @@ use jostle_proto::wire::{
     CHUNK_BYTES, Chunk, Kind, Limits, Receiver, Sender, WireError, is_reply, kind_of, pack,
 };
 use jostle_proto::{
-    Bundle, Class, Commit, Done, Epoch, Flush, Follow, GatewayId, GroupId, Input, Inputs, Member,
-    Message, NodeId, Object, ObjectId, Resume, ShapeId, Share, Source, Span, State, Tick, Time,
-    Touch, Toward, View, Want,
+    Bundle, Class, Commit, Crowd, Done, Epoch, Flush, Follow, GatewayId, GroupId, Input, Inputs,
+    Member, Message, NodeId, Object, ObjectId, Resume, ShapeId, Share, Source, Span, State, Tick,
+    Time, Touch, Toward, View, Want,
 };
 use peak_alloc::PeakAlloc;
 use std::collections::BTreeMap;
@@ -95,10 +95,11 @@ fn messages(world: &World) -> Vec<Message> {
     backup.reverse();
     // Not what nodes make, but it can be written.
     let odd = Bundle { backup, tick: Tick(1), ..bundle(world) };
+    let crowd = Crowd { objects: 3, places: vec![[1, -2, 3], [4, 5, -6]] };
     vec![
         Message::Join(member),
         Message::Reset { life: 3 },
-        Message::Alive { member, epoch, sent: Time(123_456) },
+        Message::Alive { member, epoch, sent: Time(123_456), crowd },
         Message::Lease { sent: Time(123_456), span: Span(500_000) },
         Message::View(View::first(member)),
         Message::Stable { epoch, from: member },

@@ -245,7 +245,8 @@ impl Cluster {
             }
             if !marked && self.now.0 + 1_500_000 > end.0 {
                 marked = true;
-                self.referees.loose_mark();
+                let view = directory_of(&self.machines).map(|directory| directory.view().epoch);
+                self.referees.loose_mark(view);
             }
             if self.now > end || self.referees.failed() {
                 break;

@@ -364,8 +364,8 @@ impl Referees {
     }
 
     /// Nothing has failed for long: what is on its way now must have arrived in the end.
-    pub(crate) fn loose_mark(&mut self) {
-        self.loose.iter_mut().for_each(Loose::mark);
+    pub(crate) fn loose_mark(&mut self, view: Option<Epoch>) {
+        self.loose.iter_mut().for_each(|loose| loose.mark(view));
     }
 
     /// The end, in this view.

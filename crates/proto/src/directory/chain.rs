@@ -2,7 +2,7 @@
 
 use super::{Directory, Grouping};
 use crate::groups::GroupId;
-use crate::message::Message;
+use crate::message::{Crowd, Message};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output};
 use crate::object::NodeId;
@@ -15,6 +15,11 @@ use serde::{Deserialize, Serialize};
 /// A member that is to leave is waited for so long; then it stays after all.
 const LEAVING: Span = Span::from_ms(3000);
 
+/// Regions are cut anew when a member has had more than twice the mean to do for so long, and at
+/// least so many objects.
+const UNEVEN_FOR: Span = Span::from_ms(1500);
+const UNEVEN_LEAST: u64 = 16;
+
 /// The views of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Chain {
@@ -22,6 +27,8 @@ pub(super) struct Chain {
     pub(super) current: View,
     /// When the newest view was made.
     changed: Time,
+    /// Since when one of its members has far more to do than the others.
+    uneven: Option<Time>,
     /// A member that is to go although it lives, and until when that holds.
     pub(super) leaving: Option<(Member, Time)>,
 }
@@ -30,7 +37,7 @@ impl Chain {
     /// A group that begins.
     pub(super) fn new(group: GroupId, founder: Member, now: Time) -> Chain {
         let view = View { group, ..View::first(founder) };
-        Chain { stable: view.clone(), current: view, changed: now, leaving: None }
+        Chain { stable: view.clone(), current: view, changed: now, uneven: None, leaving: None }
     }
 
     /// Are there as many members as there may be, and this is none of them?
@@ -116,10 +123,14 @@ impl Directory {
             leaving.and_then(|_| self.ring_of(now, chain, None))
         });
         let Some(ring) = found else { return };
-        if !first && ring == chain.current.ring {
+        let tree = if first || ring != chain.current.ring {
+            self.tree_for(chain, &ring)
+        } else if self.is_uneven(now, group) {
+            self.even_tree(group, &ring)
+        } else {
             return;
-        }
-        let Ok(tree) = self.tree_for(chain, &ring) else { return };
+        };
+        let (Ok(tree), Some(chain)) = (tree, self.kept.chains.get(&group)) else { return };
         let (base, base_ring) = (chain.stable.epoch, chain.stable.ring.clone());
         let epoch = Epoch(self.kept.epoch.0 + 1);
         let view = View { group, epoch, base, base_ring, ring, tree };
@@ -162,12 +173,52 @@ impl Directory {
         Some(ring)
     }
 
-    /// The regions of the stable view, changed only where members come and go. Nobody tells the
-    /// directory where objects are; it takes the world to be filled evenly.
+    /// Does one member have far more to do than the others, and has it for a while? What is far
+    /// more is far from what an even tree gives, so that regions do not change to and fro.
+    fn is_uneven(&mut self, now: Time, group: GroupId) -> bool {
+        let Some(chain) = self.kept.chains.get(&group) else { return false };
+        let crowd = |member: &Member| self.kept.known.get(&member.node).map(|it| it.crowd.objects);
+        let counts: Vec<u64> = chain.stable.ring.iter().filter_map(crowd).map(u64::from).collect();
+        let (sum, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied().unwrap_or(0));
+        let uneven =
+            chain.is_stable() && most >= UNEVEN_LEAST && most * counts.len() as u64 > 2 * sum;
+        let since = chain.uneven.filter(|_| uneven).or(uneven.then_some(now));
+        let late = since.is_some_and(|since| now - since >= UNEVEN_FOR);
+        if let Some(chain) = self.kept.chains.get_mut(&group) {
+            chain.uneven = since.filter(|_| !late);
+        }
+        late
+    }
+
+    /// Regions in which everybody has about the same to do.
+    fn even_tree(&self, group: GroupId, ring: &[Member]) -> Result<Tree, TreeError> {
+        let nodes: Vec<NodeId> = ring.iter().map(|member| member.node).collect();
+        let chain = self.kept.chains.get(&group);
+        let points = chain.map(|chain| self.population(chain)).unwrap_or_default();
+        Tree::shared_among(&nodes, &points)
+    }
+
+    /// Points that stand for the objects of a group, as its members have told; evenly spread
+    /// before they have.
+    fn population(&self, chain: &Chain) -> Vec<[i32; 3]> {
+        const POINTS: u64 = 512;
+        let known = |member: &Member| self.kept.known.get(&member.node);
+        let crowds: Vec<&Crowd> =
+            chain.stable.ring.iter().filter_map(known).map(|known| &known.crowd).collect();
+        let sum: u64 = crowds.iter().map(|crowd| u64::from(crowd.objects)).sum();
+        let mut points = Vec::new();
+        for crowd in crowds {
+            let share = (u64::from(crowd.objects) * POINTS).div_ceil(sum.max(1));
+            points.extend(crowd.places.iter().cycle().take(share as usize));
+        }
+        if points.is_empty() { lattice(&self.kept.extent) } else { points }
+    }
+
+    /// The regions of the stable view, changed only where members come and go.
     fn tree_for(&self, chain: &Chain, ring: &[Member]) -> Result<Tree, TreeError> {
         let mut tree = chain.stable.tree.clone();
         let stays = |node: NodeId| ring.iter().any(|member| member.node == node);
-        let points = lattice(&self.kept.extent);
+        let points = self.population(chain);
         for member in ring {
             if !chain.stable.ring.iter().any(|known| known.node == member.node) {
                 tree.join(member.node, &points)?;

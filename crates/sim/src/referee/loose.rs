@@ -16,7 +16,7 @@ use contacts::Contacts;
 use drained::Drained;
 use episodes::Episodes;
 use jostle_proto::{
-    Address, Edge, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
+    Address, Edge, Epoch, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
 };
 use leases::Leases;
 use one_holder::OneHolder;
@@ -42,6 +42,8 @@ pub(super) struct Loose {
     contacts: Contacts,
     drained: Drained,
     begun: u64,
+    /// The newest view some time before the end.
+    marked: Option<Epoch>,
 }
 
 impl Loose {
@@ -58,6 +60,7 @@ impl Loose {
             contacts: Contacts::new(start, tuning, news, matter),
             drained: Drained::default(),
             begun: 0,
+            marked: None,
         }
     }
 
@@ -148,14 +151,18 @@ impl Loose {
         self.contacts.look(now, &self.episodes, &self.sight, said);
     }
 
-    pub(super) fn mark(&mut self) {
+    pub(super) fn mark(&mut self, view: Option<Epoch>) {
         self.drained.mark(&self.sight);
+        self.marked = view;
     }
 
     pub(super) fn end(&mut self, view: &View, said: &mut Said) {
         self.orphans.end(&self.sight, said);
         self.drained.end(&self.sight, said);
         self.episodes.end(&self.sight, said);
-        places::judge(view, &self.sight, &self.tuning, said);
+        // Regions that have just changed need time until objects have followed.
+        if self.marked == Some(view.epoch) {
+            places::judge(view, &self.sight, &self.tuning, said);
+        }
     }
 }
