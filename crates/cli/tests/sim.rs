@@ -48,7 +48,7 @@ fn without_faults_the_union_of_the_nodes_is_one_machine() {
             let (code, json) = sim(&args);
             assert_eq!(code, 0, "{nodes} nodes, {world}: {}", json["failures"]);
             assert!(json["collisions"].as_u64().unwrap() > 100, "{nodes} nodes, {world}: {json}");
-            if world == "borders" && nodes == "8" {
+            if world == "borders" && nodes == "16" {
                 let corners = json["sometimes"]["in eight regions"].as_u64().unwrap();
                 assert!(corners > 20, "{json}");
             }

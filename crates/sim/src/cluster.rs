@@ -245,7 +245,7 @@ impl Cluster {
             }
             if !marked && self.now.0 + 1_500_000 > end.0 {
                 marked = true;
-                let view = directory_of(&self.machines).map(|directory| directory.view().epoch);
+                let view = directory_of(&self.machines).map(Directory::view);
                 self.referees.loose_mark(view);
             }
             if self.now > end || self.referees.failed() {

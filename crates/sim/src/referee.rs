@@ -364,7 +364,7 @@ impl Referees {
     }
 
     /// Nothing has failed for long: what is on its way now must have arrived in the end.
-    pub(crate) fn loose_mark(&mut self, view: Option<Epoch>) {
+    pub(crate) fn loose_mark(&mut self, view: Option<&View>) {
         self.loose.iter_mut().for_each(|loose| loose.mark(view));
     }
 

@@ -16,7 +16,7 @@ use contacts::Contacts;
 use drained::Drained;
 use episodes::Episodes;
 use jostle_proto::{
-    Address, Edge, Epoch, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
+    Address, Edge, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
 };
 use leases::Leases;
 use one_holder::OneHolder;
@@ -43,7 +43,7 @@ pub(super) struct Loose {
     drained: Drained,
     begun: u64,
     /// The newest view some time before the end.
-    marked: Option<Epoch>,
+    marked: Option<View>,
 }
 
 impl Loose {
@@ -151,18 +151,16 @@ impl Loose {
         self.contacts.look(now, &self.episodes, &self.sight, said);
     }
 
-    pub(super) fn mark(&mut self, view: Option<Epoch>) {
+    pub(super) fn mark(&mut self, view: Option<&View>) {
         self.drained.mark(&self.sight);
-        self.marked = view;
+        self.marked = view.cloned();
     }
 
     pub(super) fn end(&mut self, view: &View, said: &mut Said) {
         self.orphans.end(&self.sight, said);
         self.drained.end(&self.sight, said);
         self.episodes.end(&self.sight, said);
-        // Regions that have just changed need time until objects have followed.
-        if self.marked == Some(view.epoch) {
-            places::judge(view, &self.sight, &self.tuning, said);
-        }
+        let views: Vec<&View> = self.marked.iter().chain([view]).collect();
+        places::judge(&views, &self.sight, &self.tuning, said);
     }
 }
