@@ -94,3 +94,14 @@ fn a_crowd_in_a_corner_is_shared_by_all() {
     town.go_on(Span::from_ms(5000));
     assert!(town.directory.newest() > view && town.is_even(), "{:?}", town.counts());
 }
+
+#[test]
+fn a_crowd_that_cannot_be_shared_changes_nothing() {
+    let mut town = Town::new();
+    town.places = vec![[12_345; 3]; 200];
+    town.go_on(Span::from_ms(8000));
+    assert!(!town.is_even(), "{:?}", town.counts());
+    let view = town.directory.newest();
+    town.go_on(Span::from_ms(20_000));
+    assert_eq!(town.directory.newest(), view);
+}

@@ -131,6 +131,10 @@ impl Directory {
             return;
         };
         let (Ok(tree), Some(chain)) = (tree, self.kept.chains.get(&group)) else { return };
+        // A crowd in one place cannot be shared: cutting it again and again helps nobody.
+        if ring == chain.current.ring && tree == chain.current.tree && !first {
+            return;
+        }
         let (base, base_ring) = (chain.stable.epoch, chain.stable.ring.clone());
         let epoch = Epoch(self.kept.epoch.0 + 1);
         let view = View { group, epoch, base, base_ring, ring, tree };
