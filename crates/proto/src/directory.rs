@@ -11,8 +11,9 @@ mod chain;
 mod place;
 mod votes;
 
+use crate::crowd::{Crowd, PLACES_MAX};
 use crate::groups::{GroupId, PollSettings, Polls, Thresholds};
-use crate::message::{Crowd, Delays, Message, PEERS_MAX, PLACES_MAX, Peers};
+use crate::message::{Delays, Message, PEERS_MAX, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::NodeId;

@@ -14,6 +14,7 @@ use crate::object::{NodeId, digest};
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Ticks that may come too early and are kept.
 const EARLY_MAX: usize = 256;
@@ -31,10 +32,10 @@ pub struct Follower {
     /// The world after this tick; none before it is known.
     world: Option<(Tick, Objects)>,
     heard: Vec<(Source, u64)>,
-    early: BTreeMap<Tick, Commit>,
+    early: BTreeMap<Tick, Arc<Commit>>,
     shares: BTreeMap<(Epoch, Tick), BTreeMap<NodeId, Share>>,
     /// Ticks that its owner has not taken yet.
-    fresh: VecDeque<Commit>,
+    fresh: VecDeque<Arc<Commit>>,
     /// When it last came on.
     moved: Time,
     ask_at: Time,
@@ -126,7 +127,7 @@ impl Follower {
 
     /// The next tick that its owner has not seen, in order. (After a gap that could not be filled
     /// there is a jump.)
-    pub fn take(&mut self) -> Option<Commit> {
+    pub fn take(&mut self) -> Option<Arc<Commit>> {
         self.fresh.pop_front()
     }
 
@@ -158,7 +159,7 @@ impl Follower {
         self.come_on(now);
     }
 
-    fn published(&mut self, now: Time, commit: Commit) {
+    fn published(&mut self, now: Time, commit: Arc<Commit>) {
         if commit.group != self.group {
             return;
         }

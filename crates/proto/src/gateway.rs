@@ -35,6 +35,7 @@ use glimpse::Scene;
 use interest::Eyes;
 use session::{Session, Standing, pairs};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What a gateway goes by.
 #[derive(Clone, Copy, Debug)]
@@ -304,7 +305,7 @@ impl Gateway {
 
     /// The world has perhaps come on.
     fn follow(&mut self, now: Time, out: &mut Vec<Output>) {
-        let commits: Vec<Commit> = std::iter::from_fn(|| self.follower.take()).collect();
+        let commits: Vec<Arc<Commit>> = std::iter::from_fn(|| self.follower.take()).collect();
         let Some((tick, _)) = self.follower.world() else { return };
         if self.tick == Some(tick) {
             return;

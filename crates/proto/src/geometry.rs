@@ -162,6 +162,18 @@ impl Library {
         library
     }
 
+    /// Of a machine that has been told which forms there are, and none of their triangles.
+    #[must_use]
+    pub fn awaiting(forms: Vec<Form>, resend: Span) -> Library {
+        Library { table: Some(forms), ..Library::new(resend) }
+    }
+
+    /// The forms, as far as they are known: all or none.
+    #[must_use]
+    pub fn forms(&self) -> &[Form] {
+        self.table.as_deref().unwrap_or_default()
+    }
+
     /// Keeps bytes that are here already, from a file or an earlier life.
     pub fn put(&mut self, bytes: Vec<u8>) -> Content {
         let content = Content::of(&bytes);
@@ -203,7 +215,8 @@ impl Library {
     }
 
     /// The first content of the table that is not here.
-    fn missing(&self) -> Option<Content> {
+    #[must_use]
+    pub fn missing(&self) -> Option<Content> {
         let contents = self.table.iter().flatten().filter_map(|form| form.content);
         contents.into_iter().find(|content| !self.have.contains_key(content))
     }

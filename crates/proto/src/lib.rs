@@ -6,6 +6,7 @@
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
 pub mod client;
+mod crowd;
 mod detect;
 mod directory;
 mod follow;
@@ -29,6 +30,7 @@ mod view;
 pub mod wire;
 
 pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
+pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Detector, Shapes};
 pub use directory::{Directory, GroupRules, Grouping, Saved};
 pub use follow::Follower;
@@ -48,8 +50,8 @@ pub use loose::{
     Tuning,
 };
 pub use message::{
-    Bundle, Commit, Crowd, Delays, Done, Flush, Follow, Message, PEERS_MAX, PLACES_MAX, Peers,
-    Resume, Share, Touch, Toward,
+    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
+    Toward,
 };
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Timing};

@@ -24,9 +24,10 @@ mod tick;
 pub use letter::{Backup, Ghost, Letter};
 pub use record::{Contact, Edge, Episode, Event, Nudge, Record, Token};
 
+use crate::crowd::Crowd;
 use crate::detect::{Detector, Shapes};
 use crate::input::{Input, Inputs, Want};
-use crate::message::{Crowd, Message};
+use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::{Class, NodeId, Object, ObjectId};

@@ -5,13 +5,15 @@
 //! has happened.
 
 use crate::client::{ClientSays, GatewaySays};
+use crate::crowd::Crowd;
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::loose::Letter;
-use crate::object::{Class, NodeId, Object, ObjectId};
+use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,13 +63,13 @@ pub enum Message {
     /// Member to leader: what I found.
     Done(Done),
     /// Leader to members: what holds.
-    Commit(Commit),
+    Commit(Arc<Commit>),
     /// A source to the leader: what is to happen.
     Inputs(Inputs),
     /// Gateway to directory and members: I follow this world.
     Follow(Follow),
     /// Leader to gateway: a tick that will never be taken back.
-    Published(Commit),
+    Published(Arc<Commit>),
     /// Member to gateway: my part of the world.
     Share(Share),
     /// Client to gateway: the only thing that a client can say.
@@ -149,30 +151,6 @@ impl Message {
     }
 }
 
-/// Places that a node tells of its objects.
-pub const PLACES_MAX: usize = 16;
-
-/// How many objects a node has that move, and where.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Crowd {
-    /// How many.
-    pub objects: u32,
-    /// Some of their places, at most [`PLACES_MAX`].
-    pub places: Vec<[i32; 3]>,
-}
-
-impl Crowd {
-    /// Of these objects, in a given order.
-    #[must_use]
-    pub fn of<'a>(objects: impl Iterator<Item = &'a Object> + Clone) -> Crowd {
-        let moving = objects.filter(|object| object.class != Class::Immovable);
-        let count = moving.clone().count();
-        let some = moving.step_by(count.div_ceil(PLACES_MAX).max(1));
-        let places = some.map(|object| object.state.position).collect();
-        Crowd { objects: u32::try_from(count).unwrap_or(u32::MAX), places }
-    }
-}
-
 /// What a node has measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delays {
@@ -211,7 +189,7 @@ pub struct Flush {
     /// Who.
     pub from: Member,
     /// The last tick that was committed to it. None for one who was not in the base view.
-    pub last: Option<Commit>,
+    pub last: Option<Arc<Commit>>,
 }
 
 /// Where a view goes on from.
@@ -220,10 +198,10 @@ pub struct Resume {
     /// The view.
     pub epoch: Epoch,
     /// The last tick that was committed to anybody.
-    pub last: Commit,
+    pub last: Arc<Commit>,
     /// For one who was not in the base view, in a world of several groups: the ticks before it,
     /// as far as they fit. Whoever leads must know what other groups have not taken yet.
-    pub before: Vec<Commit>,
+    pub before: Vec<Arc<Commit>>,
 }
 
 /// What one member tells another for a tick.

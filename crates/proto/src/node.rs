@@ -17,12 +17,13 @@ mod serve;
 mod turn;
 
 use crate::client::ClientId;
+use crate::crowd::Crowd;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::{Held, Objects};
 use crate::input::GatewayId;
 use crate::loose::Event;
-use crate::message::{Bundle, Commit, Crowd, Flush, Message};
+use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
 use crate::relay::Relay;
@@ -34,6 +35,7 @@ use lead::Lead;
 use monitor::Monitor;
 use serve::Serve;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Whom a message is for, or from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,7 +59,7 @@ pub enum Output {
     Send(Address, Message),
     /// Tell everybody who listens that this holds. It will never be taken back; the same tick may
     /// be told again, in the same words.
-    Publish(Commit),
+    Publish(Arc<Commit>),
     /// The same in an unsynchronised group: two objects have begun, or ceased, to touch.
     Happened(Event),
 }
@@ -93,7 +95,7 @@ impl Default for Timing {
 #[derive(Clone, Debug)]
 struct Settled {
     view: View,
-    last: Commit,
+    last: Arc<Commit>,
     held: Held,
     /// The tick after that, if everybody has told and nothing was committed yet: somebody else may
     /// have seen it committed.
@@ -107,7 +109,7 @@ enum Phase {
     /// Waits to hear where the view goes on from.
     Flushing(View),
     /// Hands everything to whom it belongs in the new view.
-    Refreshing { view: View, round: Box<Round>, last: Commit },
+    Refreshing { view: View, round: Box<Round>, last: Arc<Commit> },
     /// Goes from tick to tick.
     Running { view: View, round: Box<Round> },
     /// Was alone in a group in which nothing is at home, and waits for that group to end.
@@ -179,8 +181,7 @@ impl Node {
     ) -> Node {
         let mine: Objects = objects.into_iter().map(|object| (object.id, object)).collect();
         let held = Held { mine, backup: Objects::new() };
-        let settled =
-            Settled { view: View::first(me), last: Commit::default(), held, pending: None };
+        let settled = Settled { view: View::first(me), last: Arc::default(), held, pending: None };
         Node { settled: Some(settled), ..Node::new(me, shapes, timing) }
     }
 
@@ -342,7 +343,7 @@ impl Node {
         }
         let mine = self.scenery.iter().map(|object| (object.id, *object)).collect();
         let view = View { group: view.group, ..View::first(self.me) };
-        let last = Commit { group: view.group, ..Commit::default() };
+        let last = Arc::new(Commit { group: view.group, ..Commit::default() });
         let held = Held { mine, backup: Objects::new() };
         self.settled = Some(Settled { view, last, held, pending: None });
     }

@@ -23,6 +23,7 @@ use crate::state::State;
 use crate::time::{Tick, Time};
 use crate::view::{Member, View};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Ticks whose content is kept for those who have not taken it; as many as members keep.
 const KEPT: usize = 600;
@@ -92,7 +93,7 @@ pub(crate) struct Relay {
     /// The tick of the first of them.
     first: u64,
     /// Ticks before that, as far as members have told them.
-    back: BTreeMap<Tick, Commit>,
+    back: BTreeMap<Tick, Arc<Commit>>,
     /// What others take an object of this group to be by now, if nothing is told.
     reckoned: BTreeMap<ObjectId, State>,
     /// Objects are told again in turn, each once a second.
@@ -182,7 +183,7 @@ impl Relay {
         &mut self,
         now: Time,
         message: Message,
-        kept: &VecDeque<Commit>,
+        kept: &VecDeque<Arc<Commit>>,
         out: &mut Vec<Output>,
     ) {
         if let Message::Published(commit) = &message
@@ -227,7 +228,7 @@ impl Relay {
     }
 
     /// Takes the ticks that its follower has come to.
-    fn follow(&mut self, kept: &VecDeque<Commit>, out: &mut Vec<Output>) {
+    fn follow(&mut self, kept: &VecDeque<Arc<Commit>>, out: &mut Vec<Output>) {
         let mut news = false;
         while let Some(commit) = self.follower.take() {
             let Some((_, world)) = self.follower.world() else { continue };

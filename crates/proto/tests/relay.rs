@@ -8,6 +8,7 @@ use jostle_proto::{
     apply, decided_kick, is_home,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 struct Net {
     now: Time,
@@ -17,7 +18,7 @@ struct Net {
     /// By time and number.
     flying: BTreeMap<(Time, u64), (Address, Message)>,
     number: u64,
-    published: BTreeMap<GroupId, BTreeMap<u64, Commit>>,
+    published: BTreeMap<GroupId, BTreeMap<u64, Arc<Commit>>>,
 }
 
 impl Net {

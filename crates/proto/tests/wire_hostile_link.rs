@@ -90,6 +90,7 @@ fn messages(world: &World) -> Vec<Message> {
     let (epoch, commit) = (Epoch(3), commit(world));
     let Bundle { mut backup, .. } = bundle(world);
     let Commit { touches, inputs, heard, digest, .. } = commit.clone();
+    let commit = std::sync::Arc::new(commit);
     let share =
         Share { epoch, tick: Tick(5), from: NodeId(1), members: 4, objects: backup.clone(), heard };
     backup.reverse();

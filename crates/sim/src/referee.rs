@@ -201,8 +201,8 @@ impl Referees {
         let world = self.world(commit.group);
         world.pace.published(now, commit, &mut said);
         if world.one_machine.published(commit, &mut said) {
-            let objects = world.one_machine.objects().clone();
-            let kicks = self.between.published(now, commit, objects, &mut said);
+            let objects = self.worlds.get(&commit.group).map(|world| world.one_machine.objects());
+            let kicks = objects.map_or(0, |it| self.between.published(now, commit, it, &mut said));
             self.watch.sometimes.kicks_between += kicks;
             if let Some(world) = self.worlds.get(&commit.group)
                 && self.house.is_some()

@@ -1,8 +1,9 @@
 //! The views of one group: the newest, and the last stable one that it is made from.
 
 use super::{Directory, Grouping};
+use crate::crowd::Crowd;
 use crate::groups::GroupId;
-use crate::message::{Crowd, Message};
+use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output};
 use crate::object::NodeId;
@@ -15,8 +16,8 @@ use serde::{Deserialize, Serialize};
 /// A member that is to leave is waited for so long; then it stays after all.
 const LEAVING: Span = Span::from_ms(3000);
 
-/// Regions are cut anew when a member has had more than twice the mean to do for so long, and at
-/// least so many objects.
+/// Regions are cut anew when a member has had more than one and a half times the mean to do for
+/// so long, and at least so many objects.
 const UNEVEN_FOR: Span = Span::from_ms(1500);
 const UNEVEN_LEAST: u64 = 16;
 
@@ -178,14 +179,15 @@ impl Directory {
     }
 
     /// Does one member have far more to do than the others, and has it for a while? What is far
-    /// more is far from what an even tree gives, so that regions do not change to and fro.
+    /// more is far from what an even tree gives, and from what cutting regions in halves gives, so
+    /// that regions do not change to and fro.
     fn is_uneven(&mut self, now: Time, group: GroupId) -> bool {
         let Some(chain) = self.kept.chains.get(&group) else { return false };
         let crowd = |member: &Member| self.kept.known.get(&member.node).map(|it| it.crowd.objects);
         let counts: Vec<u64> = chain.stable.ring.iter().filter_map(crowd).map(u64::from).collect();
         let (sum, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied().unwrap_or(0));
         let uneven =
-            chain.is_stable() && most >= UNEVEN_LEAST && most * counts.len() as u64 > 2 * sum;
+            chain.is_stable() && most >= UNEVEN_LEAST && 2 * most * counts.len() as u64 > 3 * sum;
         let since = chain.uneven.filter(|_| uneven).or(uneven.then_some(now));
         let late = since.is_some_and(|since| now - since >= UNEVEN_FOR);
         if let Some(chain) = self.kept.chains.get_mut(&group) {
@@ -205,7 +207,7 @@ impl Directory {
     /// Points that stand for the objects of a group, as its members have told; evenly spread
     /// before they have.
     fn population(&self, chain: &Chain) -> Vec<[i32; 3]> {
-        const POINTS: u64 = 512;
+        const POINTS: u64 = 4096;
         let known = |member: &Member| self.kept.known.get(&member.node);
         let crowds: Vec<&Crowd> =
             chain.stable.ring.iter().filter_map(known).map(|known| &known.crowd).collect();

@@ -10,6 +10,7 @@ use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 /// What a leader knows.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,7 @@ pub(super) struct Lead {
     /// Everybody holds what belongs to them; the directory is to record it.
     refreshed: bool,
     /// The last tick that was committed in this view.
-    committed: Option<Commit>,
+    committed: Option<Arc<Commit>>,
     published: Option<Tick>,
     /// When the next tick may be committed.
     due: Time,
@@ -162,7 +163,8 @@ impl Node {
             Some(Mutant::SkipWhenLate) if dilation > 2000 => touches.clear(),
             _ => {}
         }
-        let commit = Commit { group, epoch, tick, touches, inputs, heard, digest, dilation };
+        let commit =
+            Arc::new(Commit { group, epoch, tick, touches, inputs, heard, digest, dilation });
         self.lead_commit(commit, out);
     }
 
@@ -238,7 +240,7 @@ impl Node {
         if !self.lead.leads || view.epoch != epoch || !self.lead.refreshed {
             return;
         }
-        let commit = Commit { epoch, ..last.clone() };
+        let commit = Arc::new(Commit { epoch, ..Commit::clone(last) });
         // Now it cannot be taken back any more.
         self.publish(&commit, out);
         self.lead.committed_at = now;
@@ -246,7 +248,7 @@ impl Node {
         self.lead_commit(commit, out);
     }
 
-    fn lead_commit(&mut self, commit: Commit, out: &mut Vec<Output>) {
+    fn lead_commit(&mut self, commit: Arc<Commit>, out: &mut Vec<Output>) {
         self.lead.dones.clear();
         self.lead.committed = Some(commit.clone());
         if self.mutant == Some(Mutant::PublishEarly) {
@@ -275,7 +277,7 @@ impl Node {
         }
     }
 
-    fn publish(&mut self, commit: &Commit, out: &mut Vec<Output>) {
+    fn publish(&mut self, commit: &Arc<Commit>, out: &mut Vec<Output>) {
         if self.lead.published < Some(commit.tick) || self.lead.published.is_none() {
             self.lead.published = Some(commit.tick);
             out.push(Output::Publish(commit.clone()));

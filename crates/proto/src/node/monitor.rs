@@ -9,6 +9,7 @@ use crate::object::{NodeId, Object};
 use crate::relay::{Relay, is_home};
 use crate::time::{Tick, Time};
 use crate::view::Epoch;
+use std::sync::Arc;
 
 /// Votes that are called at a time.
 const CALLS_MAX: usize = 4;
@@ -189,13 +190,13 @@ impl Node {
     }
 
     /// The ticks before one, as far as they fit, for somebody who may lead soon.
-    pub(super) fn history(&self, before: Tick) -> Vec<Commit> {
+    pub(super) fn history(&self, before: Tick) -> Vec<Arc<Commit>> {
         if self.monitor.is_none() {
             return Vec::new();
         }
         let mut size = 0;
         let kept = self.serve.kept.iter().rev().filter(|commit| commit.tick < before);
-        let mut history: Vec<Commit> = kept
+        let mut history: Vec<Arc<Commit>> = kept
             .take_while(|commit| {
                 size += 1 + commit.touches.len() + commit.inputs.len();
                 size <= HISTORY_MAX

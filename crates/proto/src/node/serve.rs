@@ -9,6 +9,7 @@ use crate::message::{Commit, Follow, Message, Share};
 use crate::time::{Span, Tick, Time};
 use crate::view::View;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Ticks that a member keeps: ten seconds at 60 per second.
 pub(super) const KEPT: usize = 600;
@@ -34,7 +35,7 @@ struct Known {
 /// What a member knows about its followers, and what it tells them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Serve {
-    pub(super) kept: VecDeque<Commit>,
+    pub(super) kept: VecDeque<Arc<Commit>>,
     followers: BTreeMap<GatewayId, Known>,
 }
 
@@ -45,7 +46,7 @@ impl Serve {
     }
 
     /// Remembers a tick.
-    pub(super) fn keep(&mut self, commit: &Commit) {
+    pub(super) fn keep(&mut self, commit: &Arc<Commit>) {
         while self.kept.back().is_some_and(|last| last.tick >= commit.tick) {
             self.kept.pop_back();
         }
@@ -59,7 +60,7 @@ impl Serve {
     }
 
     /// Tells a published tick to all followers.
-    pub(super) fn tell(&self, commit: &Commit, out: &mut Vec<Output>) {
+    pub(super) fn tell(&self, commit: &Arc<Commit>, out: &mut Vec<Output>) {
         for follower in self.followers.keys() {
             let message = Message::Published(commit.clone());
             out.push(Output::Send(address(*follower), message));

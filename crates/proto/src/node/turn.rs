@@ -9,6 +9,7 @@ use crate::object::{NodeId, digest};
 use crate::round::{Means, Round};
 use crate::time::{Tick, Time};
 use crate::view::{Epoch, View, buddy};
+use std::sync::Arc;
 
 impl Node {
     /// The leader says where the view goes on from.
@@ -141,7 +142,7 @@ impl Node {
     }
 
     /// The leader says what holds.
-    pub(super) fn commit(&mut self, now: Time, commit: Commit, out: &mut Vec<Output>) {
+    pub(super) fn commit(&mut self, now: Time, commit: Arc<Commit>, out: &mut Vec<Output>) {
         let (view, mut held, round) = match &mut self.phase {
             Phase::Refreshing { view, round, .. } | Phase::Running { view, round }
                 if view.epoch == commit.epoch && round.tick == commit.tick =>
@@ -216,7 +217,7 @@ fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
 impl Settled {
     /// Goes on to the last tick that was committed to anybody: this one, or the next, which is
     /// here as far as it can be without the leader's word.
-    fn catch_up(&mut self, last: &Commit, me: NodeId) -> bool {
+    fn catch_up(&mut self, last: &Arc<Commit>, me: NodeId) -> bool {
         if self.last.tick == last.tick {
             return true;
         }

@@ -102,8 +102,8 @@ pub(super) fn plain<Part: Serialize>(part: &Part) -> Result<Vec<u8>, WireError> 
 /// What [`write`] wrote in a frame of this kind.
 pub(super) fn read(of: Kind, bytes: &[u8]) -> Result<Message, WireError> {
     match of {
-        Kind::Commit => Ok(Message::Commit(read_commit(bytes)?)),
-        Kind::Event => Ok(Message::Published(read_commit(bytes)?)),
+        Kind::Commit => Ok(Message::Commit(read_commit(bytes)?.into())),
+        Kind::Event => Ok(Message::Published(read_commit(bytes)?.into())),
         Kind::Done => {
             let (DoneHead { epoch, tick, from, digest }, rest) = take(bytes)?;
             let (touches, digest) = (read_touches(rest)?, u64::from_le_bytes(digest));

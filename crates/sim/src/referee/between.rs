@@ -43,7 +43,7 @@ impl Between {
         &mut self,
         now: Time,
         commit: &Commit,
-        objects: Objects,
+        objects: &Objects,
         said: &mut Vec<(&'static str, String)>,
     ) -> u64 {
         let group = commit.group;
@@ -64,7 +64,7 @@ impl Between {
             }
         }
         let kicks: Vec<Kick> =
-            commit.touches.iter().filter_map(|touch| decided_kick(touch, &objects)).collect();
+            commit.touches.iter().filter_map(|touch| decided_kick(touch, objects)).collect();
         let count = kicks.len() as u64;
         self.decided.entry(group).or_default().insert(commit.tick, kicks);
         self.judge_kicks(commit, said);

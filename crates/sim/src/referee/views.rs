@@ -3,6 +3,7 @@
 
 use jostle_proto::{Address, Commit, Epoch, GroupId, Message, NodeId, Tick, View};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct Views {
@@ -10,7 +11,7 @@ pub(super) struct Views {
     /// Who committed in a view.
     leaders: BTreeMap<Epoch, NodeId>,
     /// The newest ticks as they were committed.
-    committed: BTreeMap<(Epoch, Tick), Commit>,
+    committed: BTreeMap<(Epoch, Tick), Arc<Commit>>,
     /// The newest stable view of each group.
     stable: BTreeMap<GroupId, Epoch>,
 }
@@ -61,7 +62,7 @@ impl Views {
                     }
                 }
                 let key = (commit.epoch, commit.tick);
-                if self.committed.entry(key).or_insert_with(|| commit.clone()) != commit {
+                if self.committed.entry(key).or_insert_with(|| Arc::clone(commit)) != commit {
                     let what = format!("tick {} was committed in two ways", commit.tick.0);
                     said.push(("E2", what));
                 }

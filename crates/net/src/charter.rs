@@ -1,0 +1,100 @@
+//! What a newcomer is told at the door before anything else: what kind of world this is.
+
+use jostle_proto::client::Limits;
+use jostle_proto::{Block, Content, Form, ShapeId};
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+
+/// The version of what is said at doors and between processes. Others are refused.
+pub const PROTOCOL: u32 = 1;
+
+/// What everybody must know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charter {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// The name of the world.
+    pub world: String,
+    /// Ticks per second.
+    pub rate: u32,
+    /// How nodes work together.
+    pub operation: Operation,
+    /// Where most of the world is.
+    pub extent: Block,
+    /// All forms, in their order; triangles are fetched by content.
+    pub forms: Vec<Form>,
+    /// The form of avatars.
+    pub avatar: ShapeId,
+    /// What avatars may do.
+    pub limits: Limits,
+    /// The gateway at this door.
+    pub gate: u32,
+}
+
+/// How nodes work together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Operation {
+    /// Tick by tick; results are those of one machine.
+    Synchronised,
+    /// The same, in several groups of nodes that are near each other.
+    Grouped,
+    /// Without waiting for each other.
+    Unsynchronised,
+}
+
+/// What somebody wants at the door.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Knock {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// Shown by who has been given one; an empty one if not.
+    pub token: String,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// What somebody comes for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// To have an avatar.
+    Play,
+    /// To see how the world is: [`crate::charter::Answer::Status`].
+    Status,
+    /// To work as a node. Needs the token of nodes.
+    Work {
+        /// A number that the process has drawn: who comes back with it is the same.
+        name: u64,
+        /// How many of its roles want numbers as followers (gateways, recorders).
+        followers: u32,
+    },
+}
+
+/// What is said at the door.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// No, and why.
+    Refused(String),
+    /// What kind of world this is.
+    Charter(Charter),
+    /// And for a node, where it is in it.
+    Place(Box<Charter>, Place),
+    /// How the world is, as JSON.
+    Status(String),
+    /// Something that was asked for by content; nothing if it is not there.
+    Content(Option<Vec<u8>>),
+}
+
+/// What a new node is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its number.
+    pub node: u32,
+    /// Its life.
+    pub life: u32,
+    /// The first of its followers' numbers.
+    pub follower: u32,
+    /// Where the plane of nodes can be reached.
+    pub plane: Vec<SocketAddr>,
+    /// The immovable objects, as postcard writes a list of [`jostle_proto::Object`].
+    pub scenery: Content,
+}

@@ -1,0 +1,13 @@
+//! The machines of a shared world on a real network.
+//!
+//! Directory, nodes, gateways and clients are state machines without clock or socket
+//! (`jostle-proto`). Here are their clock and their sockets, and all asynchronous code of Jostle:
+//!
+//! * [`charter`]: what newcomers are told at the door.
+//!
+//! Nothing here decides anything about the world.
+
+pub mod charter;
+pub mod secret;
+
+pub use secret::Secret;
