@@ -1,0 +1,333 @@
+//! A private authority and what it has signed: who may speak as a node, what a door shows, and what
+//! a client may show.
+//!
+//! A directory holds `ca.pem` and `ca.key` (the authority), and for each [`Role`] a certificate and
+//! its key. Keys can be read by their owner only. To add machines, copy the directory without
+//! `ca.key`, which only [`make`] needs.
+
+use ring::digest;
+use rustls::RootCertStore;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use thiserror::Error;
+
+/// Who shows a certificate. Its common name is what others go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A process of the world, towards others.
+    Node,
+    /// A door, towards clients.
+    Door,
+    /// A client, towards a door that asks for it.
+    Client,
+}
+
+impl Role {
+    /// All there are.
+    pub const ALL: [Role; 3] = [Role::Node, Role::Door, Role::Client];
+
+    /// The common name in the certificate, and the name of its files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Node => "node",
+            Role::Door => "door",
+            Role::Client => "client",
+        }
+    }
+
+    /// Where its certificate is.
+    #[must_use]
+    pub fn certificate(self, directory: &Path) -> PathBuf {
+        directory.join(self.name()).with_extension("pem")
+    }
+
+    /// Where its key is.
+    #[must_use]
+    pub fn key(self, directory: &Path) -> PathBuf {
+        directory.join(self.name()).with_extension("key")
+    }
+}
+
+/// Where the certificate of the authority is.
+#[must_use]
+pub fn authority(directory: &Path) -> PathBuf {
+    directory.join("ca.pem")
+}
+
+/// Why there are no certificates.
+#[derive(Debug, Error)]
+pub enum CertificateError {
+    /// A file or directory does not let itself be read or written.
+    #[error("{path}: {reason}; certificates are made by `certificates::make`")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// By the system.
+        reason: std::io::Error,
+    },
+    /// A file is not what its name says.
+    #[error("{path} holds no {expected} in PEM: {reason}")]
+    Content {
+        /// Which.
+        path: PathBuf,
+        /// What it should hold.
+        expected: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// One of a pair is there, the other is not: making it anew would not fit.
+    #[error("{present} is there but {missing} is not: restore it, or remove both")]
+    HalfAPair {
+        /// The file that is there.
+        present: PathBuf,
+        /// The file that is not.
+        missing: PathBuf,
+    },
+    /// There are certificates of an authority that is not there any more.
+    #[error(
+        "{path} was signed by an authority that is not there: restore ca.pem and ca.key, or remove it"
+    )]
+    Orphan {
+        /// Such a certificate.
+        path: PathBuf,
+    },
+    /// A certificate could not be made, for instance because a name is not one.
+    #[error("cannot make the certificate of {name}: {reason}")]
+    Make {
+        /// Whose.
+        name: &'static str,
+        /// What is wrong.
+        reason: rcgen::Error,
+    },
+}
+
+/// Makes what is missing in a directory, and the directory. Files that exist are kept.
+///
+/// `names` are host names and addresses under which doors are known to clients; `localhost` and the
+/// loopback addresses are added.
+///
+/// # Errors
+/// If a file cannot be read or written, if half of a pair is missing, or if a name is not one.
+pub fn make(directory: &Path, names: &[String]) -> Result<(), CertificateError> {
+    std::fs::create_dir_all(directory).map_err(|reason| file(directory, reason))?;
+    let ca_key = directory.join("ca.key");
+    let issuer = if both(&authority(directory), &ca_key)? {
+        read_issuer(&authority(directory), &ca_key)?
+    } else {
+        for role in Role::ALL {
+            let path = role.certificate(directory);
+            if path.exists() {
+                return Err(CertificateError::Orphan { path });
+            }
+        }
+        make_authority(directory)?
+    };
+    for role in Role::ALL {
+        if !both(&role.certificate(directory), &role.key(directory))? {
+            make_role(directory, role, names, &issuer)?;
+        }
+    }
+    Ok(())
+}
+
+/// Half a certificate is worse than none.
+fn both(certificate: &Path, key: &Path) -> Result<bool, CertificateError> {
+    let half = |present: &Path, missing: &Path| CertificateError::HalfAPair {
+        present: present.to_owned(),
+        missing: missing.to_owned(),
+    };
+    match (certificate.exists(), key.exists()) {
+        (true, true) => Ok(true),
+        (false, false) => Ok(false),
+        (true, false) => Err(half(certificate, key)),
+        (false, true) => Err(half(key, certificate)),
+    }
+}
+
+/// Who signs.
+pub(crate) type Issuer = rcgen::Issuer<'static, rcgen::KeyPair>;
+
+fn read_issuer(certificate: &Path, key: &Path) -> Result<Issuer, CertificateError> {
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|reason| file(path, reason));
+    let content = |path: &Path, expected| {
+        let path = path.to_owned();
+        move |reason: rcgen::Error| CertificateError::Content {
+            path,
+            expected,
+            reason: reason.to_string(),
+        }
+    };
+    let pair = rcgen::KeyPair::from_pem(&read(key)?).map_err(content(key, "private key"))?;
+    rcgen::Issuer::from_ca_cert_pem(&read(certificate)?, pair)
+        .map_err(content(certificate, "certificate of an authority"))
+}
+
+fn make_authority(directory: &Path) -> Result<Issuer, CertificateError> {
+    let key = rcgen::KeyPair::generate().map_err(failed("the authority"))?;
+    write_key(&directory.join("ca.key"), &key.serialize_pem())?;
+    let (certificate, issuer) = sign_authority(key)?;
+    write(&authority(directory), &certificate.pem())?;
+    Ok(issuer)
+}
+
+/// An authority with this key signs itself.
+pub(crate) fn sign_authority(
+    key: rcgen::KeyPair,
+) -> Result<(rcgen::Certificate, Issuer), CertificateError> {
+    let mut params = rcgen::CertificateParams::default();
+    params.distinguished_name = common_name("jostle authority");
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Constrained(0));
+    params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+    set_validity(&mut params);
+    let certificate = params.self_signed(&key).map_err(failed("the authority"))?;
+    Ok((certificate, rcgen::Issuer::new(params, key)))
+}
+
+fn make_role(
+    directory: &Path,
+    role: Role,
+    names: &[String],
+    issuer: &Issuer,
+) -> Result<(), CertificateError> {
+    let (certificate, key) = sign_role(role, names, issuer)?;
+    write_key(&role.key(directory), &key.serialize_pem())?;
+    write(&role.certificate(directory), &certificate.pem())
+}
+
+/// An authority signs a new certificate for a role.
+pub(crate) fn sign_role(
+    role: Role,
+    names: &[String],
+    issuer: &Issuer,
+) -> Result<(rcgen::Certificate, rcgen::KeyPair), CertificateError> {
+    use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+    let (names, usages) = match role {
+        // Nodes call each other, at addresses that change: they go by their role.
+        Role::Node => (vec![role.name().to_owned()], vec![ServerAuth, ClientAuth]),
+        Role::Door => {
+            let own = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+            (names.iter().cloned().chain(own).collect(), vec![ServerAuth])
+        }
+        Role::Client => (vec![role.name().to_owned()], vec![ClientAuth]),
+    };
+    let mut params = rcgen::CertificateParams::new(names).map_err(failed(role.name()))?;
+    params.distinguished_name = common_name(role.name());
+    params.key_usages = vec![rcgen::KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = usages;
+    params.use_authority_key_identifier_extension = true;
+    set_validity(&mut params);
+    let key = rcgen::KeyPair::generate().map_err(failed(role.name()))?;
+    let certificate = params.signed_by(&key, issuer).map_err(failed(role.name()))?;
+    Ok((certificate, key))
+}
+
+fn failed(name: &'static str) -> impl Fn(rcgen::Error) -> CertificateError {
+    move |reason| CertificateError::Make { name, reason }
+}
+
+fn common_name(name: &str) -> rcgen::DistinguishedName {
+    let mut distinguished = rcgen::DistinguishedName::new();
+    distinguished.push(rcgen::DnType::CommonName, name);
+    distinguished
+}
+
+/// From the beginning of last year, because clocks differ, for ten years from now or a little more.
+fn set_validity(params: &mut rcgen::CertificateParams) {
+    const SECONDS_OF_A_YEAR: u64 = 31_556_952;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let year = 1970 + i32::try_from(now / SECONDS_OF_A_YEAR).unwrap_or(0);
+    params.not_before = rcgen::date_time_ymd(year - 1, 1, 1);
+    params.not_after = rcgen::date_time_ymd(year + 11, 1, 1);
+}
+
+/// The certificate of a role and those between it and the authority, for rustls.
+///
+/// # Errors
+/// If the file is not there or holds no certificate.
+pub fn chain(
+    directory: &Path,
+    role: Role,
+) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    certificates_in(&role.certificate(directory))
+}
+
+/// The key of a role, for rustls.
+///
+/// # Errors
+/// If the file is not there or holds no key.
+pub fn key(directory: &Path, role: Role) -> Result<PrivateKeyDer<'static>, CertificateError> {
+    let path = role.key(directory);
+    PrivateKeyDer::from_pem_file(&path).map_err(|reason| pem(&path, "private key", reason))
+}
+
+/// What the authority of a directory has signed, and nothing else, for rustls.
+///
+/// # Errors
+/// If the file is not there or is not the certificate of an authority.
+pub fn roots(directory: &Path) -> Result<RootCertStore, CertificateError> {
+    let path = authority(directory);
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates_in(&path)? {
+        roots.add(certificate).map_err(|reason| CertificateError::Content {
+            path: path.clone(),
+            expected: "certificate of an authority",
+            reason: reason.to_string(),
+        })?;
+    }
+    Ok(roots)
+}
+
+/// The SHA-256 of the first certificate in a file, in hexadecimal: what people compare.
+///
+/// # Errors
+/// If the file is not there or holds no certificate.
+pub fn fingerprint(pem: &Path) -> Result<String, CertificateError> {
+    let certificates = certificates_in(pem)?;
+    let first = certificates.first().map_or(&[][..], AsRef::as_ref);
+    Ok(hexadecimal(digest::digest(&digest::SHA256, first).as_ref()))
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn certificates_in(path: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    let failed = |reason| pem(path, "certificate", reason);
+    let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
+        .and_then(|certificates| certificates.collect())
+        .map_err(failed)?;
+    if certificates.is_empty() { Err(failed(PemError::NoItemsFound)) } else { Ok(certificates) }
+}
+
+fn file(path: &Path, reason: std::io::Error) -> CertificateError {
+    CertificateError::File { path: path.to_owned(), reason }
+}
+
+fn pem(path: &Path, expected: &'static str, reason: PemError) -> CertificateError {
+    match reason {
+        PemError::Io(reason) => file(path, reason),
+        other => {
+            CertificateError::Content { path: path.to_owned(), expected, reason: other.to_string() }
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), CertificateError> {
+    std::fs::write(path, text).map_err(|reason| file(path, reason))
+}
+
+/// Never readable by others, not even for a moment.
+fn write_key(path: &Path, text: &str) -> Result<(), CertificateError> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .and_then(|mut opened| opened.write_all(text.as_bytes()))
+        .map_err(|reason| file(path, reason))
+}
