@@ -9,6 +9,7 @@
 
 mod chain;
 mod place;
+mod report;
 mod votes;
 
 use crate::crowd::{Crowd, PLACES_MAX};
@@ -21,6 +22,8 @@ use crate::space::NODES_MAX;
 use crate::state::Block;
 use crate::time::{Span, Time};
 use crate::view::{Epoch, Member, View};
+pub use report::{GroupReport, MemberReport};
+
 use chain::Chain;
 use place::Ruled;
 use serde::{Deserialize, Serialize};

@@ -22,6 +22,7 @@ pub use seal::Key;
 use crate::client::{ClientId, ClientSays, GatewaySays, Limits};
 use crate::detect::Shapes;
 use crate::follow::Follower;
+use crate::held::Objects;
 use crate::input::{GatewayId, Input, Source, Stream, Want};
 use crate::message::{Commit, Message};
 use crate::mutant::Mutant;
@@ -224,6 +225,25 @@ impl Gateway {
     #[must_use]
     pub fn counters(&self) -> GatewayCounters {
         self.counters
+    }
+
+    /// The last tick that it has worked through, and how long ticks take
+    /// ([`crate::Commit::dilation`]); none before it has the world.
+    #[must_use]
+    pub fn tick(&self) -> Option<(Tick, u32)> {
+        self.tick.map(|tick| (tick, self.dilation))
+    }
+
+    /// How many clients are in.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.served.len()
+    }
+
+    /// The world that it follows.
+    #[must_use]
+    pub fn world(&self) -> Option<(Tick, &Objects)> {
+        self.follower.world()
     }
 
     /// What it has in its hands, how much of it, and how much that may be at most (rule R1).

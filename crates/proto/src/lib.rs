@@ -32,7 +32,7 @@ pub mod wire;
 pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
 pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Detector, Shapes};
-pub use directory::{Directory, GroupRules, Grouping, Saved};
+pub use directory::{Directory, GroupReport, GroupRules, Grouping, MemberReport, Saved};
 pub use follow::Follower;
 pub use gateway::{Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key};
 pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};

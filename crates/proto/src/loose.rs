@@ -372,8 +372,12 @@ impl LooseNode {
                 self.lose_ghosts(away);
             }
             Letter::Nudge { era, from, nudge } if self.counts(era) => self.nudge(from, nudge),
-            Letter::NudgeAck { era, lead, object, episode } if self.counts(era) => {
-                self.nudged(lead, object, episode);
+            Letter::NudgeAck { era, lead, object, episode, passed_on } if self.counts(era) => {
+                let gone = self.nudged(lead, object, episode);
+                if let Some(to) = gone.filter(|to| !passed_on && *to != self.me.node) {
+                    let letter = Letter::NudgeAck { era, lead, object, episode, passed_on: true };
+                    self.send(to, letter, out);
+                }
             }
             // Of another era, or in the wrong moment: it will come again if it still matters.
             _ => {}

@@ -10,10 +10,12 @@ mod dice;
 mod faults;
 mod options;
 mod referee;
+mod court;
 pub mod scale;
 mod world;
 
 pub use cluster::run;
+pub use court::Court;
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
 pub use options::{Operation, Options, Outcome};

@@ -20,7 +20,7 @@ use clients_view::ClientsView;
 use frames::Frames;
 use jostle_proto::{
     Address, Class, Client, Commit, Epoch, Event, GroupId, LooseNode, Message, NodeId, Object,
-    Objects, Shapes, Time, Tuning, View,
+    Objects, Shapes, Tick, Time, Tuning, View,
 };
 use loose::{Loose, Notes};
 use one_machine::OneMachine;
@@ -155,6 +155,11 @@ impl Referees {
             one_owner: OneOwner::default(),
             pace: Pace::new(rate),
         })
+    }
+
+    /// The world of a group that is judged from this tick on.
+    pub(crate) fn begin_at(&mut self, group: GroupId, tick: Tick) {
+        self.world(group).one_machine.begin_at(tick);
     }
 
     /// A machine has sent something.

@@ -176,7 +176,7 @@ impl LooseNode {
         let Nudge { lead, object, episode, .. } = nudge;
         let taken = record.taken.get(&lead).is_some_and(|taken| *taken >= episode);
         if taken && self.mutant != Some(Mutant::NudgeTwice) {
-            let answer = Letter::NudgeAck { era, lead, object, episode };
+            let answer = Letter::NudgeAck { era, lead, object, episode, passed_on: false };
             self.keep.gate(Gated::Letter(from, answer));
         } else if self.nudges.len() < OBJECTS_MAX {
             self.nudges.entry((object, lead)).or_insert((from, nudge));
@@ -197,20 +197,30 @@ impl LooseNode {
                 record.taken.remove(&oldest);
             }
             self.keep.touch(id);
-            let answer = Letter::NudgeAck { era, lead, object: id, episode: nudge.episode };
+            let Nudge { episode, .. } = nudge;
+            let answer = Letter::NudgeAck { era, lead, object: id, episode, passed_on: false };
             self.keep.gate(Gated::Letter(from, answer));
         }
     }
 
-    /// A nudge has arrived.
-    pub(super) fn nudged(&mut self, lead: ObjectId, object: ObjectId, episode: Episode) {
-        if let Some(record) = self.hands.held.get_mut(&lead) {
-            let before = record.nudges.len();
-            record.nudges.retain(|known| (known.object, known.episode) != (object, episode));
-            if record.nudges.len() < before {
-                self.keep.touch(lead);
-            }
+    /// A nudge has arrived. Says where its lead has gone, if it is not here any more: one that is
+    /// faster than its answers would never hear of them (a storm found that).
+    pub(super) fn nudged(
+        &mut self,
+        lead: ObjectId,
+        object: ObjectId,
+        episode: Episode,
+    ) -> Option<NodeId> {
+        let Some(record) = self.hands.held.get_mut(&lead) else {
+            let escrow = self.hands.escrow.get(&lead).map(|escrow| escrow.to);
+            return escrow.or_else(|| self.ghosts.holder(lead));
+        };
+        let before = record.nudges.len();
+        record.nudges.retain(|known| (known.object, known.episode) != (object, episode));
+        if record.nudges.len() < before {
+            self.keep.touch(lead);
         }
+        None
     }
 
     /// Tells nudges that may be told; of each pair the oldest, so that they arrive in order. First

@@ -60,6 +60,8 @@ pub enum Letter {
         object: ObjectId,
         /// By which contact.
         episode: Episode,
+        /// By one who held the lead to who holds it now; once.
+        passed_on: bool,
     },
     /// Member to its buddy: what I hold.
     Backup(Backup),

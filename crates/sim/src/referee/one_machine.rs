@@ -28,6 +28,11 @@ impl OneMachine {
         }
     }
 
+    /// The objects are those after this tick.
+    pub(super) fn begin_at(&mut self, tick: Tick) {
+        self.last = tick;
+    }
+
     pub(super) fn ticks(&self) -> u64 {
         self.last.0
     }
