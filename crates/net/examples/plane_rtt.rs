@@ -1,14 +1,14 @@
 //! Measures the plane over loopback, with both engines, without guard and with certificates: the
 //! round trip between two processes, and the longest that a send takes while the other is frozen.
 //!
-//! `cargo run --release -p jostle-net --example plane_rtt`
+//! `cargo run -p jostle-net --example plane_rtt`
 
 use jostle_net::certificates;
 use jostle_net::plane::{Engine, Guard, Plane, PlaneSettings, Urgency};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ fn settings(engine: Engine, join: Vec<SocketAddr>, certificates: Option<&Path>) 
     PlaneSettings { world: "rtt".to_owned(), listen, join, guard, engine }
 }
 
-/// The other process: sends everything back until it is ended.
+/// The other process: sends everything back as long as the first one lives.
 fn echo(settings: &PlaneSettings) -> Result<(), Box<dyn Error>> {
     let plane: Arc<OnceLock<Plane>> = Arc::default();
     let back = plane.clone();
@@ -51,9 +51,8 @@ fn echo(settings: &PlaneSettings) -> Result<(), Box<dyn Error>> {
     let opened = Plane::open(settings, Arc::new(deliver))?;
     opened.answer_to("b")?;
     let _ = plane.set(opened);
-    loop {
-        std::thread::park();
-    }
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
 }
 
 fn measure(engine: Engine, certificates: Option<&Path>) -> Result<(), Box<dyn Error>> {
@@ -67,6 +66,7 @@ fn measure(engine: Engine, certificates: Option<&Path>) -> Result<(), Box<dyn Er
         .arg(format!("{engine:?}"))
         .arg(plane.listening()[0].to_string())
         .args(certificates)
+        .stdin(Stdio::piped())
         .spawn()?;
     let guard = if certificates.is_some() { "certificates" } else { "open" };
     for size in [64, 1_000, 20_000, 200_000] {
@@ -99,7 +99,7 @@ fn measure(engine: Engine, certificates: Option<&Path>) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// 20 000 messages a second to a process that does not run for three seconds.
+/// Thousands of messages a second to a process that does not run for three seconds.
 fn frozen(
     plane: &Plane,
     other: &mut Child,

@@ -1,9 +1,10 @@
-//! A private authority and what it has signed: who may speak as a node, what a door shows, and what
-//! a client may show.
+//! Private authorities and what they have signed: who may speak as a node, what a door shows, and
+//! what a client may show.
 //!
-//! A directory holds `ca.pem` and `ca.key` (the authority), and for each [`Role`] a certificate and
-//! its key. Keys can be read by their owner only. To add machines, copy the directory without
-//! `ca.key`, which only [`make`] needs.
+//! A directory holds for each [`Role`] a certificate and its key, and two authorities: `ca.pem` signs
+//! for doors and clients, `nodes.pem` for nodes, so that whoever is a client cannot even begin to
+//! talk on the plane. Keys can be read by their owner only. To add machines, copy the directory
+//! without `ca.key` and `nodes.key`, which only [`make`] needs.
 
 use ring::digest;
 use rustls::RootCertStore;
@@ -52,10 +53,13 @@ impl Role {
     }
 }
 
-/// Where the certificate of the authority is.
+/// Where the certificate of the authority is that signs for a role.
 #[must_use]
-pub fn authority(directory: &Path) -> PathBuf {
-    directory.join("ca.pem")
+pub fn authority(directory: &Path, role: Role) -> PathBuf {
+    match role {
+        Role::Node => directory.join("nodes.pem"),
+        Role::Door | Role::Client => directory.join("ca.pem"),
+    }
 }
 
 /// Why there are no certificates.
@@ -94,6 +98,8 @@ pub enum CertificateError {
     Orphan {
         /// Such a certificate.
         path: PathBuf,
+        /// Where the authority should be.
+        authority: PathBuf,
     },
     /// A certificate could not be made, for instance because a name is not one.
     #[error("cannot make the certificate of {name}: {reason}")]
@@ -114,24 +120,40 @@ pub enum CertificateError {
 /// If a file cannot be read or written, if half of a pair is missing, or if a name is not one.
 pub fn make(directory: &Path, names: &[String]) -> Result<(), CertificateError> {
     std::fs::create_dir_all(directory).map_err(|reason| file(directory, reason))?;
-    let ca_key = directory.join("ca.key");
-    let issuer = if both(&authority(directory), &ca_key)? {
-        read_issuer(&authority(directory), &ca_key)?
-    } else {
-        for role in Role::ALL {
-            let path = role.certificate(directory);
-            if path.exists() {
-                return Err(CertificateError::Orphan { path });
-            }
+    make_roles(directory, names, &[Role::Node])?;
+    make_roles(directory, names, &[Role::Door, Role::Client])
+}
+
+/// Makes what is missing for roles of the same authority.
+fn make_roles(directory: &Path, names: &[String], roles: &[Role]) -> Result<(), CertificateError> {
+    let mut issuer = None;
+    for &role in roles {
+        if both(&role.certificate(directory), &role.key(directory))? {
+            continue;
         }
-        make_authority(directory)?
-    };
-    for role in Role::ALL {
-        if !both(&role.certificate(directory), &role.key(directory))? {
-            make_role(directory, role, names, &issuer)?;
-        }
+        let issuer = match &issuer {
+            Some(issuer) => issuer,
+            None => issuer.insert(issuer_of(directory, roles, role)?),
+        };
+        let (certificate, key) = sign_role(role, names, issuer)?;
+        write_key(&role.key(directory), &key.serialize_pem())?;
+        write(&role.certificate(directory), &certificate.pem())?;
     }
     Ok(())
+}
+
+/// The authority of a role, made anew if there is none and nothing that it has signed.
+fn issuer_of(directory: &Path, roles: &[Role], role: Role) -> Result<Issuer, CertificateError> {
+    let authority = authority(directory, role);
+    let key = authority.with_extension("key");
+    if both(&authority, &key)? {
+        return read_issuer(&authority, &key);
+    }
+    let signed = roles.iter().map(|role| role.certificate(directory)).find(|path| path.exists());
+    match signed {
+        Some(path) => Err(CertificateError::Orphan { path, authority }),
+        None => make_authority(&authority, &key),
+    }
 }
 
 /// Half a certificate is worse than none.
@@ -166,11 +188,11 @@ fn read_issuer(certificate: &Path, key: &Path) -> Result<Issuer, CertificateErro
         .map_err(content(certificate, "certificate of an authority"))
 }
 
-fn make_authority(directory: &Path) -> Result<Issuer, CertificateError> {
+fn make_authority(path: &Path, key_path: &Path) -> Result<Issuer, CertificateError> {
     let key = rcgen::KeyPair::generate().map_err(failed("the authority"))?;
-    write_key(&directory.join("ca.key"), &key.serialize_pem())?;
+    write_key(key_path, &key.serialize_pem())?;
     let (certificate, issuer) = sign_authority(key)?;
-    write(&authority(directory), &certificate.pem())?;
+    write(path, &certificate.pem())?;
     Ok(issuer)
 }
 
@@ -185,17 +207,6 @@ pub(crate) fn sign_authority(
     set_validity(&mut params);
     let certificate = params.self_signed(&key).map_err(failed("the authority"))?;
     Ok((certificate, rcgen::Issuer::new(params, key)))
-}
-
-fn make_role(
-    directory: &Path,
-    role: Role,
-    names: &[String],
-    issuer: &Issuer,
-) -> Result<(), CertificateError> {
-    let (certificate, key) = sign_role(role, names, issuer)?;
-    write_key(&role.key(directory), &key.serialize_pem())?;
-    write(&role.certificate(directory), &certificate.pem())
 }
 
 /// An authority signs a new certificate for a role.
@@ -264,12 +275,12 @@ pub fn key(directory: &Path, role: Role) -> Result<PrivateKeyDer<'static>, Certi
     PrivateKeyDer::from_pem_file(&path).map_err(|reason| pem(&path, "private key", reason))
 }
 
-/// What the authority of a directory has signed, and nothing else, for rustls.
+/// Trusts what the authority of a role has signed, and nothing else, for rustls.
 ///
 /// # Errors
 /// If the file is not there or is not the certificate of an authority.
-pub fn roots(directory: &Path) -> Result<RootCertStore, CertificateError> {
-    let path = authority(directory);
+pub fn roots(directory: &Path, role: Role) -> Result<RootCertStore, CertificateError> {
+    let path = authority(directory, role);
     let mut roots = RootCertStore::empty();
     for certificate in certificates_in(&path)? {
         roots.add(certificate).map_err(|reason| CertificateError::Content {

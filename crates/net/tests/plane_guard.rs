@@ -80,19 +80,38 @@ fn quic_hears_nobody_with_another_token_or_none() {
     strangers_are_not_heard(Engine::Quic, &token("right: and\n  unusual "), &strangers);
 }
 
+fn copy(from: &Path, to: &Path) {
+    std::fs::copy(from, to).unwrap();
+}
+
+fn take_the_place_of_a_node(from: &Path, to: &Path) {
+    copy(&Role::Client.certificate(from), &Role::Node.certificate(to));
+    copy(&Role::Client.key(from), &Role::Node.key(to));
+}
+
 fn certificates_are_asked_for(engine: Engine) {
     let ours = Directory::new(&format!("ours-{engine:?}"));
     let foreign = Directory::new(&format!("foreign-{engine:?}"));
-    let client = Directory::new(&format!("client-{engine:?}"));
     // A client that has taken the place of a node in its own copy.
-    std::fs::copy(certificates::authority(&ours.0), certificates::authority(&client.0)).unwrap();
-    for (from, to) in [
-        (Role::Client.certificate(&ours.0), Role::Node.certificate(&client.0)),
-        (Role::Client.key(&ours.0), Role::Node.key(&client.0)),
-    ] {
-        std::fs::copy(from, to).unwrap();
-    }
-    let strangers = [foreign.guard(), client.guard(), Guard::default(), token("right")];
+    let client = Directory::new(&format!("client-{engine:?}"));
+    copy(
+        &certificates::authority(&ours.0, Role::Node),
+        &certificates::authority(&client.0, Role::Node),
+    );
+    take_the_place_of_a_node(&ours.0, &client.0);
+    // The same, signed by mistake by the authority of the nodes.
+    let mistake = Directory::new(&format!("mistake-{engine:?}"));
+    let ours_signs = certificates::authority(&ours.0, Role::Node);
+    let signs = certificates::authority(&mistake.0, Role::Client);
+    copy(&ours_signs, &certificates::authority(&mistake.0, Role::Node));
+    copy(&ours_signs, &signs);
+    copy(&ours_signs.with_extension("key"), &signs.with_extension("key"));
+    std::fs::remove_file(Role::Client.certificate(&mistake.0)).unwrap();
+    std::fs::remove_file(Role::Client.key(&mistake.0)).unwrap();
+    certificates::make(&mistake.0, &[]).unwrap();
+    take_the_place_of_a_node(&mistake.0, &mistake.0);
+    let strangers =
+        [foreign.guard(), client.guard(), mistake.guard(), Guard::default(), token("right")];
     strangers_are_not_heard(engine, &ours.guard(), &strangers);
 }
 
@@ -138,6 +157,30 @@ fn zenoh_lets_nodes_in_past_150_silent_connections() {
         node.reach(&here, "d", b"in");
         drop(silent);
     }
+}
+
+/// Two that hear of each other while a crowd stands at both of their doors cannot connect then; zenoh
+/// does not try again by itself.
+#[test]
+fn on_zenoh_a_link_that_failed_is_made_later() {
+    let guard = token("right");
+    let third = Post::listener(Engine::Zenoh, &guard, "d");
+    let address = third.plane.listening();
+    drop(third);
+    let [one, other] = ["n1", "n2"].map(|name| {
+        let settings = settings(Engine::Zenoh, &guard, vec![LOOPBACK], address.clone());
+        let post = Post::open(&settings);
+        post.plane.answer_to(name).unwrap();
+        post
+    });
+    let crowds = [&one, &other].map(|post| crowd(post.plane.listening()[0], 300, b""));
+    let third = Post::open(&settings(Engine::Zenoh, &guard, address, vec![]));
+    third.plane.answer_to("d").unwrap();
+    one.reach(&third, "d", b"one");
+    other.reach(&third, "d", b"other");
+    drop(crowds);
+    one.reach(&other, "n2", b"there");
+    other.reach(&one, "n1", b"and back");
 }
 
 #[test]
@@ -230,7 +273,7 @@ fn certificates_are_made_once_and_keys_are_private() {
         files
     };
     let before = read();
-    assert_eq!(before.len(), 8);
+    assert_eq!(before.len(), 10);
     certificates::make(&directory.0, &[]).unwrap();
     assert_eq!(before, read(), "what is there is kept");
     for (path, _) in &before {

@@ -32,7 +32,7 @@ impl Identity {
             return Ok(Identity {
                 chain: certificates::chain(directory, Role::Node)?,
                 key: certificates::key(directory, Role::Node)?,
-                roots: Arc::new(certificates::roots(directory)?),
+                roots: Arc::new(certificates::roots(directory, Role::Node)?),
             });
         }
         let token = guard.token.as_ref().map_or("", |token| token.reveal());
@@ -84,7 +84,7 @@ impl Identity {
     }
 }
 
-/// Is the other one a node? The authority also signs for doors and clients.
+/// Is the other one a node, by the name in its certificate?
 pub(super) fn is_node(connection: &Connection) -> bool {
     let chain = connection.peer_identity();
     let chain = chain.and_then(|any| any.downcast::<Vec<CertificateDer<'static>>>().ok());
