@@ -3,11 +3,16 @@
 //! Directory, nodes, gateways and clients are state machines without clock or socket
 //! (`jostle-proto`). Here are their clock and their sockets, and all asynchronous code of Jostle:
 //!
-//! * [`charter`]: what newcomers are told at the door.
+//! * [`charter`]: what newcomers are told at the door;
+//! * [`door`]: where clients come in, by QUIC and WebSocket;
+//! * [`client`]: the other side of it.
 //!
 //! Nothing here decides anything about the world.
 
 pub mod charter;
+pub mod client;
+pub mod door;
+mod parcel;
 pub mod secret;
 
 pub use secret::Secret;
