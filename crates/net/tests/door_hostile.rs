@@ -1,4 +1,4 @@
-//! Whoever comes to a door to do harm: wrong words, foreign avatars, old letters, noise, silence and
+//! Whoever comes to a door to do harm: wrong words, foreign avatars, old letters, noise, silence,
 //! floods. Nothing moves, nobody else notices, and the log says who and why.
 
 mod ground;
@@ -10,13 +10,14 @@ use jostle_net::Secret;
 use jostle_net::charter::{Answer, Knock, PROTOCOL, Purpose};
 use jostle_net::client::{ClientError, ClientOptions, Connection};
 use jostle_net::door::{DoorLimits, DoorSettings};
-use jostle_proto::client::{Credential, Report};
-use jostle_proto::{ClientSays, ObjectId, State, Tick, Want};
+use jostle_proto::client::{Credential, Glimpse, Report};
+use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, State, Tick, Want};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 use web::{Binary, Tool, answer, knock, next, socket};
 
@@ -404,41 +405,69 @@ fn silent_connections_keep_nobody_out() {
     drop(silent);
 }
 
+/// Says the same as fast as it can for as long as it may; how often.
+fn flood(raw: &Raw, line: &quinn::Connection, stop: &AtomicBool) -> u64 {
+    let letter = ClientSays::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap();
+    let letter = bytes::Bytes::from(letter);
+    let (mut sent, start) = (0, Instant::now());
+    while line.close_reason().is_none() && !stop.load(Ordering::Relaxed) {
+        assert!(start.elapsed() < Duration::from_secs(8), "never put out: {sent} sent");
+        raw.runtime.block_on(async {
+            for _ in 0..1000 {
+                sent += u64::from(line.send_datagram_wait(letter.clone()).await.is_ok());
+            }
+        });
+    }
+    sent
+}
+
 #[test]
-fn a_flood_is_put_out_and_others_see_on() {
+fn a_flood_is_put_out_with_a_reason() {
     log();
     let ground = Ground::new();
     let good = guest(&ground);
     let raw = Raw::new();
-    let flooder = raw.connect(ground.quic());
-    assert!(matches!(raw.knock(&flooder, &knock("")), Some(Answer::Charter(_))));
-    let letter = ClientSays::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap();
-    let before = good.statistics();
-    let start = std::time::Instant::now();
-    let mut sent = 0u64;
-    while flooder.close_reason().is_none() {
-        assert!(start.elapsed() < Duration::from_secs(8), "never put out: {sent} sent");
-        for _ in 0..50 {
-            let sending = flooder.send_datagram_wait(letter.clone().into());
-            sent += u64::from(raw.runtime.block_on(sending).is_ok());
-        }
-    }
-    let words = raw.end(&flooder);
+    let line = raw.connect(ground.quic());
+    assert!(matches!(raw.knock(&line, &knock("")), Some(Answer::Charter(_))));
+    flood(&raw, &line, &AtomicBool::new(false));
+    let words = raw.end(&line);
     assert!(words.contains("flood"), "{words}");
     let me = format!("127.0.0.1:{}", raw.endpoint.local_addr().unwrap().port());
     until_logged(&["put out", &me, "flood"]);
-    let after = good.statistics();
     is_served(&good);
     let counters = ground.door.counters();
-    println!(
-        "{sent} letters sent, put out after {:?}; {} thrown away undecoded; {} reached the \
-         gateway; the other saw {} glimpses meanwhile",
-        start.elapsed(),
-        counters.excess,
-        ground.watched.lock().unwrap().letters,
-        after.glimpses - before.glimpses,
-    );
-    assert!(counters.excess > 0 && counters.put_out == 1);
+    assert!(counters.excess > 0 && counters.put_out == 1, "{counters:?}");
+}
+
+#[test]
+fn while_a_flood_lasts_the_others_see_on() {
+    log();
+    // A door of endless patience, so that it lasts.
+    let patience = Allowance { per_second: 1 << 40, most: 1 << 40 };
+    let limits = DoorLimits { excess: patience, ..door_settings().limits };
+    let ground = Ground::with(DoorSettings { limits, ..door_settings() }, gateway_settings());
+    let good = guest(&ground);
+    let raw = Raw::new();
+    let line = raw.connect(ground.quic());
+    assert!(matches!(raw.knock(&line, &knock("")), Some(Answer::Charter(_))));
+    let stop = AtomicBool::new(false);
+    let before = (good.statistics().glimpses, Instant::now());
+    std::thread::scope(|scope| {
+        let flooding = scope.spawn(|| flood(&raw, &line, &stop));
+        for _ in 0..5 {
+            is_served(&good);
+        }
+        let (glimpses, seconds) = (good.statistics().glimpses - before.0, before.1.elapsed());
+        stop.store(true, Ordering::Relaxed);
+        let sent = flooding.join().unwrap();
+        println!(
+            "in {seconds:?}: {sent} letters, {} thrown away undecoded, {} to the gateway; the \
+             other saw {glimpses} glimpses",
+            ground.door.counters().excess,
+            ground.watched.lock().unwrap().letters,
+        );
+    });
+    assert!(ground.door.counters().excess > 1000);
 }
 
 #[test]
@@ -462,24 +491,47 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_slows_nobody() {
+fn readers_that_do_not_read_lose_and_slow_nobody() {
     log();
-    let ground = Ground::new();
+    let limits = DoorLimits { idle: Duration::from_secs(3), ..door_settings().limits };
+    let ground = Ground::with(DoorSettings { limits, ..door_settings() }, gateway_settings());
     let good = guest(&ground);
-    // It has said hello, and then only listens, or not even that.
-    let mut slow: Vec<Binary> = (0..10).map(|_| Binary::open(&ground, "", None)).collect();
-    for client in &mut slow {
-        client.until("a welcome", |client| client.client.is_active());
+    // Connections 2 to 5, in the order in which they come; none of them reads any more.
+    let slow: Vec<Binary> = (0..2).map(|_| Binary::open(&ground, "", None)).collect();
+    let raw = Raw::new();
+    let lines: Vec<quinn::Connection> = (0..2).map(|_| raw.connect(ground.quic())).collect();
+    for line in &lines {
+        assert!(matches!(raw.knock(line, &knock("")), Some(Answer::Charter(_))));
     }
-    is_served(&good);
-    // The gateway has seen nothing of them for a while, and goes on without them.
-    until_true("that they are missed", || {
-        let watched = ground.watched.lock().unwrap();
-        slow.iter().all(|client| {
-            let id: ObjectId = client.client.avatar().unwrap();
-            watched.world.get(&id).is_none_or(|o| o.class == jostle_proto::Class::Absent)
+    assert_eq!(ground.door.counters().connections, 5);
+    let glimpse = |tick, bytes| {
+        GatewaySays::Glimpse(Glimpse {
+            attempt: 1,
+            tick: Tick(tick),
+            dilation: 1000,
+            base: None,
+            near: vec![0; bytes],
+            far: Vec::new(),
+            kinds: Vec::new(),
+            followed: 0,
+            followed_at: Tick(0),
+            contacts: Vec::new(),
         })
-    });
+    };
+    let before = ground.door.counters();
+    // Some fit a datagram, some do not; none are so many that a machine could hold them all.
+    for tick in 0..20_000 {
+        let says = glimpse(tick, if tick % 2 == 0 { 1000 } else { 1180 });
+        for connection in 2..=5 {
+            ground.door.send(ClientId { host: 0x7f00_0001, connection }, &says);
+        }
+    }
+    let after = ground.door.counters();
+    assert!(after.lost > before.lost + 10_000, "{after:?}");
+    is_served(&good);
+    // What is not asked for any more is silence, and ends.
+    until_true("that they are put out", || ground.door.counters().connections == 1);
+    drop(slow);
     is_served(&good);
 }
 
