@@ -1,0 +1,42 @@
+//! Walks about in a world: `cargo run --release -p jostle-net --example walk -- ADDRESS [TOKEN]`.
+//! Where it is, what is near and what it touches is said once a second, for ten seconds.
+
+use jostle_net::Secret;
+use jostle_net::client::{ClientOptions, Connection};
+use std::error::Error;
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().ok_or("the address of a door is needed, like 127.0.0.1:7400")?;
+    let token = arguments.next().map(Secret::new);
+    let connection =
+        Connection::open(ClientOptions { token, ..ClientOptions::to(address.parse()?) })?;
+    println!("{} at {} ticks per second", connection.charter().world, connection.charter().rate);
+    if !connection.wait_until_active(Duration::from_secs(5)) {
+        return Err(format!("not let in: {:?}", connection.last_words()).into());
+    }
+    for second in 0..10 {
+        // Round a corner every second.
+        let angle = f64::from(second) * std::f64::consts::FRAC_PI_2;
+        connection.steer([angle.cos(), 0.0, angle.sin()], [0.0; 3]);
+        std::thread::sleep(Duration::from_secs(1));
+        let place = connection.own().map(|own| own.position.map(|along| (along * 100.0).round()));
+        println!(
+            "at {place:?} cm, {} others, {} contacts",
+            connection.others().len(),
+            connection.contacts().len()
+        );
+    }
+    let said = connection.statistics();
+    println!(
+        "{} letters ({} B) sent, {} ({} B) heard, {} corrections, round trip {:?}",
+        said.letters_out,
+        said.bytes_out,
+        said.letters_in,
+        said.bytes_in,
+        connection.corrections(),
+        said.round_trip
+    );
+    Ok(())
+}

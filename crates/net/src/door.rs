@@ -1,0 +1,493 @@
+//! The door: where clients, newcomers and the curious come in from the network.
+//!
+//! Whoever connects knocks first ([`Knock`]) and is told what kind of world this is, or is refused
+//! with a reason. Then letters go both ways, between a client and the gateway behind this door.
+//! The door counts and throws away before it decodes; what a letter may do is judged by the
+//! gateway. Who says it is what the connection says: nothing in a letter can change that.
+//!
+//! * `quic`: letters as datagrams, contents over a stream;
+//! * `web`: HTTP; `web_letters`: WebSockets for letters;
+//! * `json`: WebSockets for small tools, the client's part played by the door;
+//! * `guests`: who is here, how many from where;
+//! * `turnstile`: how much one connection may say.
+
+mod guests;
+mod json;
+mod json_words;
+mod mailbox;
+mod quic;
+mod tls;
+mod turnstile;
+mod web;
+mod web_letters;
+
+use crate::Secret;
+use crate::charter::{Charter, Knock, PROTOCOL, Place, Purpose};
+use crate::parcel;
+use guests::{Guests, Outlet, Seat};
+use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Handle, Runtime};
+use turnstile::{Turnstile, Verdict};
+
+pub(crate) use tls::ALPN;
+
+/// Where the door is and who may come in.
+#[derive(Clone, Debug)]
+pub struct DoorSettings {
+    /// For QUIC; port 0 takes any that is free.
+    pub quic: SocketAddr,
+    /// For HTTP and WebSockets, if they are wanted.
+    pub web: Option<SocketAddr>,
+    /// Clients must show it, if there is one.
+    pub token: Option<Secret>,
+    /// Nodes must show it, if there is one.
+    pub node_token: Option<Secret>,
+    /// A directory with door.pem, door.key and ca.pem. Without, a certificate is made that nobody
+    /// can check, and the web side is not encrypted.
+    pub certificates: Option<PathBuf>,
+    /// How much of everything.
+    pub limits: DoorLimits,
+}
+
+/// How much of everything a door gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DoorLimits {
+    /// Connections that were let in, at most.
+    pub connections: usize,
+    /// Of those, from one host.
+    pub host_connections: usize,
+    /// Connections that have not knocked yet, and those of HTTP, at most.
+    pub waiting: usize,
+    /// Of those, from one host.
+    pub host_waiting: usize,
+    /// With more waiting, who comes by QUIC must first show that its address is its own.
+    pub unproven: usize,
+    /// From the first packet to an encrypted connection; also for the head of an HTTP request.
+    pub handshake: Duration,
+    /// From there to the knock.
+    pub knock: Duration,
+    /// A connection that is silent for so long is closed.
+    pub idle: Duration,
+    /// Knocks from one host.
+    pub knocks: Allowance,
+    /// HTTP requests from one host.
+    pub requests: Allowance,
+    /// Letters of one connection.
+    pub messages: Allowance,
+    /// Bytes of one connection.
+    pub bytes: Allowance,
+    /// Letters beyond that are thrown away, and with more of those than this the connection is
+    /// closed.
+    pub excess: Allowance,
+    /// A connection with so many letters that are none is closed.
+    pub garbage: u32,
+}
+
+impl Default for DoorLimits {
+    /// Letters twice as generous as the gateway's own limits, which it also has words for.
+    fn default() -> DoorLimits {
+        DoorLimits {
+            connections: 512,
+            host_connections: 32,
+            waiting: 1024,
+            host_waiting: 256,
+            unproven: 64,
+            handshake: Duration::from_secs(2),
+            knock: Duration::from_secs(2),
+            idle: Duration::from_secs(10),
+            knocks: Allowance { per_second: 20, most: 40 },
+            requests: Allowance { per_second: 50, most: 200 },
+            messages: Allowance { per_second: 240, most: 480 },
+            bytes: Allowance { per_second: 128_000, most: 256_000 },
+            excess: Allowance { per_second: 240, most: 2000 },
+            garbage: 100,
+        }
+    }
+}
+
+/// What the door can say by itself, and whom it tells.
+pub struct Lobby {
+    /// What kind of world this is.
+    pub charter: Charter,
+    /// Forms by content, and whatever else may be fetched.
+    pub contents: Library,
+    /// All forms.
+    pub shapes: Shapes,
+    /// How the world is, as JSON.
+    pub status: Box<dyn Fn() -> String + Send + Sync>,
+    /// Counters, as Prometheus reads them.
+    pub metrics: Box<dyn Fn() -> String + Send + Sync>,
+    /// A process wants to work: its name and how many followers it has.
+    pub admit: Box<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>,
+    /// A letter for the gateway. Must not block.
+    pub letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>,
+}
+
+/// Why a door cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// The address is taken, or not this machine's.
+    #[error("the door cannot listen at {address}: {error}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The files are not there or are something else.
+    #[error("the door's certificate in {place}: {why}")]
+    Certificate {
+        /// The file or directory.
+        place: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There are no threads.
+    #[error("the door cannot have threads: {0}")]
+    Threads(io::Error),
+}
+
+/// How often things happened at a door.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DoorCounters {
+    /// Connections that are in now.
+    pub connections: u64,
+    /// Connections that wait to be let in now, and those of HTTP.
+    pub waiting: u64,
+    /// Who was refused, by reason.
+    pub refused: Refused,
+    /// Connections that the door has closed because of what they did.
+    pub put_out: u64,
+    /// Letters that came.
+    pub letters_in: u64,
+    /// Bytes of those.
+    pub bytes_in: u64,
+    /// Letters that were sent.
+    pub letters_out: u64,
+    /// Bytes of those.
+    pub bytes_out: u64,
+    /// Letters that came beyond the allowance and were thrown away.
+    pub excess: u64,
+    /// What came and was no letter.
+    pub garbage: u64,
+    /// Letters that were not sent because their reader is slow or gone.
+    pub lost: u64,
+}
+
+/// How often somebody was refused, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// Another version of the protocol.
+    pub protocol: u64,
+    /// No token, or a wrong one.
+    pub token: u64,
+    /// No room, or too often.
+    pub full: u64,
+    /// Said nothing, or nothing that could be understood.
+    pub silent: u64,
+    /// Cannot work here.
+    pub work: u64,
+}
+
+/// Why somebody is put out who says nothing.
+const SILENT: &str = "silent for too long";
+
+/// Why somebody is not let in.
+#[derive(Debug, thiserror::Error)]
+enum No {
+    #[error("this is protocol {PROTOCOL}, and you speak {found}")]
+    Protocol { found: u32 },
+    #[error("a token is needed here, and yours is not the one")]
+    Token,
+    #[error("only nodes can work here: their token or their certificate is needed")]
+    NodeToken,
+    #[error("there is no room for more connections")]
+    Full,
+    #[error("there is no room for more connections from your host")]
+    HostFull,
+    #[error("your host knocks too often")]
+    TooOften,
+    #[error("no knock came in time")]
+    Late,
+    #[error("that is not a knock: {0}")]
+    Unreadable(String),
+    #[error("you cannot work here: {0}")]
+    Work(String),
+}
+
+/// Does who knocks have the certificate of a node?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    Nothing,
+    NodeCertificate,
+}
+
+/// Counters that all threads of the door count in.
+#[derive(Debug, Default)]
+struct Tally {
+    protocol: AtomicU64,
+    token: AtomicU64,
+    full: AtomicU64,
+    silent: AtomicU64,
+    work: AtomicU64,
+    put_out: AtomicU64,
+    letters_in: AtomicU64,
+    bytes_in: AtomicU64,
+    letters_out: AtomicU64,
+    bytes_out: AtomicU64,
+    excess: AtomicU64,
+    garbage: AtomicU64,
+    lost: AtomicU64,
+}
+
+/// One more, or so many.
+fn count(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+/// What is behind the door, for everybody who stands in it.
+struct House {
+    token: Option<Secret>,
+    node_token: Option<Secret>,
+    node_certificates: bool,
+    limits: DoorLimits,
+    lobby: Lobby,
+    guests: Arc<Guests>,
+    tally: Tally,
+    opened: Instant,
+    /// For threads that are not the door's.
+    runtime: Handle,
+}
+
+impl House {
+    /// The time for state machines.
+    fn now(&self) -> Time {
+        Time(self.opened.elapsed().as_micros() as u64)
+    }
+
+    /// What somebody wants, if it can be read. The protocol comes first: in another one the rest
+    /// may look different.
+    fn read_knock(bytes: &[u8]) -> Result<Knock, No> {
+        let unreadable = |error: &dyn std::fmt::Display| No::Unreadable(error.to_string());
+        let protocol: (u32, _) =
+            postcard::take_from_bytes(bytes).map_err(|error| unreadable(&error))?;
+        if protocol.0 != PROTOCOL {
+            return Err(No::Protocol { found: protocol.0 });
+        }
+        parcel::open(bytes).map_err(|error| unreadable(&error))
+    }
+
+    /// May it have what it wants?
+    fn judge(&self, knock: &Knock, proof: Proof) -> Result<(), No> {
+        let shown = knock.token.as_bytes();
+        let fits = |token: &Option<Secret>| token.as_ref().is_some_and(|token| token.is(shown));
+        match knock.purpose {
+            Purpose::Play | Purpose::Status if self.token.is_none() => Ok(()),
+            Purpose::Play if fits(&self.token) => Ok(()),
+            Purpose::Status if fits(&self.token) || fits(&self.node_token) => Ok(()),
+            Purpose::Play | Purpose::Status => Err(No::Token),
+            Purpose::Work { .. } => {
+                let open = self.node_token.is_none() && !self.node_certificates;
+                let allowed = open || fits(&self.node_token) || proof == Proof::NodeCertificate;
+                if allowed { Ok(()) } else { Err(No::NodeToken) }
+            }
+        }
+    }
+
+    /// Somebody was refused: counted, and said to the operator. Never what token was shown.
+    fn refused(&self, remote: SocketAddr, no: &No) {
+        let counter = match no {
+            No::Protocol { .. } => &self.tally.protocol,
+            No::Token | No::NodeToken => &self.tally.token,
+            No::Full | No::HostFull | No::TooOften => &self.tally.full,
+            No::Late | No::Unreadable(_) => &self.tally.silent,
+            No::Work(_) => &self.tally.work,
+        };
+        count(counter, 1);
+        // A host that is refused all the time does not fill the log.
+        if self.guests.may_log(remote) {
+            tracing::warn!(%remote, why = %no, "refused at the door");
+        }
+    }
+
+    /// Somebody who was in is put out.
+    fn put_out(&self, remote: SocketAddr, client: ClientId, why: &str) {
+        count(&self.tally.put_out, 1);
+        let ClientId { host, connection } = client;
+        tracing::warn!(%remote, host, connection, why, "put out");
+    }
+
+    /// One letter, as bytes: to the gateway, if it is one and not one too many.
+    fn letter(&self, seat: &Seat, turnstile: &mut Turnstile, letter: &[u8]) -> Verdict {
+        let verdict = self.pass(turnstile, letter.len());
+        if verdict != Verdict::Take {
+            return verdict;
+        }
+        match ClientSays::read(letter) {
+            Ok(says) => {
+                (self.lobby.letter)(seat.client, says);
+                Verdict::Take
+            }
+            Err(_) => self.garbage(turnstile),
+        }
+    }
+
+    /// So many bytes have come.
+    fn pass(&self, turnstile: &mut Turnstile, bytes: usize) -> Verdict {
+        count(&self.tally.letters_in, 1);
+        count(&self.tally.bytes_in, bytes as u64);
+        let verdict = turnstile.pass(Instant::now(), bytes);
+        if verdict != Verdict::Take {
+            count(&self.tally.excess, 1);
+        }
+        verdict
+    }
+
+    /// And they were nothing.
+    fn garbage(&self, turnstile: &mut Turnstile) -> Verdict {
+        count(&self.tally.garbage, 1);
+        turnstile.garbage()
+    }
+
+    /// A letter that was sent.
+    fn sent(&self, bytes: usize) {
+        count(&self.tally.letters_out, 1);
+        count(&self.tally.bytes_out, bytes as u64);
+    }
+}
+
+/// A door that is open until it is dropped.
+pub struct Door {
+    house: Arc<House>,
+    runtime: Option<Runtime>,
+    endpoint: quinn::Endpoint,
+    quic: SocketAddr,
+    web: Option<SocketAddr>,
+}
+
+/// Threads of a door: letters are encrypted and decrypted on them.
+const THREADS: usize = 2;
+
+/// Who is in is told that the door closes; nobody waits longer for that.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+impl Door {
+    /// Opens a door; whoever comes from now on is let in.
+    ///
+    /// # Errors
+    /// See [`DoorError`].
+    pub fn open(settings: DoorSettings, lobby: Lobby) -> Result<Door, DoorError> {
+        let DoorSettings { quic, web, token, node_token, certificates, limits } = settings;
+        let tls = tls::Tls::new(certificates.as_deref())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("door")
+            .enable_all()
+            .build()
+            .map_err(DoorError::Threads)?;
+        let house = Arc::new(House {
+            token,
+            node_token,
+            node_certificates: certificates.is_some(),
+            limits,
+            lobby,
+            guests: Arc::new(Guests::new(limits)),
+            tally: Tally::default(),
+            opened: Instant::now(),
+            runtime: runtime.handle().clone(),
+        });
+        let inside = runtime.enter();
+        let listen = |address| move |error| DoorError::Listen { address, error };
+        let endpoint = quic::listen(quic, &tls, &limits)?;
+        let quic = endpoint.local_addr().map_err(listen(quic))?;
+        runtime.spawn(quic::serve(house.clone(), endpoint.clone()));
+        let web = match web {
+            Some(address) => {
+                let listener = web::listen(address).map_err(listen(address))?;
+                let address = listener.local_addr().map_err(listen(address))?;
+                runtime.spawn(web::serve(house.clone(), listener, tls.web));
+                Some(address)
+            }
+            None => None,
+        };
+        drop(inside);
+        Ok(Door { house, runtime: Some(runtime), endpoint, quic, web })
+    }
+
+    /// Tells a client something. Never waits: who is slow loses, and the newest wins.
+    pub fn send(&self, client: ClientId, says: &GatewaySays) {
+        let Some(guest) = self.house.guests.get(client) else { return };
+        match &guest.outlet {
+            Outlet::Datagrams(outlet) => outlet.send(&self.house, says),
+            Outlet::Mailbox(mailbox) => count(&self.house.tally.lost, mailbox.put(says.clone())),
+        }
+        if let GatewaySays::Kicked { reason, .. } = says {
+            let why = format!("kicked by the gateway: {reason:?}");
+            self.house.put_out(guest.remote, client, &why);
+            if let Outlet::Datagrams(outlet) = &guest.outlet {
+                outlet.close_soon(&self.house, why);
+            }
+        }
+    }
+
+    /// Where QUIC is spoken.
+    #[must_use]
+    pub fn quic_address(&self) -> SocketAddr {
+        self.quic
+    }
+
+    /// Where HTTP is spoken, if it is.
+    #[must_use]
+    pub fn web_address(&self) -> Option<SocketAddr> {
+        self.web
+    }
+
+    /// How often things happened.
+    #[must_use]
+    pub fn counters(&self) -> DoorCounters {
+        let tally = &self.house.tally;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (waiting, connections) = self.house.guests.numbers();
+        DoorCounters {
+            connections,
+            waiting,
+            refused: Refused {
+                protocol: read(&tally.protocol),
+                token: read(&tally.token),
+                full: read(&tally.full),
+                silent: read(&tally.silent),
+                work: read(&tally.work),
+            },
+            put_out: read(&tally.put_out),
+            letters_in: read(&tally.letters_in),
+            bytes_in: read(&tally.bytes_in),
+            letters_out: read(&tally.letters_out),
+            bytes_out: read(&tally.bytes_out),
+            excess: read(&tally.excess),
+            garbage: read(&tally.garbage),
+            lost: read(&tally.lost),
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.endpoint.close(quic::CLOSING, b"the door closes");
+        let Some(runtime) = self.runtime.take() else { return };
+        let endpoint = self.endpoint.clone();
+        // On a thread of its own, for a runtime must not end inside another one.
+        let end = std::thread::spawn(move || {
+            let _ = runtime
+                .block_on(async { tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await });
+            runtime.shutdown_background();
+        });
+        // That it panicked would have been said.
+        let _ = end.join();
+    }
+}

@@ -1,0 +1,221 @@
+//! Who is here, and how many from where.
+
+use super::mailbox::Mailbox;
+use super::quic::Datagrams;
+use super::turnstile::Bucket;
+use super::{DoorLimits, No};
+use jostle_proto::{Allowance, ClientId};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Instant;
+
+/// Hosts that are remembered; those of whom nobody is here and nothing is owed are forgotten.
+const HOSTS_MAX: usize = 4096;
+
+/// Lines in the log about one host.
+const LINES: Allowance = Allowance { per_second: 2, most: 20 };
+
+/// The way to somebody who is in.
+pub(super) enum Outlet {
+    /// Over QUIC.
+    Datagrams(Datagrams),
+    /// To the task of a WebSocket.
+    Mailbox(Arc<Mailbox>),
+}
+
+/// Somebody who is in.
+pub(super) struct Guest {
+    pub(super) remote: SocketAddr,
+    pub(super) outlet: Outlet,
+}
+
+struct Host {
+    waiting: usize,
+    guests: usize,
+    knocks: Bucket,
+    requests: Bucket,
+    lines: Bucket,
+}
+
+struct Book {
+    hosts: HashMap<u32, Host>,
+    waiting: usize,
+    guests: usize,
+    /// Numbers connections.
+    next: u32,
+}
+
+/// Everybody at the door and behind it.
+pub(super) struct Guests {
+    limits: DoorLimits,
+    book: Mutex<Book>,
+    here: RwLock<HashMap<ClientId, Arc<Guest>>>,
+    /// Nobody outside knows which addresses share a number.
+    salt: RandomState,
+}
+
+/// A connection that was not let in yet: gives back its place when dropped.
+pub(super) struct Waiting {
+    guests: Arc<Guests>,
+    host: u32,
+}
+
+/// A connection that is in: gives back its place when dropped.
+pub(super) struct Seat {
+    guests: Arc<Guests>,
+    pub(super) client: ClientId,
+}
+
+impl Guests {
+    pub(super) fn new(limits: DoorLimits) -> Guests {
+        let book = Book { hosts: HashMap::new(), waiting: 0, guests: 0, next: 0 };
+        Guests {
+            limits,
+            book: Mutex::new(book),
+            here: RwLock::new(HashMap::new()),
+            salt: RandomState::new(),
+        }
+    }
+
+    /// The number of a host. Of an IPv6 address the first half: the second one can be chosen.
+    pub(super) fn host(&self, address: SocketAddr) -> u32 {
+        match address.ip().to_canonical() {
+            IpAddr::V4(address) => address.to_bits(),
+            IpAddr::V6(address) => self.salt.hash_one((address.to_bits() >> 64) as u64) as u32,
+        }
+    }
+
+    /// Nothing is left half done when a thread panics here.
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody has come.
+    pub(super) fn wait(self: &Arc<Self>, address: SocketAddr) -> Result<Waiting, No> {
+        let host = self.host(address);
+        let mut book = self.book();
+        if book.waiting >= self.limits.waiting {
+            return Err(No::Full);
+        }
+        let known = book.host(host, &self.limits).ok_or(No::Full)?;
+        if known.waiting >= self.limits.host_waiting {
+            return Err(No::HostFull);
+        }
+        known.waiting += 1;
+        book.waiting += 1;
+        Ok(Waiting { guests: self.clone(), host })
+    }
+
+    /// Somebody has said what it wants: may its host do that now?
+    pub(super) fn knock(&self, address: SocketAddr) -> Result<(), No> {
+        let host = self.host(address);
+        let now = Instant::now();
+        let mut book = self.book();
+        let known = book.host(host, &self.limits).ok_or(No::Full)?;
+        if known.knocks.take(now, 1) { Ok(()) } else { Err(No::TooOften) }
+    }
+
+    /// May its host ask for a page now?
+    pub(super) fn request(&self, address: SocketAddr) -> bool {
+        let host = self.host(address);
+        let mut book = self.book();
+        let known = book.host(host, &self.limits);
+        known.is_some_and(|known| known.requests.take(Instant::now(), 1))
+    }
+
+    /// May there be a line in the log about its host?
+    pub(super) fn may_log(&self, address: SocketAddr) -> bool {
+        let host = self.host(address);
+        let mut book = self.book();
+        let known = book.host(host, &self.limits);
+        known.is_some_and(|known| known.lines.take(Instant::now(), 1))
+    }
+
+    /// Somebody is let in, and can be reached.
+    pub(super) fn seat(self: &Arc<Self>, remote: SocketAddr, outlet: Outlet) -> Result<Seat, No> {
+        let host = self.host(remote);
+        let mut book = self.book();
+        if book.guests >= self.limits.connections {
+            return Err(No::Full);
+        }
+        let known = book.host(host, &self.limits).ok_or(No::Full)?;
+        if known.guests >= self.limits.host_connections {
+            return Err(No::HostFull);
+        }
+        known.guests += 1;
+        book.guests += 1;
+        let mut here = self.here.write().unwrap_or_else(PoisonError::into_inner);
+        let client = loop {
+            book.next = book.next.wrapping_add(1);
+            let client = ClientId { host, connection: book.next };
+            if !here.contains_key(&client) {
+                break client;
+            }
+        };
+        here.insert(client, Arc::new(Guest { remote, outlet }));
+        Ok(Seat { guests: self.clone(), client })
+    }
+
+    pub(super) fn get(&self, client: ClientId) -> Option<Arc<Guest>> {
+        self.here.read().unwrap_or_else(PoisonError::into_inner).get(&client).cloned()
+    }
+
+    /// How many wait, and how many are in.
+    pub(super) fn numbers(&self) -> (u64, u64) {
+        let book = self.book();
+        (book.waiting as u64, book.guests as u64)
+    }
+}
+
+impl Book {
+    fn host(&mut self, host: u32, limits: &DoorLimits) -> Option<&mut Host> {
+        let now = Instant::now();
+        if self.hosts.len() >= HOSTS_MAX && !self.hosts.contains_key(&host) {
+            self.hosts.retain(|_, known| known.matters(now));
+            if self.hosts.len() >= HOSTS_MAX {
+                return None;
+            }
+        }
+        Some(self.hosts.entry(host).or_insert_with(|| Host {
+            waiting: 0,
+            guests: 0,
+            knocks: Bucket::full(now, limits.knocks),
+            requests: Bucket::full(now, limits.requests),
+            lines: Bucket::full(now, LINES),
+        }))
+    }
+}
+
+impl Host {
+    fn matters(&mut self, now: Instant) -> bool {
+        self.waiting > 0
+            || self.guests > 0
+            || !self.knocks.is_full(now)
+            || !self.requests.is_full(now)
+            || !self.lines.is_full(now)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut book = self.guests.book();
+        book.waiting -= 1;
+        if let Some(host) = book.hosts.get_mut(&self.host) {
+            host.waiting -= 1;
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut book = self.guests.book();
+        book.guests -= 1;
+        if let Some(host) = book.hosts.get_mut(&self.client.host) {
+            host.guests -= 1;
+        }
+        let mut here = self.guests.here.write().unwrap_or_else(PoisonError::into_inner);
+        here.remove(&self.client);
+    }
+}

@@ -1,0 +1,112 @@
+//! The door's certificate, and whose certificates it looks at.
+
+use super::{DoorError, Proof};
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::WebPkiClientVerifier;
+use std::fmt::Display;
+use std::path::Path;
+use std::sync::Arc;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// What is spoken over QUIC.
+pub(crate) const ALPN: &[u8] = b"jostle/1";
+
+/// The name in the certificates of nodes.
+const NODE: &str = "node";
+
+/// What the two sides of a door need to encrypt.
+pub(super) struct Tls {
+    pub(super) quic: Arc<rustls::ServerConfig>,
+    /// None if what is said there is not encrypted.
+    pub(super) web: Option<Arc<rustls::ServerConfig>>,
+}
+
+struct Identity {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    /// Who may say who others are.
+    authorities: Option<Arc<RootCertStore>>,
+}
+
+fn wrong(place: &Path, why: &dyn Display) -> DoorError {
+    DoorError::Certificate { place: place.display().to_string(), why: why.to_string() }
+}
+
+impl Tls {
+    /// From a directory of certificates, or with one made up on the spot.
+    pub(super) fn new(directory: Option<&Path>) -> Result<Tls, DoorError> {
+        let place = directory.unwrap_or(Path::new("memory"));
+        let identity = match directory {
+            Some(directory) => read(directory)?,
+            None => made_up().map_err(|error| wrong(place, &error))?,
+        };
+        let encrypted_web = identity.authorities.is_some();
+        let configure = |protocol: &[u8]| {
+            configuration(&identity, protocol).map_err(|error| wrong(place, &error))
+        };
+        let web = if encrypted_web { Some(configure(b"http/1.1")?) } else { None };
+        Ok(Tls { quic: configure(ALPN)?, web })
+    }
+}
+
+fn configuration(
+    identity: &Identity,
+    protocol: &[u8],
+) -> Result<Arc<rustls::ServerConfig>, Box<dyn std::error::Error>> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ServerConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS13])?;
+    let builder = match &identity.authorities {
+        // Nodes show one, clients need not.
+        Some(roots) => builder.with_client_cert_verifier(
+            WebPkiClientVerifier::builder_with_provider(roots.clone(), provider)
+                .allow_unauthenticated()
+                .build()?,
+        ),
+        None => builder.with_no_client_auth(),
+    };
+    let mut config = builder.with_single_cert(identity.chain.clone(), identity.key.clone_key())?;
+    config.alpn_protocols = vec![protocol.to_vec()];
+    Ok(Arc::new(config))
+}
+
+fn read(directory: &Path) -> Result<Identity, DoorError> {
+    let (pem, key, ca) =
+        (directory.join("door.pem"), directory.join("door.key"), directory.join("ca.pem"));
+    let chain = certificates(&pem)?;
+    let key = PrivateKeyDer::from_pem_file(&key).map_err(|error| wrong(&key, &error))?;
+    let mut roots = RootCertStore::empty();
+    for authority in certificates(&ca)? {
+        roots.add(authority).map_err(|error| wrong(&ca, &error))?;
+    }
+    Ok(Identity { chain, key, authorities: Some(Arc::new(roots)) })
+}
+
+fn certificates(pem: &Path) -> Result<Vec<CertificateDer<'static>>, DoorError> {
+    let all = CertificateDer::pem_file_iter(pem).map_err(|error| wrong(pem, &error))?;
+    let all: Vec<CertificateDer<'static>> =
+        all.collect::<Result<_, _>>().map_err(|error| wrong(pem, &error))?;
+    if all.is_empty() { Err(wrong(pem, &"there is no certificate in it")) } else { Ok(all) }
+}
+
+fn made_up() -> Result<Identity, rcgen::Error> {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_string()])?;
+    let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
+    Ok(Identity { chain: vec![made.cert.der().clone()], key: key.into(), authorities: None })
+}
+
+/// Who is this, by the certificate that was shown and found genuine?
+pub(super) fn proof(connection: &quinn::Connection) -> Proof {
+    let identity = connection.peer_identity();
+    let chain = identity.and_then(|any| any.downcast::<Vec<CertificateDer<'static>>>().ok());
+    let name = chain.and_then(|chain| common_name(chain.first()?));
+    if name.as_deref() == Some(NODE) { Proof::NodeCertificate } else { Proof::Nothing }
+}
+
+fn common_name(certificate: &CertificateDer<'_>) -> Option<String> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    let name = certificate.subject().iter_common_name().next()?.as_str().ok()?;
+    Some(name.to_string())
+}

@@ -1,0 +1,237 @@
+//! The door for browsers and small tools: pages over HTTP, and where WebSockets begin.
+//!
+//! Connections are taken here and not by a framework, because there is a limit to how many wait
+//! and for how long.
+
+use super::guests::Waiting;
+use super::{House, No, json, web_letters};
+use crate::charter::{Knock, PROTOCOL, Purpose};
+use axum::body::Body;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{Extension, Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Router, http};
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use jostle_proto::Content;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+/// A message on a WebSocket, at most.
+const MESSAGE_MAX: usize = 4 << 10;
+
+/// What a machine holds for a reader who is slow: little, for a newer glimpse is better.
+const SEND_BUFFER: u32 = 128 << 10;
+
+/// Connections that the machine holds until they are taken.
+const BACKLOG: u32 = 1024;
+
+/// An HTTP connection ends after this, whatever it does. A WebSocket is none any more.
+const LIFE: Duration = Duration::from_secs(60);
+
+/// After something went wrong with the socket itself.
+const PAUSE: Duration = Duration::from_millis(50);
+
+const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Jostle</title>\
+<h1>A shared world of Jostle</h1>\
+<p>Exact collision detection for worlds that many machines compute together. \
+This is one of its doors.</p>\
+<ul><li><a href=\"/status\">status</a>: how the world is (needs the token, if there is one)</li>\
+<li><a href=\"/metrics\">metrics</a>: counters for Prometheus</li>\
+<li>/ws: letters as frames; /ws?format=json: for small tools</li></ul></html>\n";
+
+/// Who has a connection, for those who answer on it.
+#[derive(Clone)]
+pub(super) struct Visitor {
+    pub(super) remote: SocketAddr,
+    /// A place among those who wait, while somebody holds it.
+    pub(super) waiting: Arc<Waiting>,
+}
+
+/// Opens the socket.
+pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Lets in who comes, for as long as there is a door.
+pub(super) async fn serve(
+    house: Arc<House>,
+    listener: TcpListener,
+    tls: Option<Arc<rustls::ServerConfig>>,
+) {
+    let router = router(house.clone());
+    let tls = tls.map(TlsAcceptor::from);
+    loop {
+        let Ok((stream, remote)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        match house.guests.wait(remote) {
+            Ok(waiting) => {
+                let visitor = Visitor { remote, waiting: Arc::new(waiting) };
+                tokio::spawn(connection(
+                    house.clone(),
+                    router.clone(),
+                    (stream, tls.clone()),
+                    visitor,
+                ));
+            }
+            Err(no) => house.refused(remote, &no),
+        }
+    }
+}
+
+async fn connection(
+    house: Arc<House>,
+    router: Router,
+    (stream, tls): (TcpStream, Option<TlsAcceptor>),
+    visitor: Visitor,
+) {
+    // A letter is not held back until there are more.
+    let _ = stream.set_nodelay(true);
+    match tls {
+        None => requests(house, router, stream, visitor).await,
+        Some(tls) => match timeout(house.limits.handshake, tls.accept(stream)).await {
+            Ok(Ok(stream)) => requests(house, router, stream, visitor).await,
+            Ok(Err(error)) => {
+                house.refused(visitor.remote, &No::Unreadable(format!("no handshake: {error}")));
+            }
+            Err(_) => house.refused(visitor.remote, &No::Late),
+        },
+    }
+}
+
+async fn requests<Stream>(house: Arc<House>, router: Router, stream: Stream, visitor: Visitor)
+where
+    Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let remote = visitor.remote;
+    let handshake = house.limits.handshake;
+    let answer = {
+        let house = house.clone();
+        service_fn(move |mut request: http::Request<Incoming>| {
+            request.extensions_mut().insert(visitor.clone());
+            let (router, allowed) = (router.clone(), house.guests.request(remote));
+            async move {
+                if !allowed {
+                    return Ok(StatusCode::TOO_MANY_REQUESTS.into_response());
+                }
+                let answer: Result<Response, Infallible> =
+                    router.oneshot(request.map(Body::new)).await;
+                answer
+            }
+        })
+    };
+    let served = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(handshake)
+        .max_buf_size(16 << 10)
+        .serve_connection(TokioIo::new(stream), answer)
+        .with_upgrades();
+    match timeout(LIFE, served).await {
+        Ok(Err(error)) if error.is_timeout() => house.refused(remote, &No::Late),
+        Ok(Err(error)) if error.is_parse() => {
+            house.refused(remote, &No::Unreadable(format!("not HTTP: {error}")));
+        }
+        // The other side went away, or all is said.
+        Ok(_) | Err(_) => {}
+    }
+}
+
+fn router(house: Arc<House>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/metrics", get(metrics))
+        .route("/status", get(status))
+        .route("/form/{name}", get(form))
+        .route("/ws", get(letters))
+        .with_state(house)
+}
+
+async fn page() -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE).into_response()
+}
+
+async fn metrics(State(house): State<Arc<House>>) -> Response {
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], (house.lobby.metrics)()).into_response()
+}
+
+async fn status(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    Query(asked): Query<HashMap<String, String>>,
+    headers: HeaderMap,
+) -> Response {
+    let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
+    let token = bearer.or(asked.get("token").map(String::as_str)).unwrap_or_default().to_string();
+    let knock = Knock { protocol: PROTOCOL, token, purpose: Purpose::Status };
+    match house.judge(&knock, super::Proof::Nothing) {
+        Ok(()) => {
+            ([(header::CONTENT_TYPE, "application/json")], (house.lobby.status)()).into_response()
+        }
+        Err(no) => {
+            house.refused(visitor.remote, &no);
+            (StatusCode::UNAUTHORIZED, format!("{no}\n")).into_response()
+        }
+    }
+}
+
+/// Bytes by their content: they can never be others.
+async fn form(State(house): State<Arc<House>>, Path(name): Path<String>) -> Response {
+    let content = name.split_once('-').and_then(|(sum, length)| {
+        let read = |text: &str| u64::from_str_radix(text, 16).ok();
+        Some(Content { sum: read(sum)?, length: read(length)? })
+    });
+    match content.and_then(|content| house.lobby.contents.get(content)).cloned() {
+        Some(bytes) => {
+            let kind = (header::CONTENT_TYPE, "application/octet-stream");
+            let keep = (header::CACHE_CONTROL, "public, max-age=31536000, immutable");
+            ([kind, keep], Bytes::from_owner(bytes)).into_response()
+        }
+        None => (StatusCode::NOT_FOUND, "there is no such content here\n").into_response(),
+    }
+}
+
+/// The name of a content in an address.
+pub(super) fn content_name(content: Content) -> String {
+    format!("{:016x}-{:x}", content.sum, content.length)
+}
+
+async fn letters(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    Query(asked): Query<HashMap<String, String>>,
+    request: Request,
+) -> Response {
+    use axum::extract::FromRequest;
+    let upgrade = match WebSocketUpgrade::from_request(request, &()).await {
+        Ok(upgrade) => upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX),
+        Err(rejection) => return rejection.into_response(),
+    };
+    match asked.get("format").map(String::as_str) {
+        None | Some("binary") => {
+            upgrade.on_upgrade(move |socket| web_letters::talk(house, socket, visitor))
+        }
+        Some("json") => upgrade.on_upgrade(move |socket| json::talk(house, socket, visitor)),
+        Some(_) => (StatusCode::BAD_REQUEST, "format is binary or json\n").into_response(),
+    }
+}

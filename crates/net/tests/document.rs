@@ -1,0 +1,169 @@
+//! docs/client-protocol.md says what the code does: every block of hex in it is what is written.
+
+use jostle_net::charter::{Answer, Charter, Knock, Operation, PROTOCOL, Purpose};
+use jostle_proto::client::{
+    ContactChange, Credential, Glimpse, Hello, Limits, Reason, Refusal, Report, Welcome,
+};
+use jostle_proto::wire::{Snapshot, light};
+use jostle_proto::{
+    Block, Class, ClientSays, Content, Form, GatewaySays, Object, ObjectId, ShapeId, State, Tick,
+    Want,
+};
+use std::collections::BTreeMap;
+
+const DOCUMENT: &str = include_str!("../../../docs/client-protocol.md");
+
+/// The blocks that begin with ```hex and a name.
+fn blocks() -> BTreeMap<String, Vec<u8>> {
+    let mut blocks = BTreeMap::new();
+    let mut lines = DOCUMENT.lines();
+    while let Some(line) = lines.next() {
+        let Some(name) = line.strip_prefix("```hex ") else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let bytes = block.iter().flat_map(|line| {
+            // What stands behind a semicolon is for people.
+            line.split(';').next().unwrap_or_default().split_whitespace()
+        });
+        let bytes = bytes.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(blocks.insert(name.to_string(), bytes), None, "{name} occurs twice");
+    }
+    blocks
+}
+
+const AVATAR: ObjectId = ObjectId(1 << 63 | 1 << 28 | 1);
+
+fn credential() -> Credential {
+    Credential { avatar: AVATAR, since: Tick(300), seal: 0x0123_4567_89ab_cdef }
+}
+
+fn want() -> Want {
+    Want { avatar: AVATAR, number: 65537, velocity: [256, 0, -128], spin: [0, 402, 0] }
+}
+
+fn avatar() -> Object {
+    let state = State { position: [4096, -2048, 0], velocity: [256, 0, -128], ..State::default() };
+    Object { id: AVATAR, class: Class::Avatar, shape: ShapeId(0), state }
+}
+
+fn near() -> Vec<u8> {
+    let wall = Object {
+        id: ObjectId(1),
+        class: Class::Immovable,
+        shape: ShapeId(1),
+        state: State { position: [16384, 0, 0], ..State::default() },
+    };
+    let mut near = Vec::new();
+    Snapshot::new(Tick(301), vec![wall, avatar()]).unwrap().encode(&mut near);
+    near
+}
+
+fn far() -> Vec<u8> {
+    let ball = State { position: [81920, 0, 1000], velocity: [5, -1000, 0], ..State::default() };
+    let mut far = Vec::new();
+    light::encode(avatar().state.position, &[(ObjectId(2), ball)], &mut far).unwrap();
+    far
+}
+
+fn parcel(bytes: Vec<u8>) -> Vec<u8> {
+    [(bytes.len() as u32).to_le_bytes().to_vec(), bytes].concat()
+}
+
+fn charter() -> Charter {
+    let content = Content { sum: 0x0123_4567_89ab_cdef, length: 1000 };
+    Charter {
+        protocol: PROTOCOL,
+        world: "hall".to_string(),
+        rate: 30,
+        operation: Operation::Synchronised,
+        extent: Block { min: [-409_600; 3], max: [409_600; 3] },
+        forms: vec![
+            Form { half: [1024; 3], content: None },
+            Form { half: [2048, 81920, 81920], content: Some(content) },
+        ],
+        avatar: ShapeId(0),
+        limits: Limits { speed: 2560, spin: 1536, change: 25600 },
+        gate: 0,
+    }
+}
+
+fn at_the_door() -> Vec<(&'static str, Vec<u8>)> {
+    let knock = |purpose| Knock { protocol: PROTOCOL, token: "sesame".to_string(), purpose };
+    let content = Content { sum: 0x0123_4567_89ab_cdef, length: 1000 };
+    let written = |answer: Answer| parcel(postcard::to_allocvec(&answer).unwrap());
+    vec![
+        ("knock-play", parcel(postcard::to_allocvec(&knock(Purpose::Play)).unwrap())),
+        ("knock-status", parcel(postcard::to_allocvec(&knock(Purpose::Status)).unwrap())),
+        ("answer-refused", written(Answer::Refused("no".to_string()))),
+        ("answer-charter", written(Answer::Charter(charter()))),
+        ("answer-status", written(Answer::Status("{}".to_string()))),
+        ("ask-content", parcel(postcard::to_allocvec(&content).unwrap())),
+        ("answer-content", written(Answer::Content(Some(vec![0xaa, 0xbb])))),
+        ("answer-no-content", written(Answer::Content(None))),
+    ]
+}
+
+fn letters() -> Vec<(&'static str, Vec<u8>)> {
+    let hello = |credential| ClientSays::Hello(Hello { credential, protocol: 1, attempt: 1 });
+    let report = |ack, want| ClientSays::Report(Report { attempt: 1, ack, want });
+    let limits = charter().limits;
+    let welcome = Welcome {
+        attempt: 1,
+        credential: credential(),
+        limits,
+        tick: Tick(300),
+        rate: 30,
+        after: 0,
+    };
+    let (a, b) = (ObjectId(1), AVATAR);
+    let glimpse = Glimpse {
+        attempt: 1,
+        tick: Tick(301),
+        dilation: 1000,
+        base: None,
+        near: near(),
+        far: far(),
+        kinds: vec![(Class::Dynamic, ShapeId(0))],
+        followed: 65537,
+        followed_at: Tick(300),
+        contacts: vec![ContactChange { number: 1, tick: Tick(301), a, b, begins: true }],
+    };
+    let client = |says: ClientSays| says.write().unwrap();
+    let gateway = |says: GatewaySays| says.write().unwrap();
+    vec![
+        ("hello-new", client(hello(None))),
+        ("hello-back", client(hello(Some(credential())))),
+        ("report", client(report(Some(Tick(301)), None))),
+        ("report-want", client(report(None, Some(want())))),
+        ("bye", client(ClientSays::Bye { attempt: 1 })),
+        ("welcome", gateway(GatewaySays::Welcome(welcome))),
+        ("refused", gateway(GatewaySays::Refused { attempt: 1, why: Refusal::Full })),
+        (
+            "correct",
+            gateway(GatewaySays::Correct { attempt: 1, want: want(), reason: Reason::Speed }),
+        ),
+        ("kicked", gateway(GatewaySays::Kicked { attempt: 1, reason: Reason::Flood })),
+        ("glimpse", gateway(GatewaySays::Glimpse(glimpse))),
+        ("near", near()),
+        ("far", far()),
+    ]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let lines = bytes
+        .chunks(24)
+        .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_block_of_hex_is_what_is_written() {
+    let mut blocks = blocks();
+    let mut wrong = Vec::new();
+    for (name, bytes) in at_the_door().into_iter().chain(letters()) {
+        if blocks.remove(name) != Some(bytes.clone()) {
+            wrong.push(format!("```hex {name}\n{}\n```", hex(&bytes)));
+        }
+    }
+    assert!(wrong.is_empty(), "should be\n{}", wrong.join("\n"));
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), Vec::<&String>::new(), "nobody checks these");
+}

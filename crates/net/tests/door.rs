@@ -1,0 +1,372 @@
+//! Clients of every kind come through a door into a world, move, see, touch, lose their line and
+//! come back.
+
+mod ground;
+#[path = "ground/web.rs"]
+mod web;
+
+use ground::{BALL, Ground, METRE, NODE_TOKEN, SCENERY, TOKEN, WALL, door_settings, until_true};
+use ground::{gateway_settings, until};
+use jostle_net::Secret;
+use jostle_net::client::{
+    ClientError, ClientOptions, Clients, Connection, Trust, ask_for_work, fetch_status,
+};
+use jostle_net::door::DoorSettings;
+use jostle_proto::{Content, ObjectId};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use web::{Binary, Tool};
+
+fn active(connection: &Connection) -> ObjectId {
+    assert!(connection.wait_until_active(Duration::from_secs(8)), "{:?}", connection.last_words());
+    connection.avatar().unwrap()
+}
+
+/// Where the world has it, along x, in metres.
+fn along(ground: &Ground, avatar: ObjectId) -> f64 {
+    ground.state(avatar).map_or(0.0, |state| f64::from(state.position[0]) / f64::from(METRE))
+}
+
+#[test]
+fn a_client_enters_moves_sees_and_touches() {
+    let ground = Ground::new();
+    let connection = Connection::open(ClientOptions::to(ground.quic())).unwrap();
+    assert_eq!(connection.charter().world, "ground");
+    let avatar = active(&connection);
+    until_true("all others", || {
+        let seen: Vec<ObjectId> = connection.others().iter().map(|other| other.id).collect();
+        seen.contains(&WALL) && seen.contains(&BALL)
+    });
+    assert_eq!(connection.contacts(), []);
+    connection.steer([8.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    let told = until("a contact", || connection.take_contacts().first().copied());
+    assert_eq!((told.a, told.b, told.begins), (WALL, avatar, true));
+    assert_eq!(connection.contacts(), [(WALL, avatar)]);
+    assert!(along(&ground, avatar) > 2.0 && connection.corrections() > 0);
+    connection.steer([-4.0, 0.0, 0.0], [0.0; 3]);
+    let ended = until("its end", || connection.take_contacts().first().copied());
+    assert!(!ended.begins);
+    until_true("the way back", || connection.own().is_some_and(|own| own.position[0] < 1.0));
+    let said = connection.statistics();
+    assert!(said.glimpses > 10 && said.letters_out > 10 && !said.answers.is_empty());
+    // Dropped, it says bye: the avatar is no more, and nobody waited for its silence.
+    drop(connection);
+    until_true("the end of the avatar", || ground.state(avatar).is_none());
+    assert_eq!(ground.door.counters().connections, 0);
+}
+
+/// Between a client and a door: a line that can be cut.
+struct Relay {
+    address: SocketAddr,
+    cut: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Relay {
+    fn to(door: SocketAddr) -> Relay {
+        let inside = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let outside = UdpSocket::bind("127.0.0.1:0").unwrap();
+        outside.connect(door).unwrap();
+        let address = inside.local_addr().unwrap();
+        let (cut, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let client = Arc::new(Mutex::new(None));
+        for towards_door in [true, false] {
+            let (inside, outside) = (inside.try_clone().unwrap(), outside.try_clone().unwrap());
+            let (cut, stop, client) = (cut.clone(), stop.clone(), client.clone());
+            let from = if towards_door { &inside } else { &outside };
+            from.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+            std::thread::spawn(move || {
+                let mut packet = [0; 4096];
+                while !stop.load(Ordering::Relaxed) {
+                    let from = if towards_door { &inside } else { &outside };
+                    let Ok((bytes, sender)) = from.recv_from(&mut packet) else { continue };
+                    if towards_door {
+                        *client.lock().unwrap() = Some(sender);
+                    }
+                    let known: Option<SocketAddr> = *client.lock().unwrap();
+                    if cut.load(Ordering::Relaxed) {
+                        continue;
+                    }
+                    if towards_door {
+                        let _ = outside.send(&packet[..bytes]);
+                    } else if let Some(client) = known {
+                        let _ = inside.send_to(&packet[..bytes], client);
+                    }
+                }
+            });
+        }
+        Relay { address, cut, stop }
+    }
+}
+
+#[test]
+fn a_line_that_breaks_is_replaced_and_the_avatar_is_the_same() {
+    let ground = Ground::new();
+    let relay = Relay::to(ground.quic());
+    let connection = Connection::open(ClientOptions::to(relay.address)).unwrap();
+    let avatar = active(&connection);
+    connection.steer([1.0, 0.0, 0.0], [0.0; 3]);
+    until_true("the first steps", || along(&ground, avatar) > 0.3);
+    relay.cut.store(true, Ordering::Relaxed);
+    until_true("that it is noticed", || !connection.is_active());
+    relay.cut.store(false, Ordering::Relaxed);
+    let before = along(&ground, avatar);
+    active(&connection);
+    assert_eq!(connection.avatar(), Some(avatar));
+    connection.steer([1.0, 0.0, 0.0], [0.0; 3]);
+    until_true("that it goes on", || along(&ground, avatar) > before + 0.3);
+}
+
+#[test]
+fn a_door_that_is_shut_is_tried_again_until_it_is_open() {
+    let ground = Ground::new();
+    let relay = Relay::to(ground.quic());
+    let connection = Connection::open(ClientOptions::to(relay.address)).unwrap();
+    let avatar = active(&connection);
+    // The door itself ends all lines of a flooder; here it simply goes.
+    relay.cut.store(true, Ordering::Relaxed);
+    until_true("a second line", || {
+        if connection.last_words().is_some() {
+            relay.cut.store(false, Ordering::Relaxed);
+        }
+        connection.statistics().lines >= 2 && connection.is_active()
+    });
+    assert_eq!(connection.avatar(), Some(avatar));
+    assert!(ground.gateway().resumed >= 1);
+}
+
+#[test]
+fn an_avatar_waits_for_who_has_its_credential() {
+    let ground = Ground::new();
+    let clients = Clients::new().unwrap();
+    let connection = clients.open(ClientOptions::to(ground.quic())).unwrap();
+    let avatar = active(&connection);
+    let credential = connection.leave();
+    assert_eq!(credential.map(|credential| credential.avatar), Some(avatar));
+    until_true("an empty door", || ground.door.counters().connections == 0);
+    let options = ClientOptions { credential, ..ClientOptions::to(ground.quic()) };
+    let back = clients.open(options.clone()).unwrap();
+    assert_eq!(active(&back), avatar);
+    // Whoever comes with the same credential later has it, and the first does not fight for it.
+    let third = clients.open(options).unwrap();
+    assert_eq!(active(&third), avatar);
+    until_true("that the first gives up", || {
+        back.last_words().is_some_and(|words| words.contains("same credential"))
+    });
+    assert!(third.is_active());
+}
+
+#[test]
+fn many_clients_of_one_program_see_each_other() {
+    let ground = Ground::new();
+    let clients = Clients::new().unwrap();
+    let all: Vec<Connection> =
+        (0..20).map(|_| clients.open(ClientOptions::to(ground.quic())).unwrap()).collect();
+    let avatars: Vec<ObjectId> = all.iter().map(active).collect();
+    until_true("that everybody sees everybody", || {
+        all.iter().all(|connection| {
+            let seen: Vec<ObjectId> = connection.others().iter().map(|other| other.id).collect();
+            let own = connection.avatar();
+            avatars.iter().all(|avatar| Some(*avatar) == own || seen.contains(avatar))
+        })
+    });
+    assert_eq!(ground.door.counters().connections, 20);
+    let before: Vec<_> = all.iter().map(Connection::statistics).collect();
+    std::thread::sleep(Duration::from_secs(1));
+    let after: Vec<_> = all.iter().map(Connection::statistics).collect();
+    let sum = |part: fn(&jostle_net::client::Statistics) -> u64| {
+        let all = before.iter().zip(&after).map(|(before, after)| part(after) - part(before));
+        all.sum::<u64>() as f64 / 20.0
+    };
+    println!(
+        "per client and second: {:.0} glimpses; letters in {:.0} B, out {:.0} B; packets in \
+         {:.0} B, out {:.0} B",
+        sum(|s| s.glimpses),
+        sum(|s| s.bytes_in),
+        sum(|s| s.bytes_out),
+        sum(|s| s.wire_in),
+        sum(|s| s.wire_out),
+    );
+}
+
+#[test]
+fn frames_over_a_websocket_do_the_same() {
+    let ground = Ground::new();
+    let mut client = Binary::open(&ground, "", None);
+    client.until("a welcome", |client| client.client.is_active());
+    let avatar = client.client.avatar().unwrap();
+    client.client.steer(client.now(), [2048, 0, 0], [0; 3]);
+    client.until("a contact", |client| client.client.contacts().count() > 0);
+    assert_eq!(client.client.contacts().collect::<Vec<_>>(), [(WALL, avatar)]);
+    let now = client.now();
+    assert!(client.client.others(now).iter().any(|other| other.id == WALL));
+    let credential = client.client.credential();
+    drop(client);
+    let mut again = Binary::open(&ground, "", credential);
+    again.until("a welcome back", |client| client.client.is_active() && client.glimpses > 3);
+    assert_eq!(again.client.avatar(), Some(avatar));
+    assert!(along(&ground, avatar) > 2.0);
+}
+
+#[test]
+fn a_small_tool_in_json_does_the_same() {
+    let ground = Ground::guarded();
+    let hello = json!({"type": "hello", "token": TOKEN, "credential": null, "rate": 20});
+    let mut tool = Tool::open(&ground, &hello);
+    let welcome = tool.until_type("welcome");
+    assert_eq!(welcome["world"], "ground");
+    assert_eq!(welcome["ticks_per_second"], 30);
+    assert_eq!(welcome["limits"]["speed"], 10.0);
+    let avatar = welcome["avatar"].as_str().unwrap().to_string();
+    let first = tool.until("others", |value| {
+        value["others"].as_array().is_some_and(|others| others.len() >= 2)
+    });
+    let wall = first["others"].as_array().unwrap().iter().find(|other| other["id"] == "1").unwrap();
+    assert_eq!(wall["position"], json!([4.0, 0.0, 0.0]));
+    assert_eq!(wall["class"], "immovable");
+    assert_eq!(wall["velocity"], json!([0.0, 0.0, 0.0]));
+    tool.say(&json!({"type": "steer", "velocity": [8.0, 0.0, 0.0], "spin": [0.0, 1.0, 0.0]}));
+    let contact = tool.until_type("contact");
+    assert_eq!((&contact["a"], &contact["b"]), (&json!("1"), &json!(avatar)));
+    assert_eq!(contact["begins"], true);
+    let there = tool.until("the wall", |value| {
+        value["contacts"] == json!([["1", avatar]])
+            && value["own"]["position"][0].as_f64().is_some_and(|x| x > 2.5)
+    });
+    assert_eq!(there["own"]["rotation"].as_array().unwrap().len(), 4);
+    println!("JSON at 20 Hz with 2 others: {} B per message", tool.bytes / tool.messages);
+    drop(tool);
+    let hello = json!({"type": "hello", "token": TOKEN, "credential": welcome["credential"]});
+    let mut again = Tool::open(&ground, &hello);
+    assert_eq!(again.until_type("welcome")["avatar"], json!(avatar));
+    again.say(&json!({"type": "bye"}));
+    let avatar = ObjectId(avatar.parse().unwrap());
+    until_true("the end of the avatar", || ground.state(avatar).is_none());
+}
+
+#[test]
+fn pages_say_how_the_world_is_to_who_may_know() {
+    let ground = Ground::guarded();
+    assert!(ground.get("/", "").contains("A shared world of Jostle"));
+    assert!(ground.get("/metrics", "").ends_with("jostle_up 1\n"));
+    assert!(ground.get("/status", "").starts_with("HTTP/1.1 401"));
+    assert!(ground.get("/status?token=wrong", "").starts_with("HTTP/1.1 401"));
+    let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
+    assert!(ground.get("/status", &bearer).ends_with("{\"well\":true}"));
+    assert!(ground.get("/status?token=open%20sesame", "").ends_with("{\"well\":true}"));
+    let Content { sum, length } = Content::of(SCENERY);
+    let form = ground.get(&format!("/form/{sum:016x}-{length:x}"), "");
+    assert!(form.contains("immutable") && form.ends_with("the immovable things"), "{form}");
+    assert!(ground.get("/form/0123-4", "").starts_with("HTTP/1.1 404"));
+    assert!(ground.get("/form/nothing", "").starts_with("HTTP/1.1 404"));
+    assert!(ground.get("/ws", "").starts_with("HTTP/1.1 4"));
+    assert!(ground.get("/elsewhere", "").starts_with("HTTP/1.1 404"));
+    let token = Secret::new(TOKEN);
+    let status = fetch_status(ground.quic(), Some(&token), &Trust::Anyone).unwrap();
+    assert_eq!(status, "{\"well\":true}");
+    let refused = fetch_status(ground.quic(), None, &Trust::Anyone);
+    assert!(matches!(refused, Err(ClientError::Refused { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_node_is_given_work_charter_and_contents() {
+    let ground = Ground::guarded();
+    let token = Secret::new(NODE_TOKEN);
+    let work =
+        |token: Option<&Secret>, name| ask_for_work(ground.quic(), token, &Trust::Anyone, name, 2);
+    let (charter, place, library) = work(Some(&token), 5).unwrap();
+    assert_eq!((charter.world.as_str(), place.node, place.follower), ("ground", 7, 2));
+    assert_eq!(library.get(place.scenery).map(|bytes| &bytes[..]), Some(SCENERY));
+    assert_eq!(library.forms(), charter.forms);
+    let refused = |token, name| match work(token, name) {
+        Err(ClientError::Refused { why, .. }) => why,
+        other => panic!("{:?}", other.map(|(charter, ..)| charter)),
+    };
+    assert!(refused(Some(&token), 0).contains("called 0"));
+    assert!(refused(None, 5).contains("only nodes"));
+    assert!(refused(Some(&Secret::new(TOKEN)), 5).contains("only nodes"));
+}
+
+/// A directory with certificates, as an operator would have them.
+fn certificates(name: &str) -> PathBuf {
+    use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    let write = |file: &str, text: String| std::fs::write(directory.join(file), text).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    write("ca.pem", params.self_signed(&key).unwrap().pem());
+    let issuer = Issuer::new(params, key);
+    for role in ["door", "node", "client"] {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_string()]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, role);
+        write(&format!("{role}.pem"), params.signed_by(&key, &issuer).unwrap().pem());
+        write(&format!("{role}.key"), key.serialize_pem());
+    }
+    directory
+}
+
+#[test]
+fn with_certificates_only_nodes_work_and_strangers_are_not_believed() {
+    let ours = certificates("ours");
+    let theirs = certificates("theirs");
+    let settings = DoorSettings { certificates: Some(ours.clone()), ..door_settings() };
+    let ground = Ground::with(settings, gateway_settings());
+    let work = |trust: Trust| ask_for_work(ground.quic(), None, &trust, 5, 0).map(|(.., l)| l);
+    assert!(work(Trust::Node(ours.clone())).is_ok());
+    // A client's certificate is good for nothing but being a client.
+    let client = Path::new(env!("CARGO_TARGET_TMPDIR")).join("client-as-node");
+    std::fs::create_dir_all(&client).unwrap();
+    for (from, to) in [("ca.pem", "ca.pem"), ("client.pem", "node.pem"), ("client.key", "node.key")]
+    {
+        std::fs::copy(ours.join(from), client.join(to)).unwrap();
+    }
+    for refused in [Trust::Anyone, Trust::Ca(ours.join("ca.pem")), Trust::Node(client)] {
+        let result = work(refused.clone());
+        assert!(matches!(result, Err(ClientError::Refused { .. })), "{refused:?}");
+    }
+    // Of another authority: not even a connection, in both directions.
+    let options = |trust| ClientOptions { trust, ..ClientOptions::to(ground.quic()) };
+    for stranger in [Trust::Node(theirs.clone()), Trust::Ca(theirs.join("ca.pem"))] {
+        let result = Connection::open(options(stranger.clone()));
+        assert!(matches!(result.err(), Some(ClientError::Unreachable { .. })), "{stranger:?}");
+    }
+    let connection = Connection::open(options(Trust::Ca(ours.join("ca.pem")))).unwrap();
+    active(&connection);
+    // The web side is encrypted as well.
+    assert!(!ground.get("/", "").contains("Jostle"));
+    assert!(encrypted_page(&ground, &ours.join("ca.pem")).contains("Jostle"));
+}
+
+fn encrypted_page(ground: &Ground, authority: &Path) -> String {
+    use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(authority).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("127.0.0.1").unwrap();
+    let tls = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
+    let tcp = TcpStream::connect(ground.web()).unwrap();
+    let mut stream = rustls::StreamOwned::new(tls, tcp);
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: door\r\nConnection: close\r\n\r\n").unwrap();
+    let mut page = String::new();
+    let _ = stream.read_to_string(&mut page);
+    page
+}
