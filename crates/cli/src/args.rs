@@ -4,6 +4,7 @@ use crate::input::parse_pose;
 use crate::lab::args::LabArgs;
 use crate::query::Query;
 use crate::scene::args::{CheckArgs, RunArgs};
+use crate::share::args::{BotsArgs, JudgeArgs, NodeArgs, ReplayArgs, ServeArgs, StatusArgs};
 use crate::sim::SimArgs;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
@@ -37,6 +38,21 @@ pub(crate) enum Command {
     /// A cluster that shares a world, under seeded faults: does it keep the rules?
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArgs),
+    /// A shared world: directory, first node and gateway in one process
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(Box<ServeArgs>),
+    /// One more machine for a shared world
+    #[command(after_help = NODE_EXAMPLES)]
+    Node(Box<NodeArgs>),
+    /// Clients that walk about in a shared world
+    #[command(after_help = BOTS_EXAMPLES)]
+    Bots(Box<BotsArgs>),
+    /// How a shared world is
+    Status(StatusArgs),
+    /// Computes a recorded world again: is every tick the same?
+    Replay(ReplayArgs),
+    /// What the processes of a world have said: did they keep the rules?
+    Judge(JudgeArgs),
     /// Experiments: what does it cost, and how does it grow?
     Lab(LabArgs),
 }
@@ -48,6 +64,23 @@ Examples:
   jostle pair cup.obj table.stl --poses path.txt --query within=0.01 --fail-on clearance
   jostle pair cup.obj table.stl --query toc --pose-a-end \"0 0 -1 0 0 0 1\"
   jostle pair cup.obj table.stl --query pairs --segments --json";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  jostle serve
+  jostle serve --generate balls,3000 --tick 60
+  jostle serve --scene scenes/car.wrl --store world
+  jostle serve --listen 0.0.0.0:7447 --tls certificates --token TOKEN";
+
+const NODE_EXAMPLES: &str = "\
+Examples:
+  jostle node --join 127.0.0.1:7447
+  jostle node --join 10.0.0.1:7447 --listen 10.0.0.2:0 --tls certificates";
+
+const BOTS_EXAMPLES: &str = "\
+Examples:
+  jostle bots --join 127.0.0.1:7447 --avatars 20
+  jostle bots --join 127.0.0.1:7447 --avatars 200 --motion crowd --seconds 30";
 
 const MESH_EXAMPLES: &str = "\
 Examples:

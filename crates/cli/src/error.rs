@@ -39,6 +39,8 @@ pub(crate) enum CliError {
     Send { step: u64, what: String },
     #[error("{nodes} nodes did not come together within 5 s of the world's time")]
     NotTogether { nodes: u32 },
+    #[error("{0}")]
+    Share(String),
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
     #[error(transparent)]

@@ -9,7 +9,7 @@ mod latency;
 mod plot;
 mod spheres;
 mod storey;
-mod table;
+pub(crate) mod table;
 mod ten_objects;
 
 use crate::error::CliError;

@@ -9,6 +9,9 @@
 //! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
 //! jostle check gearbox.wrl --clearance 0.002                     do the parts fit?
 //! jostle run room.wrl --steps 300                                what happens in there?
+//! jostle serve --generate solids,1000                            a world to share
+//! jostle node --join 127.0.0.1:7447                              on one more machine
+//! jostle bots --join 127.0.0.1:7447 --avatars 20                 with somebody in it
 //! jostle lab broad --preset peers --n 10000                      how fast, on this machine?
 //! ```
 //!
@@ -28,6 +31,7 @@ mod progress;
 mod query;
 mod run;
 mod scene;
+mod share;
 mod sim;
 mod summary;
 
@@ -46,6 +50,12 @@ fn main() -> ExitCode {
         Command::Check(check) => check::run(check, &mut out),
         Command::Run(scene) => run::run(scene, &mut out),
         Command::Sim(sim) => sim::run(sim, &mut out),
+        Command::Serve(serve) => share::serve(serve, &mut out),
+        Command::Node(node) => share::node(node, &mut out),
+        Command::Bots(bots) => share::bots(bots, &mut out),
+        Command::Status(status) => share::status(status, &mut out),
+        Command::Replay(replay) => share::replay(replay, &mut out),
+        Command::Judge(judge) => share::judge(judge, &mut out),
         Command::Lab(lab) => lab::run(lab, &mut out),
     };
     match done.and_then(|failed| out.flush().map(|()| failed).map_err(CliError::Output)) {

@@ -25,6 +25,8 @@ pub struct Charter {
     pub forms: Vec<Form>,
     /// The form of avatars.
     pub avatar: ShapeId,
+    /// Where avatars come in.
+    pub places: Block,
     /// What avatars may do.
     pub limits: Limits,
     /// The gateway at this door.
@@ -97,4 +99,6 @@ pub struct Place {
     pub plane: Vec<SocketAddr>,
     /// The immovable objects, as postcard writes a list of [`jostle_proto::Object`].
     pub scenery: Content,
+    /// The gateways' key, so that avatars can come back at any of them.
+    pub key: [u64; 2],
 }

@@ -6,16 +6,36 @@
 //! * [`plane`]: what carries frames between our own processes, and [`certificates`] for it;
 //! * [`charter`]: what newcomers are told at the door;
 //! * [`door`]: where clients come in, by QUIC and WebSocket;
-//! * [`client`]: the other side of it.
+//! * [`client`]: the other side of it;
+//! * [`Process`]: the roles of a process, each in a thread: [`serve`] begins a world, [`work`] adds
+//!   a machine to one;
+//! * [`recording`] and [`witness`]: what happened, to be played again and to be judged.
 //!
 //! Nothing here decides anything about the world.
 
+mod board;
 pub mod certificates;
 pub mod charter;
 pub mod client;
+mod clock;
 pub mod door;
+mod driver;
+mod keeper;
+mod links;
+mod machine;
+mod memory;
+mod name;
 mod parcel;
 pub mod plane;
+mod process;
+pub mod recording;
+mod records;
 pub mod secret;
+pub mod serve;
+pub mod witness;
+pub mod work;
 
+pub use clock::Clock;
+pub use process::{Process, StartError};
+pub use records::RecordError;
 pub use secret::Secret;

@@ -21,7 +21,7 @@ use crate::crowd::Crowd;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::{Held, Objects};
-use crate::input::GatewayId;
+use crate::input::{GatewayId, Source};
 use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
@@ -183,6 +183,14 @@ impl Node {
         let held = Held { mine, backup: Objects::new() };
         let settled = Settled { view: View::first(me), last: Arc::default(), held, pending: None };
         Node { settled: Some(settled), ..Node::new(me, shapes, timing) }
+    }
+
+    /// The same, of a world that has come this far and has heard this much: one that was stored.
+    #[must_use]
+    pub fn going_on(self, tick: Tick, heard: Vec<(Source, u64)>) -> Node {
+        let last = Arc::new(Commit { tick, heard, ..Commit::default() });
+        let settled = self.settled.map(|settled| Settled { last, ..settled });
+        Node { settled, ..self }
     }
 
     /// The same with a mistake in it, to try the referees.

@@ -6,11 +6,11 @@
 //! and are told.
 
 mod cluster;
+mod court;
 mod dice;
 mod faults;
 mod options;
 mod referee;
-mod court;
 pub mod scale;
 mod world;
 

@@ -6,7 +6,7 @@ use crate::run::Send;
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 use jostle_scene::geometry::Tolerance;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The scene, and how it is to be understood.
 #[derive(Debug, Args)]
@@ -35,6 +35,22 @@ pub(crate) struct SceneArgs {
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+impl SceneArgs {
+    /// A scene without any option.
+    pub(crate) fn plain(scene: &Path) -> SceneArgs {
+        SceneArgs {
+            scene: scene.into(),
+            unit: 1.0,
+            up: Up::Y,
+            tolerance: None,
+            solid: false,
+            standard_only: false,
+            hierarchies: None,
+            json: false,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,0 +1,100 @@
+//! Shared worlds over the network: `serve`, `node`, `bots`, `status`, `replay`, `judge`.
+
+pub(crate) mod args;
+mod bots;
+mod generate;
+mod judge;
+mod node;
+mod replay;
+mod serve;
+mod start;
+mod status;
+
+pub(crate) use bots::run as bots;
+pub(crate) use judge::run as judge;
+pub(crate) use node::run as node;
+pub(crate) use replay::run as replay;
+pub(crate) use serve::run as serve;
+pub(crate) use status::run as status;
+
+use crate::error::CliError;
+use args::GuardArgs;
+use jostle_net::client::Trust;
+use jostle_net::serve::Guards;
+use jostle_net::{Secret, certificates};
+use std::io::IsTerminal;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Readable lines on stderr; `JOSTLE_LOG` says how much.
+fn begin_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("JOSTLE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,jostle=info"));
+    let colour = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    let lines = lines.with_ansi(colour);
+    // Somebody has begun one already: that is as good.
+    let _begun = lines.with_env_filter(filter).try_init();
+}
+
+fn failed(error: impl std::fmt::Display) -> CliError {
+    CliError::Share(error.to_string())
+}
+
+/// An address with its name looked up.
+fn resolve(text: &str) -> Result<SocketAddr, CliError> {
+    let found = text.to_socket_addrs().map_err(|error| failed(format!("{text}: {error}")))?;
+    // Doors listen on one address; names like localhost mean the older kind most often.
+    let mut all: Vec<SocketAddr> = found.collect();
+    all.sort_by_key(SocketAddr::is_ipv6);
+    all.first().copied().ok_or_else(|| failed(format!("{text}: no address")))
+}
+
+impl GuardArgs {
+    fn guards(&self, names: &[String]) -> Result<Guards, CliError> {
+        if let Some(folder) = &self.tls {
+            certificates::make(folder, names).map_err(failed)?;
+        }
+        Ok(self.shown())
+    }
+
+    /// What it shows to others; nothing is made.
+    fn shown(&self) -> Guards {
+        Guards {
+            token: self.token.clone().map(Secret::new),
+            node_token: self.node_token.clone().map(Secret::new),
+            certificates: self.tls.clone(),
+        }
+    }
+
+    /// How a door is known to be the right one.
+    fn trust(&self, door: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
+        match &self.tls {
+            Some(folder) => Ok(Trust::Ca(certificates::authority(folder))),
+            None if door.ip().is_loopback() || insecure => Ok(Trust::Anyone),
+            None => Err(failed(format!(
+                "{door} is another machine: give the folder with its certificates (--tls), or say \
+                 --insecure to trust whoever answers there"
+            ))),
+        }
+    }
+}
+
+/// Becomes true when the user or the system ends the process.
+fn end_flag() -> Result<Arc<AtomicBool>, CliError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = flag.clone();
+    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).map_err(failed)?;
+    Ok(flag)
+}
+
+/// Waits for that.
+fn wait_for_end() -> Result<(), CliError> {
+    let flag = end_flag()?;
+    while !flag.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}

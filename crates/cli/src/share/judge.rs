@@ -1,0 +1,70 @@
+//! `jostle judge`: the referees of the simulator over what real processes have said.
+
+use super::args::JudgeArgs;
+use super::failed;
+use crate::error::CliError;
+use jostle_net::recording::{Replay, Step};
+use jostle_net::witness::{Seen, events};
+use jostle_proto::Object;
+use jostle_sim::Court;
+use serde::Serialize;
+use std::io::Write;
+
+#[derive(Serialize)]
+struct Output {
+    events: usize,
+    ticks: u64,
+    collisions: u64,
+    violations: Vec<String>,
+    /// The longest time without a new tick, in milliseconds.
+    longest_gap_ms: f64,
+}
+
+/// Fails if a rule was broken.
+pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    let mut replay = Replay::open(&args.recording).map_err(failed)?;
+    let Some(Step::World(tick)) = replay.step().map_err(failed)? else {
+        return Err(failed("the recording has no world"));
+    };
+    let objects: Vec<Object> = replay.objects().values().copied().collect();
+    let mut court = Court::new(&objects, tick, replay.shapes(), replay.rate());
+    let seen = events(&args.files).map_err(failed)?;
+    let (mut newest, mut last, mut longest) = (tick, None, 0);
+    for seen in &seen {
+        match seen {
+            Seen::Sent { at, from, to, message } => court.sent(*at, *from, *to, message),
+            Seen::Published { at, commit } => {
+                if commit.tick > newest {
+                    newest = commit.tick;
+                    let gap = last.replace(*at).map_or(0, |last| (*at - last).0);
+                    longest = longest.max(gap);
+                }
+                court.published(*at, commit);
+            }
+        }
+    }
+    let (ticks, collisions) = (court.ticks().saturating_sub(tick.0), court.collisions());
+    let violations = court.verdict().violations;
+    let output = Output {
+        events: seen.len(),
+        ticks,
+        collisions,
+        violations: violations.iter().map(|it| format!("{}: {}", it.rule, it.what)).collect(),
+        longest_gap_ms: longest as f64 / 1000.0,
+    };
+    if args.json {
+        serde_json::to_writer(&mut *out, &output)?;
+        writeln!(out)?;
+    } else {
+        let Output { events, ticks, collisions, longest_gap_ms, .. } = &output;
+        writeln!(out, "{events} events, {ticks} ticks, {collisions} collisions")?;
+        writeln!(out, "longest time without a tick: {longest_gap_ms:.0} ms")?;
+        for violation in &output.violations {
+            writeln!(out, "VIOLATION {violation}")?;
+        }
+        if output.violations.is_empty() {
+            writeln!(out, "all rules kept")?;
+        }
+    }
+    Ok(!output.violations.is_empty())
+}

@@ -1,0 +1,58 @@
+//! `jostle replay`: computes a recorded world again and compares every tick.
+
+use super::args::ReplayArgs;
+use super::failed;
+use crate::error::CliError;
+use jostle_net::recording::{Replay, Step};
+use serde::Serialize;
+use std::io::Write;
+
+#[derive(Default, Serialize)]
+struct Output {
+    world: String,
+    rate: u32,
+    objects: usize,
+    ticks: u64,
+    gaps: u64,
+    collisions: u64,
+    /// Of all objects after the last tick.
+    digest: String,
+    different: Option<String>,
+}
+
+/// Fails if a tick is another one than was recorded.
+pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    let mut replay = Replay::open(&args.file).map_err(failed)?;
+    let mut output =
+        Output { world: replay.world_name().into(), rate: replay.rate(), ..Output::default() };
+    let mut worlds = 0u64;
+    while let Some(step) = replay.step().map_err(failed)? {
+        match step {
+            Step::World(_) => worlds += 1,
+            Step::Same(_, touches) => {
+                output.ticks += 1;
+                output.collisions += touches as u64;
+            }
+            Step::Different(tick, what) => {
+                output.different = Some(format!("tick {}: {what}", tick.0));
+                break;
+            }
+        }
+    }
+    output.gaps = worlds.saturating_sub(1);
+    output.objects = replay.objects().len();
+    output.digest = format!("{:016x}", jostle_proto::digest(replay.objects().values()));
+    if args.json {
+        serde_json::to_writer(&mut *out, &output)?;
+        writeln!(out)?;
+    } else {
+        let Output { world, rate, objects, ticks, gaps, collisions, digest, .. } = &output;
+        writeln!(out, "{world}: {objects} objects at {rate} ticks per second")?;
+        writeln!(out, "{ticks} ticks computed again, {collisions} collisions, {gaps} gaps")?;
+        match &output.different {
+            None => writeln!(out, "every tick is the same; the world is {digest}")?,
+            Some(what) => writeln!(out, "DIFFERENT: {what}")?,
+        }
+    }
+    Ok(output.different.is_some())
+}

@@ -1,0 +1,114 @@
+//! `jostle serve`: directory, first node, gateway and door in one process.
+
+use super::args::{EngineArg, FileArgs, ServeArgs};
+use super::{begin_log, failed, generate, start, wait_for_end};
+use crate::error::CliError;
+use jostle_net::Process;
+use jostle_net::charter::Operation;
+use jostle_net::door::DoorLimits;
+use jostle_net::plane::Engine;
+use jostle_net::serve::{Files, ServeSettings};
+use jostle_proto::{Allowance, GatewaySettings, Interest};
+use std::io::Write;
+use std::net::SocketAddr;
+
+impl From<EngineArg> for Engine {
+    fn from(engine: EngineArg) -> Engine {
+        match engine {
+            EngineArg::Zenoh => Engine::Zenoh,
+            EngineArg::Quic => Engine::Quic,
+        }
+    }
+}
+
+impl FileArgs {
+    pub(super) fn files(&self) -> Files {
+        Files { record: self.record.clone(), events: self.events.clone() }
+    }
+}
+
+/// How many clients of one host are let in, here and at the gateway behind the door.
+pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
+    let door = DoorLimits::default();
+    let gateway = GatewaySettings::default();
+    // Whoever lets many in from one host lets them come at once.
+    let often = per_host as u64;
+    let more = |known: Allowance| Allowance {
+        per_second: known.per_second.max(often),
+        most: known.most.max(often),
+    };
+    let door = DoorLimits {
+        connections: door.connections.max(2 * per_host),
+        host_connections: per_host,
+        host_waiting: door.host_waiting.max(per_host),
+        waiting: door.waiting.max(2 * per_host),
+        knocks: more(door.knocks),
+        ..door
+    };
+    let gateway = GatewaySettings {
+        sessions: gateway.sessions.max(2 * per_host),
+        host_sessions: per_host,
+        hellos: more(gateway.hellos),
+        ..gateway
+    };
+    (door, gateway)
+}
+
+pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    begin_log();
+    let start = match &args.scene {
+        Some(path) => start::scene(path)?,
+        None => generate::generate(&args.generate, args.seed)?,
+    };
+    let operation = match (args.unsync, args.one_group) {
+        (true, _) => Operation::Unsynchronised,
+        (false, true) => Operation::Synchronised,
+        (false, false) => Operation::Grouped,
+    };
+    let (door, gateway) = limits(args.clients_per_host);
+    let interest = match args.broadcast {
+        true => Interest::Everyone,
+        false => Interest::Auras { reach: args.reach },
+    };
+    check(args)?;
+    let objects = start.objects.len();
+    let settings = ServeSettings {
+        name: args.name.clone(),
+        start,
+        rate: args.tick,
+        operation,
+        listen: args.listen,
+        web: args.web.0,
+        guards: args.guard.guards(&[args.listen.ip().to_string()])?,
+        store: args.store.clone(),
+        files: args.files.files(),
+        engine: args.engine.into(),
+        gateway: GatewaySettings { interest, ..gateway },
+        door,
+    };
+    let process = Process::serve(settings).map_err(failed)?;
+    let door = process.door_address().unwrap_or(args.listen);
+    writeln!(out, "serving {objects} objects at {} ticks per second", args.tick)?;
+    writeln!(out, "nodes:   jostle node --join {door}")?;
+    writeln!(out, "clients: jostle bots --join {door}")?;
+    writeln!(out, "status:  jostle status --join {door}")?;
+    if let Some(web) = process.web_address() {
+        writeln!(out, "web:     http://{web}/ (metrics at /metrics)")?;
+    }
+    out.flush()?;
+    wait_for_end()?;
+    drop(process);
+    Ok(false)
+}
+
+/// Who listens beyond this machine must say who may come.
+fn check(args: &ServeArgs) -> Result<(), CliError> {
+    let far = |address: SocketAddr| !address.ip().is_loopback();
+    let guard = &args.guard;
+    if far(args.listen) && guard.node_token.is_none() && guard.tls.is_none() {
+        return Err(failed(
+            "--listen on other than loopback lets anybody be a node: set --node-token or --tls",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! A scene as the beginning of a shared world.
+
+use super::failed;
+use crate::error::CliError;
+use crate::scene::args::SceneArgs;
+use crate::scene::{open, tell_problems};
+use glam::{DVec3, Vec3};
+use jostle_geom::{Model, Quality, solids};
+use jostle_net::serve::Start;
+use jostle_proto::{
+    Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, Solid, State,
+    VELOCITY_UNIT,
+};
+use jostle_stage::{HierarchyFiles, Stage, Staging};
+use jostle_world::ShapeKind;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The radius of an avatar, in metres.
+const AVATAR: f64 = 0.4;
+
+/// Spheres of scenes may be this far from true ones, in metres.
+const ROUND: f64 = 0.02;
+
+/// What a scene has in it: what has a velocity moves and is pushed, everything else never moves.
+pub(super) fn scene(path: &Path) -> Result<Start, CliError> {
+    let args = SceneArgs::plain(path);
+    let opened = open(&args)?;
+    let stage = Stage::new(opened.scene, Staging::default(), &mut HierarchyFiles::default())
+        .map_err(|source| CliError::stage(path, source))?;
+    tell_problems(&args, stage.problems());
+    let world = stage.world();
+    let mut forms = Forms::default();
+    let mut objects = Vec::new();
+    for (number, id) in world.ids().enumerate() {
+        let (pose, velocity) = (world.pose(id)?, world.velocity(id)?);
+        let shape = match world.shape(id)?.kind() {
+            ShapeKind::Mesh(model) => forms.model(model)?,
+            ShapeKind::Sphere { radius } => {
+                let mesh = solids::sphere(radius, ROUND.min(radius / 10.0)).map_err(failed)?;
+                forms.model(&Arc::new(Model::build(mesh, Quality::Default)))?
+            }
+            ShapeKind::Cuboid { size } => {
+                let mesh = solids::cuboid(size).map_err(failed)?;
+                forms.model(&Arc::new(Model::build(mesh, Quality::Default)))?
+            }
+        };
+        let moves = velocity.linear != DVec3::ZERO || velocity.angular != DVec3::ZERO;
+        let state = State {
+            position: position(pose.translation())?,
+            rotation: Rotation::from_quaternion(pose.rotation()),
+            velocity: speed(velocity.linear)?,
+            spin: speed(velocity.angular)?,
+        };
+        let class = if moves { Class::Dynamic } else { Class::Immovable };
+        objects.push(Object { id: ObjectId(number as u64 + 1), class, shape, state });
+    }
+    finish(forms, objects)
+}
+
+/// A beginning with these objects; avatars come in above the middle.
+pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<Start, CliError> {
+    let avatar = forms.ball(AVATAR)?;
+    let shapes = Shapes::new(forms.solids);
+    let mut extent: Option<Block> = None;
+    for object in objects.iter().filter(|object| object.class != Class::Immovable) {
+        let place = object.state.position;
+        let block = extent.get_or_insert(Block { min: place, max: place });
+        for axis in 0..3 {
+            block.min[axis] = block.min[axis].min(place[axis]);
+            block.max[axis] = block.max[axis].max(place[axis]);
+        }
+    }
+    // Nothing moves: the world is where its objects are.
+    let extent = extent.unwrap_or_else(|| {
+        let all = objects.iter().map(|object| shapes.block(object));
+        all.reduce(|a, b| Block {
+            min: std::array::from_fn(|axis| a.min[axis].min(b.min[axis])),
+            max: std::array::from_fn(|axis| a.max[axis].max(b.max[axis])),
+        })
+        .unwrap_or(Block { min: [-40960; 3], max: [40960; 3] })
+    });
+    Ok(Start { objects, shapes, extent, avatar, places: extent })
+}
+
+/// The forms of a world, each model once.
+#[derive(Default)]
+pub(super) struct Forms {
+    solids: Vec<Solid>,
+    known: BTreeMap<*const Model, ShapeId>,
+}
+
+impl Forms {
+    pub(super) fn add(&mut self, solid: Solid) -> ShapeId {
+        self.solids.push(solid);
+        ShapeId(self.solids.len() as u32 - 1)
+    }
+
+    pub(super) fn model(&mut self, model: &Arc<Model>) -> Result<ShapeId, CliError> {
+        if let Some(shape) = self.known.get(&Arc::as_ptr(model)) {
+            return Ok(*shape);
+        }
+        let far = |far: f64, vertex: &Vec3| far.max(vertex.as_dvec3().length());
+        let radius = model.mesh().vertices().iter().fold(0.0, far);
+        // Rounded up, and more than any rounding of a turned vertex.
+        let half = (radius / POSITION_UNIT).ceil() + 2.0;
+        if half > f64::from(i32::MAX) / 4.0 {
+            return Err(failed(format!("a part reaches {radius} m from its origin")));
+        }
+        let solid = Solid { half: [half as i32; 3], model: Some(model.clone()) };
+        let shape = self.add(solid);
+        self.known.insert(Arc::as_ptr(model), shape);
+        Ok(shape)
+    }
+
+    pub(super) fn ball(&mut self, radius: f64) -> Result<ShapeId, CliError> {
+        let mesh = solids::sphere(radius, radius / 20.0).map_err(failed)?;
+        self.model(&Arc::new(Model::build(mesh, Quality::Default)))
+    }
+}
+
+fn position(metres: DVec3) -> Result<[i32; 3], CliError> {
+    let units = (metres / POSITION_UNIT).round();
+    if !units.is_finite() || units.abs().max_element() > f64::from(i32::MAX) / 2.0 {
+        return Err(failed(format!("a part is at {metres}; worlds reach 262 km")));
+    }
+    Ok(units.to_array().map(|along| along as i32))
+}
+
+fn speed(per_second: DVec3) -> Result<[i16; 3], CliError> {
+    let units = (per_second / VELOCITY_UNIT).round();
+    if !units.is_finite() || units.abs().max_element() > f64::from(i16::MAX) {
+        return Err(failed(format!("a part moves at {per_second} per second; the most is 127")));
+    }
+    Ok(units.to_array().map(|along| along as i16))
+}

@@ -1,0 +1,48 @@
+//! The only clock: microseconds since 1970, which never go back while the process runs.
+
+use jostle_proto::Time;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A clock.
+///
+/// ```
+/// let clock = jostle_net::Clock::start();
+/// assert!(clock.now() <= clock.now());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    start: Instant,
+    at: Time,
+}
+
+impl Clock {
+    /// From now on.
+    #[must_use]
+    pub fn start() -> Clock {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Clock { start: Instant::now(), at: Time(micros(since)) }
+    }
+
+    /// The same, not behind a time that somebody remembers (the machine's clock may have been set
+    /// back while nothing ran).
+    #[must_use]
+    pub fn not_before(self, time: Time) -> Clock {
+        Clock { at: self.at.max(time), ..self }
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        Time(self.at.0 + micros(self.start.elapsed()))
+    }
+
+    /// How long until then; nothing if it is over.
+    #[must_use]
+    pub fn until(&self, time: Time) -> Duration {
+        Duration::from_micros((time - self.now()).0)
+    }
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,245 @@
+//! The loop that every role runs in: it gives a state machine time, frames and letters, and sends
+//! what comes out. Each role has a thread of its own; what goes to a role of the same process is
+//! handed over as it is.
+
+use crate::board::Board;
+use crate::clock::Clock;
+use crate::door::Door;
+use crate::links::Links;
+use crate::machine::Machine;
+use crate::name;
+use crate::plane::{Plane, Urgency};
+use crate::witness::Witness;
+use jostle_proto::{Address, Message, Output, Span, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+
+/// Mail that waits for a role; more is dropped, and sent again by whom it is from.
+const INBOX: usize = 16_384;
+
+/// Mail that is taken at once, before anything is sent.
+const AT_ONCE: usize = 64;
+
+/// How often the board is brought up to date.
+const SHOW: Span = Span::from_ms(200);
+
+/// Something for a role.
+pub(crate) enum Mail {
+    /// From another process.
+    Frame { from: Address, frame: Vec<u8> },
+    /// From a role of this process, or a client.
+    Whole { from: Address, message: Message },
+    /// The end.
+    Stop,
+}
+
+/// The inboxes of all roles of a process.
+#[derive(Clone)]
+pub(crate) struct Inboxes {
+    boxes: Arc<BTreeMap<Address, SyncSender<Mail>>>,
+    board: Arc<Board>,
+}
+
+/// Makes inboxes for these roles.
+pub(crate) fn inboxes(
+    roles: impl IntoIterator<Item = Address>,
+    board: &Arc<Board>,
+) -> (Inboxes, BTreeMap<Address, Receiver<Mail>>) {
+    let mut boxes = BTreeMap::new();
+    let mut readers = BTreeMap::new();
+    for role in roles {
+        let (sender, reader) = sync_channel(INBOX);
+        boxes.insert(role, sender);
+        readers.insert(role, reader);
+    }
+    (Inboxes { boxes: Arc::new(boxes), board: board.clone() }, readers)
+}
+
+impl Inboxes {
+    /// Puts mail into the inbox of a role. Says whether the role is here.
+    pub(crate) fn put(&self, to: Address, mail: Mail) -> bool {
+        let Some(inbox) = self.boxes.get(&to) else { return false };
+        if inbox.try_send(mail).is_err() {
+            self.board.losses.overflow.fetch_add(1, Ordering::Relaxed);
+        }
+        true
+    }
+
+    fn has(&self, role: Address) -> bool {
+        self.boxes.contains_key(&role)
+    }
+
+    /// Bytes have come over the plane.
+    pub(crate) fn arrived(&self, name: &str, bytes: &[u8]) {
+        let to = name::read(name);
+        let (Some(to), Some((from, frame))) = (to, name::open(bytes)) else {
+            self.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        self.put(to, Mail::Frame { from, frame: frame.to_vec() });
+    }
+
+    /// All roles are to end.
+    pub(crate) fn stop(&self) {
+        for inbox in self.boxes.values() {
+            // A full inbox is read until it has room: roles never wait for each other.
+            let _gone = inbox.send(Mail::Stop);
+        }
+    }
+}
+
+/// What all roles of a process share.
+pub(crate) struct Means {
+    pub(crate) clock: Clock,
+    pub(crate) inboxes: Inboxes,
+    pub(crate) plane: Plane,
+    pub(crate) door: Option<Door>,
+    pub(crate) board: Arc<Board>,
+    pub(crate) witness: Option<Witness>,
+}
+
+/// A role that runs.
+pub(crate) struct Driver {
+    machine: Machine,
+    me: Address,
+    links: Links,
+    inbox: Receiver<Mail>,
+    means: Arc<Means>,
+    shown: Time,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        machine: Machine,
+        inbox: Receiver<Mail>,
+        means: Arc<Means>,
+        rate: u32,
+    ) -> Driver {
+        let me = machine.address();
+        Driver { machine, me, links: Links::new(rate), inbox, means, shown: Time(0) }
+    }
+
+    /// Runs until it is stopped.
+    pub(crate) fn run(mut self) {
+        let mut out = Vec::new();
+        loop {
+            let wait = self.means.clock.until(self.machine.wake_at());
+            match self.inbox.recv_timeout(wait) {
+                Ok(Mail::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(mail) => {
+                    self.take(mail, &mut out);
+                    for _ in 1..AT_ONCE {
+                        match self.inbox.try_recv() {
+                            Ok(Mail::Stop) | Err(TryRecvError::Disconnected) => return,
+                            Ok(mail) => self.take(mail, &mut out),
+                            Err(TryRecvError::Empty) => break,
+                        }
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let now = self.means.clock.now();
+            if self.machine.wake_at() <= now {
+                self.machine.wake(now, &mut out);
+            }
+            self.send(&mut out);
+            self.show(now);
+        }
+    }
+
+    fn take(&mut self, mail: Mail, out: &mut Vec<Output>) {
+        let now = self.means.clock.now();
+        match mail {
+            Mail::Whole { from, message } => {
+                self.means.board.asked(now, from, &message);
+                self.machine.receive(now, from, message, out);
+            }
+            Mail::Frame { from, frame } => match self.links.take(from, &frame) {
+                Ok(brought) => {
+                    for frame in brought.back {
+                        self.post(from, &frame, Urgency::Bulk);
+                    }
+                    if let Some(message) = brought.message {
+                        self.machine.receive(now, from, message, out);
+                    }
+                }
+                Err(error) => {
+                    self.means.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
+                    tracing::debug!(?from, %error, "a frame is refused");
+                }
+            },
+            Mail::Stop => {}
+        }
+        // What a step has to say goes out before the next step.
+        self.send(out);
+    }
+
+    fn send(&mut self, out: &mut Vec<Output>) {
+        for output in out.drain(..) {
+            let now = self.means.clock.now();
+            match output {
+                Output::Send(to, message) => self.deliver(now, to, message),
+                Output::Publish(commit) => {
+                    self.means.board.published();
+                    if let Some(witness) = &self.means.witness {
+                        witness.published(now, &commit);
+                    }
+                }
+                Output::Happened(_) => self.means.board.contact(),
+            }
+        }
+    }
+
+    fn deliver(&mut self, now: Time, to: Address, message: Message) {
+        if let Some(witness) = &self.means.witness {
+            witness.sent(now, self.me, to, &message);
+        }
+        if let (Address::Client(client), Message::Told(says)) = (to, &message) {
+            self.means.board.told(now, client, says);
+            if let Some(door) = &self.means.door {
+                door.send(client, says);
+            }
+            return;
+        }
+        if self.means.inboxes.has(to) {
+            self.means.inboxes.put(to, Mail::Whole { from: self.me, message });
+            return;
+        }
+        let urgency = urgency(&message);
+        match self.links.pack(to, &message) {
+            Ok(frames) => {
+                for frame in frames {
+                    self.post(to, &frame, urgency);
+                }
+            }
+            Err(error) => tracing::error!(?to, %error, "a message cannot be written"),
+        }
+    }
+
+    fn post(&self, to: Address, frame: &[u8], urgency: Urgency) {
+        if let (Some(name), Some(bytes)) = (name::of(to), name::envelope(self.me, frame)) {
+            self.means.plane.send(&name, &bytes, urgency);
+        }
+    }
+
+    fn show(&mut self, now: Time) {
+        if let Machine::Gateway(gateway) = &self.machine {
+            self.means.board.ticked(now, gateway.tick());
+        }
+        if now - self.shown >= SHOW {
+            self.shown = now;
+            self.means.board.see(now, &self.machine);
+        }
+    }
+}
+
+/// What may wait for what.
+fn urgency(message: &Message) -> Urgency {
+    match message {
+        Message::Bundle(_) => Urgency::Tick,
+        Message::Share(_) | Message::Published(_) | Message::Resume(_) => Urgency::Bulk,
+        _ => Urgency::Now,
+    }
+}

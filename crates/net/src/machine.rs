@@ -1,0 +1,62 @@
+//! The roles of a process: one face for all state machines.
+
+use crate::keeper::Keeper;
+use crate::recording::Recorder;
+use jostle_proto::{Address, Gateway, LooseNode, Message, Node, Output, Time};
+
+/// A role.
+pub(crate) enum Machine {
+    Directory(Box<Keeper>),
+    Node(Box<Node>),
+    Loose(Box<LooseNode>),
+    Gateway(Box<Gateway>),
+    Recorder(Box<Recorder>),
+}
+
+impl Machine {
+    pub(crate) fn address(&self) -> Address {
+        match self {
+            Machine::Directory(_) => Address::Directory,
+            Machine::Node(node) => Address::Node(node.member().node),
+            Machine::Loose(node) => Address::Node(node.member().node),
+            Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
+            Machine::Recorder(recorder) => Address::Gateway(recorder.id()),
+        }
+    }
+
+    pub(crate) fn wake_at(&self) -> Time {
+        match self {
+            Machine::Directory(keeper) => keeper.wake_at(),
+            Machine::Node(node) => node.wake_at(),
+            Machine::Loose(node) => node.wake_at(),
+            Machine::Gateway(gateway) => gateway.wake_at(),
+            Machine::Recorder(recorder) => recorder.wake_at(),
+        }
+    }
+
+    pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        match self {
+            Machine::Directory(keeper) => keeper.wake(now, out),
+            Machine::Node(node) => node.wake(now, out),
+            Machine::Loose(node) => node.wake(now, out),
+            Machine::Gateway(gateway) => gateway.wake(now, out),
+            Machine::Recorder(recorder) => recorder.wake(now, out),
+        }
+    }
+
+    pub(crate) fn receive(
+        &mut self,
+        now: Time,
+        from: Address,
+        message: Message,
+        out: &mut Vec<Output>,
+    ) {
+        match self {
+            Machine::Directory(keeper) => keeper.receive(now, message, out),
+            Machine::Node(node) => node.receive(now, message, out),
+            Machine::Loose(node) => node.receive(now, message, out),
+            Machine::Gateway(gateway) => gateway.receive(now, from, message, out),
+            Machine::Recorder(recorder) => recorder.receive(now, message),
+        }
+    }
+}

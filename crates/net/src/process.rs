@@ -1,0 +1,280 @@
+//! A process of a shared world: its roles, each in a thread, with plane and door.
+
+use crate::board::{Board, Traffic};
+use crate::charter::{Charter, Operation};
+use crate::clock::Clock;
+use crate::door::{Door, DoorError, DoorSettings, Lobby};
+use crate::driver::{Driver, Inboxes, Mail, Means, inboxes};
+use crate::machine::Machine;
+use crate::memory::Reception;
+use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
+use crate::recording::ReplayError;
+use crate::records::RecordError;
+use crate::witness::Witness;
+use crate::{client, name};
+use jostle_proto::{
+    Address, GatewayId, GroupRules, Grouping, Library, Message, PollSettings, Shapes, Span, Time,
+    Timing, thresholds,
+};
+use ring::rand::{SecureRandom, SystemRandom};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::JoinHandle;
+
+/// Why a process cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The plane.
+    #[error(transparent)]
+    Plane(#[from] PlaneError),
+    /// The door.
+    #[error(transparent)]
+    Door(#[from] DoorError),
+    /// A file.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The stored world.
+    #[error("the stored world cannot be read: {0}")]
+    Store(#[from] ReplayError),
+    /// The world cannot be joined.
+    #[error("cannot join: {0}")]
+    Join(#[from] client::ClientError),
+    /// Something else.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// A process that runs; it ends when this is dropped.
+pub struct Process {
+    inboxes: Inboxes,
+    threads: Vec<JoinHandle<()>>,
+    means: Arc<Means>,
+    plane: SocketAddr,
+    status: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+/// What a process is made of.
+pub(crate) struct Parts {
+    pub(crate) machines: Vec<Machine>,
+    pub(crate) clock: Clock,
+    pub(crate) charter: Charter,
+    pub(crate) shapes: Shapes,
+    pub(crate) contents: Library,
+    pub(crate) plane: PlaneSettings,
+    pub(crate) door: Option<DoorSettings>,
+    pub(crate) events: Option<PathBuf>,
+    /// Gives numbers to newcomers, in the process that has the directory.
+    pub(crate) reception: Option<(Reception, PlaceMaker)>,
+}
+
+/// What a newcomer with these numbers is told, when the plane listens there.
+pub(crate) type PlaceMaker = Box<dyn Fn(u32, u32, SocketAddr) -> crate::charter::Place + Send>;
+
+impl Process {
+    /// Starts all roles.
+    pub(crate) fn start(parts: Parts) -> Result<Process, StartError> {
+        let Parts { machines, clock, charter, .. } = &parts;
+        let (clock, rate) = (*clock, charter.rate);
+        let board = Arc::new(Board::new(&charter.world, rate, clock.now()));
+        let roles: Vec<Address> = machines.iter().map(Machine::address).collect();
+        let gateway = machines.iter().find_map(|machine| match machine {
+            Machine::Gateway(gateway) => Some(Address::Gateway(gateway.id())),
+            _ => None,
+        });
+        let (inboxes, mut readers) = inboxes(roles.iter().copied(), &board);
+        let arrivals = inboxes.clone();
+        let deliver = Arc::new(move |name: &str, bytes: &[u8]| arrivals.arrived(name, bytes));
+        let plane = Plane::open(&parts.plane, deliver)?;
+        for role in &roles {
+            plane.answer_to(&name::of(*role).unwrap_or_default())?;
+        }
+        let listening = plane.listening().first().copied();
+        let listening = listening.ok_or_else(|| StartError::Other("nothing listens".into()))?;
+        let means_later: Arc<OnceLock<Arc<Means>>> = Arc::default();
+        let (show, count) = watching(&means_later);
+        let witness = parts.events.as_deref().map(Witness::new).transpose()?;
+        let door = match parts.door {
+            Some(settings) => {
+                let letters = inboxes.clone();
+                let lobby = Lobby {
+                    charter: parts.charter,
+                    contents: parts.contents,
+                    shapes: parts.shapes,
+                    status: Box::new({
+                        let show = show.clone();
+                        move || show()
+                    }),
+                    metrics: Box::new(move || count()),
+                    admit: admission(parts.reception, listening),
+                    letter: Box::new(move |client, says| {
+                        if let Some(gateway) = gateway {
+                            let message = Message::Asked(says);
+                            let from = Address::Client(client);
+                            letters.put(gateway, Mail::Whole { from, message });
+                        }
+                    }),
+                };
+                Some(Door::open(settings, lobby)?)
+            }
+            None => None,
+        };
+        let means =
+            Arc::new(Means { clock, inboxes: inboxes.clone(), plane, door, board, witness });
+        let _first = means_later.set(means.clone());
+        let mut threads = Vec::new();
+        for machine in parts.machines {
+            let address = machine.address();
+            let Some(inbox) = readers.remove(&address) else { continue };
+            let driver = Driver::new(machine, inbox, means.clone(), rate);
+            let name = name::of(address).unwrap_or_default();
+            let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
+            threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
+        }
+        Ok(Process { inboxes, threads, means, plane: listening, status: show })
+    }
+
+    /// Where other processes can join the plane.
+    #[must_use]
+    pub fn plane_address(&self) -> SocketAddr {
+        self.plane
+    }
+
+    /// Where clients and newcomers knock, if there is a door.
+    #[must_use]
+    pub fn door_address(&self) -> Option<SocketAddr> {
+        self.means.door.as_ref().map(Door::quic_address)
+    }
+
+    /// Where pages and WebSockets are, if there are any.
+    #[must_use]
+    pub fn web_address(&self) -> Option<SocketAddr> {
+        self.means.door.as_ref().and_then(Door::web_address)
+    }
+
+    /// How it is, as JSON.
+    #[must_use]
+    pub fn status(&self) -> String {
+        (self.status)()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.inboxes.stop();
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a role has ended by a mistake in the program");
+            }
+        }
+    }
+}
+
+type Show = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Status and metrics, once there is something to show.
+fn watching(means: &Arc<OnceLock<Arc<Means>>>) -> (Show, Show) {
+    let (one, other) = (means.clone(), means.clone());
+    let status = move || {
+        one.get().map(|means| means.board.status(means.clock.now(), traffic(means), &counts(means)))
+    };
+    let metrics = move || {
+        let shown = |means: &Arc<Means>| {
+            means.board.metrics(means.clock.now(), traffic(means), &counts(means))
+        };
+        other.get().map(shown)
+    };
+    let or_nothing = |shown: Option<String>| shown.unwrap_or_default();
+    (Arc::new(move || or_nothing(status())), Arc::new(move || or_nothing(metrics())))
+}
+
+fn traffic(means: &Means) -> [Traffic; 2] {
+    let PlaneCounters { sent, sent_bytes, received, received_bytes, refused, lost } =
+        means.plane.counters();
+    let nodes = Traffic { sent, sent_bytes, received, received_bytes, dropped: refused + lost };
+    let door = means.door.as_ref().map(Door::counters).unwrap_or_default();
+    let door = Traffic {
+        sent: door.letters_out,
+        sent_bytes: door.bytes_out,
+        received: door.letters_in,
+        received_bytes: door.bytes_in,
+        dropped: door.lost,
+    };
+    [nodes, door]
+}
+
+fn counts(means: &Means) -> Vec<crate::board::Count> {
+    let Some(door) = means.door.as_ref().map(Door::counters) else { return Vec::new() };
+    vec![
+        ("door_connections", door.connections),
+        ("door_waiting", door.waiting),
+        ("door_refused_protocol", door.refused.protocol),
+        ("door_refused_token", door.refused.token),
+        ("door_refused_full", door.refused.full),
+        ("door_refused_silent", door.refused.silent),
+        ("door_refused_work", door.refused.work),
+        ("door_put_out", door.put_out),
+        ("door_excess", door.excess),
+        ("door_garbage", door.garbage),
+    ]
+}
+
+type Admit = Box<dyn Fn(u64, u32) -> Result<crate::charter::Place, String> + Send + Sync>;
+
+fn admission(reception: Option<(Reception, PlaceMaker)>, plane: SocketAddr) -> Admit {
+    let Some(reception) = reception else {
+        return Box::new(|_, _| Err("the directory is elsewhere: join there".into()));
+    };
+    let reception = Mutex::new(reception);
+    Box::new(move |name, followers| {
+        let mut locked = reception.lock().map_err(|_| "the reception is closed".to_string())?;
+        let (reception, place) = &mut *locked;
+        let place = reception.admit(name, followers, |node, follower| place(node, follower, plane));
+        if let Ok(place) = &place {
+            tracing::info!(node = place.node, "a node comes");
+        }
+        place
+    })
+}
+
+/// How long things take in earnest: a machine that is busy for half a second is not dead.
+pub(crate) fn timing(rate: u32) -> Timing {
+    Timing { rate, lease: Span::from_ms(1000), ..Timing::default() }
+}
+
+/// How nodes are grouped.
+pub(crate) fn grouping(operation: Operation, rate: u32) -> Grouping {
+    match operation {
+        Operation::Synchronised | Operation::Unsynchronised => Grouping::Together,
+        Operation::Grouped => {
+            let thresholds = thresholds(rate, Span::from_ms(5), Span::from_ms(2));
+            let rejection = thresholds.rejection;
+            let polls = PollSettings { rejection, ..PollSettings::default() };
+            Grouping::ByDelay(GroupRules { thresholds, polls, patience: Span::from_ms(3000) })
+        }
+    }
+}
+
+/// A follower of a process.
+pub(crate) fn follower(number: u32) -> GatewayId {
+    GatewayId { number, life: 1 }
+}
+
+/// A number that nobody else draws.
+pub(crate) fn draw() -> Result<u64, StartError> {
+    let mut bytes = [0; 8];
+    let drawn = SystemRandom::new().fill(&mut bytes);
+    drawn.map_err(|_| StartError::Other("the machine draws no random numbers".into()))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// The clock of a process that remembers this time.
+pub(crate) fn clock(remembered: Option<Time>) -> Clock {
+    Clock::start().not_before(remembered.unwrap_or(Time(0)))
+}
+
+/// A folder, made if it is not there.
+pub(crate) fn folder(path: &Path) -> Result<(), StartError> {
+    let made = std::fs::create_dir_all(path);
+    made.map_err(|error| StartError::Other(format!("{}: {error}", path.display())))
+}

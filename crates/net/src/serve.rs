@@ -1,0 +1,343 @@
+//! The process that a world begins with: directory, first node, gateway and door.
+
+use crate::charter::{Charter, Operation, PROTOCOL, Place};
+use crate::door::{DoorLimits, DoorSettings};
+use crate::keeper::Keeper;
+use crate::machine::Machine;
+use crate::memory::{self, Identity, Reception, Stored};
+use crate::plane::{Engine, Guard, PlaneSettings};
+use crate::process::{Parts, Process, StartError, clock, draw, folder, follower, grouping, timing};
+use crate::recording::Recorder;
+use crate::records::RecordError;
+use crate::secret::Secret;
+use jostle_proto::{
+    Block, Class, Directory, Epoch, Gateway, GatewaySettings, Key, Library, LooseNode, Member,
+    Node, NodeId, Object, PingRule, ShapeId, Shapes, Source, Span, Tick, Time, Timing, Tuning,
+};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A world to begin with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Everything in it.
+    pub objects: Vec<Object>,
+    /// All forms.
+    pub shapes: Shapes,
+    /// Where most of it is.
+    pub extent: Block,
+    /// The form of avatars.
+    pub avatar: ShapeId,
+    /// Where avatars come in.
+    pub places: Block,
+}
+
+/// Who may come.
+#[derive(Clone, Debug, Default)]
+pub struct Guards {
+    /// Clients must show it.
+    pub token: Option<Secret>,
+    /// Nodes must show it.
+    pub node_token: Option<Secret>,
+    /// A folder with certificates, see [`crate::certificates::make`].
+    pub certificates: Option<PathBuf>,
+}
+
+/// What a process writes.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// A recording.
+    pub record: Option<PathBuf>,
+    /// Every message, for [`crate::witness::events`].
+    pub events: Option<PathBuf>,
+}
+
+/// How a world is served.
+#[derive(Clone, Debug)]
+pub struct ServeSettings {
+    /// The name of the world.
+    pub name: String,
+    /// What is in it, if nothing is stored.
+    pub start: Start,
+    /// Ticks per second.
+    pub rate: u32,
+    /// How nodes work together.
+    pub operation: Operation,
+    /// Where the door is (UDP), and the plane of nodes (TCP).
+    pub listen: SocketAddr,
+    /// Where pages, metrics and WebSockets are.
+    pub web: Option<SocketAddr>,
+    /// Who may come.
+    pub guards: Guards,
+    /// Where the world survives.
+    pub store: Option<PathBuf>,
+    /// What is written besides.
+    pub files: Files,
+    /// What carries frames between processes.
+    pub engine: Engine,
+    /// How the gateway is; key, form and places come from the world.
+    pub gateway: GatewaySettings,
+    /// How the door is.
+    pub door: DoorLimits,
+}
+
+/// A world that is about to begin.
+struct Beginning {
+    reception: Reception,
+    directory: Keeper,
+    node: Member,
+    /// The first of its followers' numbers.
+    follower: u32,
+    /// What the node begins with; nothing if others have the world.
+    objects: Option<Vec<Object>>,
+    tick: Tick,
+    heard: Vec<(Source, u64)>,
+    scenery: Vec<Object>,
+    shapes: Shapes,
+    journal: Option<PathBuf>,
+    newest: Option<Time>,
+}
+
+/// Followers of this process: the gateway, the journal, a recording.
+const FOLLOWERS: u32 = 3;
+
+impl Process {
+    /// Begins a world, or goes on with the one that is stored.
+    ///
+    /// # Errors
+    /// If something cannot be opened, or what is stored cannot be read.
+    pub fn serve(settings: ServeSettings) -> Result<Process, StartError> {
+        let timing = timing(settings.rate);
+        let begun = begin(&settings, timing)?;
+        let world = begun.reception.identity().world.clone();
+        let key = begun.reception.identity().key;
+        let shapes = begun.shapes.clone();
+        let mut contents = Library::of(&shapes, Span(0));
+        let scenery = postcard::to_allocvec(&begun.scenery)
+            .map_err(|error| StartError::Other(format!("the scenery: {error}")))?;
+        let scenery = contents.put(scenery);
+        let gateway = GatewaySettings {
+            key: Key(key),
+            shape: settings.start.avatar,
+            places: settings.start.places,
+            ..settings.gateway
+        };
+        let charter = Charter {
+            protocol: PROTOCOL,
+            world: world.clone(),
+            rate: settings.rate,
+            operation: settings.operation,
+            extent: settings.start.extent,
+            forms: contents.forms().to_vec(),
+            avatar: settings.start.avatar,
+            places: settings.start.places,
+            limits: gateway.limits,
+            gate: begun.follower,
+        };
+        let place = move |node, follower, plane| Place {
+            node,
+            life: 1,
+            follower,
+            plane: vec![plane],
+            scenery,
+            key,
+        };
+        let clock = clock(begun.newest);
+        let machines = roles(&settings, &charter, timing, gateway, &begun)?;
+        let guard = Guard {
+            token: settings.guards.node_token.clone(),
+            certificates: settings.guards.certificates.clone(),
+        };
+        let mut machines = machines;
+        machines.push(Machine::Directory(Box::new(begun.directory)));
+        let plane = PlaneSettings {
+            world,
+            listen: vec![plane_address(settings.listen, settings.engine)],
+            join: Vec::new(),
+            guard,
+            engine: settings.engine,
+        };
+        let door = DoorSettings {
+            quic: settings.listen,
+            web: settings.web,
+            token: settings.guards.token,
+            node_token: settings.guards.node_token,
+            certificates: settings.guards.certificates,
+            limits: settings.door,
+        };
+        Process::start(Parts {
+            machines,
+            clock,
+            charter,
+            shapes,
+            contents,
+            plane,
+            door: Some(door),
+            events: settings.files.events,
+            reception: Some((begun.reception, Box::new(place))),
+        })
+    }
+}
+
+/// Our own engine cannot share the port with the door, which is QUIC too.
+pub(crate) fn plane_address(listen: SocketAddr, engine: Engine) -> SocketAddr {
+    match engine {
+        Engine::Zenoh => listen,
+        Engine::Quic => SocketAddr::new(listen.ip(), 0),
+    }
+}
+
+fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartError> {
+    let store = settings.store.as_deref();
+    if let Some(path) = store {
+        folder(path)?;
+    }
+    let (nonce, key) = (draw()?, [draw()?, draw()?]);
+    let identity = || Identity { world: format!("{}-{:08x}", settings.name, nonce as u32), key };
+    let mut reception = Reception::open(store, identity)?;
+    let (number, follower) = reception.number(FOLLOWERS)?;
+    let node = Member { node: NodeId(number), life: 1 };
+    let (stored, journal) = match store {
+        Some(path) => {
+            let (stored, journal) = memory::newest(path)?;
+            (stored, Some(journal))
+        }
+        None => (None, None),
+    };
+    if let Some(stored) = &stored
+        && stored.rate != settings.rate
+    {
+        let (is, asked) = (stored.rate, settings.rate);
+        let what = format!("the stored world has {is} ticks per second, asked for are {asked}");
+        return Err(StartError::Other(what));
+    }
+    let file = store.map(|path| path.join("directory"));
+    let kept = file.as_deref().map(Keeper::kept).transpose()?.flatten();
+    let loaded = kept.map(|saved| Keeper::load(saved, clock(None).now(), timing));
+    let newest = loaded.as_ref().map(Directory::newest_time);
+    let others = loaded.as_ref().is_some_and(|directory| {
+        let mut members = directory.settled_members();
+        // Every serving process has its own node, which dies with it: alone, nobody else has it.
+        members.by_ref().count() > 1
+    });
+    let Stored { tick, heard, objects, shapes, .. } = match stored {
+        Some(stored) => stored,
+        None => Stored {
+            tick: Tick(0),
+            heard: Vec::new(),
+            rate: settings.rate,
+            objects: settings.start.objects.iter().map(|object| (object.id, *object)).collect(),
+            shapes: settings.start.shapes.clone(),
+        },
+    };
+    let all: Vec<Object> = objects.into_values().collect();
+    let still = all.iter().filter(|object| object.class == Class::Immovable);
+    let scenery: Vec<Object> = still.copied().collect();
+    let (directory, objects) = match loaded {
+        Some(directory) if others => {
+            tracing::info!("other nodes have the world; the directory goes on");
+            (directory, None)
+        }
+        loaded => {
+            let epoch = loaded.map_or(Epoch(0), |directory| directory.newest());
+            let grouping = grouping(settings.operation, settings.rate);
+            let extent = settings.start.extent;
+            let fresh = Directory::grouping(node, extent, timing, grouping).after(epoch);
+            tracing::info!(tick = tick.0, objects = all.len(), "the world begins");
+            (fresh, Some(all))
+        }
+    };
+    let directory = keeper(directory, file)?;
+    Ok(Beginning {
+        reception,
+        directory,
+        node,
+        follower,
+        objects,
+        tick,
+        heard,
+        scenery,
+        shapes,
+        journal,
+        newest,
+    })
+}
+
+fn keeper(directory: Directory, file: Option<PathBuf>) -> Result<Keeper, RecordError> {
+    match file {
+        Some(file) => Keeper::at(directory, &file),
+        None => Ok(Keeper::new(directory)),
+    }
+}
+
+/// A node of either kind.
+pub(crate) fn node(
+    charter: &Charter,
+    member: Member,
+    (shapes, scenery): (&Shapes, &[Object]),
+    timing: Timing,
+    objects: Option<Vec<Object>>,
+) -> Machine {
+    match charter.operation {
+        Operation::Synchronised | Operation::Grouped => {
+            let node = match objects {
+                Some(objects) => Node::founder(member, shapes.clone(), timing, objects),
+                None => Node::new(member, shapes.clone(), timing),
+            };
+            let measures = charter.operation == Operation::Grouped;
+            let node =
+                if measures { node.measuring(PingRule::default(), scenery.to_vec()) } else { node };
+            Machine::Node(Box::new(node))
+        }
+        Operation::Unsynchronised => {
+            let tuning = Tuning { timing, ..Tuning::default() };
+            let scenery = Arc::new(scenery.to_vec());
+            let node = LooseNode::new(member, shapes.clone(), scenery, tuning);
+            let node = match objects {
+                Some(objects) => node.founding(objects),
+                None => node,
+            };
+            Machine::Loose(Box::new(node))
+        }
+    }
+}
+
+fn roles(
+    settings: &ServeSettings,
+    charter: &Charter,
+    timing: Timing,
+    gateway: GatewaySettings,
+    begun: &Beginning,
+) -> Result<Vec<Machine>, StartError> {
+    let forms = (&begun.shapes, &begun.scenery[..]);
+    let first = match node(charter, begun.node, forms, timing, begun.objects.clone()) {
+        Machine::Node(first) if begun.objects.is_some() => {
+            Machine::Node(Box::new(first.going_on(begun.tick, begun.heard.clone())))
+        }
+        first => first,
+    };
+    let mut roles = vec![first];
+    if charter.operation == Operation::Unsynchronised {
+        return match (&settings.store, &settings.files.record) {
+            (None, None) => Ok(roles),
+            _ => Err(StartError::Other(
+                "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
+                 recorded"
+                    .into(),
+            )),
+        };
+    }
+    let shapes = begun.shapes.clone();
+    let id = follower(begun.follower);
+    roles.push(Machine::Gateway(Box::new(Gateway::new(id, shapes, timing, gateway))));
+    let files = [(1, &begun.journal), (2, &settings.files.record)];
+    for (further, file) in files {
+        if let Some(file) = file {
+            let id = follower(begun.follower + further);
+            let world = (charter.world.as_str(), &begun.shapes);
+            roles.push(Machine::Recorder(Box::new(Recorder::new(id, world, timing, file)?)));
+        }
+    }
+    Ok(roles)
+}

@@ -1,0 +1,126 @@
+//! A process that adds a machine to a world: a node, and a door of its own if wanted.
+
+use crate::charter::{Charter, Operation, Place};
+use crate::client::{Trust, ask_for_work};
+use crate::door::{DoorLimits, DoorSettings};
+use crate::machine::Machine;
+use crate::plane::{Engine, Guard, PlaneSettings};
+use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
+use crate::recording::Recorder;
+use crate::serve::{Files, Guards, node, plane_address};
+use jostle_proto::{Gateway, GatewaySettings, Key, Member, NodeId, Object, Shapes};
+use std::net::{IpAddr, SocketAddr};
+
+/// How a machine joins a world.
+#[derive(Clone, Debug)]
+pub struct NodeSettings {
+    /// The door of the process that has the directory.
+    pub join: SocketAddr,
+    /// How that door is known to be the right one.
+    pub trust: Trust,
+    /// Where the plane listens.
+    pub listen: SocketAddr,
+    /// A door of its own: for QUIC, and for pages and WebSockets.
+    pub door: Option<(SocketAddr, Option<SocketAddr>)>,
+    /// What it shows, and what others must show at its door.
+    pub guards: Guards,
+    /// What is written.
+    pub files: Files,
+    /// What carries frames between processes.
+    pub engine: Engine,
+    /// How the gateway of its door is, and where avatars come in.
+    pub gateway: GatewaySettings,
+    /// How its door is.
+    pub limits: DoorLimits,
+}
+
+/// Followers of such a process: a gateway, a recording.
+const FOLLOWERS: u32 = 2;
+
+impl Process {
+    /// Joins a world.
+    ///
+    /// # Errors
+    /// If nobody is there, or it is not let in.
+    pub fn work(settings: NodeSettings) -> Result<Process, StartError> {
+        let name = draw()?;
+        let token = settings.guards.node_token.as_ref();
+        let (charter, place, contents) =
+            ask_for_work(settings.join, token, &settings.trust, name, FOLLOWERS)?;
+        let charter = Charter { gate: place.follower, ..charter };
+        let shapes = contents.shapes().map_err(|error| StartError::Other(error.to_string()))?;
+        let lacks = || StartError::Other("a form of the world could not be fetched".into());
+        let shapes = shapes.ok_or_else(lacks)?;
+        let scenery = contents.get(place.scenery).ok_or_else(lacks)?;
+        let scenery: Vec<Object> = postcard::from_bytes(scenery)
+            .map_err(|error| StartError::Other(format!("the scenery: {error}")))?;
+        let machines = roles(&settings, &charter, &place, (&shapes, &scenery))?;
+        let guards = &settings.guards;
+        let (token, certificates) = (guards.node_token.clone(), guards.certificates.clone());
+        let plane = PlaneSettings {
+            world: charter.world.clone(),
+            listen: vec![plane_address(settings.listen, settings.engine)],
+            join: place.plane.iter().map(|it| reachable(*it, settings.join.ip())).collect(),
+            guard: Guard { token, certificates },
+            engine: settings.engine,
+        };
+        let door = settings.door.map(|(quic, web)| DoorSettings {
+            quic,
+            web,
+            token: guards.token.clone(),
+            node_token: guards.node_token.clone(),
+            certificates: guards.certificates.clone(),
+            limits: settings.limits,
+        });
+        tracing::info!(node = place.node, world = charter.world, "joins");
+        Process::start(Parts {
+            machines,
+            clock: clock(None),
+            charter,
+            shapes,
+            contents,
+            plane,
+            door,
+            events: settings.files.events,
+            reception: None,
+        })
+    }
+}
+
+/// A process that listens everywhere is where its door is.
+fn reachable(address: SocketAddr, door: IpAddr) -> SocketAddr {
+    let ip = if address.ip().is_unspecified() { door } else { address.ip() };
+    SocketAddr::new(ip, address.port())
+}
+
+fn roles(
+    settings: &NodeSettings,
+    charter: &Charter,
+    place: &Place,
+    forms: (&Shapes, &[Object]),
+) -> Result<Vec<Machine>, StartError> {
+    let timing = timing(charter.rate);
+    let member = Member { node: NodeId(place.node), life: place.life };
+    let mut roles = vec![node(charter, member, forms, timing, None)];
+    if charter.operation == Operation::Unsynchronised {
+        return Ok(roles);
+    }
+    if settings.door.is_some() {
+        let gateway = GatewaySettings {
+            key: Key(place.key),
+            shape: charter.avatar,
+            limits: charter.limits,
+            places: charter.places,
+            ..settings.gateway
+        };
+        let id = follower(place.follower);
+        let gateway = Gateway::new(id, forms.0.clone(), timing, gateway);
+        roles.push(Machine::Gateway(Box::new(gateway)));
+    }
+    if let Some(file) = &settings.files.record {
+        let id = follower(place.follower + 1);
+        let world = (charter.world.as_str(), forms.0);
+        roles.push(Machine::Recorder(Box::new(Recorder::new(id, world, timing, file)?)));
+    }
+    Ok(roles)
+}
