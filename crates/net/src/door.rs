@@ -312,7 +312,8 @@ impl House {
         count(counter, 1);
         // A host that is refused all the time does not fill the log.
         if self.guests.may_log(remote) {
-            tracing::warn!(%remote, why = %no, "refused at the door");
+            // Quoted, for some of the words may be the stranger's.
+            tracing::warn!(%remote, why = ?no.to_string(), "refused at the door");
         }
     }
 

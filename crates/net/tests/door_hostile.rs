@@ -5,13 +5,13 @@ mod ground;
 #[path = "ground/web.rs"]
 mod web;
 
-use ground::{Ground, METRE, TOKEN, door_settings, gateway_settings, until, until_true};
+use ground::{Ground, METRE, SCENERY, TOKEN, door_settings, gateway_settings, until, until_true};
 use jostle_net::Secret;
 use jostle_net::charter::{Answer, Knock, PROTOCOL, Purpose};
 use jostle_net::client::{ClientError, ClientOptions, Connection};
 use jostle_net::door::{DoorLimits, DoorSettings};
 use jostle_proto::client::{Credential, Glimpse, Report};
-use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, State, Tick, Want};
+use jostle_proto::{Allowance, ClientId, ClientSays, Content, GatewaySays, State, Tick, Want};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -533,6 +533,42 @@ fn readers_that_do_not_read_lose_and_slow_nobody() {
     until_true("that they are put out", || ground.door.counters().connections == 1);
     drop(slow);
     is_served(&good);
+}
+
+#[test]
+fn who_asks_for_much_is_answered_at_a_pace() {
+    log();
+    let ground = Ground::new();
+    let raw = Raw::new();
+    let line = raw.connect(ground.quic());
+    let content = postcard::to_allocvec(&Content::of(SCENERY)).unwrap();
+    let content = [&(content.len() as u32).to_le_bytes()[..], &content].concat();
+    let knock = postcard::to_allocvec(&knock("")).unwrap();
+    let knock = [&(knock.len() as u32).to_le_bytes()[..], &knock].concat();
+    raw.runtime.block_on(async {
+        let (mut send, mut receive) = line.open_bi().await.unwrap();
+        send.write_all(&knock).await.unwrap();
+        let asking = async {
+            for _ in 0..700 {
+                send.write_all(&content).await.unwrap();
+            }
+            send.finish().unwrap();
+        };
+        let hearing = async {
+            let mut answers = 0;
+            let mut length = [0; 4];
+            while receive.read_exact(&mut length).await.is_ok() {
+                let mut answer = vec![0; u32::from_le_bytes(length) as usize];
+                receive.read_exact(&mut answer).await.unwrap();
+                let answer: Answer = postcard::from_bytes(&answer).unwrap();
+                let right = answer == Answer::Content(Some(SCENERY.to_vec()));
+                answers += u64::from(right);
+            }
+            answers
+        };
+        assert_eq!(tokio::join!(asking, hearing).1, 700);
+    });
+    assert_eq!(ground.door.counters().put_out, 0);
 }
 
 #[test]

@@ -162,25 +162,21 @@ impl Stream {
 
     /// Bytes by their content.
     async fn fetch(&mut self, content: Content) -> Result<Vec<u8>, ClientError> {
-        let unexpected = |what: String| ClientError::Unexpected { door: self.door, what };
+        let door = self.door;
+        let wrong = |what: String| ClientError::Unexpected { door, what };
         if content.length > CONTENT_MAX {
-            return Err(unexpected(format!("with a form of {} bytes", content.length)));
+            return Err(wrong(format!("with a form of {} bytes", content.length)));
         }
         self.say(&content).await?;
         let asked = self.hear(content.length as usize + AROUND);
         let answer = timeout(LONG_PATIENCE, asked).await;
-        let unexpected = |what: String| ClientError::Unexpected { door: self.door, what };
-        match answer {
-            Err(_) => Err(unexpected("too slowly".to_string())),
-            Ok(Err(error)) => Err(error),
-            Ok(Ok(Answer::Content(Some(bytes)))) if Content::of(&bytes) == content => Ok(bytes),
-            Ok(Ok(Answer::Content(Some(_)))) => {
-                Err(unexpected("with other bytes than asked for".to_string()))
+        match answer.map_err(|_| wrong("too slowly".to_string()))?? {
+            Answer::Content(Some(bytes)) if Content::of(&bytes) == content => Ok(bytes),
+            Answer::Content(Some(_)) => Err(wrong("with other bytes than asked for".to_string())),
+            Answer::Content(None) => {
+                Err(wrong(format!("that it has no content {:016x}", content.sum)))
             }
-            Ok(Ok(Answer::Content(None))) => {
-                Err(unexpected(format!("that it has no content {:016x}", content.sum)))
-            }
-            Ok(Ok(other)) => Err(super::dial::unexpected(self.door, &other)),
+            other => Err(unexpected(door, &other)),
         }
     }
 

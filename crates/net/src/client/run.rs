@@ -50,6 +50,7 @@ pub(super) async fn run(
     mut line: Line,
 ) {
     let mut pause = PAUSES.0;
+    let charter = line.charter.clone();
     // Which of the doors.
     let mut at = options.doors.iter().position(|door| *door == line.door).unwrap_or(0);
     loop {
@@ -78,7 +79,13 @@ pub(super) async fn run(
             pause = (2 * pause).min(PAUSES.1);
             let Some(&door) = options.doors.get(at % options.doors.len().max(1)) else { return };
             match dialler.dial(&options, door).await {
-                Ok(line) => break line,
+                Ok(line)
+                    if (&line.charter.world, &line.charter.forms)
+                        == (&charter.world, &charter.forms) =>
+                {
+                    break line;
+                }
+                Ok(_) => shared.lock().last_words = Some(format!("{door} has another world now")),
                 Err(error) => shared.lock().last_words = Some(error.to_string()),
             }
             at += 1;

@@ -83,8 +83,11 @@ async fn hello(house: &House, socket: &mut WebSocket, visitor: &Visitor) -> Resu
     let Message::Text(text) = first(house, socket).await? else {
         return Err(unreadable("the first message must be text".to_string()));
     };
-    let Asks::Hello { token, credential, rate } =
-        serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?
+    // What serde says about it may quote a token.
+    let wrong = |error: serde_json::Error| {
+        unreadable(format!("{:?} error in column {}", error.classify(), error.column()))
+    };
+    let Asks::Hello { token, credential, rate } = serde_json::from_str(&text).map_err(wrong)?
     else {
         return Err(unreadable("the first message must be a hello".to_string()));
     };

@@ -42,6 +42,9 @@ const LAST_WORD: Duration = Duration::from_millis(200);
 /// A reader who takes longer for a letter than this is too slow for it.
 const LARGE_LETTER: Duration = Duration::from_secs(2);
 
+/// Who asks too often waits so long for the next answer.
+const PACE: Duration = Duration::from_millis(5);
+
 /// Opens the socket.
 pub(super) fn listen(
     address: SocketAddr,
@@ -251,8 +254,8 @@ async fn letters(house: &House, connection: &Connection, seat: &Seat) -> Option<
     }
 }
 
-/// Answers questions for contents, one after the other, as fast as they are read. Gives a reason
-/// to put out who asks, and nothing if the stream ended.
+/// Answers questions for contents, one after the other, as fast as they are read but not faster
+/// than letters may come. Gives a reason to put out who asks, and nothing if the stream ended.
 async fn contents(
     house: &House,
     (mut send, mut receive): Streams,
@@ -267,8 +270,8 @@ async fn contents(
                 return Some("a question that is none");
             }
         };
-        if turnstile.pass(Instant::now(), QUESTION_MAX) != Verdict::Take {
-            return Some("too many questions");
+        while turnstile.pass(Instant::now(), size_of::<Content>()) != Verdict::Take {
+            tokio::time::sleep(PACE).await;
         }
         let bytes = house.lobby.contents.get(content).cloned();
         if parcel::send_content(&mut send, bytes).await.is_err() {
