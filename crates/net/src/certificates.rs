@@ -1,9 +1,9 @@
 //! Private authorities and what they have signed: who may speak as a node, what a door shows, and
 //! what a client may show.
 //!
-//! A directory holds for each [`Role`] a certificate and its key, and two authorities: `ca.pem` signs
-//! for doors and clients, `nodes.pem` for nodes, so that whoever is a client cannot even begin to
-//! talk on the plane. Keys can be read by their owner only. To add machines, copy the directory
+//! A directory holds for each [`Role`] a certificate and its key, and two authorities: `ca.pem`
+//! signs for doors and clients, `nodes.pem` for nodes, so that a client cannot even begin to talk
+//! on the plane. Keys can be read by their owner only. To add machines, copy the directory
 //! without `ca.key` and `nodes.key`, which only [`make`] needs.
 
 use ring::digest;
@@ -93,7 +93,8 @@ pub enum CertificateError {
     },
     /// There are certificates of an authority that is not there any more.
     #[error(
-        "{path} was signed by an authority that is not there: restore ca.pem and ca.key, or remove it"
+        "{path} was signed by an authority that is not there: restore {authority} and its key, or \
+         remove {path}"
     )]
     Orphan {
         /// Such a certificate.

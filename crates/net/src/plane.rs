@@ -1,11 +1,11 @@
 //! What carries frames between our own processes: to a name, without waiting, without promise.
 //!
 //! Every process of a world opens one plane. Those that know one address find all others. Whoever
-//! answers to a name gets what is sent to it; frames may get lost, and the protocol above lives with
+//! answers to a name gets what is sent to it; frames may get lost; the protocol above lives with
 //! that. Two engines do it: [zenoh](https://zenoh.io), and one of our own over QUIC that shows that
 //! nothing above depends on zenoh.
 //!
-//! Who may take part is said by [`Guard`]: see there what a token is worth and what certificates are.
+//! Who may take part is said by [`Guard`]: see there what tokens and certificates are worth.
 
 mod quic;
 mod zenoh;
@@ -40,8 +40,8 @@ pub struct PlaneSettings {
 /// Who may take part. With neither, the plane listens on loopback only.
 ///
 /// A token keeps out who does not know it. With zenoh it proves who calls to who listens, not the
-/// other way round, and frames can be read on the way: it is for networks of one's own. Certificates
-/// prove both and encrypt.
+/// other way round, and frames can be read on the way: it is for networks of one's own.
+/// Certificates prove both and encrypt. With QUIC a token does so, too.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     /// What all processes of the world know.

@@ -159,8 +159,8 @@ fn zenoh_lets_nodes_in_past_150_silent_connections() {
     }
 }
 
-/// Two that hear of each other while a crowd stands at both of their doors cannot connect then; zenoh
-/// does not try again by itself.
+/// Two that hear of each other while a crowd stands at both of their doors cannot connect then;
+/// zenoh does not try again by itself.
 #[test]
 fn on_zenoh_a_link_that_failed_is_made_later() {
     let guard = token("right");
@@ -190,7 +190,7 @@ fn zenoh_goes_on_after_300_connections_with_nonsense() {
         let here = Post::listener(Engine::Zenoh, &guard, "d");
         let neighbour = Post::joined(Engine::Zenoh, &guard, &here, "n1");
         neighbour.reach(&here, "d", b"before");
-        let nonsense: Vec<u8> = (0..2_000_u32).map(|at| (at * at * 31 >> 3) as u8).collect();
+        let nonsense: Vec<u8> = (0..2_000_u32).map(|at| ((at * at * 31) >> 3) as u8).collect();
         drop(crowd(here.plane.listening()[0], 300, &nonsense));
         neighbour.reach(&here, "d", b"after");
         let node = Post::joined(Engine::Zenoh, &guard, &here, "n2");
@@ -204,7 +204,7 @@ fn quic_goes_on_after_300_packets_of_nonsense() {
     let here = Post::listener(Engine::Quic, &guard, "d");
     let socket = UdpSocket::bind(LOOPBACK).unwrap();
     for at in 0..300_u32 {
-        let nonsense: Vec<u8> = (0..1_250).map(|byte| (byte * (at + 7) >> 2) as u8).collect();
+        let nonsense: Vec<u8> = (0..1_250).map(|byte| ((byte * (at + 7)) >> 2) as u8).collect();
         socket.send_to(&nonsense, here.plane.listening()[0]).unwrap();
     }
     let node = Post::joined(Engine::Quic, &guard, &here, "n1");

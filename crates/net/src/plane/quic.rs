@@ -71,7 +71,7 @@ impl Mesh {
             .enable_all()
             .build()
             .map_err(failed("start its threads"))?;
-        let _inside = runtime.enter();
+        let inside = runtime.enter();
         let identity = tls::Identity::new(&settings.guard, &settings.world)?;
         let server = identity.server()?;
         let client = identity.client()?;
@@ -108,7 +108,7 @@ impl Mesh {
         for &address in &settings.join {
             call(&shared, address, u32::MAX);
         }
-        drop(_inside);
+        drop(inside);
         Ok(Mesh { shared, runtime: Some(runtime) })
     }
 
@@ -186,11 +186,11 @@ async fn listen(shared: Arc<Shared>, endpoint: Endpoint) {
         };
         let shared = shared.clone();
         tokio::spawn(async move {
-            if let Ok(Ok(connection)) = timeout(PATIENCE, incoming).await {
-                if let Some(met) = meet(&shared, &connection, Side::Called).await {
-                    drop(place);
-                    live(&shared, connection, met).await;
-                }
+            if let Ok(Ok(connection)) = timeout(PATIENCE, incoming).await
+                && let Some(met) = meet(&shared, &connection, Side::Called).await
+            {
+                drop(place);
+                live(&shared, connection, met).await;
             }
         });
     }
@@ -266,9 +266,13 @@ async fn meet(shared: &Shared, connection: &Connection, side: Side) -> Option<Me
         Some((say, hear_word(&mut hear).await?, hear))
     };
     let (say, heard, hear) = timeout(PATIENCE, greet).await.ok()??;
-    let Word::Hello { world, token, process, listening } = heard else { return None };
+    let Word::Hello { world, token, process, mut listening } = heard else { return None };
     if world != shared.world || !shared.token.is(token.as_bytes()) {
         return refuse(connection);
+    }
+    // Who listens everywhere does not know under which address others reach it.
+    for address in listening.iter_mut().filter(|address| address.ip().is_unspecified()) {
+        address.set_ip(connection.remote_address().ip());
     }
     let caller = if side == Side::Calling { shared.process } else { process };
     Some(Met { process, caller, listening, say, hear })

@@ -103,21 +103,24 @@ impl Drop for Session {
 
 /// Makes links again that broke.
 ///
-/// When two peers lose their link while both keep that to a third, they never find each other again:
-/// zenoh calls only the addresses anew that it was given, and gossip is told once. So everybody says
-/// twice a second with whom it is connected. Who hears of somebody that it is not connected with
-/// opens another session for a moment: that finds everybody, and tells everybody of everybody.
+/// When two peers lose their link while both keep that to a third, they never find each other
+/// again: zenoh calls only the addresses anew that it was given, and gossip is told once. So all
+/// say twice a second with whom they are connected. Who hears of somebody that it is not connected
+/// with opens another session for a moment: that finds everybody, and tells everybody of everybody.
 struct Mender {
     session: ::zenoh::Session,
     /// Where it says with whom it is connected. Names have no capitals.
     key: String,
     settings: PlaneSettings,
-    heard: Arc<Mutex<HashMap<String, (Instant, Vec<String>)>>>,
+    heard: Arc<Mutex<Heard>>,
     /// For how many rounds they have been missing.
     missing: HashMap<String, u32>,
     /// To be waited after the next attempt, which may be in vain for ever.
     pause: Duration,
 }
+
+/// Who has said when with whom it is connected.
+type Heard = HashMap<String, (Instant, Vec<String>)>;
 
 impl Mender {
     const ROUND: Duration = Duration::from_millis(500);
@@ -131,7 +134,7 @@ impl Mender {
         prefix: &str,
     ) -> Result<mpsc::Sender<()>, PlaneError> {
         let key = format!("{prefix}WHO");
-        let heard: Arc<Mutex<HashMap<String, (Instant, Vec<String>)>>> = Arc::default();
+        let heard: Arc<Mutex<Heard>> = Arc::default();
         let hears = heard.clone();
         session
             .declare_subscriber(&key)

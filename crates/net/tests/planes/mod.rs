@@ -8,15 +8,18 @@ use std::time::{Duration, Instant};
 pub(crate) const LOOPBACK: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
+/// Names and what was sent to them.
+type Inbox = Vec<(String, Vec<u8>)>;
+
 /// A plane and what has been delivered to it.
 pub(crate) struct Post {
     pub(crate) plane: Plane,
-    inbox: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    inbox: Arc<Mutex<Inbox>>,
 }
 
 impl Post {
     pub(crate) fn open(settings: &PlaneSettings) -> Post {
-        let inbox: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+        let inbox: Arc<Mutex<Inbox>> = Arc::default();
         let filled = inbox.clone();
         let deliver = move |name: &str, bytes: &[u8]| {
             filled.lock().unwrap().push((name.to_owned(), bytes.to_vec()));
@@ -44,7 +47,7 @@ impl Post {
         self.inbox.lock().unwrap().iter().any(|(to, what)| to == name && what == bytes)
     }
 
-    pub(crate) fn everything(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn everything(&self) -> Inbox {
         self.inbox.lock().unwrap().clone()
     }
 
