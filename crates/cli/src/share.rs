@@ -19,9 +19,10 @@ pub(crate) use status::run as status;
 
 use crate::error::CliError;
 use args::GuardArgs;
+use jostle_net::Secret;
+use jostle_net::certificates::{self, Role};
 use jostle_net::client::Trust;
 use jostle_net::serve::Guards;
-use jostle_net::{Secret, certificates};
 use std::io::IsTerminal;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
@@ -72,12 +73,22 @@ impl GuardArgs {
     /// How a door is known to be the right one.
     fn trust(&self, door: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
         match &self.tls {
-            Some(folder) => Ok(Trust::Ca(certificates::authority(folder))),
+            Some(folder) => Ok(Trust::Ca(certificates::authority(folder, Role::Door))),
             None if door.ip().is_loopback() || insecure => Ok(Trust::Anyone),
             None => Err(failed(format!(
                 "{door} is another machine: give the folder with its certificates (--tls), or say \
                  --insecure to trust whoever answers there"
             ))),
+        }
+    }
+}
+
+impl GuardArgs {
+    /// The same of a node, which shows its own certificate.
+    fn node_trust(&self, door: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
+        match &self.tls {
+            Some(folder) => Ok(Trust::Node(folder.clone())),
+            None => self.trust(door, insecure),
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
     let (limits, gateway) = limits(args.clients_per_host);
     let settings = NodeSettings {
         join,
-        trust: args.guard.trust(join, args.insecure)?,
+        trust: args.guard.node_trust(join, args.insecure)?,
         listen: args.listen,
         door: args.door.map(|door| (door, args.web)),
         guards: args.guard.shown(),

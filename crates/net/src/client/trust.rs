@@ -1,13 +1,14 @@
 //! How a client makes sure whose door it is.
 
 use super::{ClientError, Trust};
+use crate::certificates::{self, CertificateError, Role};
 use crate::door::ALPN;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, TransportConfig, VarInt};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::fmt::Display;
 use std::path::Path;
@@ -38,13 +39,14 @@ pub(super) fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> 
             .with_no_client_auth(),
         Trust::Ca(file) => builder.with_root_certificates(authorities(file)?).with_no_client_auth(),
         Trust::Node(directory) => {
-            let (pem, key) = (directory.join("node.pem"), directory.join("node.key"));
-            let chain = certificates(&pem)?;
-            let key = PrivateKeyDer::from_pem_file(&key).map_err(|error| wrong(&key, &error))?;
+            let unreadable = |error: CertificateError| wrong(directory, &error);
+            let chain = certificates::chain(directory, Role::Node).map_err(unreadable)?;
+            let key = certificates::key(directory, Role::Node).map_err(unreadable)?;
+            let roots = certificates::roots(directory, Role::Door).map_err(unreadable)?;
             builder
-                .with_root_certificates(authorities(&directory.join("ca.pem"))?)
+                .with_root_certificates(roots)
                 .with_client_auth_cert(chain, key)
-                .map_err(|error| wrong(&pem, &error))?
+                .map_err(|error| wrong(directory, &error))?
         }
     };
     config.alpn_protocols = vec![ALPN.to_vec()];
@@ -65,14 +67,11 @@ fn transport() -> TransportConfig {
     transport
 }
 
-fn certificates(pem: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError> {
-    let all = CertificateDer::pem_file_iter(pem).map_err(|error| wrong(pem, &error))?;
-    all.collect::<Result<_, _>>().map_err(|error| wrong(pem, &error))
-}
-
 fn authorities(pem: &Path) -> Result<RootCertStore, ClientError> {
     let mut roots = RootCertStore::empty();
-    for authority in certificates(pem)? {
+    let all = CertificateDer::pem_file_iter(pem).map_err(|error| wrong(pem, &error))?;
+    for authority in all {
+        let authority = authority.map_err(|error| wrong(pem, &error))?;
         roots.add(authority).map_err(|error| wrong(pem, &error))?;
     }
     if roots.is_empty() { Err(wrong(pem, &"there is no certificate in it")) } else { Ok(roots) }

@@ -1,8 +1,8 @@
 //! The door's certificate, and whose certificates it looks at.
 
 use super::{DoorError, Proof};
+use crate::certificates::{self, CertificateError, Role};
 use rustls::RootCertStore;
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::WebPkiClientVerifier;
 use std::fmt::Display;
@@ -26,7 +26,7 @@ pub(super) struct Tls {
 struct Identity {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
-    /// Who may say who others are.
+    /// Who may say who is a node.
     authorities: Option<Arc<RootCertStore>>,
 }
 
@@ -73,22 +73,12 @@ fn configuration(
 }
 
 fn read(directory: &Path) -> Result<Identity, DoorError> {
-    let (pem, key, ca) =
-        (directory.join("door.pem"), directory.join("door.key"), directory.join("ca.pem"));
-    let chain = certificates(&pem)?;
-    let key = PrivateKeyDer::from_pem_file(&key).map_err(|error| wrong(&key, &error))?;
-    let mut roots = RootCertStore::empty();
-    for authority in certificates(&ca)? {
-        roots.add(authority).map_err(|error| wrong(&ca, &error))?;
-    }
-    Ok(Identity { chain, key, authorities: Some(Arc::new(roots)) })
-}
-
-fn certificates(pem: &Path) -> Result<Vec<CertificateDer<'static>>, DoorError> {
-    let all = CertificateDer::pem_file_iter(pem).map_err(|error| wrong(pem, &error))?;
-    let all: Vec<CertificateDer<'static>> =
-        all.collect::<Result<_, _>>().map_err(|error| wrong(pem, &error))?;
-    if all.is_empty() { Err(wrong(pem, &"there is no certificate in it")) } else { Ok(all) }
+    let wrong = |error: CertificateError| wrong(directory, &error);
+    Ok(Identity {
+        chain: certificates::chain(directory, Role::Door).map_err(wrong)?,
+        key: certificates::key(directory, Role::Door).map_err(wrong)?,
+        authorities: Some(Arc::new(certificates::roots(directory, Role::Node).map_err(wrong)?)),
+    })
 }
 
 fn made_up() -> Result<Identity, rcgen::Error> {
