@@ -5,6 +5,12 @@
 
 pub use glam;
 pub use jostle_geom::*;
+/// How does it travel? Shared worlds over the network.
+#[cfg(feature = "net")]
+pub use jostle_net as net;
+/// A client of a shared world.
+#[cfg(feature = "net")]
+pub use jostle_net::client;
 /// What is in this file? VRML97, glTF, OBJ, STL and PLY from bytes to one kind of scene.
 pub use jostle_scene as scene;
 /// Which bodies does a scene become, and how do they move?

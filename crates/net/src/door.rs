@@ -22,7 +22,7 @@ mod web;
 mod web_letters;
 
 use crate::Secret;
-use crate::charter::{Charter, Knock, PROTOCOL, Place, Purpose};
+use crate::charter::{Charter, Knock, Operation, PROTOCOL, Place, Purpose};
 use crate::parcel;
 use guests::{Guests, Outlet, Seat};
 use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
@@ -219,6 +219,8 @@ enum No {
     Unreadable(String),
     #[error("you cannot work here: {0}")]
     Work(String),
+    #[error("the nodes of this world do not wait for each other, and such a world has no avatars")]
+    NoAvatars,
 }
 
 /// Does who knocks have the certificate of a node?
@@ -288,6 +290,9 @@ impl House {
         let shown = knock.token.as_bytes();
         let fits = |token: &Option<Secret>| token.as_ref().is_some_and(|token| token.is(shown));
         match knock.purpose {
+            Purpose::Play if self.lobby.charter.operation == Operation::Unsynchronised => {
+                Err(No::NoAvatars)
+            }
             Purpose::Play | Purpose::Status if self.token.is_none() => Ok(()),
             Purpose::Play if fits(&self.token) => Ok(()),
             Purpose::Status if fits(&self.token) || fits(&self.node_token) => Ok(()),
@@ -307,7 +312,7 @@ impl House {
             No::Token | No::NodeToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
             No::Late | No::Unreadable(_) => &self.tally.silent,
-            No::Work(_) => &self.tally.work,
+            No::Work(_) | No::NoAvatars => &self.tally.work,
         };
         count(counter, 1);
         // A host that is refused all the time does not fill the log.

@@ -81,6 +81,7 @@ fn charter() -> Charter {
             Form { half: [2048, 81920, 81920], content: Some(content) },
         ],
         avatar: ShapeId(0),
+        places: Block { min: [-4096; 3], max: [4096; 3] },
         limits: Limits { speed: 2560, spin: 1536, change: 25600 },
         gate: 0,
     }

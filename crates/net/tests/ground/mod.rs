@@ -131,6 +131,7 @@ fn lobby(letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> Lobby {
             extent: Block { min: [-100 * METRE; 3], max: [100 * METRE; 3] },
             forms: contents.forms().to_vec(),
             avatar: ShapeId(0),
+            places: Block { min: [-METRE; 3], max: [METRE; 3] },
             limits: GatewaySettings::default().limits,
             gate: 0,
         },
@@ -148,7 +149,7 @@ fn lobby(letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> Lobby {
 
 fn place(scenery: Content, followers: u32) -> Place {
     let plane = vec!["127.0.0.1:9".parse().unwrap()];
-    Place { node: 7, life: 1, follower: followers, plane, scenery }
+    Place { node: 7, life: 1, follower: followers, plane, scenery, key: [0; 2] }
 }
 
 /// The machines behind the door.
