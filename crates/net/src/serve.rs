@@ -109,6 +109,14 @@ impl Process {
     /// If something cannot be opened, or what is stored cannot be read.
     pub fn serve(settings: ServeSettings) -> Result<Process, StartError> {
         let timing = timing(settings.rate);
+        let kept = settings.store.is_some() || settings.files.record.is_some();
+        if kept && settings.operation == Operation::Unsynchronised {
+            return Err(StartError::Other(
+                "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
+                 recorded"
+                    .into(),
+            ));
+        }
         let begun = begin(&settings, timing)?;
         let world = begun.reception.identity().world.clone();
         let key = begun.reception.identity().key;
@@ -319,14 +327,7 @@ fn roles(
     };
     let mut roles = vec![first];
     if charter.operation == Operation::Unsynchronised {
-        return match (&settings.store, &settings.files.record) {
-            (None, None) => Ok(roles),
-            _ => Err(StartError::Other(
-                "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
-                 recorded"
-                    .into(),
-            )),
-        };
+        return Ok(roles);
     }
     let shapes = begun.shapes.clone();
     let id = follower(begun.follower);

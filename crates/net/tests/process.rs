@@ -1,0 +1,271 @@
+//! Whole processes of a shared world, in one process of the tests: begin, join, take part, record,
+//! end, go on.
+
+use jostle_geom::{Model, Quality, solids};
+use jostle_net::charter::Operation;
+use jostle_net::client::{ClientOptions, Connection, Trust, fetch_status};
+use jostle_net::door::DoorLimits;
+use jostle_net::plane::Engine;
+use jostle_net::recording::{Replay, Step};
+use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::witness::{Seen, events};
+use jostle_net::work::NodeSettings;
+use jostle_net::{Process, Secret, StartError};
+use jostle_proto::{
+    Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
+};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const METRE: i32 = 4096;
+const OBJECTS: u64 = 60;
+
+/// Balls of triangles that fly about between six walls.
+fn start() -> Start {
+    let ball = solids::sphere(0.3, 0.02).expect("a ball");
+    let ball = Arc::new(Model::build(ball, Quality::Default));
+    let half = 5 * METRE;
+    let mut solids = vec![Solid { half: [METRE * 3 / 10 + 2; 3], model: Some(ball) }];
+    let mut objects = Vec::new();
+    for number in 0..OBJECTS {
+        let along = |step: u64| ((number * step) % 9) as i32 * METRE - 4 * METRE;
+        let speed = |step: u64| ((number * step) % 1000) as i16 - 500;
+        let position = [along(1), along(4) + number as i32, along(7)];
+        let velocity = [speed(313), speed(711), speed(519)];
+        let state = State { position, velocity, ..State::default() };
+        let (id, class) = (ObjectId(number + 1), Class::Dynamic);
+        objects.push(Object { id, class, shape: ShapeId(0), state });
+    }
+    for axis in 0..3 {
+        let mut size = [half + 2 * METRE; 3];
+        size[axis] = METRE / 2;
+        solids.push(Solid { half: size, model: None });
+        for side in [-1, 1] {
+            let mut position = [0; 3];
+            position[axis] = side * (half + METRE / 2);
+            let id = ObjectId(objects.len() as u64 + 1);
+            let state = State { position, ..State::default() };
+            let shape = ShapeId(axis as u32 + 1);
+            objects.push(Object { id, class: Class::Immovable, shape, state });
+        }
+    }
+    let extent = Block { min: [-half; 3], max: [half; 3] };
+    let shapes = Shapes::new(solids);
+    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent }
+}
+
+fn settings() -> ServeSettings {
+    let here = "127.0.0.1:0".parse().expect("an address");
+    ServeSettings {
+        name: "test".into(),
+        start: start(),
+        rate: 30,
+        operation: Operation::Synchronised,
+        listen: here,
+        web: Some(here),
+        guards: Guards::default(),
+        store: None,
+        files: Files::default(),
+        engine: Engine::Zenoh,
+        gateway: GatewaySettings::default(),
+        door: DoorLimits::default(),
+    }
+}
+
+fn node(world: &Process, engine: Engine, guards: Guards) -> NodeSettings {
+    let here = "127.0.0.1:0".parse().expect("an address");
+    NodeSettings {
+        join: world.door_address().expect("a door"),
+        trust: Trust::Anyone,
+        listen: here,
+        door: None,
+        guards,
+        files: Files::default(),
+        engine,
+        gateway: GatewaySettings::default(),
+        limits: DoorLimits::default(),
+    }
+}
+
+fn status(world: &Process) -> Value {
+    serde_json::from_str(&world.status()).expect("JSON")
+}
+
+/// Waits until the status is as wanted.
+fn wait(world: &Process, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    let begin = Instant::now();
+    loop {
+        let status = status(world);
+        if fits(&status) {
+            return status;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}: {status}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn members(status: &Value) -> usize {
+    let group = &status["groups"][0];
+    let stable = group["stable"] == true;
+    group["members"].as_array().map_or(0, |members| if stable { members.len() } else { 0 })
+}
+
+fn tick(status: &Value) -> u64 {
+    status["tick"].as_u64().unwrap_or(0)
+}
+
+/// Plays a recording; says how many ticks and contacts it has. All ticks must be the same.
+fn verify(file: &Path) -> (u64, usize) {
+    let mut replay = Replay::open(file).expect("a recording");
+    let (mut ticks, mut contacts) = (0, 0);
+    while let Some(step) = replay.step().expect("readable") {
+        match step {
+            Step::World(_) => {}
+            Step::Same(_, touches) => {
+                ticks += 1;
+                contacts += touches;
+            }
+            Step::Different(tick, what) => panic!("tick {}: {what}", tick.0),
+        }
+    }
+    (ticks, contacts)
+}
+
+fn two_processes(engine: Engine) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| Some(folder.path().join(name));
+    let files = Files { record: file("a.rec"), events: file("a.evt") };
+    let world = Process::serve(ServeSettings { engine, files, ..settings() }).expect("begins");
+    wait(&world, "ticks", |status| tick(status) > 10);
+    let settings = node(&world, engine, Guards::default());
+    let files = Files { record: file("b.rec"), events: file("b.evt") };
+    let other = Process::work(NodeSettings { files, ..settings }).expect("joins");
+    let both = wait(&world, "two members", |status| members(status) == 2);
+    wait(&world, "both have objects", |status| {
+        let of = |member: usize| status["groups"][0]["members"][member]["objects"].as_u64();
+        of(0).unwrap_or(0) > 0 && of(1).unwrap_or(0) > 0
+    });
+    wait(&world, "more ticks", |status| tick(status) > tick(&both) + 60);
+    drop(other);
+    let alone = wait(&world, "one member", |status| members(status) == 1);
+    let end = wait(&world, "goes on", |status| tick(status) > tick(&alone) + 20);
+    assert_eq!(end["objects"].as_u64(), Some(OBJECTS + 6), "nothing is lost");
+    drop(world);
+    for name in ["a.rec", "b.rec"] {
+        let (ticks, contacts) = verify(&folder.path().join(name));
+        assert!(ticks > 30 && contacts > 0, "{name}: {ticks} ticks, {contacts} contacts");
+    }
+    let seen = events(&[folder.path().join("a.evt"), folder.path().join("b.evt")]).expect("read");
+    let published = seen.iter().filter(|seen| matches!(seen, Seen::Published { .. })).count();
+    assert!(published > 80, "{published}");
+}
+
+#[test]
+fn a_node_joins_and_goes_and_every_tick_is_that_of_one_machine() {
+    two_processes(Engine::Zenoh);
+}
+
+#[test]
+fn the_other_engine_does_the_same() {
+    two_processes(Engine::Quic);
+}
+
+#[test]
+fn a_stored_world_goes_on_and_an_avatar_comes_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Some(folder.path().join("store"));
+    let world =
+        Process::serve(ServeSettings { store: store.clone(), ..settings() }).expect("begins");
+    let client = Connection::open(ClientOptions::to(world.door_address().expect("a door")));
+    let client = client.expect("a connection");
+    assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_words());
+    client.steer([1.0, 0.0, 0.0], [0.0; 3]);
+    wait(&world, "the wish is followed", |status| status["input_ms"]["p50"].is_number());
+    let credential = client.leave();
+    let before = credential.expect("an avatar has a credential");
+    let then = wait(&world, "ticks", |status| tick(status) > 60);
+    drop(world);
+
+    let world = Process::serve(ServeSettings { store, ..settings() }).expect("goes on");
+    let now = wait(&world, "has the world", |status| tick(status) > 0);
+    assert!(tick(&now) + 60 >= tick(&then), "{} after {}", tick(&now), tick(&then));
+    assert_eq!(now["objects"].as_u64(), Some(OBJECTS + 6 + 1), "with the avatar");
+    let options = ClientOptions::to(world.door_address().expect("a door"));
+    let again = Connection::open(ClientOptions { credential: Some(before), ..options });
+    let again = again.expect("a connection");
+    assert!(again.wait_until_active(Duration::from_secs(30)), "{:?}", again.last_words());
+    assert_eq!(again.avatar(), Some(before.avatar));
+}
+
+#[test]
+fn another_rate_than_the_stored_one_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Some(folder.path().to_path_buf());
+    let world =
+        Process::serve(ServeSettings { store: store.clone(), ..settings() }).expect("begins");
+    wait(&world, "ticks", |status| tick(status) > 40);
+    drop(world);
+    let other = Process::serve(ServeSettings { store, rate: 60, ..settings() });
+    let why = other.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(why.contains("30 ticks per second"), "{why}");
+}
+
+#[test]
+fn without_the_token_nobody_joins_and_status_is_refused() {
+    let guards = Guards {
+        token: Some(Secret::new("for clients")),
+        node_token: Some(Secret::new("for nodes")),
+        certificates: None,
+    };
+    let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
+    let world = world.expect("begins");
+    let door = world.door_address().expect("a door");
+    for token in [None, Some(Secret::new("for clients")), Some(Secret::new("nonsense"))] {
+        let wrong = Guards { node_token: token, ..Guards::default() };
+        let refused = Process::work(node(&world, Engine::Zenoh, wrong));
+        assert!(matches!(refused.err(), Some(StartError::Join(_))));
+    }
+    assert!(fetch_status(door, None, &Trust::Anyone).is_err());
+    let known = fetch_status(door, guards.token.as_ref(), &Trust::Anyone).expect("a status");
+    assert!(known.contains("test-"), "{known}");
+    let stranger = Connection::open(ClientOptions::to(door));
+    assert!(stranger.is_err() || !stranger.is_ok_and(|it| it.is_active()));
+    let right = Process::work(node(&world, Engine::Zenoh, guards)).expect("joins");
+    wait(&world, "two members", |status| members(status) == 2);
+    drop(right);
+}
+
+#[test]
+fn with_certificates_a_node_joins_and_the_world_ticks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    jostle_net::certificates::make(folder.path(), &[]).expect("certificates");
+    let certificates = Some(folder.path().to_path_buf());
+    let guards = Guards { certificates, ..Guards::default() };
+    let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
+    let world = world.expect("begins");
+    let trust = Trust::Node(folder.path().to_path_buf());
+    let joined = NodeSettings { trust, ..node(&world, Engine::Zenoh, guards) };
+    let other = Process::work(joined).expect("joins");
+    let both = wait(&world, "two members", |status| members(status) == 2);
+    wait(&world, "ticks", |status| tick(status) > tick(&both) + 20);
+    drop(other);
+}
+
+#[test]
+fn an_unsynchronised_world_runs_and_says_that_it_has_no_avatars() {
+    let operation = Operation::Unsynchronised;
+    let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
+    let other = Process::work(node(&world, Engine::Zenoh, Guards::default())).expect("joins");
+    wait(&world, "two members that touch", |status| {
+        members(status) == 2 && status["counters"]["contacts"].as_u64() > Some(0)
+    });
+    let refused = Connection::open(ClientOptions::to(world.door_address().expect("a door")));
+    let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(why.contains("no avatars"), "{why}");
+    drop(other);
+    let store = Some(std::env::temp_dir().join("jostle-never-made"));
+    let impossible = Process::serve(ServeSettings { operation, store, ..settings() });
+    assert!(impossible.is_err());
+}
