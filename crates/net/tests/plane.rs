@@ -123,6 +123,7 @@ fn burst(engine: Engine) {
     let to = Post::listener(engine, &guard, "d");
     let from = Post::joined(engine, &guard, &to, "n1");
     from.reach(&to, "d", b"first");
+    to.plane.answer_to("d").unwrap(); // Saying it twice changes nothing.
     for number in 0..200_u32 {
         let mut bytes = number.to_le_bytes().to_vec();
         bytes.resize(1_000, 0);

@@ -238,23 +238,21 @@ fn the_token_is_neither_shown_nor_logged() {
     let log = Arc::new(Mutex::new(String::new()));
     tracing::subscriber::set_global_default(Log(log.clone())).unwrap();
     for engine in [Engine::Zenoh, Engine::Quic] {
-        let guard = token("sesame-4711");
+        let guard = token("open sesame");
         let here = Post::listener(engine, &guard, "d");
         let shown = settings(engine, &guard, vec![], here.plane.listening());
         let node = Post::joined(engine, &guard, &here, "n1");
-        let stranger = Post::joined(engine, &token("other-0815"), &here, "n2");
+        let stranger = Post::joined(engine, &token("shut sesame"), &here, "n2");
         node.reach(&here, "d", b"in");
-        assert!(!format!("{shown:?} {:?}", here.plane).contains("4711"));
+        assert!(!format!("{shown:?} {:?}", here.plane).contains("sesame"));
         let unfit = settings(engine, &guard, vec![SocketAddr::from(([192, 0, 2, 1], 1))], vec![]);
         let error = Plane::open(&unfit, Arc::new(|_, _| {})).unwrap_err();
-        assert!(!format!("{error} {error:?}").contains("4711"));
+        assert!(!format!("{error} {error:?}").contains("sesame"));
         drop(stranger);
     }
     let log = log.lock().unwrap();
     assert!(log.len() > 1_000, "nothing was logged, so that this test shows nothing");
-    for secret in ["4711", "0815"] {
-        assert!(!log.contains(secret));
-    }
+    assert!(!log.contains("sesame"));
     // What zenoh is given in place of the token is one as well.
     let password = log.lines().find(|line| line.contains("password: Some"));
     assert_eq!(password, None);

@@ -155,7 +155,8 @@ impl Drop for Mesh {
                 let _ = timeout(Duration::from_millis(100), endpoint.wait_idle()).await;
             }
         });
-        runtime.shutdown_background();
+        // Tasks hold the sockets: their ports are free when this returns.
+        runtime.shutdown_timeout(PATIENCE);
     }
 }
 
