@@ -63,3 +63,20 @@ impl Links {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::plane::LARGEST_MESSAGE;
+    use jostle_proto::wire::{HEADER_BYTES, Kind};
+
+    /// A node that joined a world of 10,000 objects was never told its part: the bundle was a frame
+    /// that the plane refused.
+    #[test]
+    fn no_frame_of_a_large_world_is_too_large_for_the_plane() {
+        for kind in Kind::all() {
+            let envelope = 1 + "g4294967295x4294967295".len();
+            let most = envelope + HEADER_BYTES + kind.cap();
+            assert!(most <= LARGEST_MESSAGE, "{kind:?}: {most} bytes");
+        }
+    }
+}

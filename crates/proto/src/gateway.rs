@@ -33,7 +33,7 @@ use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use arrive::Host;
 use glimpse::Scene;
-use interest::Eyes;
+use interest::look;
 use session::{Session, Standing, pairs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -166,7 +166,6 @@ pub struct Gateway {
     /// When that was.
     ticked: Time,
     dilation: u32,
-    eyes: Eyes,
     counters: GatewayCounters,
     woke: Time,
     resend_at: Time,
@@ -201,7 +200,6 @@ impl Gateway {
             tick: None,
             ticked: Time(0),
             dilation: 1000,
-            eyes: Eyes::new(),
             counters: GatewayCounters::default(),
             woke: Time(0),
             resend_at: Time(0),
@@ -422,7 +420,7 @@ impl Gateway {
         if viewers.is_empty() {
             return;
         }
-        let mut seen = self.eyes.look(self.settings.interest, objects, &self.shapes, &viewers);
+        let mut seen = look(self.settings.interest, objects, &self.shapes, &viewers);
         let scene = Scene {
             tick,
             rate: self.timing.rate,

@@ -86,7 +86,7 @@ pub enum Kind {
 /// Every kind with the most bytes that its messages may have: hard limits, from what the protocol
 /// puts into them. 1200 bytes fit a datagram on every way through the internet.
 const CAPS: [(Kind, usize); 28] = [
-    (Kind::Replica, 1 << 20),
+    (Kind::Replica, 128 << 10),
     (Kind::Join, 4 << 10),
     (Kind::Lease, 1 << 10),
     (Kind::View, 64 << 10),
@@ -94,10 +94,10 @@ const CAPS: [(Kind, usize); 28] = [
     (Kind::Reset, 256),
     (Kind::Ping, 64),
     (Kind::Vote, 512),
-    (Kind::Flush, 256 << 10),
-    (Kind::Bundle, 256 << 10),
-    (Kind::Done, 256 << 10),
-    (Kind::Commit, 256 << 10),
+    (Kind::Flush, 128 << 10),
+    (Kind::Bundle, 128 << 10),
+    (Kind::Done, 128 << 10),
+    (Kind::Commit, 128 << 10),
     (Kind::Transfer, 2 << 10),
     (Kind::Ghost, 1200),
     (Kind::Backup, 64 << 10),
@@ -111,7 +111,7 @@ const CAPS: [(Kind, usize); 28] = [
     (Kind::Chunk, 64 << 10),
     (Kind::Credit, 64),
     (Kind::Follow, 256),
-    (Kind::Share, 256 << 10),
+    (Kind::Share, 128 << 10),
     (Kind::Inputs, 64 << 10),
     (Kind::Lack, 64),
 ];
