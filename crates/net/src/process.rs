@@ -13,8 +13,8 @@ use crate::records::RecordError;
 use crate::witness::Witness;
 use crate::{client, name};
 use jostle_proto::{
-    Address, GatewayId, GroupRules, Grouping, Library, Message, PollSettings, Shapes, Span, Time,
-    Timing, thresholds,
+    Address, GatewayId, GroupRules, Grouping, Library, Message, PollSettings, Shapes, Span,
+    Thresholds, Time, Timing, thresholds,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
@@ -242,13 +242,20 @@ pub(crate) fn timing(rate: u32) -> Timing {
     Timing { rate, lease: Span::from_ms(1000), ..Timing::default() }
 }
 
+/// A member is put out if it takes so much longer to answer than who comes in may take.
+const SURELY_FAR: Span = Span::from_ms(100);
+
 /// How nodes are grouped.
 pub(crate) fn grouping(operation: Operation, rate: u32) -> Grouping {
     match operation {
         Operation::Synchronised | Operation::Unsynchronised => Grouping::Together,
         Operation::Grouped => {
-            let thresholds = thresholds(rate, Span::from_ms(5), Span::from_ms(2));
-            let rejection = thresholds.rejection;
+            let near = thresholds(rate, Span::from_ms(5), Span::from_ms(2));
+            // Delays are measured from role to role, so a machine that has too much to do seems far
+            // away. Putting it out would give everybody the whole world to compute: then more
+            // machines have too much to do. So only who is far beyond doubt is put out.
+            let rejection = Span(near.inclusion.0 + SURELY_FAR.0);
+            let thresholds = Thresholds { rejection, ..near };
             let polls = PollSettings { rejection, ..PollSettings::default() };
             Grouping::ByDelay(GroupRules { thresholds, polls, patience: Span::from_ms(3000) })
         }

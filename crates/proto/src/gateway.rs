@@ -433,8 +433,9 @@ impl Gateway {
             if !active(session) {
                 continue;
             }
-            session.sees = seen.remove(&session.avatar).unwrap_or_default();
-            let Some((glimpse, kept_up)) = scene.glimpse(session) else { continue };
+            let seen = seen.remove(&session.avatar).unwrap_or_default();
+            let Some((glimpse, kept_up)) = scene.glimpse(session, &seen) else { continue };
+            session.sees = seen.iter().map(|object| object.id).collect();
             self.counters.bases_lost += u64::from(!kept_up);
             self.counters.glimpses += 1;
             self.counters.glimpse_bytes += (glimpse.near.len() + glimpse.far.len()) as u64;

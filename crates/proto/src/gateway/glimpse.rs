@@ -10,6 +10,7 @@ use crate::object::{Class, Object, ObjectId, ShapeId};
 use crate::state::{POSITION_UNIT, State};
 use crate::time::Tick;
 use crate::wire::{Snapshot, light};
+use std::cmp::Reverse;
 
 /// Bytes of a glimpse besides near, far and contacts, at most: numbers of up to ten bytes each.
 const FRAME: usize = 64;
@@ -33,15 +34,26 @@ pub(super) struct Scene<'a> {
     pub(super) mutant: Option<Mutant>,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
     /// The next glimpse for a session, and whether its client kept up with them. Nothing if the
     /// avatar is not in the world.
-    pub(super) fn glimpse(&self, session: &mut Session) -> Option<(Glimpse, bool)> {
+    pub(super) fn glimpse(
+        &self,
+        session: &mut Session,
+        seen: &[&'a Object],
+    ) -> Option<(Glimpse, bool)> {
         let own = self.objects.get(&session.avatar)?;
-        let seen = session.sees.iter().filter_map(|id| self.objects.get(id));
-        let mut order: Vec<(u64, &Object)> =
-            seen.map(|object| (distance(&own.state, &object.state), object)).collect();
-        order.sort_unstable_by_key(|(far, object)| (object.id != own.id, *far, object.id));
+        let with_distance = |object: &&'a Object| (distance(&own.state, &object.state), *object);
+        let mut order: Vec<(u64, &Object)> = seen.iter().map(with_distance).collect();
+        let nearer = |(far, object): &(u64, &Object)| (object.id != own.id, *far, object.id);
+        // Only the nearest need be in order.
+        let near = order.len().min(self.settings.near.max(1));
+        if near < order.len() {
+            order.select_nth_unstable_by_key(near, nearer);
+        }
+        if let Some(nearest) = order.get_mut(..near) {
+            nearest.sort_unstable_by_key(nearer);
+        }
         let contacts: Vec<ContactChange> =
             session.changes.iter().take(CONTACTS_AT_ONCE).copied().collect();
         let budget = self.settings.budget.saturating_sub(FRAME + CONTACT * contacts.len());
@@ -107,12 +119,19 @@ impl Scene<'_> {
         let mut waiting: Vec<(u32, &Object)> = others
             .iter()
             .map(|&(far, object)| {
-                let waited = before.get(&object.id).copied().unwrap_or(0);
+                let known = before.binary_search_by_key(&object.id, |(id, _)| *id).ok();
+                let waited = known.and_then(|at| before.get(at)).map_or(0, |(_, waited)| *waited);
                 (waited.saturating_add(1 + (64 / (1 + far)) as u32), object)
             })
             .collect();
-        waiting.sort_unstable_by_key(|&(urgency, object)| (std::cmp::Reverse(urgency), object.id));
+        let later = |&(urgency, object): &(u32, &Object)| (Reverse(urgency), object.id);
         let mut count = (budget / FAR).min(waiting.len());
+        if count < waiting.len() {
+            waiting.select_nth_unstable_by_key(count, later);
+        }
+        if let Some(first) = waiting.get_mut(..count) {
+            first.sort_unstable_by_key(later);
+        }
         let (bytes, told) = loop {
             let mut told: Vec<&Object> =
                 waiting.iter().take(count).map(|(_, object)| *object).collect();
@@ -129,17 +148,16 @@ impl Scene<'_> {
         };
         session.urgency =
             waiting.iter().skip(count).map(|(urgency, object)| (object.id, *urgency)).collect();
+        session.urgency.sort_unstable();
         (bytes, told.iter().map(|object| (object.class, object.shape)).collect())
     }
 }
 
 /// In whole metres.
 fn distance(a: &State, b: &State) -> u64 {
-    const METRE: i64 = (1.0 / POSITION_UNIT) as i64;
     let squares = (0..3).map(|axis| {
-        let apart = i64::from(a.position[axis]).abs_diff(i64::from(b.position[axis]));
-        // Below 2^33, and three squares below 2^68.
-        u128::from(apart) * u128::from(apart)
+        let apart = i64::from(a.position[axis]) - i64::from(b.position[axis]);
+        apart as f64 * apart as f64
     });
-    (squares.sum::<u128>().isqrt() / METRE as u128) as u64
+    (squares.sum::<f64>().sqrt() * POSITION_UNIT) as u64
 }

@@ -27,22 +27,22 @@ pub enum Interest {
 }
 
 /// What each viewer is told about, itself included, by rising ids.
-pub(super) type Seen = BTreeMap<ObjectId, Vec<ObjectId>>;
+pub(super) type Seen<'a> = BTreeMap<ObjectId, Vec<&'a Object>>;
 
 /// Who is told about what, after a tick.
-pub(super) fn look(
+pub(super) fn look<'a>(
     interest: Interest,
-    objects: &Objects,
+    objects: &'a Objects,
     shapes: &Shapes,
     viewers: &BTreeSet<ObjectId>,
-) -> Seen {
-    let ids: Vec<ObjectId> = objects.keys().copied().collect();
+) -> Seen<'a> {
+    let all: Vec<&Object> = objects.values().collect();
     let told = match interest {
         Interest::Everyone => None,
         Interest::Regions { size } => {
             let places: Vec<DVec3> = objects.values().map(place).collect();
             let regions = RegionInterest::new(&places, size).ok();
-            regions.map(|regions| recipients(&ids, viewers, |at| regions.of(at)))
+            regions.map(|regions| recipients(&all, viewers, |at| regions.of(at)))
         }
         Interest::Auras { reach } => {
             let auras: Result<Vec<Aura>, AuraError> = objects
@@ -55,14 +55,14 @@ pub(super) fn look(
                 .collect();
             auras.ok().map(|auras| {
                 let near = Near::new(&auras, reach);
-                recipients(&ids, viewers, |at| Some(near.of(at)))
+                recipients(&all, viewers, |at| Some(near.of(at)))
             })
         }
     };
     // Numbers that make no auras or regions: then everybody is told everything.
     told.unwrap_or_else(|| {
         let here = viewers.iter().filter(|viewer| objects.contains_key(viewer));
-        here.map(|viewer| (*viewer, ids.clone())).collect()
+        here.map(|viewer| (*viewer, all.clone())).collect()
     })
 }
 
@@ -111,18 +111,18 @@ impl Near<'_> {
     }
 }
 
-fn recipients(
-    ids: &[ObjectId],
+fn recipients<'a>(
+    all: &[&'a Object],
     viewers: &BTreeSet<ObjectId>,
     of: impl Fn(u32) -> Option<Vec<u32>>,
-) -> Seen {
-    let here = (0..).zip(ids).filter(|(_, id)| viewers.contains(id));
-    here.map(|(at, &id)| {
-        let others = of(at).unwrap_or_default();
-        let others = others.into_iter().filter_map(|other| ids.get(other as usize).copied());
-        let mut told: Vec<ObjectId> = others.chain([id]).collect();
+) -> Seen<'a> {
+    let here = (0..).zip(all).filter(|(_, object)| viewers.contains(&object.id));
+    here.map(|(at, object)| {
+        let mut told = of(at).unwrap_or_default();
+        told.push(at);
         told.sort_unstable();
-        (id, told)
+        let told = told.into_iter().filter_map(|other| all.get(other as usize).copied());
+        (object.id, told.collect())
     })
     .collect()
 }

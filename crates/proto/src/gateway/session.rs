@@ -7,7 +7,7 @@ use crate::message::Commit;
 use crate::object::ObjectId;
 use crate::time::{Tick, Time};
 use crate::wire::Snapshot;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Glimpses that are kept until one of them is acknowledged.
 pub(super) const TOLD_MAX: usize = 32;
@@ -52,7 +52,7 @@ pub(super) struct Session {
     /// The newest of those that the client holds.
     pub(super) acked: Option<Tick>,
     /// How much it is time to tell about something far away.
-    pub(super) urgency: BTreeMap<ObjectId, u32>,
+    pub(super) urgency: Vec<(ObjectId, u32)>,
     /// What it sees, by rising ids.
     pub(super) sees: Vec<ObjectId>,
     touching: BTreeSet<(ObjectId, ObjectId)>,
@@ -83,7 +83,7 @@ impl Session {
             strikes: 0,
             told: VecDeque::new(),
             acked: None,
-            urgency: BTreeMap::new(),
+            urgency: Vec::new(),
             sees: Vec::new(),
             touching: BTreeSet::new(),
             changes: VecDeque::new(),
@@ -147,12 +147,12 @@ impl Session {
     }
 
     /// Contacts of what it sees.
-    pub(super) fn touched(&mut self, tick: Tick, now: &BTreeSet<(ObjectId, ObjectId)>) {
-        let sees = |id: &ObjectId| self.sees.binary_search(id).is_ok();
-        let ended = self.touching.difference(now).map(|pair| (*pair, false));
-        let begun = now.difference(&self.touching).filter(|(a, b)| sees(a) && sees(b));
-        let begun = begun.take(CONTACTS_MAX.saturating_sub(self.touching.len()));
-        let changes: Vec<_> = ended.chain(begun.map(|pair| (*pair, true))).collect();
+    pub(super) fn touched(&mut self, tick: Tick, now: &[(ObjectId, ObjectId)]) {
+        let ended = self.touching.iter().filter(|pair| now.binary_search(pair).is_err());
+        let ended = ended.map(|pair| (*pair, false));
+        let room = CONTACTS_MAX.saturating_sub(self.touching.len());
+        let begun = self.begun(now).into_iter().take(room).map(|pair| (pair, true));
+        let changes: Vec<_> = ended.chain(begun).collect();
         for ((a, b), begins) in changes {
             // What there is no room for waits.
             if self.changes.len() >= CONTACTS_MAX {
@@ -169,6 +169,21 @@ impl Session {
         }
     }
 
+    /// Those of the pairs that it sees and has not been told, in their order. What it sees is a
+    /// small part of a large world, so that is what is gone through.
+    fn begun(&self, now: &[(ObjectId, ObjectId)]) -> Vec<(ObjectId, ObjectId)> {
+        let (mut rest, mut begun) = (now, Vec::new());
+        for id in &self.sees {
+            rest = rest.get(rest.partition_point(|(a, _)| a < id)..).unwrap_or_default();
+            let own = rest.iter().take_while(|(a, _)| a == id);
+            let new = own.filter(|pair| {
+                self.sees.binary_search(&pair.1).is_ok() && !self.touching.contains(*pair)
+            });
+            begun.extend(new);
+        }
+        begun
+    }
+
     /// A mistake that can be built in.
     pub(super) fn forget_contacts(&mut self) {
         self.touching.clear();
@@ -179,7 +194,9 @@ impl Session {
     }
 }
 
-/// The pairs that touch in a tick.
-pub(super) fn pairs(commit: &Commit) -> BTreeSet<(ObjectId, ObjectId)> {
-    commit.touches.iter().map(|touch| (touch.a, touch.b)).collect()
+/// The pairs that touch in a tick, in order.
+pub(super) fn pairs(commit: &Commit) -> Vec<(ObjectId, ObjectId)> {
+    let mut pairs: Vec<_> = commit.touches.iter().map(|touch| (touch.a, touch.b)).collect();
+    pairs.sort_unstable();
+    pairs
 }
