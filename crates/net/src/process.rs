@@ -250,7 +250,10 @@ pub(crate) fn grouping(operation: Operation, rate: u32) -> Grouping {
             let thresholds = thresholds(rate, Span::from_ms(5), Span::from_ms(2));
             let rejection = thresholds.rejection;
             let polls = PollSettings { rejection, ..PollSettings::default() };
-            Grouping::ByDelay(GroupRules { thresholds, polls, patience: Span::from_ms(3000) })
+            // Processes that come at the same time may need some seconds to find each other on the
+            // plane; who is not measured until then would get a group of its own.
+            let patience = Span::from_ms(6000);
+            Grouping::ByDelay(GroupRules { thresholds, polls, patience })
         }
     }
 }
