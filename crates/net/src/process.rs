@@ -257,7 +257,10 @@ pub(crate) fn grouping(operation: Operation, rate: u32) -> Grouping {
             let rejection = Span(near.inclusion.0 + SURELY_FAR.0);
             let thresholds = Thresholds { rejection, ..near };
             let polls = PollSettings { rejection, ..PollSettings::default() };
-            Grouping::ByDelay(GroupRules { thresholds, polls, patience: Span::from_ms(3000) })
+            // Processes that come at the same time may need some seconds to find each other on the
+            // plane; who is not measured until then would get a group of its own.
+            let patience = Span::from_ms(6000);
+            Grouping::ByDelay(GroupRules { thresholds, polls, patience })
         }
     }
 }

@@ -127,7 +127,8 @@ impl Mender {
     const ROUND: Duration = Duration::from_millis(500);
     /// More than the lease, and than another's session for a moment.
     const ROUNDS: u32 = 4;
-    const LONGEST_PAUSE: Duration = Duration::from_secs(64);
+    /// A group stands still as long as two of its members do not hear each other.
+    const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
     fn start(
         session: ::zenoh::Session,

@@ -200,7 +200,14 @@ impl Pings {
                 && now >= asked + self.rule.timeout
             {
                 peer.asked = None;
-                peer.answered(self.rule.timeout, asked, &self.rule);
+                if peer.window.0.is_empty() {
+                    // Never heard: the link is not there yet, which says nothing about how long
+                    // it will take. As a delay it would put off the next ping for seconds, and a
+                    // newcomer would not be measured before it gets a group of its own.
+                    peer.due = now;
+                } else {
+                    peer.answered(self.rule.timeout, asked, &self.rule);
+                }
             }
             if peer.asked.is_none() && now >= peer.due {
                 peer.number = peer.number.wrapping_add(1);

@@ -2,8 +2,8 @@
 
 use super::random::Random;
 use jostle_proto::{
-    Kind, NodeId, Opinion, PingInput, PingOutput, PingRule, Pings, SAMPLES, Span, Thresholds, Time,
-    Window,
+    Kind, NodeId, Opinion, PingInput, PingOutput, PingRule, Pings, SAMPLES, STRIKES, Span,
+    Thresholds, Time, Window,
 };
 use std::collections::BTreeMap;
 
@@ -156,6 +156,18 @@ fn silence_is_a_long_delay() {
     run(&mut pings, Time(30_000_000), 4, |_| None);
     assert_eq!(pings.calls(&[OTHER], &thresholds), [(Kind::Reject, OTHER)]);
     assert_eq!(pings.measured(OTHER).unwrap().p95, PingRule::default().timeout);
+}
+
+#[test]
+fn who_is_heard_at_last_is_measured_soon() {
+    let mut pings = Pings::new(PingRule::default());
+    pings.set_peers(Time(0), &[OTHER]);
+    run(&mut pings, Time(0), 2, |_| None);
+    assert_eq!(pings.measured(OTHER), None, "a link that is not there yet has no delay");
+    run(&mut pings, Time(2_000_000), 2, |_| Some(3_000));
+    let measured = pings.measured(OTHER).unwrap();
+    assert_eq!(measured.p95, Span(3_000));
+    assert!(usize::from(measured.samples) > STRIKES, "{measured:?}");
 }
 
 #[test]

@@ -1,0 +1,174 @@
+//! A shared world on several hosts, with a network between them that is slow, loses frames and is
+//! cut. The hosts are network namespaces, the network is a switch in this process.
+
+mod share;
+
+use jostle_proto::GroupId;
+use share::figures::Figures;
+use share::hosts::Hosts;
+use share::switch::Link;
+use share::{Door, Ground, Running, Status};
+use std::time::Duration;
+
+const OBJECTS: u64 = 306;
+
+/// Hosts with a world on them: it is served on the first one.
+struct World<'a> {
+    ground: &'a Ground,
+    hosts: &'a Hosts,
+    door: Door<'a>,
+    /// The serving process, then the nodes, each on its host.
+    processes: Vec<Running>,
+}
+
+const TOKEN: &str = "only-for-nodes";
+
+impl<'a> World<'a> {
+    fn new(ground: &'a Ground, hosts: &'a Hosts) -> World<'a> {
+        let listen = format!("{}:7447", Hosts::address(0));
+        let args = ["serve", "--generate", "solids,300", "--listen", &listen, "--web", "none"];
+        let more = ["--node-token", TOKEN, "--record", "recording", "--events", "host-0.events"];
+        let args = [&args[..], &more[..]].concat();
+        let mut serve = ground.start(&hosts.host(0), "host-0", &args);
+        let address = serve.says("status:  jostle status --join ");
+        let door = Door::new(ground, &hosts.host(0), &address);
+        World { ground, hosts, door, processes: vec![serve] }
+    }
+
+    /// Adds the next host.
+    fn add(&mut self) {
+        let number = self.processes.len();
+        let (name, events) = (format!("host-{number}"), format!("host-{number}.events"));
+        let listen = format!("{}:0", Hosts::address(number));
+        let join = ["node", "--join", &self.door.address, "--insecure", "--node-token", TOKEN];
+        let own = ["--listen", &listen, "--events", &events];
+        let args = [&join[..], &own[..]].concat();
+        let mut node = self.ground.start(&self.hosts.host(number), &name, &args);
+        node.says("joined");
+        self.processes.push(node);
+    }
+
+    /// Ends everything, then recording and event logs are looked at.
+    fn end(mut self) -> Figures {
+        let events: Vec<String> =
+            (0..self.hosts.count()).map(|number| format!("host-{number}.events")).collect();
+        while let Some(process) = self.processes.pop() {
+            process.end();
+        }
+        println!("replay: {}", self.ground.replay("recording"));
+        let names: Vec<&str> = events.iter().map(String::as_str).collect();
+        println!("judge: {}", self.ground.judge(&names, "recording"));
+        let files: Vec<_> = names.iter().map(|name| self.ground.path(name)).collect();
+        let figures = Figures::new(&files);
+        println!("{figures}");
+        figures
+    }
+}
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+#[test]
+fn a_host_that_was_cut_off_comes_back_and_nothing_is_lost() {
+    let Some(hosts) = Hosts::if_possible(4) else { return };
+    let ground = Ground::new();
+    let usual = Link { delay: ms(2), jitter: ms(1), lost: 10, cut: false };
+    hosts.switch.usual(usual);
+    let mut world = World::new(&ground, &hosts);
+    for _ in 0..3 {
+        world.add();
+    }
+    let door = &world.door;
+    let bots = ["bots", "--join", &door.address, "--insecure", "--avatars", "3", "--json"];
+    let bots = ground.start(&hosts.host(0), "bots", &bots);
+    let all = OBJECTS + 3;
+    let is_whole = |status: &Status| {
+        status.nodes(0) == [0, 1, 2, 3] && status.objects() == all && status.is_stable()
+    };
+    door.wait("one group", is_whole);
+    door.wait_ticks(60);
+
+    for other in 0..3 {
+        hosts.switch.link(3, other, Link { cut: true, ..usual });
+    }
+    door.wait("a view without the host", |status| status.place(3).is_none());
+    door.wait_ticks(60);
+    door.wait("all objects", |status| status.objects() == all && status.is_stable());
+    for other in 0..3 {
+        hosts.switch.unlink(3, other);
+    }
+    let status = door.wait("one group again", is_whole);
+    assert!(status.place(3).unwrap().life > 1, "{status:?}");
+    door.wait_ticks(60);
+
+    println!("bots: {}", bots.end());
+    door.wait("the bots' end", |status| status.objects() == OBJECTS);
+    world.end();
+}
+
+#[test]
+fn two_hosts_that_did_not_hear_each_other_go_on_together() {
+    let Some(hosts) = Hosts::if_possible(4) else { return };
+    let ground = Ground::new();
+    let usual = Link { delay: ms(1), ..Link::default() };
+    hosts.switch.usual(usual);
+    let mut world = World::new(&ground, &hosts);
+    for _ in 0..3 {
+        world.add();
+    }
+    let door = &world.door;
+    let is_whole = |status: &Status| status.nodes(0) == [0, 1, 2, 3] && status.is_stable();
+    door.wait("one group", is_whole);
+    door.wait_ticks(60);
+
+    // Everybody else hears both, so nobody is left out. They wait for each other.
+    hosts.switch.link(2, 3, Link { cut: true, ..usual });
+    std::thread::sleep(ms(5000));
+    hosts.switch.unlink(2, 3);
+    let all = |status: &Status| is_whole(status) && status.objects() == OBJECTS;
+    door.wait_ticks(60);
+    door.wait("one group again", all);
+    world.end();
+}
+
+#[test]
+fn two_sites_are_two_groups_and_each_goes_on_without_the_other() {
+    let Some(hosts) = Hosts::if_possible(4) else { return };
+    let ground = Ground::new();
+    hosts.switch.usual(Link { delay: ms(1), ..Link::default() });
+    let far = Link { delay: ms(60), jitter: ms(2), ..Link::default() };
+    for (here, there) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
+        hosts.switch.link(here, there, far);
+    }
+    let mut world = World::new(&ground, &hosts);
+    for _ in 0..3 {
+        world.add();
+    }
+    let door = &world.door;
+    let is_grouped = |status: &Status| {
+        let there = status.place(2).map(|place| place.group);
+        status.nodes(0) == [0, 1]
+            && there.is_some_and(|group| status.nodes(group) == [2, 3])
+            && status.is_stable()
+    };
+    let grouped = door.wait("two groups", is_grouped);
+    door.wait_ticks(60);
+    assert_eq!(grouped.objects(), OBJECTS);
+
+    // There the world stands still until the dead one is missed; here it goes on.
+    world.processes.remove(3).kill();
+    let there = GroupId(grouped.place(2).unwrap().group as u32);
+    door.wait("a view without the dead", |status| status.place(3).is_none() && status.is_stable());
+    door.wait_ticks(60);
+    door.wait("all objects", |status| status.objects() == OBJECTS);
+    let figures = world.end();
+    let recovery = figures.recoveries.iter().rfind(|it| it.group == there).unwrap();
+    let last = figures.of(there).rfind(|tick| tick.at < recovery.detected).unwrap();
+    let meanwhile =
+        || figures.of(GroupId(0)).filter(|it| it.at > last.at && it.at < recovery.served);
+    let collisions: usize = meanwhile().map(|tick| tick.collisions).sum();
+    println!("{} ticks and {collisions} collisions elsewhere meanwhile", meanwhile().count());
+    assert!(collisions > 0);
+    assert!(figures.of(there).any(|tick| tick.at > recovery.served));
+}
