@@ -82,6 +82,37 @@ pub struct ServeSettings {
     pub door: DoorLimits,
 }
 
+impl ServeSettings {
+    fn check(&self) -> Result<(), StartError> {
+        let kept = self.store.is_some() || self.files.record.is_some();
+        if kept && self.operation == Operation::Unsynchronised {
+            return Err(StartError::Other(
+                "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
+                 recorded"
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn plane(&self, world: String) -> PlaneSettings {
+        let Guards { node_token, certificates, .. } = self.guards.clone();
+        PlaneSettings {
+            world,
+            listen: vec![plane_address(self.listen, self.engine)],
+            join: Vec::new(),
+            guard: Guard { token: node_token, certificates },
+            engine: self.engine,
+        }
+    }
+
+    fn door(&self) -> DoorSettings {
+        let Guards { token, node_token, certificates } = self.guards.clone();
+        let (quic, web, limits) = (self.listen, self.web, self.door);
+        DoorSettings { quic, web, token, node_token, certificates, limits }
+    }
+}
+
 /// A world that is about to begin.
 struct Beginning {
     reception: Reception,
@@ -109,14 +140,7 @@ impl Process {
     /// If something cannot be opened, or what is stored cannot be read.
     pub fn serve(settings: ServeSettings) -> Result<Process, StartError> {
         let timing = timing(settings.rate);
-        let kept = settings.store.is_some() || settings.files.record.is_some();
-        if kept && settings.operation == Operation::Unsynchronised {
-            return Err(StartError::Other(
-                "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
-                 recorded"
-                    .into(),
-            ));
-        }
+        settings.check()?;
         let begun = begin(&settings, timing)?;
         let world = begun.reception.identity().world.clone();
         let key = begun.reception.identity().key;
@@ -152,36 +176,16 @@ impl Process {
             key,
         };
         let clock = clock(begun.newest);
-        let machines = roles(&settings, &charter, timing, gateway, &begun)?;
-        let guard = Guard {
-            token: settings.guards.node_token.clone(),
-            certificates: settings.guards.certificates.clone(),
-        };
-        let mut machines = machines;
+        let mut machines = roles(&settings, &charter, timing, gateway, &begun)?;
         machines.push(Machine::Directory(Box::new(begun.directory)));
-        let plane = PlaneSettings {
-            world,
-            listen: vec![plane_address(settings.listen, settings.engine)],
-            join: Vec::new(),
-            guard,
-            engine: settings.engine,
-        };
-        let door = DoorSettings {
-            quic: settings.listen,
-            web: settings.web,
-            token: settings.guards.token,
-            node_token: settings.guards.node_token,
-            certificates: settings.guards.certificates,
-            limits: settings.door,
-        };
         Process::start(Parts {
             machines,
             clock,
             charter,
             shapes,
             contents,
-            plane,
-            door: Some(door),
+            plane: settings.plane(world),
+            door: Some(settings.door()),
             events: settings.files.events,
             reception: Some((begun.reception, Box::new(place))),
         })
@@ -206,20 +210,7 @@ fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartErr
     let mut reception = Reception::open(store, identity)?;
     let (number, follower) = reception.number(FOLLOWERS)?;
     let node = Member { node: NodeId(number), life: 1 };
-    let (stored, journal) = match store {
-        Some(path) => {
-            let (stored, journal) = memory::newest(path)?;
-            (stored, Some(journal))
-        }
-        None => (None, None),
-    };
-    if let Some(stored) = &stored
-        && stored.rate != settings.rate
-    {
-        let (is, asked) = (stored.rate, settings.rate);
-        let what = format!("the stored world has {is} ticks per second, asked for are {asked}");
-        return Err(StartError::Other(what));
-    }
+    let (stored, journal) = stored(settings)?;
     let file = store.map(|path| path.join("directory"));
     let kept = file.as_deref().map(Keeper::kept).transpose()?.flatten();
     let loaded = kept.map(|saved| Keeper::load(saved, clock(None).now(), timing));
@@ -229,22 +220,16 @@ fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartErr
         // Every serving process has its own node, which dies with it: alone, nobody else has it.
         members.by_ref().count() > 1
     });
-    let Stored { tick, heard, objects, shapes, .. } = match stored {
-        Some(stored) => stored,
-        None => Stored {
-            tick: Tick(0),
-            heard: Vec::new(),
-            rate: settings.rate,
-            objects: settings.start.objects.iter().map(|object| (object.id, *object)).collect(),
-            shapes: settings.start.shapes.clone(),
-        },
-    };
+    let Stored { tick, heard, objects, shapes, .. } = stored;
     let all: Vec<Object> = objects.into_values().collect();
     let still = all.iter().filter(|object| object.class == Class::Immovable);
     let scenery: Vec<Object> = still.copied().collect();
     let (directory, objects) = match loaded {
         Some(directory) if others => {
-            tracing::info!("other nodes have the world; the directory goes on");
+            tracing::info!(
+                "other nodes have the world, and the directory goes on; if they are all gone for \
+                 good, stop, remove the file `directory` from the store and start again"
+            );
             (directory, None)
         }
         loaded => {
@@ -270,6 +255,30 @@ fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartErr
         journal,
         newest,
     })
+}
+
+/// The world as it is stored, or as it begins; and where it will be stored.
+fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf>), StartError> {
+    let (stored, journal) = match settings.store.as_deref() {
+        Some(path) => {
+            let (stored, journal) = memory::newest(path)?;
+            (stored, Some(journal))
+        }
+        None => (None, None),
+    };
+    let stored = stored.unwrap_or_else(|| Stored {
+        tick: Tick(0),
+        heard: Vec::new(),
+        rate: settings.rate,
+        objects: settings.start.objects.iter().map(|object| (object.id, *object)).collect(),
+        shapes: settings.start.shapes.clone(),
+    });
+    if stored.rate != settings.rate {
+        let (is, asked) = (stored.rate, settings.rate);
+        let what = format!("the stored world has {is} ticks per second, asked for are {asked}");
+        return Err(StartError::Other(what));
+    }
+    Ok((stored, journal))
 }
 
 fn keeper(directory: Directory, file: Option<PathBuf>) -> Result<Keeper, RecordError> {
