@@ -220,7 +220,7 @@ enum No {
     #[error("you cannot work here: {0}")]
     Work(String),
     #[error("the nodes of this world do not wait for each other, and such a world has no avatars")]
-    NoAvatars,
+    Avatars,
 }
 
 /// Does who knocks have the certificate of a node?
@@ -291,7 +291,7 @@ impl House {
         let fits = |token: &Option<Secret>| token.as_ref().is_some_and(|token| token.is(shown));
         match knock.purpose {
             Purpose::Play if self.lobby.charter.operation == Operation::Unsynchronised => {
-                Err(No::NoAvatars)
+                Err(No::Avatars)
             }
             Purpose::Play | Purpose::Status if self.token.is_none() => Ok(()),
             Purpose::Play if fits(&self.token) => Ok(()),
@@ -312,7 +312,7 @@ impl House {
             No::Token | No::NodeToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
             No::Late | No::Unreadable(_) => &self.tally.silent,
-            No::Work(_) | No::NoAvatars => &self.tally.work,
+            No::Work(_) | No::Avatars => &self.tally.work,
         };
         count(counter, 1);
         // A host that is refused all the time does not fill the log.
