@@ -63,25 +63,20 @@ pub(super) fn scene(path: &Path) -> Result<Start, CliError> {
 pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<Start, CliError> {
     let avatar = forms.ball(AVATAR)?;
     let shapes = Shapes::new(forms.solids);
-    let mut extent: Option<Block> = None;
-    for object in objects.iter().filter(|object| object.class != Class::Immovable) {
-        let place = object.state.position;
-        let block = extent.get_or_insert(Block { min: place, max: place });
-        for axis in 0..3 {
-            block.min[axis] = block.min[axis].min(place[axis]);
-            block.max[axis] = block.max[axis].max(place[axis]);
-        }
-    }
+    let moving = objects.iter().filter(|object| object.class != Class::Immovable);
+    let places = moving.map(|object| object.state.position);
+    let extent = places.map(|place| Block { min: place, max: place }).reduce(join);
     // Nothing moves: the world is where its objects are.
-    let extent = extent.unwrap_or_else(|| {
-        let all = objects.iter().map(|object| shapes.block(object));
-        all.reduce(|a, b| Block {
-            min: std::array::from_fn(|axis| a.min[axis].min(b.min[axis])),
-            max: std::array::from_fn(|axis| a.max[axis].max(b.max[axis])),
-        })
-        .unwrap_or(Block { min: [-40960; 3], max: [40960; 3] })
-    });
+    let all = || objects.iter().map(|object| shapes.block(object)).reduce(join);
+    let extent = extent.or_else(all).unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
     Ok(Start { objects, shapes, extent, avatar, places: extent })
+}
+
+fn join(a: Block, b: Block) -> Block {
+    Block {
+        min: std::array::from_fn(|axis| a.min[axis].min(b.min[axis])),
+        max: std::array::from_fn(|axis| a.max[axis].max(b.max[axis])),
+    }
 }
 
 /// The forms of a world, each model once.
