@@ -50,7 +50,7 @@ const REACH: f64 = 12.0;
 /// What is shown.
 #[derive(Clone, Debug)]
 pub struct DemoSettings {
-    /// The world. Avatars walk where they come in.
+    /// The world. Bots come in where it says, and then walk all over it.
     pub start: Start,
     /// Ticks per second.
     pub rate: u32,
@@ -168,15 +168,15 @@ impl Demo {
         let switch = Switch::new(seed)?;
         let shelf = Arc::new(Shelf::default());
         shelf.wanted.store(bodies, Relaxed);
-        let (ground, room) = (start.places, start.extent);
         let stock = Stock::new(
             shelf.clone(),
             (&start.objects, &start.shapes),
-            room,
+            start.extent,
             timing(rate),
             seed.wrapping_add(1),
         );
         // What the page may ask for is to be connected here: it calls the functions below.
+        let ground = start.extent;
         let world = Process::serve(serve_settings(start, rate, bots, (listen, web), &switch))?;
         let stock = world.beside(vec![Machine::Stock(Box::new(stock))], local(&switch))?;
         let first = world.nodes().first().map_or(0, |node| node.0);
