@@ -12,7 +12,7 @@ use crate::plane::{Plane, Urgency};
 use crate::witness::Witness;
 use jostle_proto::{Address, ClientId, GatewaySays, Message, Output, Span, Time};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{
     Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel,
 };
@@ -42,6 +42,7 @@ pub(crate) enum Mail {
 pub(crate) struct Inboxes {
     boxes: Arc<BTreeMap<Address, SyncSender<Mail>>>,
     board: Arc<Board>,
+    over: Arc<AtomicBool>,
 }
 
 /// Makes inboxes for these roles.
@@ -56,7 +57,8 @@ pub(crate) fn inboxes(
         boxes.insert(role, sender);
         readers.insert(role, reader);
     }
-    (Inboxes { boxes: Arc::new(boxes), board: board.clone() }, readers)
+    let over = Arc::new(AtomicBool::new(false));
+    (Inboxes { boxes: Arc::new(boxes), board: board.clone(), over }, readers)
 }
 
 impl Inboxes {
@@ -95,6 +97,8 @@ impl Inboxes {
 
     /// All roles are to end.
     pub(crate) fn stop(&self) {
+        // Whatever else is waiting in front of the word to stop.
+        self.over.store(true, Ordering::Relaxed);
         for inbox in self.boxes.values() {
             // A full inbox is read until it has room: roles never wait for each other.
             let _gone = inbox.send(Mail::Stop);
@@ -158,7 +162,7 @@ impl Driver {
     /// Runs until it is stopped.
     pub(crate) fn run(mut self) {
         let mut out = Vec::new();
-        loop {
+        while !self.means.inboxes.over.load(Ordering::Relaxed) {
             let wait = self.means.clock.until(self.machine.wake_at());
             match self.inbox.recv_timeout(wait) {
                 Ok(Mail::Stop) | Err(RecvTimeoutError::Disconnected) => return,

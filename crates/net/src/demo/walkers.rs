@@ -38,13 +38,13 @@ const THERE: f64 = 1.0;
 /// Radians per second, at most: less than is allowed.
 const TURN: f64 = 5.0;
 
-/// They need not say what they have seen as often as people do.
+/// They need not say what they have seen as often as people do, and so are not told as often.
 const SETTINGS: ClientSettings = ClientSettings {
     resend: Span::from_ms(500),
     patience: Span::from_ms(3000),
-    close: Span::from_ms(100),
-    apart: Span::from_ms(200),
-    within: 0.5,
+    close: Span::from_ms(250),
+    apart: Span::from_ms(1000),
+    within: 0.0,
     refresh: Span::from_ms(2000),
 };
 
