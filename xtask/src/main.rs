@@ -15,7 +15,8 @@ Usage: cargo xtask <command>
   tidy    the rules of STYLE.md that a program can check
   exact   triangle pairs against whole-number arithmetic: --cases N (default 1000000) --seed S
   header  makes bindings/c/include/jostle.h anew
-  demo    two bodies turning through each other in the terminal
+  demo    a shared world with a page to watch it on; options are those of `jostle demo`
+  demo turning  two bodies turning through each other in the terminal
 ";
 
 fn main() -> ExitCode {
@@ -26,7 +27,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root()),
         ["header"] => header::run(&root()),
         ["exact", rest @ ..] => release::example(&root(), "jostle-oracle", "exact", rest),
-        ["demo", rest @ ..] => release::example(&root(), "jostle", "turning", rest),
+        ["demo", "turning", rest @ ..] => release::example(&root(), "jostle", "turning", rest),
+        ["demo", rest @ ..] => release::demo(&root(), rest),
         [] | ["help" | "-h" | "--help"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

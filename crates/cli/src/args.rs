@@ -4,7 +4,9 @@ use crate::input::parse_pose;
 use crate::lab::args::LabArgs;
 use crate::query::Query;
 use crate::scene::args::{CheckArgs, RunArgs};
-use crate::share::args::{BotsArgs, JudgeArgs, NodeArgs, ReplayArgs, ServeArgs, StatusArgs};
+use crate::share::args::{
+    BotsArgs, DemoArgs, JudgeArgs, NodeArgs, ReplayArgs, ServeArgs, StatusArgs,
+};
 use crate::sim::SimArgs;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
@@ -38,6 +40,9 @@ pub(crate) enum Command {
     /// A cluster that shares a world, under seeded faults: does it keep the rules?
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArgs),
+    /// A shared world to look at: four nodes, thousands of bodies, hundreds of bots, and a page
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
     /// A shared world: directory, first node and gateway in one process
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<ServeArgs>),
@@ -64,6 +69,12 @@ Examples:
   jostle pair cup.obj table.stl --poses path.txt --query within=0.01 --fail-on clearance
   jostle pair cup.obj table.stl --query toc --pose-a-end \"0 0 -1 0 0 0 1\"
   jostle pair cup.obj table.stl --query pairs --segments --json";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  jostle demo
+  jostle demo --bodies 500 --bots 20 --nodes 2 --web 127.0.0.1:0
+  jostle demo --no-open --seconds 30 --verbose";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:

@@ -9,6 +9,7 @@
 //! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
 //! jostle check gearbox.wrl --clearance 0.002                     do the parts fit?
 //! jostle run room.wrl --steps 300                                what happens in there?
+//! jostle demo                                                    a shared world to look at
 //! jostle serve --generate solids,1000                            a world to share
 //! jostle node --join 127.0.0.1:7447                              on one more machine
 //! jostle bots --join 127.0.0.1:7447 --avatars 20                 with somebody in it
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check::run(check, &mut out),
         Command::Run(scene) => run::run(scene, &mut out),
         Command::Sim(sim) => sim::run(sim, &mut out),
+        Command::Demo(demo) => share::demo(demo, &mut out),
         Command::Serve(serve) => share::serve(serve, &mut out),
         Command::Node(node) => share::node(node, &mut out),
         Command::Bots(bots) => share::bots(bots, &mut out),

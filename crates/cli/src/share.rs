@@ -1,7 +1,9 @@
-//! Shared worlds over the network: `serve`, `node`, `bots`, `status`, `replay`, `judge`.
+//! Shared worlds over the network: `demo`, `serve`, `node`, `bots`, `status`,
+//! `replay`, `judge`.
 
 pub(crate) mod args;
 mod bots;
+mod demo;
 mod generate;
 mod judge;
 mod node;
@@ -11,6 +13,7 @@ mod start;
 mod status;
 
 pub(crate) use bots::run as bots;
+pub(crate) use demo::run as demo;
 pub(crate) use judge::run as judge;
 pub(crate) use node::run as node;
 pub(crate) use replay::run as replay;

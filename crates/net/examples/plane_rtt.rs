@@ -19,14 +19,14 @@ const ENGINES: [Engine; 2] = [Engine::Zenoh, Engine::Quic];
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [engine, join, certificates @ ..] = &arguments[..] {
-        let engine = ENGINES[usize::from(engine != "Zenoh")];
+        let engine = ENGINES[usize::from(engine != "Zenoh")].clone();
         return echo(&settings(engine, vec![join.parse()?], certificates.first().map(Path::new)));
     }
     let directory = std::env::temp_dir().join(format!("plane-rtt-{}", std::process::id()));
     certificates::make(&directory, &[])?;
     for engine in ENGINES {
         for certificates in [None, Some(directory.as_path())] {
-            measure(engine, certificates)?;
+            measure(&engine, certificates)?;
         }
     }
     std::fs::remove_dir_all(directory)?;
@@ -55,12 +55,12 @@ fn echo(settings: &PlaneSettings) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn measure(engine: Engine, certificates: Option<&Path>) -> Result<(), Box<dyn Error>> {
+fn measure(engine: &Engine, certificates: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let (arrived, arrivals) = mpsc::channel();
     let deliver = move |_: &str, _: &[u8]| {
         let _ = arrived.send(());
     };
-    let plane = Plane::open(&settings(engine, vec![], certificates), Arc::new(deliver))?;
+    let plane = Plane::open(&settings(engine.clone(), vec![], certificates), Arc::new(deliver))?;
     plane.answer_to("a")?;
     let mut other = Command::new(std::env::current_exe()?)
         .arg(format!("{engine:?}"))
@@ -104,7 +104,7 @@ fn frozen(
     plane: &Plane,
     other: &mut Child,
     guard: &str,
-    engine: Engine,
+    engine: &Engine,
 ) -> Result<(), Box<dyn Error>> {
     let signal = |name: &str| Command::new("kill").args([name, &other.id().to_string()]).status();
     signal("-STOP")?;

@@ -2,8 +2,8 @@
 
 use crate::machine::Machine;
 use jostle_proto::{
-    Address, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message, Span, Tick,
-    Time,
+    Address, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message, NodeId,
+    Span, Tick, Time,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -139,6 +139,15 @@ impl Board {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The nodes of the first group, sorted, if each is known to have its part.
+    pub(crate) fn settled_nodes(&self) -> Option<Vec<NodeId>> {
+        let shown = self.shown();
+        let group = shown.groups.first().filter(|group| group.stable)?;
+        let mut nodes: Vec<NodeId> = group.members.iter().map(|it| it.member.node).collect();
+        nodes.sort_unstable();
+        Some(nodes)
+    }
+
     /// A role has done something.
     pub(crate) fn see(&self, now: Time, machine: &Machine) {
         let mut shown = self.shown();
@@ -149,7 +158,7 @@ impl Board {
                 shown.clients = gateway.clients();
                 shown.objects = gateway.world().map_or(0, |(_, objects)| objects.len());
             }
-            Machine::Node(_) | Machine::Loose(_) | Machine::Recorder(_) => {}
+            Machine::Node(_) | Machine::Loose(_) | Machine::Recorder(_) | Machine::Stock(_) => {}
         }
     }
 

@@ -10,11 +10,13 @@ use crate::machine::Machine;
 use crate::name;
 use crate::plane::{Plane, Urgency};
 use crate::witness::Witness;
-use jostle_proto::{Address, Message, Output, Span, Time};
+use jostle_proto::{Address, ClientId, GatewaySays, Message, Output, Span, Time};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel,
+};
+use std::sync::{Arc, OnceLock};
 
 /// Mail that waits for a role; more is dropped, and sent again by whom it is from.
 const INBOX: usize = 16_384;
@@ -40,6 +42,7 @@ pub(crate) enum Mail {
 pub(crate) struct Inboxes {
     boxes: Arc<BTreeMap<Address, SyncSender<Mail>>>,
     board: Arc<Board>,
+    over: Arc<AtomicBool>,
 }
 
 /// Makes inboxes for these roles.
@@ -54,17 +57,23 @@ pub(crate) fn inboxes(
         boxes.insert(role, sender);
         readers.insert(role, reader);
     }
-    (Inboxes { boxes: Arc::new(boxes), board: board.clone() }, readers)
+    let over = Arc::new(AtomicBool::new(false));
+    (Inboxes { boxes: Arc::new(boxes), board: board.clone(), over }, readers)
 }
 
 impl Inboxes {
     /// Puts mail into the inbox of a role. Says whether the role is here.
     pub(crate) fn put(&self, to: Address, mail: Mail) -> bool {
         let Some(inbox) = self.boxes.get(&to) else { return false };
-        if inbox.try_send(mail).is_err() {
+        // A role that has ended loses nothing.
+        if let Err(TrySendError::Full(_)) = inbox.try_send(mail) {
             self.board.losses.overflow.fetch_add(1, Ordering::Relaxed);
         }
         true
+    }
+
+    pub(crate) fn roles(&self) -> impl Iterator<Item = &Address> {
+        self.boxes.keys()
     }
 
     fn has(&self, role: Address) -> bool {
@@ -81,11 +90,39 @@ impl Inboxes {
         self.put(to, Mail::Frame { from, frame: frame.to_vec() });
     }
 
+    /// One role is to end. Says whether it was there.
+    pub(crate) fn stop_one(&self, role: Address) -> bool {
+        self.boxes.get(&role).is_some_and(|inbox| inbox.send(Mail::Stop).is_ok())
+    }
+
     /// All roles are to end.
     pub(crate) fn stop(&self) {
+        // Whatever else is waiting in front of the word to stop.
+        self.over.store(true, Ordering::Relaxed);
         for inbox in self.boxes.values() {
             // A full inbox is read until it has room: roles never wait for each other.
             let _gone = inbox.send(Mail::Stop);
+        }
+    }
+}
+
+/// Clients within this program.
+#[derive(Default)]
+pub(crate) struct Insiders(OnceLock<SyncSender<(ClientId, GatewaySays)>>);
+
+impl Insiders {
+    /// Their connections have this number, which the door will never give.
+    pub(crate) const CONNECTION: u32 = u32::MAX;
+
+    /// Where what is told to them goes; the first that is said counts.
+    pub(crate) fn set(&self, told: SyncSender<(ClientId, GatewaySays)>) {
+        let _first = self.0.set(told);
+    }
+
+    /// Who does not keep up loses, as at the door.
+    fn tell(&self, client: ClientId, says: GatewaySays) {
+        if let Some(told) = self.0.get() {
+            let _lost = told.try_send((client, says));
         }
     }
 }
@@ -96,6 +133,7 @@ pub(crate) struct Means {
     pub(crate) inboxes: Inboxes,
     pub(crate) plane: Plane,
     pub(crate) door: Option<Door>,
+    pub(crate) insiders: Insiders,
     pub(crate) board: Arc<Board>,
     pub(crate) witness: Option<Witness>,
 }
@@ -124,7 +162,7 @@ impl Driver {
     /// Runs until it is stopped.
     pub(crate) fn run(mut self) {
         let mut out = Vec::new();
-        loop {
+        while !self.means.inboxes.over.load(Ordering::Relaxed) {
             let wait = self.means.clock.until(self.machine.wake_at());
             match self.inbox.recv_timeout(wait) {
                 Ok(Mail::Stop) | Err(RecvTimeoutError::Disconnected) => return,
@@ -196,13 +234,12 @@ impl Driver {
         if let Some(witness) = &self.means.witness {
             witness.sent(now, self.me, to, &message);
         }
-        if let (Address::Client(client), Message::Told(says)) = (to, &message) {
-            self.means.board.told(now, client, says);
-            if let Some(door) = &self.means.door {
-                door.send(client, says);
+        let message = match (to, message) {
+            (Address::Client(client), Message::Told(says)) => {
+                return self.tell(now, client, says);
             }
-            return;
-        }
+            (_, message) => message,
+        };
         if self.means.inboxes.has(to) {
             self.means.inboxes.put(to, Mail::Whole { from: self.me, message });
             return;
@@ -215,6 +252,15 @@ impl Driver {
                 }
             }
             Err(error) => tracing::error!(?to, %error, "a message cannot be written"),
+        }
+    }
+
+    fn tell(&self, now: Time, client: ClientId, says: GatewaySays) {
+        self.means.board.told(now, client, &says);
+        if client.connection == Insiders::CONNECTION {
+            self.means.insiders.tell(client, says);
+        } else if let Some(door) = &self.means.door {
+            door.send(client, &says);
         }
     }
 

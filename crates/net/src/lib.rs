@@ -9,6 +9,7 @@
 //! * [`client`]: the other side of it;
 //! * [`Process`]: the roles of a process, each in a thread: [`serve`] begins a world, [`work`] adds
 //!   a machine to one;
+//! * [`demo`]: a whole world within one program, to be shown;
 //! * [`recording`] and [`witness`]: what happened, to be played again and to be judged.
 //!
 //! Nothing here decides anything about the world.
@@ -18,6 +19,8 @@ pub mod certificates;
 pub mod charter;
 pub mod client;
 mod clock;
+pub mod demo;
+mod dice;
 pub mod door;
 mod driver;
 mod keeper;

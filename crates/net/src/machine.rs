@@ -1,5 +1,6 @@
 //! The roles of a process: one face for all state machines.
 
+use crate::demo::Stock;
 use crate::keeper::Keeper;
 use crate::recording::Recorder;
 use jostle_proto::{Address, Gateway, LooseNode, Message, Node, Output, Time};
@@ -11,6 +12,7 @@ pub(crate) enum Machine {
     Loose(Box<LooseNode>),
     Gateway(Box<Gateway>),
     Recorder(Box<Recorder>),
+    Stock(Box<Stock>),
 }
 
 impl Machine {
@@ -21,6 +23,7 @@ impl Machine {
             Machine::Loose(node) => Address::Node(node.member().node),
             Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
             Machine::Recorder(recorder) => Address::Gateway(recorder.id()),
+            Machine::Stock(stock) => Address::Gateway(stock.id()),
         }
     }
 
@@ -31,6 +34,7 @@ impl Machine {
             Machine::Loose(node) => node.wake_at(),
             Machine::Gateway(gateway) => gateway.wake_at(),
             Machine::Recorder(recorder) => recorder.wake_at(),
+            Machine::Stock(stock) => stock.wake_at(),
         }
     }
 
@@ -41,6 +45,7 @@ impl Machine {
             Machine::Loose(node) => node.wake(now, out),
             Machine::Gateway(gateway) => gateway.wake(now, out),
             Machine::Recorder(recorder) => recorder.wake(now, out),
+            Machine::Stock(stock) => stock.wake(now, out),
         }
     }
 
@@ -57,6 +62,7 @@ impl Machine {
             Machine::Loose(node) => node.receive(now, message, out),
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),
             Machine::Recorder(recorder) => recorder.receive(now, message),
+            Machine::Stock(stock) => stock.receive(now, message, out),
         }
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! Every process of a world opens one plane. Those that know one address find all others. Whoever
 //! answers to a name gets what is sent to it; frames may get lost; the protocol above lives with
-//! that. Two engines do it: [zenoh](https://zenoh.io), and one of our own over QUIC that shows that
-//! nothing above depends on zenoh.
+//! that. Three engines do it: [zenoh](https://zenoh.io), one of our own over QUIC that shows that
+//! nothing above depends on zenoh, and one within a program that has no network at all.
 //!
 //! Who may take part is said by [`Guard`]: see there what tokens and certificates are worth.
 
+mod local;
 mod quic;
 mod zenoh;
+
+pub use local::{Switch, Weather};
 
 use crate::Secret;
 use crate::certificates::CertificateError;
@@ -51,12 +54,14 @@ pub struct Guard {
 }
 
 /// What carries the frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// The zenoh library, over TCP or TLS.
     Zenoh,
     /// Our own, over QUIC.
     Quic,
+    /// Through this switch, to other processes of the same program. Nothing listens.
+    Local(Switch),
 }
 
 /// What must not wait for what.
@@ -125,7 +130,8 @@ pub struct PlaneCounters {
     pub received_bytes: u64,
     /// Messages not sent: larger than [`LARGEST_MESSAGE`], or to what is not a name.
     pub refused: u64,
-    /// Messages of which the engine says that it has lost them. zenoh does not say.
+    /// Messages of which the engine says that it has lost them, on purpose or not. zenoh does not
+    /// say.
     pub lost: u64,
 }
 
@@ -148,6 +154,7 @@ pub struct Plane {
 enum Running {
     Zenoh(zenoh::Session),
     Quic(quic::Mesh),
+    Local(local::Port),
 }
 
 impl Plane {
@@ -164,9 +171,10 @@ impl Plane {
             counted.received_bytes.fetch_add(bytes.len() as u64, Relaxed);
             deliver(name, bytes);
         });
-        let engine = match settings.engine {
+        let engine = match &settings.engine {
             Engine::Zenoh => Running::Zenoh(zenoh::Session::open(settings, deliver)?),
             Engine::Quic => Running::Quic(quic::Mesh::open(settings, deliver)?),
+            Engine::Local(switch) => Running::Local(local::Port::open(switch, settings, deliver)),
         };
         Ok(Plane { engine, counts })
     }
@@ -182,6 +190,10 @@ impl Plane {
         match &self.engine {
             Running::Zenoh(session) => session.answer_to(name),
             Running::Quic(mesh) => mesh.answer_to(name),
+            Running::Local(port) => {
+                port.answer_to(name);
+                Ok(())
+            }
         }
     }
 
@@ -196,6 +208,7 @@ impl Plane {
         let sent = match &self.engine {
             Running::Zenoh(session) => session.send(name, bytes, urgency),
             Running::Quic(mesh) => mesh.send(name, bytes, urgency),
+            Running::Local(port) => port.send(name, bytes),
         };
         match sent {
             Sent::Given => {
@@ -208,12 +221,13 @@ impl Plane {
         }
     }
 
-    /// Where others may come in, with real ports.
+    /// Where others may come in, with real ports; nowhere if it is within one program.
     #[must_use]
     pub fn listening(&self) -> Vec<SocketAddr> {
         match &self.engine {
             Running::Zenoh(session) => session.listening().to_vec(),
             Running::Quic(mesh) => mesh.listening().to_vec(),
+            Running::Local(_) => Vec::new(),
         }
     }
 

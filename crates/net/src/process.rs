@@ -1,10 +1,10 @@
 //! A process of a shared world: its roles, each in a thread, with plane and door.
 
 use crate::board::{Board, Traffic};
-use crate::charter::{Charter, Operation};
+use crate::charter::{Charter, Operation, Place};
 use crate::clock::Clock;
 use crate::door::{Door, DoorError, DoorSettings, Lobby};
-use crate::driver::{Driver, Inboxes, Mail, Means, inboxes};
+use crate::driver::{Driver, Inboxes, Insiders, Mail, Means, inboxes};
 use crate::machine::Machine;
 use crate::memory::Reception;
 use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
@@ -13,12 +13,13 @@ use crate::records::RecordError;
 use crate::witness::Witness;
 use crate::{client, name};
 use jostle_proto::{
-    Address, GatewayId, GroupRules, Grouping, Library, Message, PollSettings, Shapes, Span,
-    Thresholds, Time, Timing, thresholds,
+    Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
+    NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
@@ -50,7 +51,7 @@ pub struct Process {
     inboxes: Inboxes,
     threads: Vec<JoinHandle<()>>,
     means: Arc<Means>,
-    plane: SocketAddr,
+    known: Known,
     status: Arc<dyn Fn() -> String + Send + Sync>,
 }
 
@@ -69,7 +70,17 @@ pub(crate) struct Parts {
 }
 
 /// What a newcomer with these numbers is told, when the plane listens there.
-pub(crate) type PlaceMaker = Box<dyn Fn(u32, u32, SocketAddr) -> crate::charter::Place + Send>;
+pub(crate) type PlaceMaker = Box<dyn Fn(u32, u32, Vec<SocketAddr>) -> Place + Send>;
+
+/// What a process knows of its world, for others in the same program.
+pub(crate) struct Known {
+    pub(crate) charter: Charter,
+    pub(crate) shapes: Shapes,
+    pub(crate) contents: Library,
+    /// Gives numbers to a newcomer with a name and so many followers.
+    pub(crate) admit: Admit,
+    gateway: Option<Address>,
+}
 
 impl Process {
     /// Starts all roles.
@@ -89,8 +100,13 @@ impl Process {
         for role in &roles {
             plane.answer_to(&name::of(*role).unwrap_or_default())?;
         }
-        let listening = plane.listening().first().copied();
-        let listening = listening.ok_or_else(|| StartError::Other("nothing listens".into()))?;
+        let known = Known {
+            charter: parts.charter.clone(),
+            shapes: parts.shapes.clone(),
+            contents: parts.contents.clone(),
+            admit: admission(parts.reception, plane.listening()),
+            gateway,
+        };
         let means_later: Arc<OnceLock<Arc<Means>>> = Arc::default();
         let (show, count) = watching(&means_later);
         let witness = parts.events.as_deref().map(Witness::new).transpose()?;
@@ -106,7 +122,10 @@ impl Process {
                         move || show()
                     }),
                     metrics: Box::new(move || count()),
-                    admit: admission(parts.reception, listening),
+                    admit: Box::new({
+                        let admit = known.admit.clone();
+                        move |name, followers| admit(name, followers)
+                    }),
                     letter: Box::new(move |client, says| {
                         if let Some(gateway) = gateway {
                             let message = Message::Asked(says);
@@ -119,8 +138,10 @@ impl Process {
             }
             None => None,
         };
-        let means =
-            Arc::new(Means { clock, inboxes: inboxes.clone(), plane, door, board, witness });
+        let insiders = Insiders::default();
+        let inboxes_too = inboxes.clone();
+        let means = Means { clock, inboxes: inboxes_too, plane, door, insiders, board, witness };
+        let means = Arc::new(means);
         let _first = means_later.set(means.clone());
         let mut threads = Vec::new();
         for machine in parts.machines {
@@ -131,13 +152,48 @@ impl Process {
             let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
             threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
         }
-        Ok(Process { inboxes, threads, means, plane: listening, status: show })
+        Ok(Process { inboxes, threads, means, known, status: show })
     }
 
-    /// Where other processes can join the plane.
+    /// Where other processes can join the plane, if they can from outside this program.
     #[must_use]
-    pub fn plane_address(&self) -> SocketAddr {
-        self.plane
+    pub fn plane_address(&self) -> Option<SocketAddr> {
+        self.means.plane.listening().first().copied()
+    }
+
+    /// The nodes that this process began with.
+    pub(crate) fn nodes(&self) -> Vec<NodeId> {
+        let node = |role: &Address| match role {
+            Address::Node(node) => Some(*node),
+            _ => None,
+        };
+        self.inboxes.roles().filter_map(node).collect()
+    }
+
+    /// All nodes of the first group, sorted, if the directory is here and each has its part.
+    pub(crate) fn settled_nodes(&self) -> Option<Vec<NodeId>> {
+        self.means.board.settled_nodes()
+    }
+
+    pub(crate) fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Ends one role; the others go on. Says whether it was there.
+    pub(crate) fn end_role(&self, role: Address) -> bool {
+        self.inboxes.stop_one(role)
+    }
+
+    /// Lets clients of this program in: what is told to them goes to `told`, and what they say is
+    /// judged by the gateway like everybody's. None if there is no gateway.
+    pub(crate) fn let_in(&self, told: SyncSender<(ClientId, GatewaySays)>) -> Option<SayFn> {
+        let gateway = self.known.gateway?;
+        self.means.insiders.set(told);
+        let inboxes = self.inboxes.clone();
+        Some(Box::new(move |client, says| {
+            let (from, message) = (Address::Client(client), Message::Asked(says));
+            inboxes.put(gateway, Mail::Whole { from, message });
+        }))
     }
 
     /// Where clients and newcomers knock, if there is a door.
@@ -219,17 +275,21 @@ fn counts(means: &Means) -> Vec<crate::board::Count> {
     ]
 }
 
-type Admit = Box<dyn Fn(u64, u32) -> Result<crate::charter::Place, String> + Send + Sync>;
+/// How a client of this program says something.
+pub(crate) type SayFn = Box<dyn Fn(ClientId, ClientSays) + Send>;
 
-fn admission(reception: Option<(Reception, PlaceMaker)>, plane: SocketAddr) -> Admit {
+type Admit = Arc<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>;
+
+fn admission(reception: Option<(Reception, PlaceMaker)>, plane: Vec<SocketAddr>) -> Admit {
     let Some(reception) = reception else {
-        return Box::new(|_, _| Err("the directory is elsewhere: join there".into()));
+        return Arc::new(|_, _| Err("the directory is elsewhere: join there".into()));
     };
     let reception = Mutex::new(reception);
-    Box::new(move |name, followers| {
+    Arc::new(move |name, followers| {
         let mut locked = reception.lock().map_err(|_| "the reception is closed".to_string())?;
         let (reception, place) = &mut *locked;
-        let place = reception.admit(name, followers, |node, follower| place(node, follower, plane));
+        let place =
+            reception.admit(name, followers, |node, follower| place(node, follower, plane.clone()));
         if let Ok(place) = &place {
             tracing::info!(node = place.node, "a node comes");
         }

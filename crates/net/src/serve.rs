@@ -99,10 +99,10 @@ impl ServeSettings {
         let Guards { node_token, certificates, .. } = self.guards.clone();
         PlaneSettings {
             world,
-            listen: vec![plane_address(self.listen, self.engine)],
+            listen: plane_address(self.listen, &self.engine),
             join: Vec::new(),
             guard: Guard { token: node_token, certificates },
-            engine: self.engine,
+            engine: self.engine.clone(),
         }
     }
 
@@ -167,14 +167,8 @@ impl Process {
             limits: gateway.limits,
             gate: begun.follower,
         };
-        let place = move |node, follower, plane| Place {
-            node,
-            life: 1,
-            follower,
-            plane: vec![plane],
-            scenery,
-            key,
-        };
+        let place =
+            move |node, follower, plane| Place { node, life: 1, follower, plane, scenery, key };
         let clock = clock(begun.newest);
         let mut machines = roles(&settings, &charter, timing, gateway, &begun)?;
         machines.push(Machine::Directory(Box::new(begun.directory)));
@@ -192,11 +186,12 @@ impl Process {
     }
 }
 
-/// Our own engine cannot share the port with the door, which is QUIC too.
-pub(crate) fn plane_address(listen: SocketAddr, engine: Engine) -> SocketAddr {
+/// Where the plane listens. Our own engine cannot share the port with the door, which is QUIC too.
+pub(crate) fn plane_address(listen: SocketAddr, engine: &Engine) -> Vec<SocketAddr> {
     match engine {
-        Engine::Zenoh => listen,
-        Engine::Quic => SocketAddr::new(listen.ip(), 0),
+        Engine::Zenoh => vec![listen],
+        Engine::Quic => vec![SocketAddr::new(listen.ip(), 0)],
+        Engine::Local(_) => Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
 use crate::serve::{Files, Guards, node, plane_address};
-use jostle_proto::{Gateway, GatewaySettings, Key, Member, NodeId, Object, Shapes};
+use jostle_proto::{Gateway, GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
 use std::net::{IpAddr, SocketAddr};
 
 /// How a machine joins a world.
@@ -49,20 +49,17 @@ impl Process {
             ask_for_work(settings.join, token, &settings.trust, name, FOLLOWERS)?;
         let charter = Charter { gate: place.follower, ..charter };
         let shapes = contents.shapes().map_err(|error| StartError::Other(error.to_string()))?;
-        let lacks = || StartError::Other("a form of the world could not be fetched".into());
         let shapes = shapes.ok_or_else(lacks)?;
-        let scenery = contents.get(place.scenery).ok_or_else(lacks)?;
-        let scenery: Vec<Object> = postcard::from_bytes(scenery)
-            .map_err(|error| StartError::Other(format!("the scenery: {error}")))?;
+        let scenery = scenery(&contents, &place)?;
         let machines = roles(&settings, &charter, &place, (&shapes, &scenery))?;
         let guards = &settings.guards;
         let (token, certificates) = (guards.node_token.clone(), guards.certificates.clone());
         let plane = PlaneSettings {
             world: charter.world.clone(),
-            listen: vec![plane_address(settings.listen, settings.engine)],
+            listen: plane_address(settings.listen, &settings.engine),
             join: place.plane.iter().map(|it| reachable(*it, settings.join.ip())).collect(),
             guard: Guard { token, certificates },
-            engine: settings.engine,
+            engine: settings.engine.clone(),
         };
         let door = settings.door.map(|(quic, web)| DoorSettings {
             quic,
@@ -85,6 +82,56 @@ impl Process {
             reception: None,
         })
     }
+}
+
+impl Process {
+    /// One more node of the same world, in a process of its own within this program.
+    pub(crate) fn one_more_node(&self, engine: Engine) -> Result<(NodeId, Process), StartError> {
+        let known = self.known();
+        let place = (known.admit)(draw()?, 0).map_err(StartError::Other)?;
+        let scenery = scenery(&known.contents, &place)?;
+        let member = Member { node: NodeId(place.node), life: place.life };
+        let forms = (&known.shapes, &scenery[..]);
+        let node = node(&known.charter, member, forms, timing(known.charter.rate), None);
+        Ok((member.node, self.beside(vec![node], engine)?))
+    }
+
+    /// Roles of the same world, in a process of their own within this program, without a door.
+    pub(crate) fn beside(
+        &self,
+        machines: Vec<Machine>,
+        engine: Engine,
+    ) -> Result<Process, StartError> {
+        let known = self.known();
+        let plane = PlaneSettings {
+            world: known.charter.world.clone(),
+            listen: Vec::new(),
+            join: Vec::new(),
+            guard: Guard::default(),
+            engine,
+        };
+        Process::start(Parts {
+            machines,
+            clock: clock(None),
+            charter: known.charter.clone(),
+            shapes: known.shapes.clone(),
+            contents: Library::new(Span(0)),
+            plane,
+            door: None,
+            events: None,
+            reception: None,
+        })
+    }
+}
+
+fn lacks() -> StartError {
+    StartError::Other("a form of the world could not be fetched".into())
+}
+
+/// The immovable objects.
+fn scenery(contents: &Library, place: &Place) -> Result<Vec<Object>, StartError> {
+    let bytes = contents.get(place.scenery).ok_or_else(lacks)?;
+    postcard::from_bytes(bytes).map_err(|error| StartError::Other(format!("the scenery: {error}")))
 }
 
 /// A process that listens everywhere is where its door is.

@@ -4,12 +4,17 @@
 mod planes;
 
 use jostle_net::plane::{
-    Engine, Guard, LARGEST_MESSAGE, Plane, PlaneError, PlaneSettings, Urgency,
+    Engine, Guard, LARGEST_MESSAGE, Plane, PlaneError, PlaneSettings, Switch, Urgency,
 };
 use planes::{LOOPBACK, Post, eventually, settings};
 use std::sync::Arc;
 
-fn three_find_each_other(engine: Engine) {
+/// A switch of its own.
+fn local() -> Engine {
+    Engine::Local(Switch::new(1).expect("a switch"))
+}
+
+fn three_find_each_other(engine: &Engine) {
     let guard = Guard::default();
     let first = Post::listener(engine, &guard, "d");
     let second = Post::joined(engine, &guard, &first, "n1");
@@ -30,15 +35,20 @@ fn three_find_each_other(engine: Engine) {
 
 #[test]
 fn three_on_zenoh_find_each_other_through_one() {
-    three_find_each_other(Engine::Zenoh);
+    three_find_each_other(&Engine::Zenoh);
+}
+
+#[test]
+fn three_at_a_switch_find_each_other() {
+    three_find_each_other(&local());
 }
 
 #[test]
 fn three_on_quic_find_each_other_through_one() {
-    three_find_each_other(Engine::Quic);
+    three_find_each_other(&Engine::Quic);
 }
 
-fn comes_early(engine: Engine) {
+fn comes_early(engine: &Engine) {
     let guard = Guard::default();
     let place = Post::listener(engine, &guard, "d");
     let address = place.plane.listening();
@@ -55,15 +65,20 @@ fn comes_early(engine: Engine) {
 
 #[test]
 fn on_zenoh_one_may_join_before_the_other_listens() {
-    comes_early(Engine::Zenoh);
+    comes_early(&Engine::Zenoh);
+}
+
+#[test]
+fn at_a_switch_one_may_come_before_the_other() {
+    comes_early(&local());
 }
 
 #[test]
 fn on_quic_one_may_join_before_the_other_listens() {
-    comes_early(Engine::Quic);
+    comes_early(&Engine::Quic);
 }
 
-fn closes_and_opens_again(engine: Engine) {
+fn closes_and_opens_again(engine: &Engine) {
     let guard = Guard::default();
     let stays = Post::listener(engine, &guard, "d");
     for round in 0..3 {
@@ -83,15 +98,20 @@ fn closes_and_opens_again(engine: Engine) {
 
 #[test]
 fn on_zenoh_one_may_close_and_open_again() {
-    closes_and_opens_again(Engine::Zenoh);
+    closes_and_opens_again(&Engine::Zenoh);
+}
+
+#[test]
+fn at_a_switch_one_may_close_and_open_again() {
+    closes_and_opens_again(&local());
 }
 
 #[test]
 fn on_quic_one_may_close_and_open_again() {
-    closes_and_opens_again(Engine::Quic);
+    closes_and_opens_again(&Engine::Quic);
 }
 
-fn sizes(engine: Engine) {
+fn sizes(engine: &Engine) {
     let guard = Guard::default();
     let to = Post::listener(engine, &guard, "d");
     let from = Post::joined(engine, &guard, &to, "n1");
@@ -109,16 +129,21 @@ fn sizes(engine: Engine) {
 
 #[test]
 fn zenoh_carries_all_sizes_up_to_the_largest() {
-    sizes(Engine::Zenoh);
+    sizes(&Engine::Zenoh);
+}
+
+#[test]
+fn a_switch_carries_all_sizes_up_to_the_largest() {
+    sizes(&local());
 }
 
 #[test]
 fn quic_carries_all_sizes_up_to_the_largest() {
-    sizes(Engine::Quic);
+    sizes(&Engine::Quic);
 }
 
 /// A tick sends many messages at once to the same peer: they are not to be lost on the way out.
-fn burst(engine: Engine) {
+fn burst(engine: &Engine) {
     let guard = Guard::default();
     let to = Post::listener(engine, &guard, "d");
     let from = Post::joined(engine, &guard, &to, "n1");
@@ -135,17 +160,22 @@ fn burst(engine: Engine) {
 
 #[test]
 fn zenoh_carries_a_burst() {
-    burst(Engine::Zenoh);
+    burst(&Engine::Zenoh);
+}
+
+#[test]
+fn a_switch_carries_a_burst() {
+    burst(&local());
 }
 
 #[test]
 fn quic_carries_a_burst() {
-    burst(Engine::Quic);
+    burst(&Engine::Quic);
 }
 
 #[test]
 fn worlds_do_not_hear_each_other() {
-    for engine in [Engine::Zenoh, Engine::Quic] {
+    for engine in &[Engine::Zenoh, Engine::Quic, local()] {
         let guard = Guard::default();
         let here = Post::listener(engine, &guard, "d");
         let join = here.plane.listening();
@@ -168,7 +198,7 @@ fn bad_settings_are_refused_with_advice() {
     let refused = |settings: &PlaneSettings| {
         Plane::open(settings, Arc::new(|_, _| {})).expect_err("it should be refused").to_string()
     };
-    for engine in [Engine::Zenoh, Engine::Quic] {
+    for engine in &[Engine::Zenoh, Engine::Quic] {
         let good = settings(engine, &Guard::default(), vec![], vec![]);
         let open = PlaneSettings { listen: vec!["0.0.0.0:0".parse().unwrap()], ..good.clone() };
         assert!(refused(&open).contains("give it a token or certificates"));

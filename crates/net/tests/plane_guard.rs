@@ -40,7 +40,7 @@ impl Drop for Directory {
 }
 
 /// Strangers talk all the time while two that belong here reach each other, before and after that.
-fn strangers_are_not_heard(engine: Engine, good: &Guard, strangers: &[Guard]) {
+fn strangers_are_not_heard(engine: &Engine, good: &Guard, strangers: &[Guard]) {
     let here = Post::listener(engine, good, "d");
     let join = here.plane.listening();
     let strangers: Vec<Post> = strangers
@@ -71,13 +71,13 @@ fn strangers_are_not_heard(engine: Engine, good: &Guard, strangers: &[Guard]) {
 #[test]
 fn zenoh_hears_nobody_with_another_token_or_none() {
     let strangers = [token("wrong"), Guard::default()];
-    strangers_are_not_heard(Engine::Zenoh, &token("right: and\n  unusual "), &strangers);
+    strangers_are_not_heard(&Engine::Zenoh, &token("right: and\n  unusual "), &strangers);
 }
 
 #[test]
 fn quic_hears_nobody_with_another_token_or_none() {
     let strangers = [token("wrong"), Guard::default()];
-    strangers_are_not_heard(Engine::Quic, &token("right: and\n  unusual "), &strangers);
+    strangers_are_not_heard(&Engine::Quic, &token("right: and\n  unusual "), &strangers);
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -89,7 +89,7 @@ fn take_the_place_of_a_node(from: &Path, to: &Path) {
     copy(&Role::Client.key(from), &Role::Node.key(to));
 }
 
-fn certificates_are_asked_for(engine: Engine) {
+fn certificates_are_asked_for(engine: &Engine) {
     let ours = Directory::new(&format!("ours-{engine:?}"));
     let foreign = Directory::new(&format!("foreign-{engine:?}"));
     // A client that has taken the place of a node in its own copy.
@@ -117,17 +117,17 @@ fn certificates_are_asked_for(engine: Engine) {
 
 #[test]
 fn zenoh_hears_only_who_has_the_certificate_of_a_node() {
-    certificates_are_asked_for(Engine::Zenoh);
+    certificates_are_asked_for(&Engine::Zenoh);
 }
 
 #[test]
 fn quic_hears_only_who_has_the_certificate_of_a_node() {
-    certificates_are_asked_for(Engine::Quic);
+    certificates_are_asked_for(&Engine::Quic);
 }
 
 #[test]
 fn with_certificates_and_token_both_are_asked_for() {
-    for engine in [Engine::Zenoh, Engine::Quic] {
+    for engine in [&Engine::Zenoh, &Engine::Quic] {
         let ours = Directory::new(&format!("both-{engine:?}"));
         let both = Guard { token: Some(Secret::new("right")), ..ours.guard() };
         let wrong = Guard { token: Some(Secret::new("wrong")), ..ours.guard() };
@@ -151,9 +151,9 @@ fn crowd(address: SocketAddr, count: usize, says: &[u8]) -> Vec<TcpStream> {
 fn zenoh_lets_nodes_in_past_150_silent_connections() {
     let ours = Directory::new("silent");
     for guard in [token("right"), ours.guard()] {
-        let here = Post::listener(Engine::Zenoh, &guard, "d");
+        let here = Post::listener(&Engine::Zenoh, &guard, "d");
         let silent = crowd(here.plane.listening()[0], 150, b"");
-        let node = Post::joined(Engine::Zenoh, &guard, &here, "n1");
+        let node = Post::joined(&Engine::Zenoh, &guard, &here, "n1");
         node.reach(&here, "d", b"in");
         drop(silent);
     }
@@ -164,17 +164,17 @@ fn zenoh_lets_nodes_in_past_150_silent_connections() {
 #[test]
 fn on_zenoh_a_link_that_failed_is_made_later() {
     let guard = token("right");
-    let third = Post::listener(Engine::Zenoh, &guard, "d");
+    let third = Post::listener(&Engine::Zenoh, &guard, "d");
     let address = third.plane.listening();
     drop(third);
     let [one, other] = ["n1", "n2"].map(|name| {
-        let settings = settings(Engine::Zenoh, &guard, vec![LOOPBACK], address.clone());
+        let settings = settings(&Engine::Zenoh, &guard, vec![LOOPBACK], address.clone());
         let post = Post::open(&settings);
         post.plane.answer_to(name).unwrap();
         post
     });
     let crowds = [&one, &other].map(|post| crowd(post.plane.listening()[0], 300, b""));
-    let third = Post::open(&settings(Engine::Zenoh, &guard, address, vec![]));
+    let third = Post::open(&settings(&Engine::Zenoh, &guard, address, vec![]));
     third.plane.answer_to("d").unwrap();
     one.reach(&third, "d", b"one");
     other.reach(&third, "d", b"other");
@@ -187,13 +187,13 @@ fn on_zenoh_a_link_that_failed_is_made_later() {
 fn zenoh_goes_on_after_300_connections_with_nonsense() {
     let ours = Directory::new("nonsense");
     for guard in [token("right"), ours.guard()] {
-        let here = Post::listener(Engine::Zenoh, &guard, "d");
-        let neighbour = Post::joined(Engine::Zenoh, &guard, &here, "n1");
+        let here = Post::listener(&Engine::Zenoh, &guard, "d");
+        let neighbour = Post::joined(&Engine::Zenoh, &guard, &here, "n1");
         neighbour.reach(&here, "d", b"before");
         let nonsense: Vec<u8> = (0..2_000_u32).map(|at| ((at * at * 31) >> 3) as u8).collect();
         drop(crowd(here.plane.listening()[0], 300, &nonsense));
         neighbour.reach(&here, "d", b"after");
-        let node = Post::joined(Engine::Zenoh, &guard, &here, "n2");
+        let node = Post::joined(&Engine::Zenoh, &guard, &here, "n2");
         node.reach(&here, "d", b"in");
     }
 }
@@ -201,13 +201,13 @@ fn zenoh_goes_on_after_300_connections_with_nonsense() {
 #[test]
 fn quic_goes_on_after_300_packets_of_nonsense() {
     let guard = token("right");
-    let here = Post::listener(Engine::Quic, &guard, "d");
+    let here = Post::listener(&Engine::Quic, &guard, "d");
     let socket = UdpSocket::bind(LOOPBACK).unwrap();
     for at in 0..300_u32 {
         let nonsense: Vec<u8> = (0..1_250).map(|byte| ((byte * (at + 7)) >> 2) as u8).collect();
         socket.send_to(&nonsense, here.plane.listening()[0]).unwrap();
     }
-    let node = Post::joined(Engine::Quic, &guard, &here, "n1");
+    let node = Post::joined(&Engine::Quic, &guard, &here, "n1");
     node.reach(&here, "d", b"in");
 }
 
@@ -237,7 +237,7 @@ impl tracing::Subscriber for Log {
 fn the_token_is_neither_shown_nor_logged() {
     let log = Arc::new(Mutex::new(String::new()));
     tracing::subscriber::set_global_default(Log(log.clone())).unwrap();
-    for engine in [Engine::Zenoh, Engine::Quic] {
+    for engine in [&Engine::Zenoh, &Engine::Quic] {
         let guard = token("open sesame");
         let here = Post::listener(engine, &guard, "d");
         let shown = settings(engine, &guard, vec![], here.plane.listening());

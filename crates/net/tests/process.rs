@@ -5,7 +5,7 @@ use jostle_geom::{Model, Quality, solids};
 use jostle_net::charter::Operation;
 use jostle_net::client::{ClientOptions, Connection, Trust, fetch_status};
 use jostle_net::door::DoorLimits;
-use jostle_net::plane::Engine;
+use jostle_net::plane::{Engine, Switch};
 use jostle_net::recording::{Replay, Step};
 use jostle_net::serve::{Files, Guards, ServeSettings, Start};
 use jostle_net::witness::{Seen, events};
@@ -133,13 +133,14 @@ fn verify(file: &Path) -> (u64, usize) {
     (ticks, contacts)
 }
 
-fn two_processes(engine: Engine) {
+fn two_processes(engine: &Engine) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| Some(folder.path().join(name));
     let files = Files { record: file("a.rec"), events: file("a.evt") };
-    let world = Process::serve(ServeSettings { engine, files, ..settings() }).expect("begins");
+    let world = Process::serve(ServeSettings { engine: engine.clone(), files, ..settings() })
+        .expect("begins");
     wait(&world, "ticks", |status| tick(status) > 10);
-    let settings = node(&world, engine, Guards::default());
+    let settings = node(&world, engine.clone(), Guards::default());
     let files = Files { record: file("b.rec"), events: file("b.evt") };
     let other = Process::work(NodeSettings { files, ..settings }).expect("joins");
     let both = wait(&world, "two members", |status| members(status) == 2);
@@ -164,12 +165,17 @@ fn two_processes(engine: Engine) {
 
 #[test]
 fn a_node_joins_and_goes_and_every_tick_is_that_of_one_machine() {
-    two_processes(Engine::Zenoh);
+    two_processes(&Engine::Zenoh);
 }
 
 #[test]
 fn the_other_engine_does_the_same() {
-    two_processes(Engine::Quic);
+    two_processes(&Engine::Quic);
+}
+
+#[test]
+fn through_a_switch_in_memory_they_do_the_same() {
+    two_processes(&Engine::Local(Switch::new(1).expect("a switch")));
 }
 
 #[test]

@@ -57,6 +57,9 @@ pub struct GatewaySettings {
     pub near: usize,
     /// Ticks from one glimpse to the next.
     pub every: u64,
+    /// Glimpses for a client that says nothing in between, at most: who speaks seldom is told
+    /// seldom.
+    pub unheard: u32,
     /// Connections, at most.
     pub sessions: usize,
     /// Connections from one host, at most.
@@ -91,6 +94,7 @@ impl Default for GatewaySettings {
             budget: 1200,
             near: 32,
             every: 1,
+            unheard: u32::MAX,
             sessions: 256,
             host_sessions: 20,
             messages: Allowance { per_second: 120, most: 120 },
@@ -414,7 +418,9 @@ impl Gateway {
     /// Everybody who is in is told what they see.
     fn show(&mut self, tick: Tick, out: &mut Vec<Output>) {
         let Some((_, objects)) = self.follower.world() else { return };
-        let active = |session: &Session| session.standing == Standing::Active;
+        let most = self.settings.unheard;
+        let active =
+            |session: &Session| session.standing == Standing::Active && session.unheard < most;
         let viewers: BTreeSet<ObjectId> =
             self.sessions.values().filter(|s| active(s)).map(|session| session.avatar).collect();
         if viewers.is_empty() {
@@ -435,6 +441,7 @@ impl Gateway {
             }
             let seen = seen.remove(&session.avatar).unwrap_or_default();
             let Some((glimpse, kept_up)) = scene.glimpse(session, &seen) else { continue };
+            session.unheard += 1;
             session.sees = seen.iter().map(|object| object.id).collect();
             self.counters.bases_lost += u64::from(!kept_up);
             self.counters.glimpses += 1;

@@ -5,8 +5,8 @@ use jostle_proto::client::{Glimpse, Report};
 use jostle_proto::{
     Address, Allowance, Block, Class, Client, ClientId, ClientSays, ClientSettings, Directory,
     Gateway, GatewayId, GatewaySays, GatewaySettings, Interest, Member, Message, Node, NodeId,
-    Object, ObjectId, Objects, Output, ShapeId, Shapes, Solid, State, Tick, Time, Timing, Want,
-    advance, apply,
+    Object, ObjectId, Objects, Output, ShapeId, Shapes, Solid, Span, State, Tick, Time, Timing,
+    Want, advance, apply,
 };
 use std::collections::BTreeMap;
 
@@ -331,6 +331,27 @@ fn interest_tells_the_near_and_saves_bytes() {
             assert!(seen.get(id).is_some(), "object {} is near and not told", id.0);
         }
     }
+}
+
+#[test]
+fn who_speaks_seldom_is_told_seldom_and_others_miss_nothing() {
+    let told = |client: ClientSettings| {
+        let mut net = Net::new(spread(), GatewaySettings { unheard: 6, ..settings() }, 20_000);
+        net.client = Client::new(net.client.id(), vec![0], shapes(), client);
+        net.until_glimpse();
+        let (glimpses, tick) = (net.glimpses, net.tick);
+        while net.tick.0 < tick.0 + 300 {
+            net.step();
+        }
+        assert!(net.client.is_active());
+        net.glimpses - glimpses
+    };
+    let often = ClientSettings::default();
+    let seldom = ClientSettings { close: Span::from_ms(1000), apart: Span::from_ms(1000), ..often };
+    let (often, seldom) = (told(often), told(seldom));
+    assert!((299..=301).contains(&often), "{often} of 300");
+    let seconds = 300 / u64::from(RATE);
+    assert!((6 * seconds - 6..=6 * seconds + 12).contains(&seldom), "{seldom} of 300");
 }
 
 #[test]

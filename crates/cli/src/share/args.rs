@@ -1,6 +1,7 @@
 //! The options of the commands for shared worlds.
 
 use clap::{Args, ValueEnum};
+use jostle_net::demo::{BODIES_MAX, BOTS_MAX};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -42,7 +43,7 @@ pub(crate) struct ServeArgs {
     /// The world is this scene
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) scene: Option<PathBuf>,
-    /// The world is made: `balls`, `boxes` or `solids`, and how many
+    /// The world is made: `balls`, `boxes`, `solids` or `demo`, and how many
     #[arg(long, value_name = "KIND,N", default_value = "solids,500")]
     pub(crate) generate: String,
     /// Decides about a world that is made
@@ -89,6 +90,43 @@ pub(crate) struct ServeArgs {
     pub(crate) guard: GuardArgs,
     #[command(flatten)]
     pub(crate) files: FileArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Where clients come in (UDP) [default: any port that is free, on this machine only]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", hide_default_value = true)]
+    pub(crate) listen: SocketAddr,
+    /// Where the page is
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448")]
+    pub(crate) web: SocketAddr,
+    /// How many things fly about
+    #[arg(long, value_name = "N", default_value = "3000",
+        value_parser = clap::value_parser!(u64).range(1..=BODIES_MAX))]
+    pub(crate) bodies: u64,
+    /// How many walk about
+    #[arg(long, value_name = "N", default_value = "200",
+        value_parser = clap::value_parser!(u32).range(0..=i64::from(BOTS_MAX)))]
+    pub(crate) bots: u32,
+    /// How many nodes share the world at first, 1 to 8
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub(crate) nodes: usize,
+    /// Decides about the world, and where bots go
+    #[arg(long, default_value = "1")]
+    pub(crate) seed: u64,
+    /// Ticks per second
+    #[arg(long, value_name = "HZ", default_value = "30",
+        value_parser = clap::value_parser!(u32).range(1..=240))]
+    pub(crate) tick: u32,
+    /// Do not open the page in a browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// For how long; without, until it is stopped
+    #[arg(long, value_name = "S")]
+    pub(crate) seconds: Option<f64>,
+    /// Say every second how it goes
+    #[arg(long, help_heading = "Output")]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,8 @@
 //! Worlds that are made: a hall with walls, and things that fly about in it.
 
+mod hall;
+mod pieces;
+
 use super::failed;
 use super::start::{Forms, finish};
 use crate::error::CliError;
@@ -22,21 +25,28 @@ enum Kind {
     Balls,
     Boxes,
     Solids,
+    /// The hall of the demonstration.
+    Demo,
 }
 
 /// A world from `KIND,N`.
 pub(super) fn generate(what: &str, seed: u64) -> Result<Start, CliError> {
-    let expected = || failed(format!("--generate {what}: expected balls,N, boxes,N or solids,N"));
+    let expected =
+        || failed(format!("--generate {what}: expected balls,N, boxes,N, solids,N or demo,N"));
     let (kind, count) = what.split_once(',').ok_or_else(expected)?;
     let kind = match kind {
         "balls" => Kind::Balls,
         "boxes" => Kind::Boxes,
         "solids" => Kind::Solids,
+        "demo" => Kind::Demo,
         _ => return Err(expected()),
     };
     let count: u64 = count.parse().map_err(|_| expected())?;
     if !(1..=1_000_000).contains(&count) {
         return Err(failed(format!("--generate: {count} objects; expected 1 to 1000000")));
+    }
+    if kind == Kind::Demo {
+        return hall::hall(count, seed);
     }
     let mut forms = Forms::default();
     let shapes = shapes(kind, &mut forms)?;
@@ -92,7 +102,7 @@ fn shapes(kind: Kind, forms: &mut Forms) -> Result<Vec<ShapeId>, CliError> {
                 let half = units(DVec3::splat(size), POSITION_UNIT);
                 shapes.push(forms.add(Solid { half, model: None }));
             }
-            Kind::Solids => {
+            Kind::Solids | Kind::Demo => {
                 shapes.push(forms.ball(size)?);
                 shapes.push(forms.model(&cube(size)?)?);
                 shapes.push(forms.model(&ring(size)?)?);

@@ -24,7 +24,8 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
         limits,
     };
     let process = Process::work(settings).map_err(failed)?;
-    writeln!(out, "joined; other nodes reach this one at {}", process.plane_address())?;
+    let reached = process.plane_address().map_or_else(|| "-".into(), |it| it.to_string());
+    writeln!(out, "joined; other nodes reach this one at {reached}")?;
     if let Some(door) = process.door_address() {
         writeln!(out, "clients: jostle bots --join {door}")?;
     }

@@ -109,6 +109,18 @@ impl Forms {
         Ok(shape)
     }
 
+    /// The block that an object of one of these forms occupies.
+    pub(super) fn block(&self, object: &Object) -> Block {
+        let place = object.state.position;
+        let solid = self.solids.get(object.shape.0 as usize);
+        solid.map_or(Block { min: place, max: place }, |solid| solid.block(&object.state))
+    }
+
+    /// All forms, in their order.
+    pub(super) fn into_solids(self) -> Vec<Solid> {
+        self.solids
+    }
+
     pub(super) fn ball(&mut self, radius: f64) -> Result<ShapeId, CliError> {
         let mesh = solids::sphere(radius, radius / 20.0).map_err(failed)?;
         self.model(&Arc::new(Model::build(mesh, Quality::Default)))

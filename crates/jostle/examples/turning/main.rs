@@ -1,7 +1,7 @@
 //! Two bumpy rings turning through each other in the terminal, with the time of every question.
 //!
-//! `cargo xtask demo` runs it. `--frames N` ends after N frames; `--plain` prints lines of text,
-//! which is also what happens when the output is not a terminal. `q` ends it.
+//! `cargo xtask demo turning` runs it. `--frames N` ends after N frames; `--plain` prints lines of
+//! text, which is also what happens when the output is not a terminal. `q` ends it.
 
 use crossterm::event::{self, Event, KeyCode, KeyModifiers};
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};

@@ -4,6 +4,7 @@ use super::mailbox::Mailbox;
 use super::quic::Datagrams;
 use super::turnstile::Bucket;
 use super::{DoorLimits, No};
+use crate::driver::Insiders;
 use jostle_proto::{Allowance, ClientId};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -150,7 +151,7 @@ impl Guests {
         let client = loop {
             book.next = book.next.wrapping_add(1);
             let client = ClientId { host, connection: book.next };
-            if !here.contains_key(&client) {
+            if client.connection != Insiders::CONNECTION && !here.contains_key(&client) {
                 break client;
             }
         };

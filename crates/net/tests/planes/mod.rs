@@ -29,14 +29,14 @@ impl Post {
     }
 
     /// Listens on loopback, and answers to a name.
-    pub(crate) fn listener(engine: Engine, guard: &Guard, name: &str) -> Post {
+    pub(crate) fn listener(engine: &Engine, guard: &Guard, name: &str) -> Post {
         let post = Post::open(&settings(engine, guard, vec![LOOPBACK], vec![]));
         post.plane.answer_to(name).unwrap();
         post
     }
 
     /// Joins another, listens too, and answers to a name.
-    pub(crate) fn joined(engine: Engine, guard: &Guard, other: &Post, name: &str) -> Post {
+    pub(crate) fn joined(engine: &Engine, guard: &Guard, other: &Post, name: &str) -> Post {
         let join = other.plane.listening();
         let post = Post::open(&settings(engine, guard, vec![LOOPBACK], join));
         post.plane.answer_to(name).unwrap();
@@ -62,12 +62,18 @@ impl Post {
 }
 
 pub(crate) fn settings(
-    engine: Engine,
+    engine: &Engine,
     guard: &Guard,
     listen: Vec<SocketAddr>,
     join: Vec<SocketAddr>,
 ) -> PlaneSettings {
-    PlaneSettings { world: "test".to_owned(), listen, join, guard: guard.clone(), engine }
+    PlaneSettings {
+        world: "test".to_owned(),
+        listen,
+        join,
+        guard: guard.clone(),
+        engine: engine.clone(),
+    }
 }
 
 /// Becomes true within a while that no working machine needs.

@@ -75,6 +75,7 @@ impl Gateway {
             return;
         }
         session.heard = now;
+        session.unheard = 0;
         if session.standing == Standing::Active {
             let kept = session.ack(ack);
             self.counters.bases_lost += u64::from(!kept);

@@ -40,6 +40,8 @@ pub(super) struct Session {
     pub(super) attempt: u32,
     pub(super) standing: Standing,
     pub(super) heard: Time,
+    /// Glimpses that it was sent since then.
+    pub(super) unheard: u32,
     /// The last want that was taken.
     pub(super) number: u64,
     /// What it was.
@@ -75,6 +77,7 @@ impl Session {
             attempt,
             standing: Standing::Arriving,
             heard: now,
+            unheard: 0,
             number: 0,
             velocity: [0; 3],
             messages: Bucket::full(now, settings.messages),
@@ -98,6 +101,7 @@ impl Session {
         self.attempt = attempt;
         self.standing = Standing::Arriving;
         self.heard = now;
+        self.unheard = 0;
         self.told.clear();
         self.acked = None;
         self.urgency.clear();

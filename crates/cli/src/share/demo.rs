@@ -1,0 +1,124 @@
+//! `jostle demo`: a whole shared world in one process, with a page to watch it on.
+
+use super::args::DemoArgs;
+use super::{begin_log, end_flag, failed, generate};
+use crate::error::CliError;
+use cpu_time::ProcessTime;
+use jostle_net::StartError;
+use jostle_net::demo::{Demo, DemoSettings};
+use jostle_net::door::DoorError;
+use std::io::{ErrorKind, Write};
+use std::process::{Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    begin_log();
+    let stopped = end_flag()?;
+    let start = generate::generate(&format!("demo,{}", args.bodies), args.seed)?;
+    let settings = DemoSettings {
+        start,
+        rate: args.tick,
+        nodes: args.nodes,
+        bots: args.bots,
+        seed: args.seed,
+        listen: args.listen,
+        web: Some(args.web),
+    };
+    let demo = Demo::start(settings).map_err(|error| explain(args, error))?;
+    let web = demo.world().web_address().unwrap_or(args.web);
+    let page = format!("http://{web}/");
+    let DemoArgs { bodies, bots, nodes, .. } = args;
+    writeln!(out, "{nodes} nodes share {bodies} bodies and {bots} bots; watch them at\n  {page}")?;
+    if let Some(door) = demo.world().door_address() {
+        writeln!(out, "clients: jostle bots --join {door}")?;
+    }
+    if !web.ip().is_loopback() || !args.listen.ip().is_loopback() {
+        writeln!(out, "careful: who reaches this address may take part and kill nodes")?;
+    }
+    writeln!(out, "stop it with Ctrl-C")?;
+    out.flush()?;
+    if !args.no_open {
+        open(&page);
+    }
+    let mut clock = Stopwatch::new(&demo);
+    let begin = Stopwatch::new(&demo);
+    let over = || {
+        stopped.load(Ordering::Relaxed)
+            || args.seconds.is_some_and(|most| begin.since.elapsed().as_secs_f64() >= most)
+    };
+    while !over() {
+        std::thread::sleep(Duration::from_millis(50));
+        if args.verbose && clock.since.elapsed() >= Duration::from_secs(1) {
+            writeln!(out, "{}", clock.line(&demo)?)?;
+            out.flush()?;
+            clock = Stopwatch::new(&demo);
+        }
+    }
+    writeln!(out, "{}", begin.line(&demo)?)?;
+    Ok(false)
+}
+
+/// Why it does not begin, with a way out if there is a simple one.
+fn explain(args: &DemoArgs, error: StartError) -> CliError {
+    match error {
+        StartError::Door(DoorError::Listen { address, error })
+            if error.kind() == ErrorKind::AddrInUse =>
+        {
+            let option = if address == args.web { "--web" } else { "--listen" };
+            failed(format!(
+                "{address} is taken, perhaps by another demo: {option} 127.0.0.1:0 takes a port \
+                 that is free"
+            ))
+        }
+        other => failed(other),
+    }
+}
+
+/// How it went since then.
+struct Stopwatch {
+    since: Instant,
+    cpu: ProcessTime,
+    tick: u64,
+}
+
+impl Stopwatch {
+    fn new(demo: &Demo) -> Stopwatch {
+        Stopwatch { since: Instant::now(), cpu: ProcessTime::now(), tick: demo.figures().tick }
+    }
+
+    fn line(&self, demo: &Demo) -> Result<String, CliError> {
+        let (figures, took) = (demo.figures(), self.since.elapsed().as_secs_f64().max(1e-9));
+        let ticks = (figures.tick - self.tick.min(figures.tick)) as f64 / took;
+        let cores = self.cpu.try_elapsed().map_err(failed)?.as_secs_f64() / took;
+        Ok(format!(
+            "tick {}: {ticks:.1} per second, {:.2} times as long as they should take, {} bodies, {} \
+             bots, {} touch, {} nodes, {cores:.2} cores",
+            figures.tick,
+            figures.dilation,
+            figures.bodies,
+            figures.bots,
+            figures.touching,
+            demo.state().nodes.len(),
+        ))
+    }
+}
+
+/// Shows the page, if there is somebody who could look at it. If not, it is no mistake.
+fn open(page: &str) {
+    let words: &[&str] = if cfg!(target_os = "macos") {
+        &["open"]
+    } else if cfg!(windows) {
+        &["cmd", "/C", "start", ""]
+    } else if ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some()) {
+        &["xdg-open"]
+    } else {
+        return;
+    };
+    if let [program, options @ ..] = words {
+        let mut command = Command::new(program);
+        command.args(options).arg(page);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let _none_here = command.spawn();
+    }
+}

@@ -1,0 +1,191 @@
+//! The demonstration with small numbers: nodes die and come, the network is bad, bodies come and
+//! go, and nothing is lost.
+
+use jostle_geom::{Model, Quality, solids};
+use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
+use jostle_net::serve::Start;
+use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const METRE: i32 = 4096;
+const BODIES: u64 = 120;
+const BOTS: u32 = 8;
+const WALLS: u64 = 6;
+
+/// Balls of triangles that fly about between six walls, apart from each other.
+fn start() -> Start {
+    let ball = solids::sphere(0.3, 0.02).expect("a ball");
+    let ball = Arc::new(Model::build(ball, Quality::Default));
+    let half = 8 * METRE;
+    let mut solids = vec![Solid { half: [METRE * 3 / 10 + 2; 3], model: Some(ball) }];
+    let mut objects = Vec::new();
+    for number in 0..BODIES {
+        let along = |part: u64| (part % 8) as i32 * 2 * METRE - 7 * METRE;
+        let speed = |step: u64| ((number * step) % 1000) as i16 - 500;
+        let position = [along(number), along(number / 8), along(number / 64)];
+        let velocity = [speed(313), speed(711), speed(519)];
+        let state = State { position, velocity, ..State::default() };
+        let (id, class) = (ObjectId(number + 1), Class::Dynamic);
+        objects.push(Object { id, class, shape: ShapeId(0), state });
+    }
+    for axis in 0..3 {
+        let mut size = [half + 2 * METRE; 3];
+        size[axis] = METRE / 2;
+        solids.push(Solid { half: size, model: None });
+        for side in [-1, 1] {
+            let mut position = [0; 3];
+            position[axis] = side * (half + METRE / 2);
+            let id = ObjectId(objects.len() as u64 + 1);
+            let state = State { position, ..State::default() };
+            let shape = ShapeId(axis as u32 + 1);
+            objects.push(Object { id, class: Class::Immovable, shape, state });
+        }
+    }
+    let extent = Block { min: [-half; 3], max: [half; 3] };
+    let floor = -half + METRE;
+    let places = Block { min: [-7 * METRE, floor, -7 * METRE], max: [7 * METRE, floor, 7 * METRE] };
+    Start { objects, shapes: Shapes::new(solids), extent, avatar: ShapeId(0), places }
+}
+
+fn demo(nodes: usize, bots: u32) -> Demo {
+    let here = "127.0.0.1:0".parse().expect("an address");
+    let settings = DemoSettings {
+        start: start(),
+        rate: 30,
+        nodes,
+        bots,
+        seed: 7,
+        listen: here,
+        web: Some(here),
+    };
+    Demo::start(settings).expect("begins")
+}
+
+fn status(demo: &Demo) -> Value {
+    serde_json::from_str(&demo.world().status()).expect("JSON")
+}
+
+/// Waits until something is so.
+fn wait(demo: &Demo, what: &str, fits: impl Fn(&Demo) -> bool) {
+    let begin = Instant::now();
+    while !fits(demo) {
+        let figures = demo.figures();
+        assert!(begin.elapsed() < Duration::from_secs(90), "{what}: {figures:?} {}", status(demo));
+        std::thread::sleep(Duration::from_millis(30));
+    }
+}
+
+fn wait_ticks(demo: &Demo, what: &str, ticks: u64) {
+    let before = demo.figures().tick;
+    wait(demo, what, |demo| demo.figures().tick > before + ticks);
+}
+
+/// Do the nodes have all that moves between them, each thing once, and each of them some?
+fn all_owned(demo: &Demo) -> bool {
+    let status = status(demo);
+    let members = status["groups"][0]["members"].as_array().cloned().unwrap_or_default();
+    let owned = members.iter().map(|member| member["objects"].as_u64().unwrap_or(0));
+    let figures = demo.figures();
+    demo.settled()
+        && owned.clone().all(|objects| objects > 0)
+        && owned.sum::<u64>() + WALLS == figures.objects
+}
+
+#[test]
+fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
+    let demo = demo(4, BOTS);
+    assert_eq!(demo.state().nodes, [0, 1, 2, 3]);
+    wait(&demo, "bots come", |demo| demo.figures().bots == u64::from(BOTS));
+    wait(&demo, "everything is shared out", all_owned);
+    let all = BODIES + WALLS + u64::from(BOTS);
+    assert_eq!(demo.figures().objects, all);
+    // One with a process of its own, then the one beside directory and door, who leads.
+    for (killed, left) in [(2, &[0, 1, 3][..]), (0, &[1, 3])] {
+        demo.kill(killed).expect("killed");
+        assert_eq!(demo.kill(1), Err(DemoError::Unsettled), "nobody could take over");
+        assert_eq!(demo.kill(killed), Err(DemoError::NoNode(killed)));
+        assert_eq!(demo.state().nodes, left);
+        wait(&demo, "others take over", |demo| demo.settled() && all_owned(demo));
+        wait_ticks(&demo, "goes on", 30);
+        wait(&demo, "things touch", |demo| demo.figures().touching > 0);
+        assert_eq!(demo.figures().objects, all, "nothing has vanished");
+        assert_eq!(demo.figures().bots, u64::from(BOTS));
+    }
+    let added = demo.add().expect("added");
+    assert_eq!(demo.state().nodes, [1, 3, added]);
+    wait(&demo, "the new one has a part", all_owned);
+    wait_ticks(&demo, "goes on", 30);
+    assert_eq!(demo.figures().objects, all);
+}
+
+#[test]
+fn bodies_come_and_go_while_the_world_goes_on() {
+    let demo = demo(2, 0);
+    wait(&demo, "everything is shared out", all_owned);
+    for wanted in [400, 30, 0, 75] {
+        demo.bodies(wanted).expect("not too many");
+        assert_eq!(demo.state().bodies, wanted);
+        wait(&demo, "as many as wanted", |demo| demo.figures().bodies == wanted);
+        assert_eq!(demo.figures().objects, wanted + WALLS);
+        wait_ticks(&demo, "goes on", 5);
+    }
+}
+
+#[test]
+fn over_a_bad_network_the_world_goes_on_and_loses_nothing() {
+    let demo = demo(3, 2);
+    wait(&demo, "everything is shared out", all_owned);
+    wait(&demo, "bots come", |demo| demo.figures().bots == 2);
+    demo.network(15.0, 0.05).expect("a network");
+    let state = demo.state();
+    assert!((state.network.delay_ms - 15.0).abs() < 1e-6 && state.network.loss == 0.05);
+    wait_ticks(&demo, "goes on", 30);
+    demo.bodies(BODIES + 20).expect("not too many");
+    wait(&demo, "bodies come", |demo| demo.figures().bodies == BODIES + 20);
+    wait(&demo, "it is shared out", Demo::settled);
+    demo.kill(1).expect("killed");
+    wait(&demo, "others take over", |demo| demo.settled() && demo.state().nodes == [0, 2]);
+    wait_ticks(&demo, "goes on", 20);
+    demo.network(0.0, 0.0).expect("a network");
+    wait(&demo, "all is owned", all_owned);
+    assert_eq!(demo.figures().bodies, BODIES + 20);
+    assert!(status(&demo)["nodes"]["dropped"].as_u64() > Some(0), "some frames were lost");
+}
+
+#[test]
+fn nonsense_is_answered_with_the_reason() {
+    let demo = demo(1, 0);
+    wait(&demo, "the only one has it all", all_owned);
+    assert_eq!(demo.kill(77), Err(DemoError::NoNode(77)));
+    assert_eq!(demo.kill(0), Err(DemoError::LastNode(0)));
+    for delay in [-1.0, f64::NAN, f64::INFINITY, 1e9] {
+        assert!(matches!(demo.network(delay, 0.0), Err(DemoError::Delay(_))), "{delay}");
+    }
+    for loss in [-0.1, f64::NAN, 1.0] {
+        assert!(matches!(demo.network(0.0, loss), Err(DemoError::Loss(_))), "{loss}");
+    }
+    assert_eq!(demo.bodies(BODIES_MAX + 1), Err(DemoError::TooManyBodies(BODIES_MAX + 1)));
+    for _ in 1..NODES_MAX {
+        demo.add().expect("added");
+    }
+    assert_eq!(demo.add(), Err(DemoError::TooManyNodes));
+    let text: Value = serde_json::from_str(&demo.state().text()).expect("JSON");
+    assert_eq!(text["type"], "demo");
+    assert_eq!(text["bodies"], BODIES);
+    assert_eq!(text["nodes"].as_array().map(Vec::len), Some(NODES_MAX));
+    assert_eq!(text["network"]["loss"], 0.0);
+    let here = "127.0.0.1:0".parse().expect("an address");
+    let none = DemoSettings {
+        start: start(),
+        rate: 30,
+        nodes: 0,
+        bots: 0,
+        seed: 1,
+        listen: here,
+        web: None,
+    };
+    let refused = Demo::start(none).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("expected 1 to 8"), "{refused}");
+}
