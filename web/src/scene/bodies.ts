@@ -1,5 +1,5 @@
 // All bodies, every picture: what is in sight is placed and coloured into the instances of its
-// form. Near ones get the full mesh, far ones its coarse twin.
+// form. Near ones get the full mesh, far ones are specks.
 import type { PerspectiveCamera } from "three";
 import { CLOSE, NOBODY, nodeColour, rgb, TOUCHING } from "../colours";
 import type { Id } from "../ids";
@@ -8,9 +8,8 @@ import { POSE_VALUES, type Store } from "../world/store";
 import type { RegionMap } from "../world/regions";
 import type { Forms, Look } from "./forms";
 import { MARK_SELECTED, MARK_SHARED } from "./instances";
+import { FAR_PIXELS, LAYER_NONE } from "./specks";
 
-/** A body smaller than this on the screen, in pixels from its middle, is drawn coarsely. */
-const FAR_PIXELS = 11;
 /** Smaller than this it is not drawn. */
 const GONE_PIXELS = 0.35;
 
@@ -37,7 +36,8 @@ export class Bodies {
     this.prepare(store, regions);
     for (const instances of this.forms.instances()) instances.begin();
     const sight = new Sight(camera);
-    const looks = this.forms.looks;
+    const { looks, specks } = this.forms;
+    specks.begin(camera);
     this.drawn = 0;
     for (let slot = 0; slot < store.end; slot++) {
       const id = store.ids[slot];
@@ -49,13 +49,16 @@ export class Bodies {
       const { poses } = store;
       const size = sight.pixels(poses[at]!, poses[at + 1]!, poses[at + 2]!, look.radius);
       if (size < GONE_PIXELS) continue;
-      const instances = size < FAR_PIXELS ? look.far : look.near;
-      const to = instances.add();
-      place(store.poses, at, look, instances.values, to);
-      this.paint(store, regions, slot, wanted, instances.values, to + 12);
+      const far = size < FAR_PIXELS && look.layer !== LAYER_NONE;
+      const target = far ? specks : look.near;
+      target.add();
+      if (far) placeSpeck(poses, at, look, specks.values, specks.at);
+      else place(poses, at, look, target.values, target.at);
+      this.paint(store, regions, slot, wanted, target.values, target.at + 12);
       this.drawn++;
     }
     for (const instances of this.forms.instances()) instances.end();
+    specks.end();
   }
 
   private prepare(store: Store, regions: RegionMap): void {
@@ -125,6 +128,29 @@ function place(poses: Float64Array, at: number, look: Look, to: Float32Array, ro
   to[row + 9] = 2 * (y * z + w * x) * sy;
   to[row + 10] = (1 - 2 * (x * x + y * y)) * sz;
   to[row + 11] = poses[at + 2]!;
+}
+
+/** A speck: position and radius, rotation, half its edges and which pictures. */
+function placeSpeck(
+  poses: Float64Array,
+  at: number,
+  look: Look,
+  to: Float32Array,
+  from: number,
+): void {
+  to[from] = poses[at]!;
+  to[from + 1] = poses[at + 1]!;
+  to[from + 2] = poses[at + 2]!;
+  to[from + 3] = look.radius;
+  to[from + 4] = poses[at + 3]!;
+  to[from + 5] = poses[at + 4]!;
+  to[from + 6] = poses[at + 5]!;
+  to[from + 7] = poses[at + 6]!;
+  const [x, y, z] = look.form.half;
+  to[from + 8] = x;
+  to[from + 9] = y;
+  to[from + 10] = z;
+  to[from + 11] = look.layer;
 }
 
 /** What the camera sees, with few multiplications per body. */

@@ -1,10 +1,11 @@
-// What bodies look like: for each form of the world its triangles, its instances near and far, and
-// its size. Meshes are fetched by content, which never changes, so they are kept for ever.
-import { RawShaderMaterial, type Scene } from "three";
+// What bodies look like: for each form of the world its triangles, its instances, its pictures
+// from afar, and its size. Meshes are fetched by content, which never changes, so they are kept for ever.
+import type { Scene } from "three";
 import { boxMesh, decodeMesh, type MeshData } from "../protocol/mesh";
 import type { Form, World } from "../protocol/words";
-import { coarse, creased } from "./geometry";
-import { Instances } from "./instances";
+import { creased } from "./geometry";
+import { LAYER_BOX, LAYER_NONE, Specks } from "./specks";
+import { Instances, type Air } from "./instances";
 
 const CACHE = "jostle-meshes-1";
 /** An immovable form larger than this part of the world surrounds it: only edges are drawn. */
@@ -14,7 +15,8 @@ export interface Look {
   form: Form;
   mesh: MeshData;
   near: Instances;
-  far: Instances;
+  /** Which pictures a far one is drawn with; none if it is always drawn in full. */
+  layer: number;
   /** Of a sphere around the middle that it fits into. */
   radius: number;
   /** By how much the geometry is stretched: boxes share one. */
@@ -27,16 +29,18 @@ export class Forms {
   looks: Look[] = [];
   /** Meshes that could not be had: boxes are drawn instead. */
   missing = 0;
+  /** Bodies that are far away, of every form. */
+  readonly specks: Specks;
   private readonly box: Instances;
   private readonly parts: Instances[] = [];
   private loading = 0;
 
   constructor(
     private readonly scene: Scene,
-    private readonly material: RawShaderMaterial,
+    private readonly air: Air,
   ) {
-    this.box = new Instances(creased(boxMesh([1, 1, 1])), material);
-    scene.add(this.box.mesh);
+    this.box = new Instances(creased(boxMesh([1, 1, 1])), air, scene);
+    this.specks = new Specks(air, scene);
   }
 
   /** Everything that is drawn, each once. */
@@ -49,6 +53,7 @@ export class Forms {
   load(world: World, arrived: () => void): void {
     for (const part of this.parts) part.dispose();
     this.parts.length = 0;
+    this.specks.clear();
     this.missing = 0;
     const size = world.extent[1].map((high, axis) => high - world.extent[0][axis]!);
     const limit = Math.max(...size) * SURROUNDING_PART;
@@ -71,7 +76,7 @@ export class Forms {
       form,
       mesh: boxMesh(form.half),
       near: this.box,
-      far: this.box,
+      layer: LAYER_BOX,
       radius: Math.hypot(x, y, z),
       scale: form.half,
       surrounds: 2 * Math.max(x, y, z) > limit,
@@ -80,20 +85,19 @@ export class Forms {
 
   private asMesh(form: Form, mesh: MeshData, surrounds: boolean): Look {
     const near = this.add(mesh);
-    const few = coarse(mesh);
-    const far = few === null ? near : this.add(few);
     let square = 0;
     for (let at = 0; at < mesh.positions.length; at += 3) {
       const [x, y, z] = mesh.positions.subarray(at, at + 3) as unknown as [number, number, number];
       square = Math.max(square, x * x + y * y + z * z);
     }
-    return { form, mesh, near, far, radius: Math.sqrt(square), scale: [1, 1, 1], surrounds };
+    const radius = Math.sqrt(square);
+    const layer = surrounds ? LAYER_NONE : this.specks.addMesh(mesh, radius);
+    return { form, mesh, near, layer, radius, scale: [1, 1, 1], surrounds };
   }
 
   private add(mesh: Pick<MeshData, "positions" | "triangles">): Instances {
-    const instances = new Instances(creased(mesh), this.material);
+    const instances = new Instances(creased(mesh), this.air, this.scene);
     this.parts.push(instances);
-    this.scene.add(instances.mesh);
     return instances;
   }
 }

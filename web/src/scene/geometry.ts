@@ -1,12 +1,9 @@
-// From a mesh as it is told to what a graphics card draws: normals with creases, and a coarse
-// twin for bodies that are only a few pixels large.
+// From a mesh as it is told to what a graphics card draws: normals with creases.
 import { BufferAttribute, BufferGeometry } from "three";
 import type { MeshData } from "../protocol/mesh";
 
 /** Faces that meet at less than this angle are shaded as one smooth surface. */
 const SMOOTH_COSINE = Math.cos((38 * Math.PI) / 180);
-/** Cells along the longest edge in which the vertices of a coarse mesh are gathered. */
-const COARSE_CELLS = 4;
 
 type Indexed = Pick<MeshData, "positions" | "triangles">;
 
@@ -81,41 +78,4 @@ function trianglesOfVertices(vertices: number, triangles: Uint32Array): number[]
   const around: number[][] = Array.from({ length: vertices }, () => []);
   triangles.forEach((vertex, corner) => around[vertex]!.push(Math.floor(corner / 3)));
   return around;
-}
-
-/** Vertices of a cell become one, triangles that vanish are dropped. Null if that saves little. */
-export function coarse({ positions, triangles }: Indexed): Indexed | null {
-  const [low, size] = bounds(positions);
-  const cell = Math.max(...size) / COARSE_CELLS;
-  if (!(cell > 0)) return null;
-  const gathered = new Map<string, { index: number; sum: number[]; count: number }>();
-  const became = new Uint32Array(positions.length / 3);
-  for (let vertex = 0; vertex < became.length; vertex++) {
-    const place = [0, 1, 2].map((axis) => positions[vertex * 3 + axis]!);
-    const name = place.map((part, axis) => Math.round((part - low[axis]!) / cell)).join(" ");
-    const found = gathered.get(name) ?? { index: gathered.size, sum: [0, 0, 0], count: 0 };
-    gathered.set(name, found);
-    place.forEach((part, axis) => (found.sum[axis]! += part));
-    found.count++;
-    became[vertex] = found.index;
-  }
-  const kept: number[] = [];
-  for (let corner = 0; corner < triangles.length; corner += 3) {
-    const [a, b, c] = [0, 1, 2].map((next) => became[triangles[corner + next]!]!);
-    if (a !== b && b !== c && c !== a) kept.push(a!, b!, c!);
-  }
-  if (kept.length === 0 || kept.length > triangles.length * 0.6) return null;
-  const means = [...gathered.values()].flatMap(({ sum, count }) => sum.map((part) => part / count));
-  return { positions: new Float32Array(means), triangles: new Uint32Array(kept) };
-}
-
-/** The lowest corner and the edges of the box around points. */
-function bounds(positions: Float32Array): [number[], number[]] {
-  const low = [Infinity, Infinity, Infinity];
-  const high = [-Infinity, -Infinity, -Infinity];
-  positions.forEach((part, index) => {
-    low[index % 3] = Math.min(low[index % 3]!, part);
-    high[index % 3] = Math.max(high[index % 3]!, part);
-  });
-  return [low, high.map((part, axis) => part - low[axis]!)];
 }

@@ -7,7 +7,7 @@ import type { Store } from "../world/store";
 import { Auras } from "./auras";
 import { Bodies, type Wanted } from "./bodies";
 import { Forms } from "./forms";
-import { bodyMaterial } from "./instances";
+import { clearAir } from "./instances";
 import { Selection } from "./selection";
 import { Surroundings } from "./surroundings";
 import { Territories } from "./territories";
@@ -28,7 +28,7 @@ export class View {
   readonly selection: Selection;
   private readonly renderer: WebGLRenderer;
   private readonly scene = new Scene();
-  private readonly material = bodyMaterial();
+  private readonly air = clearAir();
   private readonly surroundings: Surroundings;
   private readonly territories: Territories;
   private readonly auras: Auras;
@@ -43,7 +43,7 @@ export class View {
     this.renderer.info.autoReset = true;
     this.surroundings = new Surroundings(this.scene);
     this.territories = new Territories(this.scene);
-    this.forms = new Forms(this.scene, this.material);
+    this.forms = new Forms(this.scene, this.air);
     this.bodies = new Bodies(this.forms);
     this.auras = new Auras(this.scene);
     this.selection = new Selection(this.scene);
@@ -52,7 +52,7 @@ export class View {
   paint(palette: Palette): void {
     this.scene.background = new Color(palette.background);
     const haze = new Color().setStyle(palette.background, "");
-    (this.material.uniforms.haze!.value as Vector3).set(haze.r, haze.g, haze.b);
+    this.air.haze.value.set(haze.r, haze.g, haze.b);
     this.surroundings.paint(palette);
     this.auras.paint(palette.aura);
   }
@@ -60,7 +60,7 @@ export class View {
   load(world: World): void {
     const [low, high] = world.extent;
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-    this.material.uniforms.hazeDepth!.value = Math.max(size, 1) * 2.5;
+    this.air.hazeDepth.value = Math.max(size, 1) * 2.5;
     this.reach = world.reach;
     this.selection.clear();
     this.surroundings.load(world);
@@ -87,6 +87,7 @@ export class View {
     this.territories.follow(regions);
     this.territories.group.visible = layers.regions;
     this.auras.draw(store, this.reach, layers.auras);
+    this.forms.specks.pixelsPerUnit(this.renderer.domElement.height, camera.fov);
     this.bodies.draw(store, regions, camera, layers);
     this.selection.draw(store, this.forms, layers.selected);
     this.renderer.render(this.scene, camera);
