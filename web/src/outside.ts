@@ -7,6 +7,7 @@ import type { Vec3 } from "./protocol/words";
 export interface Outside {
   readonly ready: boolean;
   readonly world: string | null;
+  readonly extent: [Vec3, Vec3] | null;
   readonly tick: number;
   readonly bodies: number;
   readonly drawn: number;
@@ -46,6 +47,9 @@ export function showOutside(page: Page): void {
     },
     get world() {
       return page.world?.name ?? null;
+    },
+    get extent() {
+      return page.world?.extent ?? null;
     },
     get tick() {
       return page.clock.tick;
