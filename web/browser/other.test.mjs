@@ -89,6 +89,24 @@ describe("with the mock", mockOnly, () => {
     second.stop();
   });
 
+  test("faces and segments of a selected body that touches are shown", async () => {
+    const server = await mock("--bodies", "40");
+    const { page, complaints } = await open(chrome.context, server.address);
+    await ready(page);
+    await page.waitForTimeout(500);
+    await page.mouse.click(...(await page.evaluate(() => window.jostle.screenOf("106"))));
+    await page.waitForFunction(() => window.jostle.contacts.faces > 0);
+    assert.equal(await page.evaluate(() => window.jostle.contacts.segments), 1);
+    assert.equal(await page.textContent("#card-title"), "RESTING_BALL");
+    await page.keyboard.press("3");
+    for (let turn = 0; turn < 12; turn++) await page.mouse.wheel(0, -120);
+    await page.waitForTimeout(1200);
+    await shoot(page, "contacts");
+    assert.deepEqual(complaints, []);
+    await page.close();
+    server.stop();
+  });
+
   test("nonsense is counted and does no harm", async () => {
     const server = await mock("--hostile");
     const { page, complaints } = await open(chrome.context, server.address);
@@ -96,7 +114,7 @@ describe("with the mock", mockOnly, () => {
     await page.waitForFunction(() => window.jostle.faults > 12);
     const tick = await page.evaluate(() => window.jostle.tick);
     await page.waitForFunction((old) => window.jostle.tick > old + 15, tick);
-    assert.equal(await page.evaluate(() => window.jostle.bodies), 310);
+    assert.equal(await page.evaluate(() => window.jostle.bodies), 312);
     assert.match(await page.textContent("#lines"), /Ignored messages/);
     assert.deepEqual(complaints, []);
     await page.close();

@@ -110,7 +110,7 @@ function describe() {
     reach: 12,
     avatar: AVATAR_FORM,
     forms: FORMS.map(({ half, content }) => ({ half, content })),
-    names: { 100: "WEST_WALL", 110: "FIRST_BODY" },
+    names: { 100: "WEST_WALL", 106: "RESTING_BALL", 107: "OTHER_BALL" },
     controls,
     recording: recorded && {
       first: recorded.first,

@@ -54,10 +54,10 @@ export class Viewpoint {
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
     this.size = size > 0 ? size : 10;
     this.target.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
-    this.distance = this.size * 0.78;
     this.yaw = 0.62;
-    this.pitch = 0.52;
+    this.pitch = 0.56;
     this.mode = "orbit";
+    this.distance = this.fit([low, high]);
     this.camera.near = Math.min(0.1, this.size / 500);
     this.camera.far = this.size * 12;
     this.shownTarget.copy(this.target);
@@ -109,6 +109,29 @@ export class Viewpoint {
   resize(width: number, height: number): void {
     this.camera.aspect = width / Math.max(height, 1);
     this.camera.updateProjectionMatrix();
+  }
+
+  /** How far away all corners of a box are just in sight. */
+  private fit(box: [Vec3, Vec3]): number {
+    const slopeY = Math.tan((this.camera.fov * Math.PI) / 360);
+    const slopeX = slopeY * this.camera.aspect;
+    const forward = this.forward();
+    const right = new Vector3(Math.cos(this.yaw), 0, -Math.sin(this.yaw));
+    const up = new Vector3().crossVectors(right, forward);
+    let distance = 0;
+    for (let corner = 0; corner < 8; corner++) {
+      const place = new Vector3(
+        box[corner & 1]![0],
+        box[(corner >> 1) & 1]![1],
+        box[(corner >> 2) & 1]![2],
+      ).sub(this.target);
+      const wide = Math.max(
+        Math.abs(place.dot(right)) / slopeX,
+        Math.abs(place.dot(up)) / slopeY,
+      );
+      distance = Math.max(distance, wide - place.dot(forward));
+    }
+    return distance * 1.04;
   }
 
   private forward(): Vector3 {

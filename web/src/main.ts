@@ -197,7 +197,7 @@ class Page {
   }
 
   private setCamera(mode: CameraMode): void {
-    if (mode === "follow" && this.followed() === null) {
+    if (mode === "follow" && this.walk.avatar === null && this.followed() === null) {
       this.notice("Select a body or walk in first, then it can be followed.");
       return;
     }

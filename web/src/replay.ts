@@ -4,6 +4,10 @@ import { TOUCHING } from "./colours";
 import type { Recording, Replay } from "./protocol/words";
 import { isTyping } from "./walk/keys";
 
+/** Drawn in a square of 16. */
+const PLAY = "M5 3v10l8-5z";
+const PAUSE = "M4 3h3v10H4zM9 3h3v10H9z";
+
 const KEYS: Readonly<Record<string, object | "toggle">> = {
   k: "toggle",
   ".": { do: "step", by: 1 },
@@ -56,7 +60,7 @@ export class ReplayBar {
     if (!this.held) line.value = String(state.tick);
     write(part("replay-place"), `${state.tick} / ${this.recording?.last ?? 0}`);
     const play = button("replay-play");
-    write(play, state.playing ? "❚❚" : "▶");
+    play.querySelector("path")?.setAttribute("d", state.playing ? PAUSE : PLAY);
     play.setAttribute("aria-label", state.playing ? "Pause" : "Play");
     const speed = element("replay-speed", HTMLSelectElement);
     if (document.activeElement !== speed) speed.value = String(state.factor);

@@ -16,14 +16,14 @@ const PALETTES: Record<Theme, Palette> = {
     background: "#eef1f4",
     floor: "#e3e8ed",
     grid: "#cfd7df",
-    wall: "#9aa7b4",
+    wall: "#b4bfca",
     aura: "#5b6b7c",
   },
   dark: {
     background: "#14181d",
     floor: "#1b2128",
     grid: "#29323c",
-    wall: "#5c6b7a",
+    wall: "#414d59",
     aura: "#93a4b5",
   },
 };

@@ -59,6 +59,8 @@ export class World {
     wall(6, [0, 0, 40.5]);
     wall(7, [0, -6.5, 0]);
     wall(7, [0, 6.5, 0]);
+    // Two that rest against each other, so that there is a contact to look at.
+    for (const x of [0, 0.6]) this.#put({ form: 2, position: [x, 3, 20], kind: 1 }).resting = true;
     for (const [x, z] of [[-20, -20], [20, -20], [-20, 20], [20, 20]]) wall(8, [x, 0, z]);
   }
 
@@ -79,11 +81,11 @@ export class World {
   }
 
   get bodies() {
-    return [...this.objects.values()].filter((one) => one.kind === 1).length;
+    return [...this.objects.values()].filter((one) => one.kind === 1 && !one.resting).length;
   }
 
   setBodies(count) {
-    const now = [...this.objects.values()].filter((one) => one.kind === 1);
+    const now = [...this.objects.values()].filter((one) => one.kind === 1 && !one.resting);
     for (const extra of now.slice(count)) this.remove(extra.id);
     const draw = (size) => (this.#roll() * 2 - 1) * size;
     for (let more = now.length; more < count; more++) {
@@ -267,8 +269,8 @@ function bounce(one, other) {
   );
   if (closing >= 0) return;
   const swap = one.velocity;
-  if (one.kind === 1) one.velocity = [...other.velocity];
-  if (other.kind === 1) other.velocity = [...swap];
+  if (one.kind === 1 && !one.resting) one.velocity = [...other.velocity];
+  if (other.kind === 1 && !other.resting) other.velocity = [...swap];
   one.changed = true;
   other.changed = true;
 }

@@ -129,8 +129,9 @@ void main() {
     if (first > min(min(leave.x, leave.y), leave.z)) discard;
     bright = first == enter.x ? light.x : first == enter.y ? light.y : light.z;
   } else {
-    vec2 from = clamp(n.xy, vec2(-TILE_PIXELS * 0.5 + 0.01), vec2(TILE_PIXELS * 0.5 - 0.01));
-    vec4 seen = texelFetch(pictures, ivec3(inward.xy + from, int(layer)), 0);
+    // Beyond the edge of this picture there is the next.
+    if (max(abs(n.x), abs(n.y)) > TILE_PIXELS * 0.5 - 0.01) discard;
+    vec4 seen = texelFetch(pictures, ivec3(inward.xy + n.xy, int(layer)), 0);
     if (seen.a < 0.5) discard;
     bright = 0.62 + dot(seen.xyz * 2.0 - 1.0, light);
   }

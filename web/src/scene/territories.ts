@@ -28,9 +28,16 @@ const FLOOR_OPACITY = 0.16;
 export class Territories {
   readonly group = new Group();
   private version = -1;
+  private ground = -Infinity;
 
   constructor(scene: Scene) {
     scene.add(this.group);
+  }
+
+  /** A new world, whose floor is this high. */
+  load(ground: number): void {
+    this.ground = ground;
+    this.version = -1;
   }
 
   follow(regions: RegionMap): void {
@@ -42,7 +49,7 @@ export class Territories {
     const labelled = new Set<number>();
     for (const leaf of regions.leaves) {
       const colour = nodeColour(leaf.node, living);
-      this.group.add(edgesOf(leaf, colour), floorOf(leaf, colour));
+      this.group.add(edgesOf(leaf, colour), floorOf(leaf, colour, this.ground));
       // One label for a node, on its first leaf, is enough to read the map.
       if (labelled.has(leaf.node)) continue;
       labelled.add(leaf.node);
@@ -69,7 +76,8 @@ function edgesOf(leaf: OwnedLeaf, color: string): LineSegments {
   return edges;
 }
 
-function floorOf(leaf: OwnedLeaf, color: string): Mesh {
+/** On the ground, or where the leaf begins if that is higher. */
+function floorOf(leaf: OwnedLeaf, color: string, ground: number): Mesh {
   const floor = new Mesh(
     SQUARE,
     new MeshBasicMaterial({ color, transparent: true, opacity: FLOOR_OPACITY, depthWrite: false }),
@@ -77,7 +85,7 @@ function floorOf(leaf: OwnedLeaf, color: string): Mesh {
   floor.rotation.x = -Math.PI / 2;
   const [x, , z] = middle(leaf);
   const height = leaf.max[1] - leaf.min[1];
-  floor.position.set(x, leaf.min[1] + height * 0.002, z);
+  floor.position.set(x, Math.max(leaf.min[1], ground) + height * 0.002, z);
   const [width, depth] = [leaf.max[0] - leaf.min[0], leaf.max[2] - leaf.min[2]];
   floor.scale.set(width * SHRINK, depth * SHRINK, 1);
   return floor;

@@ -64,6 +64,7 @@ export class View {
     this.reach = world.reach;
     this.selection.clear();
     this.surroundings.load(world);
+    this.territories.load(low[1]);
     this.forms.load(world, () => undefined);
   }
 
