@@ -203,7 +203,7 @@ class Page {
     }
     this.viewpoint.setMode(mode);
     for (const one of document.querySelectorAll<HTMLElement>("[data-camera]")) {
-      one.setAttribute("aria-checked", String(one.dataset.camera === mode));
+      one.setAttribute("aria-pressed", String(one.dataset.camera === mode));
     }
     this.keys.wanted = this.walk.wanted || mode === "fly";
   }

@@ -26,6 +26,8 @@ export interface Wanted {
 export class Bodies {
   /** Instances of the last picture. */
   drawn = 0;
+  /** A body smaller than this on the screen, in pixels from its middle, is a speck. */
+  farPixels = FAR_PIXELS;
   private leaves = new Int16Array(0);
   private leafColours: Rgb[] = [];
   private regionsVersion = -1;
@@ -49,7 +51,7 @@ export class Bodies {
       const { poses } = store;
       const size = sight.pixels(poses[at]!, poses[at + 1]!, poses[at + 2]!, look.radius);
       if (size < GONE_PIXELS) continue;
-      const far = size < FAR_PIXELS && look.layer !== LAYER_NONE;
+      const far = size < this.farPixels && look.layer !== LAYER_NONE;
       const target = far ? specks : look.near;
       target.add();
       if (far) placeSpeck(poses, at, look, specks.values, specks.at);

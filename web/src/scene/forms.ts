@@ -34,6 +34,8 @@ export class Forms {
   private readonly box: Instances;
   private readonly parts: Instances[] = [];
   private loading = 0;
+  /** The forms that are loaded: who comes back after the line broke has them already. */
+  private described = "";
 
   constructor(
     private readonly scene: Scene,
@@ -50,7 +52,10 @@ export class Forms {
   }
 
   /** A new world. Forms are boxes until their meshes are there. */
-  load(world: World, arrived: () => void): void {
+  load(world: World): void {
+    const described = JSON.stringify([world.forms, world.extent]);
+    if (described === this.described && this.missing === 0) return;
+    this.described = described;
     for (const part of this.parts) part.dispose();
     this.parts.length = 0;
     this.specks.clear();
@@ -65,7 +70,6 @@ export class Forms {
         if (turn !== this.loading) return;
         if (mesh === null) this.missing++;
         else this.looks[index] = this.asMesh(form, mesh, this.looks[index]!.surrounds);
-        arrived();
       });
     });
   }

@@ -18,14 +18,17 @@ import type { MeshData } from "../protocol/mesh";
 import { INSTANCE_VALUES, type Air } from "./instances";
 import { drawTiles, LAYER_PIXELS, TILE_PIXELS, TILES } from "./tiles";
 
-/** A body smaller than this on the screen, in pixels from its middle, is a speck. */
+/** A body smaller than this on the screen, in pixels from its middle, is a speck: there the pictures
+ * are as fine as the screen. */
 export const FAR_PIXELS = 12;
+/** The same where drawing is slow: coarser, but far fewer triangles. */
+export const FAR_PIXELS_SLOW = 22;
 export const LAYER_BOX = -1;
 export const LAYER_NONE = -2;
 /** Forms with pictures; others are always drawn in full. */
 const LAYERS_MAX = 48;
 /** Meshes with more triangles take too long to make pictures of. */
-const TRIANGLES_MAX = 20_000;
+const TRIANGLES_MAX = 6_000;
 
 const VERTEX = `
 precision highp float;

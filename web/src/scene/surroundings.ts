@@ -48,12 +48,15 @@ export class Surroundings {
     this.floor.scale.set(width, depth, 1);
     this.floor.position.set((low[0] + high[0]) / 2, low[1] - cell * 0.02, (low[2] + high[2]) / 2);
     this.floor.visible = true;
+    // Cell by cell: software rendering loses long lines that pass behind who looks.
+    const [columns, rows] = [Math.round(width / cell), Math.round(depth / cell)];
     const points: number[] = [];
-    for (let x = low[0]; x <= high[0] + cell / 100; x += cell) {
-      points.push(x, low[1], low[2], x, low[1], high[2]);
-    }
-    for (let z = low[2]; z <= high[2] + cell / 100; z += cell) {
-      points.push(low[0], low[1], z, high[0], low[1], z);
+    for (let column = 0; column <= columns; column++) {
+      for (let row = 0; row <= rows; row++) {
+        const [x, z] = [low[0] + column * cell, low[2] + row * cell];
+        if (column < columns) points.push(x, low[1], z, x + cell, low[1], z);
+        if (row < rows) points.push(x, low[1], z, x, low[1], z + cell);
+      }
     }
     this.grid.geometry.dispose();
     this.grid.geometry = new BufferGeometry();

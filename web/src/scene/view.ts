@@ -9,6 +9,7 @@ import { Bodies, type Wanted } from "./bodies";
 import { Forms } from "./forms";
 import { clearAir } from "./instances";
 import { Selection } from "./selection";
+import { FAR_PIXELS, FAR_PIXELS_SLOW } from "./specks";
 import { Surroundings } from "./surroundings";
 import { Territories } from "./territories";
 
@@ -19,7 +20,7 @@ export interface Layers extends Wanted {
 
 /** Pictures per second below which it is drawn less finely, and above which more so. */
 const SLOW_FPS = 26;
-const FAST_FPS = 55;
+const FAST_FPS = 45;
 const FINENESS_MIN = 0.75;
 
 export class View {
@@ -65,7 +66,7 @@ export class View {
     this.selection.clear();
     this.surroundings.load(world);
     this.territories.load(low[1]);
-    this.forms.load(world, () => undefined);
+    this.forms.load(world);
   }
 
   resize(width: number, height: number): void {
@@ -75,6 +76,8 @@ export class View {
   /** Draws less finely if that was too slow, and finely again if there is time. */
   adapt(fps: number): void {
     const finest = Math.min(window.devicePixelRatio, 2);
+    if (fps < SLOW_FPS) this.bodies.farPixels = FAR_PIXELS_SLOW;
+    else if (fps > FAST_FPS) this.bodies.farPixels = FAR_PIXELS;
     let wanted = this.fineness;
     if (fps < SLOW_FPS) wanted = this.fineness > 1 ? 1 : FINENESS_MIN;
     else if (fps > FAST_FPS && this.fineness < 1) wanted = Math.min(1, finest);
