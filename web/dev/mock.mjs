@@ -36,6 +36,12 @@ const shared = (object) => world.shared(object);
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
+/** As the real door says it: the page must do with what comes from there. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "font-src 'self'; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'";
+
 const server = createServer(async (request, answer) => {
   const path = new URL(request.url, "http://mock").pathname;
   const mesh = path.startsWith("/mesh/") ? MESHES.get(path.slice(6)) : undefined;
@@ -47,7 +53,8 @@ const server = createServer(async (request, answer) => {
   const file = join(DIST, normalize(path === "/" ? "/index.html" : path));
   try {
     const bytes = await readFile(file);
-    answer.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    answer.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
     answer.end(bytes);
   } catch {
     answer.writeHead(404).end("not here");

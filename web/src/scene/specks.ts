@@ -8,6 +8,7 @@ import {
   GLSL3,
   InterleavedBuffer,
   InterleavedBufferAttribute,
+  LinearFilter,
   Points,
   RawShaderMaterial,
   Vector3,
@@ -133,8 +134,8 @@ void main() {
     bright = first == enter.x ? light.x : first == enter.y ? light.y : light.z;
   } else {
     // Beyond the edge of this picture there is the next.
-    if (max(abs(n.x), abs(n.y)) > TILE_PIXELS * 0.5 - 0.01) discard;
-    vec4 seen = texelFetch(pictures, ivec3(inward.xy + n.xy, int(layer)), 0);
+    if (max(abs(n.x), abs(n.y)) > TILE_PIXELS * 0.5 - 0.5) discard;
+    vec4 seen = texture(pictures, vec3((inward.xy + n.xy) / (TILES * TILE_PIXELS), layer));
     if (seen.a < 0.5) discard;
     bright = 0.62 + dot(seen.xyz * 2.0 - 1.0, light);
   }
@@ -243,6 +244,8 @@ export class Specks {
 
 function texture(bytes: Uint8Array, layers: number): DataArrayTexture {
   const made = new DataArrayTexture(bytes as Uint8Array<ArrayBuffer>, LAYER_PIXELS, LAYER_PIXELS, layers);
+  made.magFilter = LinearFilter;
+  made.minFilter = LinearFilter;
   made.needsUpdate = true;
   return made;
 }

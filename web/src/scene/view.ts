@@ -35,6 +35,8 @@ export class View {
   private readonly auras: Auras;
   private fineness: number;
   private reach = 0;
+  private size = 1;
+  private readonly middle = new Vector3();
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     const software = isSoftware();
@@ -61,7 +63,8 @@ export class View {
   load(world: World): void {
     const [low, high] = world.extent;
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-    this.air.hazeDepth.value = Math.max(size, 1) * 2.5;
+    this.size = Math.max(size, 1);
+    this.middle.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
     this.reach = world.reach;
     this.selection.clear();
     this.surroundings.load(world);
@@ -87,6 +90,9 @@ export class View {
   }
 
   draw(store: Store, regions: RegionMap, camera: PerspectiveCamera, layers: Layers): void {
+    // Who looks from far away sees through clearer air.
+    const distance = camera.position.distanceTo(this.middle);
+    this.air.hazeDepth.value = (this.size + distance) * 1.7;
     this.surroundings.follow(store, this.forms);
     this.territories.follow(regions);
     this.territories.group.visible = layers.regions;
