@@ -7,6 +7,7 @@ mod ci;
 mod header;
 mod release;
 mod tidy;
+mod web;
 
 const HELP: &str = "\
 Usage: cargo xtask <command>
@@ -15,6 +16,7 @@ Usage: cargo xtask <command>
   tidy    the rules of STYLE.md that a program can check
   exact   triangle pairs against whole-number arithmetic: --cases N (default 1000000) --seed S
   header  makes bindings/c/include/jostle.h anew
+  web     builds the live page into web/dist (needs Node)
   demo    a shared world with a page to watch it on; options are those of `jostle demo`
   demo turning  two bodies turning through each other in the terminal
 ";
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root()),
         ["tidy"] => tidy::run(&root()),
         ["header"] => header::run(&root()),
+        ["web"] => web::run(&root()),
         ["exact", rest @ ..] => release::example(&root(), "jostle-oracle", "exact", rest),
         ["demo", "turning", rest @ ..] => release::example(&root(), "jostle", "turning", rest),
         ["demo", rest @ ..] => release::demo(&root(), rest),

@@ -1,0 +1,82 @@
+// What the tests in a real browser need: Chromium, a server, and a page that has no errors.
+//
+// JOSTLE_URL is the address of a running demo to test instead of the mock, JOSTLE_RECORDING_URL that of
+// a recording; tests that need a mock of another kind are then passed over.
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const ARTEFACTS = fileURLToPath(new URL("../artefacts/", import.meta.url));
+export const PATIENCE_MS = 30_000;
+
+/** Starts a mock; gives its address and how to end it. */
+export async function mock(...options) {
+  const script = fileURLToPath(new URL("../dev/mock.mjs", import.meta.url));
+  const child = spawn(process.execPath, [script, "--port", "0", ...options], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const address = await new Promise((resolve, reject) => {
+    child.stdout.on("data", (text) => resolve(String(text).match(/http\S+/)?.[0]));
+    child.on("exit", (code) => reject(new Error(`the mock ended with ${code}`)));
+  });
+  return { address, stop: () => child.kill() };
+}
+
+/** A browser with nothing in it. */
+export async function browser(size = { width: 1280, height: 720 }, more = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "jostle-web-"));
+  await mkdir(ARTEFACTS, { recursive: true });
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    args: FLAGS,
+    viewport: size,
+    ...more,
+  });
+  const stop = async () => {
+    await context.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { context, stop };
+}
+
+/** Opens the page and waits for a world. `complaints` are all errors and warnings of its console. */
+export async function open(context, address, { tour = false } = {}) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const complaints = [];
+  page.on("console", (message) => {
+    const kind = message.type();
+    // Reading pixels for a screenshot is the test's doing, not the page's.
+    if (message.text().includes("GPU stall due to ReadPixels")) return;
+    if (kind === "error" || kind === "warning") complaints.push(`${kind}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`thrown: ${error.message}`));
+  if (!tour) await page.addInitScript(() => localStorage.setItem("jostle-tour", "seen"));
+  await page.goto(address);
+  return { page, complaints };
+}
+
+export async function ready(page) {
+  await page.waitForFunction(() => window.jostle?.ready);
+}
+
+/** A picture of the page, kept for people to look at. */
+export async function shoot(page, name) {
+  await page.screenshot({ path: join(ARTEFACTS, `${name}.png`) });
+}

@@ -1,0 +1,123 @@
+// Recordings, tokens, broken lines and servers that talk nonsense. The recording may be a real one
+// (JOSTLE_RECORDING_URL); the rest needs the mock.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { browser, mock, open, ready, shoot } from "./harness.mjs";
+
+const mockOnly = { skip: process.env.JOSTLE_URL !== undefined && "needs the mock" };
+let chrome;
+
+before(async () => (chrome = await browser()));
+after(() => chrome?.stop());
+
+test("a recording is played, scrubbed and searched for collisions", async () => {
+  const elsewhere = process.env.JOSTLE_RECORDING_URL;
+  if (!elsewhere && mockOnly.skip) return;
+  const server = elsewhere ? null : await mock("--recording");
+  try {
+    const { page, complaints } = await open(chrome.context, elsewhere ?? server.address);
+    await ready(page);
+    assert.ok(await page.isVisible("#replay"));
+    assert.equal(await page.isVisible("#walk"), false);
+    const line = page.locator("#replay-tick");
+    const [first, last] = [await line.getAttribute("min"), await line.getAttribute("max")].map(Number);
+    const middle = Math.round((first + last) / 2);
+    const at = (tick) => page.waitForFunction((wanted) => Math.round(window.jostle.tick) === wanted, tick);
+    if ((await page.getAttribute("#replay-play", "aria-label")) === "Pause") {
+      await page.click("#replay-play");
+    }
+    await line.fill(String(middle));
+    await at(middle);
+    const there = await page.evaluate(() => window.jostle.ids().map(window.jostle.position));
+    await page.click("#replay-forward");
+    await at(middle + 1);
+    await page.keyboard.press(",");
+    await at(middle);
+    assert.deepEqual(await page.evaluate(() => window.jostle.ids().map(window.jostle.position)), there);
+    await page.keyboard.press("n");
+    await page.waitForFunction((tick) => Math.round(window.jostle.tick) > tick, middle);
+    await page.waitForFunction(() => window.jostle.touching > 0);
+    await shoot(page, "replay");
+    await page.selectOption("#replay-speed", "2");
+    const now = await page.evaluate(() => window.jostle.tick);
+    await page.click("#replay-play");
+    await page.waitForFunction((tick) => window.jostle.tick > tick + 20, now);
+    await page.click("#replay-play");
+    assert.deepEqual(complaints, []);
+    await page.close();
+  } finally {
+    server?.stop();
+  }
+});
+
+describe("with the mock", mockOnly, () => {
+  test("a token is asked for, and kept", async () => {
+    const server = await mock("--token", "sesame");
+    const { page, complaints } = await open(chrome.context, server.address);
+    await page.waitForSelector("#token", { state: "visible" });
+    await shoot(page, "token");
+    await page.fill("#token-word", "wrong");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#token", { state: "visible" });
+    await page.fill("#token-word", "sesame");
+    await page.keyboard.press("Enter");
+    await ready(page);
+    await page.reload();
+    await ready(page);
+    await page.close();
+    const second = await open(chrome.context, `${server.address}?token=sesame`);
+    await ready(second.page);
+    assert.equal(new URL(second.page.url()).search, "");
+    assert.deepEqual([...complaints, ...second.complaints], []);
+    await second.page.close();
+    server.stop();
+  });
+
+  test("a line that breaks comes back", async () => {
+    const first = await mock();
+    const { page } = await open(chrome.context, first.address);
+    await ready(page);
+    first.stop();
+    await page.waitForSelector("#line[data-state=waiting]");
+    assert.match(await page.textContent("#notice"), /Trying again/);
+    await shoot(page, "line-lost");
+    const second = await mock("--port", new URL(first.address).port);
+    await page.waitForSelector("#line[data-state=open]");
+    const tick = await page.evaluate(() => window.jostle.tick);
+    await page.waitForFunction((old) => window.jostle.tick !== old, tick);
+    await page.close();
+    second.stop();
+  });
+
+  test("faces and segments of a selected body that touches are shown", async () => {
+    const server = await mock("--bodies", "40");
+    const { page, complaints } = await open(chrome.context, server.address);
+    await ready(page);
+    await page.waitForTimeout(500);
+    await page.mouse.click(...(await page.evaluate(() => window.jostle.screenOf("106"))));
+    await page.waitForFunction(() => window.jostle.contacts.faces > 0);
+    assert.equal(await page.evaluate(() => window.jostle.contacts.segments), 1);
+    assert.equal(await page.textContent("#card-title"), "RESTING_BALL");
+    await page.keyboard.press("3");
+    for (let turn = 0; turn < 12; turn++) await page.mouse.wheel(0, -120);
+    await page.waitForTimeout(1200);
+    await shoot(page, "contacts");
+    assert.deepEqual(complaints, []);
+    await page.close();
+    server.stop();
+  });
+
+  test("nonsense is counted and does no harm", async () => {
+    const server = await mock("--hostile");
+    const { page, complaints } = await open(chrome.context, server.address);
+    await ready(page);
+    await page.waitForFunction(() => window.jostle.faults > 12);
+    const tick = await page.evaluate(() => window.jostle.tick);
+    await page.waitForFunction((old) => window.jostle.tick > old + 15, tick);
+    assert.equal(await page.evaluate(() => window.jostle.bodies), 312);
+    assert.match(await page.textContent("#lines"), /Ignored messages/);
+    assert.deepEqual(complaints, []);
+    await page.close();
+    server.stop();
+  });
+});

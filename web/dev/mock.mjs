@@ -1,0 +1,369 @@
+// A server for developing and testing the page without the real one: serves web/dist and speaks
+// docs/view-protocol.md and the JSON of docs/client-protocol.md over a made-up hall.
+//
+//   node dev/mock.mjs [--port 7448] [--bodies 300] [--token T] [--recording] [--hostile]
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { WebSocketServer } from "ws";
+import { AVATAR_FORM, EXTENT, FORMS, MESHES } from "./mock/forms.mjs";
+import { closePairs, frame } from "./mock/frames.mjs";
+import { Recorded } from "./mock/recording.mjs";
+import { distance, RATE, World } from "./mock/world.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    port: { type: "string", default: "7448" },
+    bodies: { type: "string" },
+    token: { type: "string" },
+    recording: { type: "boolean", default: false },
+    hostile: { type: "boolean", default: false },
+  },
+});
+const recorded = options.recording ? new Recorded(Number(options.bodies ?? 120)) : null;
+const world = recorded?.world ?? new World(Number(options.bodies ?? 300));
+const CLASSES = ["immovable", "dynamic", "avatar", "absent", "foreign"];
+const viewers = new Set();
+const walkers = new Set();
+const traffic = { sent: 0, received: 0 };
+const idOf = (text) => (BigInt(text) > 2n ** 53n ? BigInt(text) : Number(text));
+const shared = (object) => world.shared(object);
+
+// HTTP: the page and the meshes.
+
+const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
+
+/** As the real door says it: the page must do with what comes from there. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "font-src 'self'; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'";
+
+const server = createServer(async (request, answer) => {
+  const path = new URL(request.url, "http://mock").pathname;
+  const mesh = path.startsWith("/mesh/") ? MESHES.get(path.slice(6)) : undefined;
+  if (mesh) {
+    answer.writeHead(200, { "cache-control": "public, max-age=31536000, immutable" });
+    answer.end(mesh);
+    return;
+  }
+  const file = join(DIST, normalize(path === "/" ? "/index.html" : path));
+  try {
+    const bytes = await readFile(file);
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    answer.writeHead(200, { "content-type": type, "content-security-policy": POLICY });
+    answer.end(bytes);
+  } catch {
+    answer.writeHead(404).end("not here");
+  }
+});
+
+const sockets = new WebSocketServer({ noServer: true });
+server.on("upgrade", (request, socket, head) => {
+  const path = new URL(request.url, "http://mock").pathname;
+  if (path !== "/view" && path !== "/ws") return socket.destroy();
+  sockets.handleUpgrade(request, socket, head, (line) => {
+    if (path === "/view") welcomeViewer(line);
+    else welcomeWalker(line);
+  });
+});
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function refusal(said) {
+  const wrong = options.token !== undefined && said.token !== options.token;
+  return wrong ? "a token is needed here, and yours is not the one" : null;
+}
+
+// Viewers.
+
+function welcomeViewer(line) {
+  const viewer = { line, selected: null, clearance: null, whole: true, regions: 0 };
+  viewer.say = (message) => line.send(JSON.stringify(message));
+  line.once("message", (text) => {
+    const why = refusal(parse(text));
+    if (why) {
+      viewer.say({ type: "refused", why });
+      line.close();
+      return;
+    }
+    viewer.say(describe());
+    if (!recorded) viewer.say(demo());
+    viewers.add(viewer);
+    if (recorded) sayReplay();
+    line.on("message", (next) => hearViewer(viewer, parse(next)));
+  });
+  line.on("close", () => viewers.delete(viewer));
+}
+
+function describe() {
+  const controls = recorded
+    ? ["play", "pause", "speed", "seek", "step", "collision"]
+    : ["kill", "add", "network", "bodies"];
+  return {
+    type: "world",
+    name: recorded ? "recording-mock" : "hall-mock",
+    ticks_per_second: RATE,
+    extent: EXTENT,
+    reach: 12,
+    avatar: AVATAR_FORM,
+    forms: FORMS.map(({ half, content }) => ({ half, content })),
+    names: { 100: "WEST_WALL", 106: "RESTING_BALL", 107: "OTHER_BALL" },
+    controls,
+    recording: recorded && {
+      first: recorded.first,
+      last: recorded.last,
+      collisions: recorded.collisions,
+    },
+  };
+}
+
+function demo() {
+  const { nodes, network, bodies } = world;
+  return { type: "demo", nodes, network, bodies, bots: 0 };
+}
+
+function hearViewer(viewer, said) {
+  if (said.type === "pick") viewer.say(picked(said));
+  if (said.type === "select") viewer.selected = said.id === null ? null : idOf(said.id);
+  if (said.type === "clearance") viewer.clearance = said.metres;
+  if (said.type !== "control") return;
+  const error = recorded ? recorded.order(said) : order(said);
+  viewer.say({ type: "controlled", do: said.do, error });
+  if (recorded) {
+    sayReplay();
+    sayFrames(true);
+  } else for (const other of viewers) other.say(demo());
+}
+
+function order(said) {
+  if (said.do === "kill") return world.kill(said.node);
+  if (said.do === "add") return world.add();
+  if (said.do === "bodies") return world.setBodies(said.count) ?? null;
+  if (said.do === "network") {
+    world.network = { delay_ms: said.delay_ms, loss: said.loss };
+    return null;
+  }
+  return "not known here";
+}
+
+function picked({ origin, direction }) {
+  const hit = world.pick(origin, direction);
+  if (!hit) return { type: "picked", id: null };
+  const { object, point } = hit;
+  return {
+    type: "picked",
+    id: String(object.id),
+    name: describe().names[object.id] ?? null,
+    point,
+    face: 0,
+    faces: FORMS[object.form].faces,
+    class: CLASSES[object.kind],
+    shape: object.form,
+    owner: world.ownerOf(object.position),
+    velocity: object.velocity,
+    spin: object.spin,
+  };
+}
+
+function contacts(viewer) {
+  const own = world.objects.get(viewer.selected);
+  if (!own) return;
+  const found = world.touching.filter((pair) => pair.includes(own));
+  const touching = found.map(([one, other]) => {
+    const partner = one === own ? other : one;
+    const middle = own.position.map((part, axis) => (part + partner.position[axis]) / 2);
+    const up = middle.map((part, axis) => part + (axis === 1 ? 0.5 : 0));
+    return { id: String(partner.id), faces: [[0, 0], [1, 2]], segments: [[middle, up]] };
+  });
+  const near = [...world.objects.values()]
+    .filter((one) => one !== own && one.kind !== 0 && viewer.clearance !== null)
+    .map((one) => ({ one, apart: distance(own, one) }))
+    .filter(({ apart }) => apart > 0 && apart < viewer.clearance)
+    .map(({ one, apart }) => {
+      return { id: String(one.id), distance: apart, points: [own.position, one.position] };
+    });
+  viewer.say({ type: "contacts", id: String(own.id), tick: world.tick, with: touching, near });
+}
+
+function sayReplay() {
+  const { tick, playing, factor } = recorded;
+  for (const viewer of viewers) viewer.say({ type: "replay", tick, playing, factor });
+}
+
+function sayFrames(whole = false) {
+  const { objects, touching } = recorded?.state ?? {
+    objects: [...world.objects.values()],
+    touching: world.touching,
+  };
+  const tick = recorded?.tick ?? world.tick;
+  const make = (all) =>
+    frame({
+      tick,
+      objects: all ? objects : objects.filter((one) => one.changed),
+      gone: all ? [] : world.gone,
+      touching,
+      whole: all,
+      shared,
+    });
+  let [few, all] = [null, null];
+  for (const viewer of viewers) {
+    const everything = whole || viewer.whole;
+    const bytes = everything ? (all ??= make(true)) : (few ??= make(false));
+    // The newest wins: who reads slowly gets fewer frames, and then a whole one.
+    viewer.whole = viewer.line.bufferedAmount > 1e6;
+    if (viewer.whole) continue;
+    viewer.line.send(bytes);
+    traffic.sent += bytes.length;
+  }
+}
+
+function sayRegions() {
+  for (const viewer of viewers) {
+    if (viewer.regions === world.regionsView) continue;
+    viewer.regions = world.regionsView;
+    const { nodes, leaves, regionsView: view } = world;
+    viewer.say({ type: "regions", view, group: 0, leader: nodes[0], nodes, leaves });
+  }
+}
+
+function status() {
+  const moving = [...world.objects.values()];
+  const owners = moving.map((one) => world.ownerOf(one.position));
+  const members = world.nodes.map((node) => ({
+    node,
+    objects: owners.filter((owner) => owner === node).length,
+    silent_ms: 12,
+    delays_ms: Object.fromEntries(world.nodes.map((other) => [other, 0.4 + world.network.delay_ms])),
+  }));
+  const wobble = (base) => base * (0.8 + 0.4 * Math.random()) * (moving.length / 1000 + 0.3);
+  return {
+    tick: world.tick,
+    ticks_per_second: 30,
+    dilation: 1,
+    objects: moving.length,
+    clients: walkers.size,
+    tick_ms: { p50: 33.3, p99: 35.1 },
+    input_ms: { p50: 41 + world.network.delay_ms, p99: 66 + world.network.delay_ms * 2 },
+    groups: [{ group: 0, leader: world.nodes[0], members }],
+    nodes: { sent_bytes: world.tick * 21000, received_bytes: world.tick * 21000 },
+    door: { sent_bytes: traffic.sent, received_bytes: traffic.received },
+    stages: {
+      move: wobble(0.4),
+      bundles: wobble(0.6),
+      detect: wobble(2.1),
+      commit: wobble(0.7),
+      send: wobble(0.8),
+    },
+    pairs_tested: world.pairsTested,
+    collisions: world.touching.length,
+  };
+}
+
+// Walkers.
+
+function welcomeWalker(line) {
+  let avatar = null;
+  const say = (message) => line.send(JSON.stringify(message));
+  line.on("message", (text) => {
+    traffic.received += text.length;
+    const said = parse(text);
+    if (said.type === "hello") {
+      const why = refusal(said);
+      if (why) {
+        say({ type: "refused", why });
+        return line.close();
+      }
+      avatar = (said.credential && world.objects.get(BigInt(said.credential))) || world.addAvatar();
+      say({
+        type: "welcome",
+        world: "hall-mock",
+        avatar: String(avatar.id),
+        credential: String(avatar.id),
+        tick: world.tick,
+        ticks_per_second: RATE,
+        limits: { speed: 10, spin: 6, change: 100 },
+        forms: [],
+      });
+      walkers.add({ line, say, avatar });
+    }
+    if (said.type === "steer" && avatar) {
+      avatar.velocity = said.velocity.map(Number);
+      avatar.fresh = true;
+    }
+    if (said.type === "bye" && avatar) world.remove(avatar.id);
+  });
+  line.on("close", () => {
+    for (const walker of walkers) if (walker.line === line) walkers.delete(walker);
+    if (avatar) avatar.velocity = [0, 0, 0];
+  });
+}
+
+function sayOwn() {
+  for (const { say, avatar } of walkers) {
+    const { position, rotation, velocity, spin } = avatar;
+    say({ type: "world", tick: world.tick, own: { position, rotation, velocity, spin }, others: [], contacts: [] });
+  }
+}
+
+// Time.
+
+const start = Date.now();
+let told = 0;
+setInterval(() => {
+  const due = Math.floor(((Date.now() - start) / 1000) * RATE);
+  if (due === told) return;
+  told = due;
+  if (recorded) {
+    if (recorded.advance()) {
+      sayFrames(true);
+      sayReplay();
+    } else if ([...viewers].some((viewer) => viewer.whole)) sayFrames();
+  } else {
+    world.step();
+    sayFrames();
+    world.gone = [];
+    sayOwn();
+  }
+  sayRegions();
+}, 4);
+
+setInterval(() => {
+  for (const viewer of viewers) {
+    if (viewer.selected !== null) contacts(viewer);
+    if (viewer.clearance === null) continue;
+    viewer.line.send(closePairs(world.tick, viewer.clearance, world.close(viewer.clearance)));
+  }
+}, 200);
+
+setInterval(() => {
+  for (const viewer of viewers) viewer.say({ type: "status", status: status() });
+}, 1000);
+
+if (options.hostile) {
+  const junk = Buffer.from([1, 0, 0, 0, 255, 255, 255, 255, ...new Array(24).fill(7)]);
+  setInterval(() => {
+    for (const viewer of viewers) {
+      viewer.line.send(junk);
+      viewer.line.send(Buffer.from([9]));
+      viewer.line.send("{");
+      viewer.line.send('{"type":"regions","leaves":[null],"nodes":"x","group":0}');
+      viewer.line.send('{"type":"world","forms":[{"half":[1]}]}');
+      viewer.line.send('{"type":"contacts","id":17,"with":[{}]}');
+      viewer.line.send('{"type":"status","status":{"groups":[{"members":[null,{"node":"x"}]}],"stages":{"a":"b"}}}');
+    }
+  }, 300);
+}
+
+server.listen(Number(options.port), "127.0.0.1", () => {
+  console.log(`mock: http://127.0.0.1:${server.address().port}/`);
+});

@@ -1,0 +1,70 @@
+// The card of the selected body: what the server said of it, and what it does now.
+import { button, Facts, part, write } from "./dom";
+import type { Id } from "./ids";
+import { CLASS_NAMES } from "./protocol/frame";
+import type { Contacts, Picked } from "./protocol/words";
+import type { RegionMap } from "./world/regions";
+import type { Store } from "./world/store";
+
+export class Card {
+  private readonly facts = new Facts(part("card-facts"));
+  private picked: Picked | null = null;
+  private contacts: Contacts | null = null;
+
+  constructor(closed: () => void) {
+    button("card-close").addEventListener("click", closed);
+  }
+
+  show(picked: Picked, name: string | null): void {
+    this.picked = picked;
+    this.contacts = null;
+    this.facts.clear();
+    const title = picked.name ?? name;
+    write(part("card-title"), title ?? `Object ${shortId(picked.id)}`);
+    part("card").hidden = false;
+  }
+
+  hide(): void {
+    this.picked = null;
+    part("card").hidden = true;
+  }
+
+  takeContacts(contacts: Contacts): void {
+    this.contacts = contacts;
+  }
+
+  draw(store: Store, regions: RegionMap): void {
+    const picked = this.picked;
+    if (picked === null || picked.id === null) return;
+    const slot = store.slots.get(picked.id);
+    this.facts.set("Id", String(picked.id));
+    const kind = slot === undefined ? picked.class : CLASS_NAMES[store.classes[slot]!];
+    this.facts.set("Class", kind ?? "–");
+    const face = picked.face === null ? "" : `, hit ${picked.face}`;
+    this.facts.set("Faces", picked.faces === null ? "–" : `${picked.faces}${face}`);
+    const owner = slot === undefined ? picked.owner : regions.ownerOf(store.position(slot));
+    this.facts.set("Owner", owner === null ? "–" : `node ${owner}`);
+    const velocity = slot === undefined ? picked.velocity : store.velocity(slot);
+    this.facts.set("Velocity", velocity?.map((part) => part.toFixed(2)).join(", ") ?? "–");
+    const speed = velocity ? `${Math.hypot(...velocity).toFixed(2)} m/s` : "–";
+    this.facts.set("Speed", speed);
+    this.facts.set("Touches", this.touches(slot));
+  }
+
+  private touches(slot: number | undefined): string {
+    if (slot === undefined) return "is gone";
+    const others = this.contacts?.with ?? [];
+    const near = this.contacts?.near ?? [];
+    const nearest = Math.min(...near.map(({ distance }) => distance));
+    const words = others.slice(0, 3).map(({ id }) => shortId(id));
+    if (others.length > 3) words.push(`and ${others.length - 3} more`);
+    if (near.length > 0) words.push(`${near.length} close, ${nearest.toFixed(2)} m`);
+    return words.join(", ") || "nothing";
+  }
+}
+
+/** Ids of avatars are long; their end tells them apart. */
+function shortId(id: Id | null): string {
+  const text = String(id);
+  return text.length > 8 ? `…${text.slice(-6)}` : text;
+}

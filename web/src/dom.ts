@@ -1,0 +1,49 @@
+// The page's own elements, by id. They stand in index.html, so one that is missing is our mistake.
+
+export function element<T extends HTMLElement>(id: string, kind: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`index.html has no ${kind.name} #${id}`);
+  return found;
+}
+
+export const button = (id: string) => element(id, HTMLButtonElement);
+export const input = (id: string) => element(id, HTMLInputElement);
+export const part = (id: string) => element(id, HTMLElement);
+export const canvas = (id: string) => element(id, HTMLCanvasElement);
+
+/** Writes text only if it is another one: the browser then has nothing to lay out. */
+export function write(target: HTMLElement, words: string): void {
+  if (target.textContent !== words) target.textContent = words;
+}
+
+/** A new element with a class and text. */
+export function make(tag: string, className = "", words = ""): HTMLElement {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (words) made.textContent = words;
+  return made;
+}
+
+/** Pairs of names and values in a `dl`, in the order in which they are first written. */
+export class Facts {
+  private readonly values = new Map<string, HTMLElement>();
+
+  constructor(private readonly list: HTMLElement) {}
+
+  set(name: string, value: string): void {
+    let found = this.values.get(name);
+    if (found === undefined) {
+      const row = make("div");
+      found = make("dd");
+      row.append(make("dt", "", name), found);
+      this.list.append(row);
+      this.values.set(name, found);
+    }
+    write(found, value);
+  }
+
+  clear(): void {
+    this.values.clear();
+    this.list.replaceChildren();
+  }
+}

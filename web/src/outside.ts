@@ -1,0 +1,97 @@
+// `window.jostle`: what tests and curious people may look at from outside. Nothing can be changed.
+import { nodeColour } from "./colours";
+import { idOfText } from "./ids";
+import type { Page } from "./main";
+import type { Vec3 } from "./protocol/words";
+
+export interface Outside {
+  readonly ready: boolean;
+  readonly world: string | null;
+  readonly extent: [Vec3, Vec3] | null;
+  readonly tick: number;
+  readonly bodies: number;
+  readonly drawn: number;
+  readonly fps: number;
+  readonly faults: number;
+  readonly touching: number;
+  /** Contact faces and segments of the selected body that are drawn. */
+  readonly contacts: { faces: number; segments: number };
+  ids(): string[];
+  regions(): { node: number; group: number; colour: string; min: Vec3; max: Vec3 }[];
+  avatar(): { id: string; position: Vec3 } | null;
+  selected(): string | null;
+  position(id: string): Vec3 | null;
+  velocity(id: string): Vec3 | null;
+  /** Where a body is in the window. */
+  screenOf(id: string): [number, number] | null;
+}
+
+declare global {
+  interface Window {
+    jostle?: Outside;
+  }
+}
+
+export function showOutside(page: Page): void {
+  const slot = (text: string) => {
+    const id = idOfText(text);
+    return id === null ? undefined : page.shown.slots.get(id);
+  };
+  const position = (id: string) => {
+    const found = slot(id);
+    return found === undefined ? null : page.shown.position(found);
+  };
+  window.jostle = Object.freeze<Outside>({
+    get ready() {
+      return page.world !== null && page.shown.count > 0;
+    },
+    get world() {
+      return page.world?.name ?? null;
+    },
+    get extent() {
+      return page.world?.extent ?? null;
+    },
+    get tick() {
+      return page.clock.tick;
+    },
+    get bodies() {
+      return page.shown.count;
+    },
+    get drawn() {
+      return page.view.bodies.drawn;
+    },
+    get fps() {
+      return page.pace.fps;
+    },
+    get faults() {
+      return page.faults;
+    },
+    get touching() {
+      return page.shown.touchingPairs;
+    },
+    get contacts() {
+      const { faces, segments } = page.view.selection;
+      return { faces, segments };
+    },
+    ids: () => [...page.shown.slots.keys()].map(String),
+    regions: () =>
+      page.regions.leaves.map(({ node, group, min, max }) => {
+        return { node, group, min, max, colour: nodeColour(node) };
+      }),
+    avatar: () => {
+      const id = page.walk.avatar;
+      const own = page.walk.pose(performance.now());
+      return id === null || own === null ? null : { id: String(id), position: own.position };
+    },
+    selected: () => (page.selected === null ? null : String(page.selected)),
+    position,
+    velocity: (id) => {
+      const found = slot(id);
+      return found === undefined ? null : page.shown.velocity(found);
+    },
+    screenOf: (id) => {
+      const place = position(id);
+      return place && page.view.screen(place, page.viewpoint.camera);
+    },
+  });
+}

@@ -1,0 +1,133 @@
+// The nodes: colour, load as a bar, objects, delay, and a button that kills one in a demo.
+import { nodeColour } from "../colours";
+import { make, write } from "../dom";
+import { fields, list, number, type Fields } from "../protocol/words";
+import type { RegionMap } from "../world/regions";
+import { milliseconds, whole } from "./text";
+
+interface Member {
+  node: number;
+  group: number;
+  leader: boolean;
+  objects: number;
+  delay: number | null;
+  silent: number;
+}
+
+/** A node that has said nothing for so long is shown as silent. */
+const SILENT_MS = 500;
+
+interface Row {
+  root: HTMLElement;
+  swatch: HTMLElement;
+  name: HTMLElement;
+  bar: HTMLElement;
+  objects: HTMLElement;
+  delay: HTMLElement;
+}
+
+export class NodeList {
+  private readonly rows = new Map<number, Row>();
+  private status: Fields = {};
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly regions: RegionMap,
+    private readonly kill: (node: number) => void,
+  ) {}
+
+  clear(): void {
+    this.status = {};
+    this.rows.clear();
+    this.root.replaceChildren();
+  }
+
+  /** What the newest status says of the groups. */
+  take(status: Fields): void {
+    this.status = status;
+  }
+
+  draw(canKill: boolean): void {
+    const members = this.members();
+    const groups = new Set(members.map((member) => member.group)).size;
+    const most = Math.max(1, ...members.map((member) => member.objects));
+    const sum = members.reduce((all, member) => all + member.objects, 0);
+    for (const [node, row] of this.rows) {
+      if (members.some((member) => member.node === node)) continue;
+      row.root.remove();
+      this.rows.delete(node);
+    }
+    const living = members.map((member) => member.node);
+    for (const member of members) {
+      const row = this.rows.get(member.node) ?? this.addRow(member.node);
+      const colour = nodeColour(member.node, living);
+      row.swatch.style.background = colour;
+      row.bar.style.background = colour;
+      row.bar.style.width = `${Math.round((member.objects / most) * 100)}%`;
+      const group = groups > 1 ? ` · group ${member.group}` : "";
+      write(row.name, `Node ${member.node}${member.leader ? " ★" : ""}${group}`);
+      row.name.title = member.leader ? "Leads its group" : "";
+      const share = sum > 0 ? Math.round((member.objects / sum) * 100) : 0;
+      write(row.objects, `${whole(member.objects)}`);
+      row.objects.title = `${share} % of all objects`;
+      const silent = member.silent > SILENT_MS;
+      write(row.delay, silent ? "silent" : milliseconds(member.delay));
+      row.delay.title = silent ? "Has said nothing for a while" : "Delay to the others";
+      row.root.classList.toggle("silent", silent);
+      const killer = row.root.querySelector("button");
+      if (killer) killer.hidden = !canKill || members.length < 2;
+    }
+  }
+
+  /** From the status if it is there, else from the regions. */
+  private members(): Member[] {
+    const members = list(this.status.groups).flatMap((value) => {
+      const group = fields(value);
+      return list(group.members).map((one): Member => {
+        const member = fields(one);
+        const node = number(member.node) ?? -1;
+        const delays = Object.values(fields(member.delays_ms)).map(number);
+        const known = delays.filter((delay) => delay !== null);
+        const mean = known.reduce((sum, delay) => sum + delay, 0) / known.length;
+        return {
+          node,
+          group: number(group.group) ?? 0,
+          leader: number(group.leader) === node,
+          objects: number(member.objects) ?? 0,
+          delay: known.length > 0 ? mean : null,
+          silent: number(member.silent_ms) ?? 0,
+        };
+      });
+    });
+    const known = new Set(members.map((member) => member.node));
+    for (const { group, leader, nodes } of this.regions.all()) {
+      for (const node of nodes.filter((one) => !known.has(one))) {
+        members.push({ node, group, leader: leader === node, objects: 0, delay: null, silent: 0 });
+      }
+    }
+    return members.filter((one) => one.node >= 0).sort((a, b) => a.node - b.node);
+  }
+
+  private addRow(node: number): Row {
+    const root = make("li");
+    const swatch = make("i", "dot");
+    const name = make("span", "name");
+    const track = make("span", "track");
+    const bar = make("span", "bar");
+    track.append(bar);
+    const objects = make("span", "count");
+    const delay = make("span", "delay");
+    const killer = make("button", "quiet", "✕");
+    killer.setAttribute("type", "button");
+    killer.setAttribute("aria-label", `Kill node ${node}`);
+    killer.title = `Kill node ${node}`;
+    killer.addEventListener("click", () => this.kill(node));
+    root.append(swatch, name, track, objects, delay, killer);
+    // In order, whatever order they come in.
+    const after = [...this.rows].find(([other]) => other > node)?.[1].root ?? null;
+    this.root.insertBefore(root, after);
+    const row = { root, swatch, name, bar, objects, delay };
+    this.rows.set(node, row);
+    return row;
+  }
+}

@@ -1,0 +1,204 @@
+// Many bodies of one geometry in few draw calls. The geometry is copied a few hundred times into one
+// buffer; each copy reads its 16 numbers from a small texture: the three rows of its placement, then
+// colour and marks. Instanced drawing would be less to write, but software rendering (SwiftShader) makes
+// a draw call of every instance: 5000 bodies took 225 ms that way. Light is computed per corner, as
+// pixels cost as well.
+import {
+  BufferAttribute,
+  BufferGeometry,
+  DataTexture,
+  FloatType,
+  GLSL3,
+  Mesh,
+  RawShaderMaterial,
+  RGBAFormat,
+  Vector3,
+  type IUniform,
+  type Object3D,
+} from "three";
+
+export const INSTANCE_VALUES = 16;
+/** Marks, added up. */
+export const MARK_SHARED = 1;
+export const MARK_SELECTED = 2;
+
+/** Copies in one draw call: a row of the texture has four numbers of four for each. */
+const COPIES_MAX = 256;
+/** Vertices in one draw call, about: large meshes are copied less often. */
+const VERTICES_ABOUT = 40_000;
+
+const VERTEX = `
+precision highp float;
+precision highp sampler2D;
+uniform mat4 viewMatrix;
+uniform mat4 projectionMatrix;
+uniform sampler2D placements;
+uniform vec3 sun;
+uniform vec3 haze;
+uniform float hazeDepth;
+in vec4 position;
+in vec3 normal;
+out vec3 colour;
+out float stripe;
+void main() {
+  int at = int(position.w) * 4;
+  vec4 rowX = texelFetch(placements, ivec2(at, 0), 0);
+  vec4 rowY = texelFetch(placements, ivec2(at + 1, 0), 0);
+  vec4 rowZ = texelFetch(placements, ivec2(at + 2, 0), 0);
+  vec4 look = texelFetch(placements, ivec2(at + 3, 0), 0);
+  vec4 here = vec4(position.xyz, 1.0);
+  vec3 place = vec3(dot(rowX, here), dot(rowY, here), dot(rowZ, here));
+  vec3 up = normalize(vec3(dot(rowX.xyz, normal), dot(rowY.xyz, normal), dot(rowZ.xyz, normal)));
+  vec4 seen = viewMatrix * vec4(place, 1.0);
+  gl_Position = projectionMatrix * seen;
+  float light = 0.62 + 0.38 * dot(up, sun) + 0.10 * up.y;
+  float chosen = step(1.5, look.w);
+  vec3 lit = look.rgb * light + 0.18 * chosen;
+  colour = mix(lit, haze, clamp(-seen.z / hazeDepth - 0.15, 0.0, 0.45));
+  // Stripes across what several nodes have; far below zero where there are none.
+  vec3 turned = place - vec3(rowX.w, rowY.w, rowZ.w);
+  stripe = mod(look.w, 2.0) > 0.5 ? (turned.y + turned.x) * 5.0 : -1.0e4;
+}
+`;
+
+const FRAGMENT = `
+precision highp float;
+in vec3 colour;
+in float stripe;
+out vec4 pixel;
+void main() {
+  float on = stripe > -5.0e3 ? step(0.62, fract(stripe)) : 0.0;
+  pixel = vec4(mix(colour, vec3(1.0), on * 0.6), 1.0);
+}
+`;
+
+/** What all bodies have in common: where the light comes from, and what they fade into. */
+export interface Air {
+  [name: string]: IUniform;
+  sun: IUniform<Vector3>;
+  haze: IUniform<Vector3>;
+  hazeDepth: IUniform<number>;
+}
+
+export function clearAir(): Air {
+  return {
+    sun: { value: new Vector3(0.45, 0.78, 0.43) },
+    haze: { value: new Vector3(1, 1, 1) },
+    hazeDepth: { value: 1000 },
+  };
+}
+
+/** One draw call's worth of copies. */
+class Chunk {
+  readonly values: Float32Array;
+  private readonly texture: DataTexture;
+  private readonly geometry = new BufferGeometry();
+  private readonly mesh: Mesh<BufferGeometry, RawShaderMaterial>;
+
+  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D) {
+    this.values = new Float32Array(copies * INSTANCE_VALUES);
+    this.texture = new DataTexture(this.values, copies * 4, 1, RGBAFormat, FloatType);
+    this.geometry.index = copied.index;
+    this.geometry.setAttribute("position", copied.getAttribute("position"));
+    this.geometry.setAttribute("normal", copied.getAttribute("normal"));
+    const material = new RawShaderMaterial({
+      glslVersion: GLSL3,
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      uniforms: { ...air, placements: { value: this.texture } },
+    });
+    this.mesh = new Mesh(this.geometry, material);
+    this.mesh.frustumCulled = false;
+    this.mesh.matrixAutoUpdate = false;
+    parent.add(this.mesh);
+  }
+
+  show(copies: number, corners: number): void {
+    this.mesh.visible = copies > 0;
+    if (copies === 0) return;
+    this.geometry.setDrawRange(0, copies * corners);
+    this.texture.needsUpdate = true;
+  }
+
+  dispose(): void {
+    this.mesh.removeFromParent();
+    this.mesh.material.dispose();
+    this.geometry.dispose();
+    this.texture.dispose();
+  }
+}
+
+/** Bodies of one geometry. Filled anew for every picture: `begin`, `add`…, `end`. */
+export class Instances {
+  /** Where the numbers of the body that was added last go, from `at`. */
+  values: Float32Array = new Float32Array(0);
+  at = 0;
+  private count = 0;
+  private readonly chunks: Chunk[] = [];
+  private readonly corners: number;
+  private readonly copies: number;
+  private readonly copied: BufferGeometry;
+
+  constructor(
+    shape: BufferGeometry,
+    private readonly air: Air,
+    private readonly parent: Object3D,
+  ) {
+    const vertices = shape.getAttribute("position").count;
+    this.corners = shape.index?.count ?? 0;
+    this.copies = Math.max(1, Math.min(COPIES_MAX, Math.floor(VERTICES_ABOUT / (vertices || 1))));
+    this.copied = copyMany(shape, this.copies);
+  }
+
+  begin(): void {
+    this.count = 0;
+  }
+
+  add(): void {
+    const place = this.count % this.copies;
+    const index = (this.count - place) / this.copies;
+    if (index === this.chunks.length) {
+      this.chunks.push(new Chunk(this.copied, this.copies, this.air, this.parent));
+    }
+    this.values = this.chunks[index]!.values;
+    this.at = place * INSTANCE_VALUES;
+    this.count++;
+  }
+
+  end(): void {
+    this.chunks.forEach((chunk, index) => {
+      const left = this.count - index * this.copies;
+      chunk.show(Math.max(0, Math.min(left, this.copies)), this.corners);
+    });
+  }
+
+  dispose(): void {
+    for (const chunk of this.chunks) chunk.dispose();
+    this.copied.dispose();
+  }
+}
+
+/** The geometry so many times, with the number of the copy as a fourth number of each vertex. */
+function copyMany(shape: BufferGeometry, copies: number): BufferGeometry {
+  const [points, normals] = [shape.getAttribute("position"), shape.getAttribute("normal")];
+  const corners = shape.index?.array ?? [];
+  const vertices = points.count;
+  const places = new Float32Array(vertices * copies * 4);
+  const directions = new Float32Array(vertices * copies * 3);
+  const index = new Uint32Array(corners.length * copies);
+  for (let copy = 0; copy < copies; copy++) {
+    for (let vertex = 0; vertex < vertices; vertex++) {
+      const to = copy * vertices + vertex;
+      places.set([points.getX(vertex), points.getY(vertex), points.getZ(vertex), copy], to * 4);
+    }
+    directions.set(normals.array, copy * vertices * 3);
+    for (let corner = 0; corner < corners.length; corner++) {
+      index[copy * corners.length + corner] = corners[corner]! + copy * vertices;
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(places, 4));
+  geometry.setAttribute("normal", new BufferAttribute(directions, 3));
+  geometry.setIndex(new BufferAttribute(index, 1));
+  return geometry;
+}

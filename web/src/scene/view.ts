@@ -1,0 +1,133 @@
+// The picture: everything that is drawn, in one scene, and how finely.
+import { Color, Raycaster, Scene, Vector2, Vector3, WebGLRenderer, type PerspectiveCamera } from "three";
+import type { Vec3, World } from "../protocol/words";
+import type { Palette } from "../theme";
+import type { RegionMap } from "../world/regions";
+import type { Store } from "../world/store";
+import { Auras } from "./auras";
+import { Bodies, type Wanted } from "./bodies";
+import { Forms } from "./forms";
+import { clearAir } from "./instances";
+import { Selection } from "./selection";
+import { FAR_PIXELS, FAR_PIXELS_SLOW } from "./specks";
+import { Surroundings } from "./surroundings";
+import { Territories } from "./territories";
+
+export interface Layers extends Wanted {
+  regions: boolean;
+  auras: boolean;
+}
+
+/** Pictures per second below which it is drawn less finely, and above which more so. */
+const SLOW_FPS = 26;
+const FAST_FPS = 45;
+const FINENESS_MIN = 0.75;
+
+export class View {
+  readonly forms: Forms;
+  readonly bodies: Bodies;
+  readonly selection: Selection;
+  private readonly renderer: WebGLRenderer;
+  private readonly scene = new Scene();
+  private readonly air = clearAir();
+  private readonly surroundings: Surroundings;
+  private readonly territories: Territories;
+  private readonly auras: Auras;
+  private fineness: number;
+  private reach = 0;
+  private size = 1;
+  private readonly middle = new Vector3();
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    const software = isSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !software, powerPreference: "default" });
+    this.fineness = software ? 1 : Math.min(window.devicePixelRatio, 2);
+    this.renderer.setPixelRatio(this.fineness);
+    this.renderer.info.autoReset = true;
+    this.surroundings = new Surroundings(this.scene);
+    this.territories = new Territories(this.scene);
+    this.forms = new Forms(this.scene, this.air);
+    this.bodies = new Bodies(this.forms);
+    this.auras = new Auras(this.scene);
+    this.selection = new Selection(this.scene);
+  }
+
+  paint(palette: Palette): void {
+    this.scene.background = new Color(palette.background);
+    const haze = new Color().setStyle(palette.background, "");
+    this.air.haze.value.set(haze.r, haze.g, haze.b);
+    this.surroundings.paint(palette);
+    this.auras.paint(palette.aura);
+  }
+
+  load(world: World): void {
+    const [low, high] = world.extent;
+    const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    this.size = Math.max(size, 1);
+    this.middle.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
+    this.reach = world.reach;
+    this.selection.clear();
+    this.surroundings.load(world);
+    this.territories.load(low[1]);
+    this.forms.load(world);
+  }
+
+  resize(width: number, height: number): void {
+    this.renderer.setSize(width, height, false);
+  }
+
+  /** Draws less finely if that was too slow, and finely again if there is time. */
+  adapt(fps: number): void {
+    const finest = Math.min(window.devicePixelRatio, 2);
+    if (fps < SLOW_FPS) this.bodies.farPixels = FAR_PIXELS_SLOW;
+    else if (fps > FAST_FPS) this.bodies.farPixels = FAR_PIXELS;
+    let wanted = this.fineness;
+    if (fps < SLOW_FPS) wanted = this.fineness > 1 ? 1 : FINENESS_MIN;
+    else if (fps > FAST_FPS && this.fineness < 1) wanted = Math.min(1, finest);
+    if (wanted === this.fineness) return;
+    this.fineness = wanted;
+    this.renderer.setPixelRatio(wanted);
+  }
+
+  draw(store: Store, regions: RegionMap, camera: PerspectiveCamera, layers: Layers): void {
+    // Who looks from far away sees through clearer air.
+    const distance = camera.position.distanceTo(this.middle);
+    this.air.hazeDepth.value = (this.size + distance) * 1.7;
+    this.surroundings.follow(store, this.forms);
+    this.territories.follow(regions);
+    this.territories.group.visible = layers.regions;
+    this.auras.draw(store, this.reach, layers.auras);
+    this.forms.specks.pixelsPerUnit(this.renderer.domElement.height, camera.fov);
+    this.bodies.draw(store, regions, camera, layers);
+    this.selection.draw(store, this.forms, layers.selected);
+    this.renderer.render(this.scene, camera);
+  }
+
+  /** The ray through a point of the window. */
+  ray(x: number, y: number, camera: PerspectiveCamera): { origin: Vec3; direction: Vec3 } {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    const point = new Vector2(((x - left) / width) * 2 - 1, 1 - ((y - top) / height) * 2);
+    const caster = new Raycaster();
+    caster.setFromCamera(point, camera);
+    const { origin, direction } = caster.ray;
+    return { origin: origin.toArray(), direction: direction.toArray() };
+  }
+
+  /** Where a place is in the window; null if it is behind who looks. */
+  screen(place: Vec3, camera: PerspectiveCamera): [number, number] | null {
+    const seen = new Vector3(...place).project(camera);
+    if (seen.z > 1) return null;
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    return [left + ((seen.x + 1) / 2) * width, top + ((1 - seen.y) / 2) * height];
+  }
+}
+
+/** Is the picture computed without a graphics card? Then smoothing edges costs too much. */
+function isSoftware(): boolean {
+  const probe = document.createElement("canvas").getContext("webgl2");
+  if (!probe) return false;
+  const more = probe.getExtension("WEBGL_debug_renderer_info");
+  const name: unknown = more ? probe.getParameter(more.UNMASKED_RENDERER_WEBGL) : "";
+  probe.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(String(name));
+}
