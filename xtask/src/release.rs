@@ -3,17 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Builds the page if there is one, builds the command, and shows a shared world; `options` are
+/// Builds the page if Node is there, builds the command, and shows a shared world; `options` are
 /// passed on.
 ///
 /// # Errors
 /// A build that fails, and a command that ends with anything but success.
 pub(crate) fn demo(root: &Path, options: &[&str]) -> Result<(), String> {
-    if root.join("web").join("package.json").exists() {
-        let page = cargo(root, &["run", "--package", "xtask", "--", "web"], &[]);
-        if let Err(why) = page {
-            eprintln!("the page is not built ({why}); the demo says how to get it");
-        }
+    if let Err(why) = crate::web::run(root) {
+        eprintln!("the page is not built ({why}); the demo says how to get it");
     }
     let run = ["run", "--release", "--package", "jostle-cli", "--bin", "jostle", "--", "demo"];
     cargo(root, &run, options)
