@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod bots;
+mod browser;
 mod generate;
 mod judge;
 mod node;

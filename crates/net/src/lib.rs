@@ -9,6 +9,7 @@
 //! * [`client`]: the other side of it;
 //! * [`Process`]: the roles of a process, each in a thread: [`serve`] begins a world, [`work`] adds
 //!   a machine to one;
+//! * [`view`]: what a page is shown, live or recorded;
 //! * [`recording`] and [`witness`]: what happened, to be played again and to be judged.
 //!
 //! Nothing here decides anything about the world.
@@ -32,6 +33,7 @@ pub mod recording;
 mod records;
 pub mod secret;
 pub mod serve;
+pub mod view;
 pub mod witness;
 pub mod work;
 

@@ -2,6 +2,7 @@
 
 use crate::keeper::Keeper;
 use crate::recording::Recorder;
+use crate::view::Watcher;
 use jostle_proto::{Address, Gateway, LooseNode, Message, Node, Output, Time};
 
 /// A role.
@@ -11,6 +12,7 @@ pub(crate) enum Machine {
     Loose(Box<LooseNode>),
     Gateway(Box<Gateway>),
     Recorder(Box<Recorder>),
+    Watcher(Box<Watcher>),
 }
 
 impl Machine {
@@ -21,6 +23,7 @@ impl Machine {
             Machine::Loose(node) => Address::Node(node.member().node),
             Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
             Machine::Recorder(recorder) => Address::Gateway(recorder.id()),
+            Machine::Watcher(watcher) => Address::Gateway(watcher.id()),
         }
     }
 
@@ -31,6 +34,7 @@ impl Machine {
             Machine::Loose(node) => node.wake_at(),
             Machine::Gateway(gateway) => gateway.wake_at(),
             Machine::Recorder(recorder) => recorder.wake_at(),
+            Machine::Watcher(watcher) => watcher.wake_at(),
         }
     }
 
@@ -41,6 +45,7 @@ impl Machine {
             Machine::Loose(node) => node.wake(now, out),
             Machine::Gateway(gateway) => gateway.wake(now, out),
             Machine::Recorder(recorder) => recorder.wake(now, out),
+            Machine::Watcher(watcher) => watcher.wake(now, out),
         }
     }
 
@@ -57,6 +62,7 @@ impl Machine {
             Machine::Loose(node) => node.receive(now, message, out),
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),
             Machine::Recorder(recorder) => recorder.receive(now, message),
+            Machine::Watcher(watcher) => watcher.receive(now, message),
         }
     }
 }

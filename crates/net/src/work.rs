@@ -7,7 +7,8 @@ use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
-use crate::serve::{Files, Guards, node, plane_address};
+use crate::serve::{Files, Guards, node, plane_address, reach};
+use crate::view::{Hub, Showing, Watcher};
 use jostle_proto::{Gateway, GatewaySettings, Key, Member, NodeId, Object, Shapes};
 use std::net::{IpAddr, SocketAddr};
 
@@ -34,8 +35,8 @@ pub struct NodeSettings {
     pub limits: DoorLimits,
 }
 
-/// Followers of such a process: a gateway, a recording.
-const FOLLOWERS: u32 = 2;
+/// Followers of such a process: a gateway, a recording, those who watch.
+const FOLLOWERS: u32 = 3;
 
 impl Process {
     /// Joins a world.
@@ -54,7 +55,7 @@ impl Process {
         let scenery = contents.get(place.scenery).ok_or_else(lacks)?;
         let scenery: Vec<Object> = postcard::from_bytes(scenery)
             .map_err(|error| StartError::Other(format!("the scenery: {error}")))?;
-        let machines = roles(&settings, &charter, &place, (&shapes, &scenery))?;
+        let mut machines = roles(&settings, &charter, &place, (&shapes, &scenery))?;
         let guards = &settings.guards;
         let (token, certificates) = (guards.node_token.clone(), guards.certificates.clone());
         let plane = PlaneSettings {
@@ -65,13 +66,22 @@ impl Process {
             engine: settings.engine,
         };
         let door = settings.door.map(|(quic, web)| DoorSettings {
-            quic,
+            quic: Some(quic),
             web,
             token: guards.token.clone(),
             node_token: guards.node_token.clone(),
             certificates: guards.certificates.clone(),
             limits: settings.limits,
         });
+        let watched = door.as_ref().is_some_and(|door| door.web.is_some())
+            && charter.operation != Operation::Unsynchronised;
+        let showing = Showing { reach: reach(&settings.gateway), ..Showing::default() };
+        let view = watched.then(|| Hub::open(&charter, &shapes, showing));
+        if let Some((hub, _)) = &view {
+            let id = follower(place.follower + 2);
+            let watcher = Watcher::new(id, timing(charter.rate), shapes.clone(), hub.clone());
+            machines.push(Machine::Watcher(Box::new(watcher)));
+        }
         tracing::info!(node = place.node, world = charter.world, "joins");
         Process::start(Parts {
             machines,
@@ -83,6 +93,7 @@ impl Process {
             door,
             events: settings.files.events,
             reception: None,
+            view,
         })
     }
 }
