@@ -167,9 +167,10 @@ impl Board {
         self.shown().workload.see(now, node, spent);
     }
 
-    /// The gateway may have a new tick.
-    pub(crate) fn ticked(&self, now: Time, tick: Option<(Tick, u32)>) {
+    /// The gateway may have a new tick. Says whether it is the first one.
+    pub(crate) fn ticked(&self, now: Time, tick: Option<(Tick, u32)>) -> bool {
         let mut shown = self.shown();
+        let first = shown.tick.is_none() && tick.is_some();
         if let (Some((new, _)), Some((old, _))) = (tick, shown.tick)
             && new > old
         {
@@ -181,6 +182,7 @@ impl Board {
         if tick != shown.tick {
             (shown.tick, shown.ticked) = (tick, now);
         }
+        first
     }
 
     pub(crate) fn published(&self) {

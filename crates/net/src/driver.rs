@@ -240,10 +240,12 @@ impl Driver {
     }
 
     fn show(&mut self, now: Time) {
-        if let Machine::Gateway(gateway) = &self.machine {
-            self.means.board.ticked(now, gateway.tick());
-        }
-        if now - self.shown >= SHOW {
+        // Who sees a tick sees what is in the world.
+        let first = match &self.machine {
+            Machine::Gateway(gateway) => self.means.board.ticked(now, gateway.tick()),
+            _ => false,
+        };
+        if first || now - self.shown >= SHOW {
             self.shown = now;
             self.means.board.see(now, &self.machine);
             if let Machine::Node(node) = &self.machine {

@@ -25,3 +25,6 @@ pub(crate) use hub::{Place, Showing};
 pub(crate) use viewer::{Topic, Viewer};
 pub(crate) use watcher::Watcher;
 pub(crate) use words::{Asks, Tells};
+
+#[cfg(test)]
+mod tests;
