@@ -3,6 +3,7 @@
 
 pub(crate) mod args;
 mod bots;
+mod browser;
 mod demo;
 mod generate;
 mod judge;

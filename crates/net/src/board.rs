@@ -1,11 +1,15 @@
 //! What a process shows to those who watch: its roles write here, `status` and `metrics` read.
 
+mod stages;
+
 use crate::machine::Machine;
 use jostle_proto::{
-    Address, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message, NodeId,
-    Span, Tick, Time,
+    Address, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message, Node,
+    NodeId, Span, Tick, Time,
 };
 use serde::Serialize;
+pub(crate) use stages::Spent;
+use stages::Workload;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -66,6 +70,7 @@ struct Shown {
     clients: usize,
     gateway: GatewayCounters,
     contacts: u64,
+    workload: Workload,
 }
 
 /// The board of a process.
@@ -124,6 +129,10 @@ struct Status<'a> {
     objects: usize,
     clients: usize,
     groups: Vec<StatusGroup>,
+    /// Milliseconds per tick, of the nodes of this process.
+    stages: BTreeMap<&'static str, f64>,
+    pairs_tested: u64,
+    collisions: usize,
     nodes: Traffic,
     door: Traffic,
     counters: BTreeMap<&'static str, u64>,
@@ -158,13 +167,23 @@ impl Board {
                 shown.clients = gateway.clients();
                 shown.objects = gateway.world().map_or(0, |(_, objects)| objects.len());
             }
-            Machine::Node(_) | Machine::Loose(_) | Machine::Recorder(_) | Machine::Stock(_) => {}
+            Machine::Node(_)
+            | Machine::Loose(_)
+            | Machine::Recorder(_)
+            | Machine::Watcher(_)
+            | Machine::Stock(_) => {}
         }
     }
 
-    /// The gateway may have a new tick.
-    pub(crate) fn ticked(&self, now: Time, tick: Option<(Tick, u32)>) {
+    /// What a node has spent its time on.
+    pub(crate) fn spent(&self, now: Time, node: &Node, spent: Spent) {
+        self.shown().workload.see(now, node, spent);
+    }
+
+    /// The gateway may have a new tick. Says whether it is the first one.
+    pub(crate) fn ticked(&self, now: Time, tick: Option<(Tick, u32)>) -> bool {
         let mut shown = self.shown();
+        let first = shown.tick.is_none() && tick.is_some();
         if let (Some((new, _)), Some((old, _))) = (tick, shown.tick)
             && new > old
         {
@@ -176,6 +195,7 @@ impl Board {
         if tick != shown.tick {
             (shown.tick, shown.ticked) = (tick, now);
         }
+        first
     }
 
     pub(crate) fn published(&self) {
@@ -243,6 +263,7 @@ impl Board {
         let mean = shown.ticks.0.iter().sum::<u64>() as f64 / shown.ticks.0.len().max(1) as f64;
         let fresh = now - shown.ticked <= Span::from_ms(2000);
         let [nodes, door] = traffic;
+        let (pairs_tested, collisions) = shown.workload.pairs();
         let status = Status {
             world: &self.world,
             up_seconds: (now - self.start).0 as f64 / 1e6,
@@ -255,6 +276,9 @@ impl Board {
             objects: shown.objects,
             clients: shown.clients,
             groups: shown.groups.iter().map(group).collect(),
+            stages: shown.workload.stages(),
+            pairs_tested,
+            collisions,
             nodes,
             door,
             counters: self.counters(&shown, more),
@@ -277,6 +301,10 @@ impl Board {
                 lines.gauge(&name, "{quantile=\"0.5\"}", p50 / 1000.0);
                 lines.gauge(&name, "{quantile=\"0.99\"}", p99 / 1000.0);
             }
+        }
+        for (stage, ms) in shown.workload.stages() {
+            let label = format!("{{stage=\"{stage}\"}}");
+            lines.gauge("stage_seconds", &label, ms / 1000.0);
         }
         for group in &shown.groups {
             let label = format!("{{group=\"{}\"}}", group.group.0);

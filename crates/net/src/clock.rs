@@ -1,6 +1,7 @@
 //! The only clock: microseconds since 1970, which never go back while the process runs.
 
 use jostle_proto::Time;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A clock.
@@ -41,6 +42,12 @@ impl Clock {
     pub fn until(&self, time: Time) -> Duration {
         Duration::from_micros((time - self.now()).0)
     }
+}
+
+/// For those who measure how long something takes: time since the first one did.
+pub(crate) fn stopwatch() -> Duration {
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    BEGIN.get_or_init(Instant::now).elapsed()
 }
 
 fn micros(span: Duration) -> u64 {

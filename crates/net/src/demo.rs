@@ -16,6 +16,7 @@ use crate::name;
 use crate::plane::{Engine, PlaneError, Switch, Weather};
 use crate::process::{Process, StartError, timing};
 use crate::serve::{Files, Guards, ServeSettings, Start};
+use crate::view::Controls;
 use jostle_proto::{Address, Class, GatewaySettings, Interest, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -377,5 +378,6 @@ fn serve_settings(
         engine: local(switch),
         gateway,
         door: DoorLimits::default(),
+        controls: Controls::default(),
     }
 }

@@ -8,6 +8,8 @@
 //! * `quic`: letters as datagrams, contents over a stream;
 //! * `web`: HTTP; `web_letters`: WebSockets for letters;
 //! * `json`: WebSockets for small tools, the client's part played by the door;
+//! * `page`: the page that shows the world, `meshes` the forms as it wants them, `web_view` what it
+//!   is told;
 //! * `guests`: who is here, how many from where;
 //! * `turnstile`: how much one connection may say.
 
@@ -15,17 +17,22 @@ mod guests;
 mod json;
 mod json_words;
 mod mailbox;
+mod meshes;
+mod page;
 mod quic;
 mod tls;
 mod turnstile;
 mod web;
 mod web_letters;
+mod web_view;
 
 use crate::Secret;
 use crate::charter::{Charter, Knock, Operation, PROTOCOL, Place, Purpose};
 use crate::parcel;
+use crate::view::Hub;
 use guests::{Guests, Outlet, Seat};
 use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
+use meshes::Meshes;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,12 +43,13 @@ use tokio::runtime::{Handle, Runtime};
 use turnstile::{Turnstile, Verdict};
 
 pub(crate) use tls::ALPN;
+pub(crate) use web::content_name;
 
 /// Where the door is and who may come in.
 #[derive(Clone, Debug)]
 pub struct DoorSettings {
-    /// For QUIC; port 0 takes any that is free.
-    pub quic: SocketAddr,
+    /// For QUIC, if it is wanted; port 0 takes any that is free.
+    pub quic: Option<SocketAddr>,
     /// For HTTP and WebSockets, if they are wanted.
     pub web: Option<SocketAddr>,
     /// Clients must show it, if there is one.
@@ -87,6 +95,10 @@ pub struct DoorLimits {
     pub excess: Allowance,
     /// A connection with so many letters that are none is closed.
     pub garbage: u32,
+    /// Those who watch, at most; they are connections too.
+    pub viewers: usize,
+    /// What one of them may ask.
+    pub questions: Allowance,
 }
 
 impl Default for DoorLimits {
@@ -107,6 +119,8 @@ impl Default for DoorLimits {
             bytes: Allowance { per_second: 128_000, most: 256_000 },
             excess: Allowance { per_second: 240, most: 2000 },
             garbage: 100,
+            viewers: 64,
+            questions: Allowance { per_second: 30, most: 60 },
         }
     }
 }
@@ -127,6 +141,8 @@ pub struct Lobby {
     pub admit: Box<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>,
     /// A letter for the gateway. Must not block.
     pub letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>,
+    /// Those who watch, if they can.
+    pub view: Option<Arc<Hub>>,
 }
 
 /// Why a door cannot be opened.
@@ -221,6 +237,10 @@ enum No {
     Work(String),
     #[error("the nodes of this world do not wait for each other, and such a world has no avatars")]
     Avatars,
+    #[error("this is a recording: nobody can take part in it")]
+    Recording,
+    #[error("nobody can watch this world here")]
+    Unseen,
 }
 
 /// Does who knocks have the certificate of a node?
@@ -261,6 +281,7 @@ struct House {
     limits: DoorLimits,
     lobby: Lobby,
     guests: Arc<Guests>,
+    meshes: Meshes,
     tally: Tally,
     opened: Instant,
     /// For threads that are not the door's.
@@ -289,7 +310,9 @@ impl House {
     fn judge(&self, knock: &Knock, proof: Proof) -> Result<(), No> {
         let shown = knock.token.as_bytes();
         let fits = |token: &Option<Secret>| token.as_ref().is_some_and(|token| token.is(shown));
+        let recorded = self.lobby.view.as_ref().is_some_and(|hub| hub.is_recording());
         match knock.purpose {
+            Purpose::Play | Purpose::Work { .. } if recorded => Err(No::Recording),
             Purpose::Play if self.lobby.charter.operation == Operation::Unsynchronised => {
                 Err(No::Avatars)
             }
@@ -312,7 +335,7 @@ impl House {
             No::Token | No::NodeToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
             No::Late | No::Unreadable(_) => &self.tally.silent,
-            No::Work(_) | No::Avatars => &self.tally.work,
+            No::Work(_) | No::Avatars | No::Recording | No::Unseen => &self.tally.work,
         };
         count(counter, 1);
         // A host that is refused all the time does not fill the log.
@@ -372,8 +395,7 @@ impl House {
 pub struct Door {
     house: Arc<House>,
     runtime: Option<Runtime>,
-    endpoint: quinn::Endpoint,
-    quic: SocketAddr,
+    quic: Option<(quinn::Endpoint, SocketAddr)>,
     web: Option<SocketAddr>,
 }
 
@@ -402,6 +424,7 @@ impl Door {
             node_token,
             node_certificates: certificates.is_some(),
             limits,
+            meshes: Meshes::new(&lobby.charter, &lobby.shapes),
             lobby,
             guests: Arc::new(Guests::new(limits)),
             tally: Tally::default(),
@@ -410,9 +433,15 @@ impl Door {
         });
         let inside = runtime.enter();
         let listen = |address| move |error| DoorError::Listen { address, error };
-        let endpoint = quic::listen(quic, &tls, &limits)?;
-        let quic = endpoint.local_addr().map_err(listen(quic))?;
-        runtime.spawn(quic::serve(house.clone(), endpoint.clone()));
+        let quic = match quic {
+            Some(address) => {
+                let endpoint = quic::listen(address, &tls, &limits)?;
+                let address = endpoint.local_addr().map_err(listen(address))?;
+                runtime.spawn(quic::serve(house.clone(), endpoint.clone()));
+                Some((endpoint, address))
+            }
+            None => None,
+        };
         let web = match web {
             Some(address) => {
                 let listener = web::listen(address).map_err(listen(address))?;
@@ -423,7 +452,7 @@ impl Door {
             None => None,
         };
         drop(inside);
-        Ok(Door { house, runtime: Some(runtime), endpoint, quic, web })
+        Ok(Door { house, runtime: Some(runtime), quic, web })
     }
 
     /// Tells a client something. Never waits: who is slow loses, and the newest wins.
@@ -432,6 +461,7 @@ impl Door {
         match &guest.outlet {
             Outlet::Datagrams(outlet) => outlet.send(&self.house, says),
             Outlet::Mailbox(mailbox) => count(&self.house.tally.lost, mailbox.put(says.clone())),
+            Outlet::Watches => {}
         }
         if let GatewaySays::Kicked { reason, .. } = says {
             let why = format!("kicked by the gateway: {reason:?}");
@@ -442,10 +472,10 @@ impl Door {
         }
     }
 
-    /// Where QUIC is spoken.
+    /// Where QUIC is spoken, if it is.
     #[must_use]
-    pub fn quic_address(&self) -> SocketAddr {
-        self.quic
+    pub fn quic_address(&self) -> Option<SocketAddr> {
+        self.quic.as_ref().map(|(_, address)| *address)
     }
 
     /// Where HTTP is spoken, if it is.
@@ -484,13 +514,17 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        self.endpoint.close(quic::CLOSING, b"the door closes");
         let Some(runtime) = self.runtime.take() else { return };
-        let endpoint = self.endpoint.clone();
+        let endpoint = self.quic.take().map(|(endpoint, _)| endpoint);
+        if let Some(endpoint) = &endpoint {
+            endpoint.close(quic::CLOSING, b"the door closes");
+        }
         // On a thread of its own, for a runtime must not end inside another one.
         let end = std::thread::spawn(move || {
-            let _ = runtime
-                .block_on(async { tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await });
+            if let Some(endpoint) = endpoint {
+                let idle = async { tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await };
+                let _ = runtime.block_on(idle);
+            }
             runtime.shutdown_background();
         });
         // That it panicked would have been said.

@@ -2,14 +2,15 @@
 //! what comes out. Each role has a thread of its own; what goes to a role of the same process is
 //! handed over as it is.
 
-use crate::board::Board;
-use crate::clock::Clock;
+use crate::board::{Board, Spent};
+use crate::clock::{Clock, stopwatch};
 use crate::door::Door;
-use crate::links::Links;
+use crate::links::{Brought, Links};
 use crate::machine::Machine;
 use crate::name;
 use crate::plane::{Plane, Urgency};
 use crate::witness::Witness;
+use jostle_proto::wire::WireError;
 use jostle_proto::{Address, ClientId, GatewaySays, Message, Output, Span, Time};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,6 +147,7 @@ pub(crate) struct Driver {
     inbox: Receiver<Mail>,
     means: Arc<Means>,
     shown: Time,
+    spent: Spent,
 }
 
 impl Driver {
@@ -156,7 +158,8 @@ impl Driver {
         rate: u32,
     ) -> Driver {
         let me = machine.address();
-        Driver { machine, me, links: Links::new(rate), inbox, means, shown: Time(0) }
+        let (shown, spent) = (Time(0), Spent::default());
+        Driver { machine, me, links: Links::new(rate), inbox, means, shown, spent }
     }
 
     /// Runs until it is stopped.
@@ -194,7 +197,7 @@ impl Driver {
                 self.means.board.asked(now, from, &message);
                 self.machine.receive(now, from, message, out);
             }
-            Mail::Frame { from, frame } => match self.links.take(from, &frame) {
+            Mail::Frame { from, frame } => match self.unpack(from, &frame) {
                 Ok(brought) => {
                     for frame in brought.back {
                         self.post(from, &frame, Urgency::Bulk);
@@ -214,7 +217,18 @@ impl Driver {
         self.send(out);
     }
 
+    fn unpack(&mut self, from: Address, frame: &[u8]) -> Result<Brought, WireError> {
+        let begin = stopwatch();
+        let brought = self.links.take(from, frame);
+        self.spent.unpacking += stopwatch() - begin;
+        brought
+    }
+
     fn send(&mut self, out: &mut Vec<Output>) {
+        if out.is_empty() {
+            return;
+        }
+        let begin = stopwatch();
         for output in out.drain(..) {
             let now = self.means.clock.now();
             match output {
@@ -228,6 +242,7 @@ impl Driver {
                 Output::Happened(_) => self.means.board.contact(),
             }
         }
+        self.spent.sending += stopwatch() - begin;
     }
 
     fn deliver(&mut self, now: Time, to: Address, message: Message) {
@@ -271,12 +286,18 @@ impl Driver {
     }
 
     fn show(&mut self, now: Time) {
-        if let Machine::Gateway(gateway) = &self.machine {
-            self.means.board.ticked(now, gateway.tick());
-        }
-        if now - self.shown >= SHOW {
+        // Who sees a tick sees what is in the world.
+        let first = match &self.machine {
+            Machine::Gateway(gateway) => self.means.board.ticked(now, gateway.tick()),
+            _ => false,
+        };
+        if first || now - self.shown >= SHOW {
             self.shown = now;
             self.means.board.see(now, &self.machine);
+            if let Machine::Node(node) = &self.machine {
+                let spent = Spent { stages: node.stages(), ..self.spent };
+                self.means.board.spent(now, node, spent);
+            }
         }
     }
 }

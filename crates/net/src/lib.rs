@@ -10,6 +10,7 @@
 //! * [`Process`]: the roles of a process, each in a thread: [`serve`] begins a world, [`work`] adds
 //!   a machine to one;
 //! * [`demo`]: a whole world within one program, to be shown;
+//! * [`view`]: what a page is shown, live or recorded;
 //! * [`recording`] and [`witness`]: what happened, to be played again and to be judged.
 //!
 //! Nothing here decides anything about the world.
@@ -35,6 +36,7 @@ pub mod recording;
 mod records;
 pub mod secret;
 pub mod serve;
+pub mod view;
 pub mod witness;
 pub mod work;
 

@@ -3,6 +3,7 @@
 use crate::demo::Stock;
 use crate::keeper::Keeper;
 use crate::recording::Recorder;
+use crate::view::Watcher;
 use jostle_proto::{Address, Gateway, LooseNode, Message, Node, Output, Time};
 
 /// A role.
@@ -13,6 +14,7 @@ pub(crate) enum Machine {
     Gateway(Box<Gateway>),
     Recorder(Box<Recorder>),
     Stock(Box<Stock>),
+    Watcher(Box<Watcher>),
 }
 
 impl Machine {
@@ -24,6 +26,7 @@ impl Machine {
             Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
             Machine::Recorder(recorder) => Address::Gateway(recorder.id()),
             Machine::Stock(stock) => Address::Gateway(stock.id()),
+            Machine::Watcher(watcher) => Address::Gateway(watcher.id()),
         }
     }
 
@@ -35,6 +38,7 @@ impl Machine {
             Machine::Gateway(gateway) => gateway.wake_at(),
             Machine::Recorder(recorder) => recorder.wake_at(),
             Machine::Stock(stock) => stock.wake_at(),
+            Machine::Watcher(watcher) => watcher.wake_at(),
         }
     }
 
@@ -46,6 +50,7 @@ impl Machine {
             Machine::Gateway(gateway) => gateway.wake(now, out),
             Machine::Recorder(recorder) => recorder.wake(now, out),
             Machine::Stock(stock) => stock.wake(now, out),
+            Machine::Watcher(watcher) => watcher.wake(now, out),
         }
     }
 
@@ -63,6 +68,7 @@ impl Machine {
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),
             Machine::Recorder(recorder) => recorder.receive(now, message),
             Machine::Stock(stock) => stock.receive(now, message, out),
+            Machine::Watcher(watcher) => watcher.receive(now, message),
         }
     }
 }

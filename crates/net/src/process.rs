@@ -10,6 +10,7 @@ use crate::memory::Reception;
 use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
 use crate::recording::ReplayError;
 use crate::records::RecordError;
+use crate::view::Hub;
 use crate::witness::Witness;
 use crate::{client, name};
 use jostle_proto::{
@@ -38,6 +39,9 @@ pub enum StartError {
     /// The stored world.
     #[error("the stored world cannot be read: {0}")]
     Store(#[from] ReplayError),
+    /// A recording that is to be shown.
+    #[error("{0}")]
+    Recording(ReplayError),
     /// The world cannot be joined.
     #[error("cannot join: {0}")]
     Join(#[from] client::ClientError),
@@ -53,6 +57,7 @@ pub struct Process {
     means: Arc<Means>,
     known: Known,
     status: Arc<dyn Fn() -> String + Send + Sync>,
+    hub: Option<Arc<Hub>>,
 }
 
 /// What a process is made of.
@@ -67,7 +72,12 @@ pub(crate) struct Parts {
     pub(crate) events: Option<PathBuf>,
     /// Gives numbers to newcomers, in the process that has the directory.
     pub(crate) reception: Option<(Reception, PlaceMaker)>,
+    /// Those who watch, and the threads that serve them.
+    pub(crate) view: Option<View>,
 }
+
+/// Those who watch, and the threads that serve them.
+pub(crate) type View = (Arc<Hub>, Vec<JoinHandle<()>>);
 
 /// What a newcomer with these numbers is told, when the plane listens there.
 pub(crate) type PlaceMaker = Box<dyn Fn(u32, u32, Vec<SocketAddr>) -> Place + Send>;
@@ -110,6 +120,8 @@ impl Process {
         let means_later: Arc<OnceLock<Arc<Means>>> = Arc::default();
         let (show, count) = watching(&means_later);
         let witness = parts.events.as_deref().map(Witness::new).transpose()?;
+        let (hub, mut threads) = parts.view.unzip();
+        let mut threads = threads.take().unwrap_or_default();
         let door = match parts.door {
             Some(settings) => {
                 let letters = inboxes.clone();
@@ -133,6 +145,7 @@ impl Process {
                             letters.put(gateway, Mail::Whole { from, message });
                         }
                     }),
+                    view: hub.clone(),
                 };
                 Some(Door::open(settings, lobby)?)
             }
@@ -143,7 +156,6 @@ impl Process {
         let means = Means { clock, inboxes: inboxes_too, plane, door, insiders, board, witness };
         let means = Arc::new(means);
         let _first = means_later.set(means.clone());
-        let mut threads = Vec::new();
         for machine in parts.machines {
             let address = machine.address();
             let Some(inbox) = readers.remove(&address) else { continue };
@@ -152,7 +164,7 @@ impl Process {
             let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
             threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
         }
-        Ok(Process { inboxes, threads, means, known, status: show })
+        Ok(Process { inboxes, threads, means, known, status: show, hub })
     }
 
     /// Where other processes can join the plane, if they can from outside this program.
@@ -199,13 +211,21 @@ impl Process {
     /// Where clients and newcomers knock, if there is a door.
     #[must_use]
     pub fn door_address(&self) -> Option<SocketAddr> {
-        self.means.door.as_ref().map(Door::quic_address)
+        self.means.door.as_ref().and_then(Door::quic_address)
     }
 
     /// Where pages and WebSockets are, if there are any.
     #[must_use]
     pub fn web_address(&self) -> Option<SocketAddr> {
         self.means.door.as_ref().and_then(Door::web_address)
+    }
+
+    /// Says something to all who watch, and to all who come to watch from now on as the first
+    /// thing: the `demo` message of docs/view-protocol.md. Only the last text counts.
+    pub fn tell_viewers(&self, text: String) {
+        if let Some(hub) = &self.hub {
+            hub.set_state(text);
+        }
     }
 
     /// How it is, as JSON.
@@ -218,6 +238,9 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.inboxes.stop();
+        if let Some(hub) = &self.hub {
+            hub.close();
+        }
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 tracing::error!("a role has ended by a mistake in the program");

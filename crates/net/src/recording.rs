@@ -134,6 +134,14 @@ pub enum ReplayError {
     /// A form.
     #[error("the recording has a form that is no model: {0}")]
     Model(#[from] LoadModelError),
+    /// A tick is another one than was recorded.
+    #[error("the recording is another one in tick {}: {what}", tick.0)]
+    Different {
+        /// Which.
+        tick: Tick,
+        /// In what.
+        what: String,
+    },
     /// It does not begin as recordings do, or something is missing.
     #[error("the recording {0}")]
     Incomplete(&'static str),
@@ -148,6 +156,8 @@ pub struct Replay {
     objects: Objects,
     tick: Option<Tick>,
     heard: Vec<(Source, u64)>,
+    /// What the last step did; none if it was the world as recorded.
+    commit: Option<Arc<Commit>>,
     detector: Detector,
 }
 
@@ -186,6 +196,7 @@ impl Replay {
             objects: Objects::new(),
             tick: None,
             heard: Vec::new(),
+            commit: None,
         })
     }
 
@@ -225,6 +236,11 @@ impl Replay {
         &self.heard
     }
 
+    /// What happened in the last step; none if that was the world as it was recorded.
+    pub(crate) fn commit(&self) -> Option<&Arc<Commit>> {
+        self.commit.as_ref()
+    }
+
     /// Computes the next tick and compares it; none at the end.
     ///
     /// # Errors
@@ -239,25 +255,29 @@ impl Replay {
     /// If the recording is damaged, or a digest is another one.
     pub fn to_end(&mut self) -> Result<(), ReplayError> {
         while let Some(step) = self.next(false)? {
-            if matches!(step, Step::Different(..)) {
-                return Err(ReplayError::Incomplete("has another digest than its world"));
+            if let Step::Different(tick, what) = step {
+                return Err(ReplayError::Different { tick, what });
             }
         }
         Ok(())
     }
 
-    fn next(&mut self, compute: bool) -> Result<Option<Step>, ReplayError> {
+    /// The next tick; with what touched computed again and compared, or as recorded.
+    pub(crate) fn next(&mut self, compute: bool) -> Result<Option<Step>, ReplayError> {
         match self.reader.next()? {
             None => Ok(None),
             Some(Record::Head(_)) => Err(ReplayError::Incomplete("begins twice")),
             Some(Record::World(tick, objects)) => {
                 self.objects = objects.into_iter().map(|object| (object.id, object)).collect();
                 self.tick = Some(tick);
+                self.commit = None;
                 Ok(Some(Step::World(tick)))
             }
             Some(Record::Tick(commit)) => {
                 let last = self.tick.ok_or(ReplayError::Incomplete("has a tick of no world"))?;
-                Ok(Some(self.play(last, &commit, compute)))
+                let step = self.play(last, &commit, compute);
+                self.commit = Some(commit);
+                Ok(Some(step))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The process that a world begins with: directory, first node, gateway and door.
 
 use crate::charter::{Charter, Operation, PROTOCOL, Place};
+use crate::clock::stopwatch;
 use crate::door::{DoorLimits, DoorSettings};
 use crate::keeper::Keeper;
 use crate::machine::Machine;
@@ -10,10 +11,13 @@ use crate::process::{Parts, Process, StartError, clock, draw, folder, follower, 
 use crate::recording::Recorder;
 use crate::records::RecordError;
 use crate::secret::Secret;
+use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    Block, Class, Directory, Epoch, Gateway, GatewaySettings, Key, Library, LooseNode, Member,
-    Node, NodeId, Object, PingRule, ShapeId, Shapes, Source, Span, Tick, Time, Timing, Tuning,
+    Block, Class, Directory, Epoch, Gateway, GatewaySettings, Interest, Key, Library, LooseNode,
+    Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick, Time,
+    Timing, Tuning,
 };
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +35,8 @@ pub struct Start {
     pub avatar: ShapeId,
     /// Where avatars come in.
     pub places: Block,
+    /// What those objects are called that have a name; pages show it.
+    pub names: BTreeMap<ObjectId, String>,
 }
 
 /// Who may come.
@@ -80,6 +86,8 @@ pub struct ServeSettings {
     pub gateway: GatewaySettings,
     /// How the door is.
     pub door: DoorLimits,
+    /// What pages may ask for besides looking; by default nothing.
+    pub controls: Controls,
 }
 
 impl ServeSettings {
@@ -108,7 +116,7 @@ impl ServeSettings {
 
     fn door(&self) -> DoorSettings {
         let Guards { token, node_token, certificates } = self.guards.clone();
-        let (quic, web, limits) = (self.listen, self.web, self.door);
+        let (quic, web, limits) = (Some(self.listen), self.web, self.door);
         DoorSettings { quic, web, token, node_token, certificates, limits }
     }
 }
@@ -130,8 +138,8 @@ struct Beginning {
     newest: Option<Time>,
 }
 
-/// Followers of this process: the gateway, the journal, a recording.
-const FOLLOWERS: u32 = 3;
+/// Followers of this process: the gateway, the journal, a recording, those who watch.
+const FOLLOWERS: u32 = 4;
 
 impl Process {
     /// Begins a world, or goes on with the one that is stored.
@@ -172,6 +180,19 @@ impl Process {
         let clock = clock(begun.newest);
         let mut machines = roles(&settings, &charter, timing, gateway, &begun)?;
         machines.push(Machine::Directory(Box::new(begun.directory)));
+        let showing = Showing {
+            reach: reach(&gateway),
+            names: settings.start.names.clone(),
+            controls: settings.controls.clone(),
+            recording: None,
+        };
+        let watched = settings.web.is_some() && charter.operation != Operation::Unsynchronised;
+        let view = watched.then(|| Hub::open(&charter, &shapes, showing));
+        if let Some((hub, _)) = &view {
+            let id = follower(begun.follower + 3);
+            let watcher = Watcher::new(id, timing, shapes.clone(), hub.clone());
+            machines.push(Machine::Watcher(Box::new(watcher)));
+        }
         Process::start(Parts {
             machines,
             clock,
@@ -182,7 +203,18 @@ impl Process {
             door: Some(settings.door()),
             events: settings.files.events,
             reception: Some((begun.reception, Box::new(place))),
+            view,
         })
+    }
+}
+
+/// How far clients see, in metres; none if everything.
+pub(crate) fn reach(gateway: &GatewaySettings) -> Option<f64> {
+    match gateway.interest {
+        Interest::Auras { reach } => Some(reach),
+        // At least the neighbouring cubes.
+        Interest::Regions { size } => Some(size),
+        Interest::Everyone => None,
     }
 }
 
@@ -297,6 +329,7 @@ pub(crate) fn node(
                 Some(objects) => Node::founder(member, shapes.clone(), timing, objects),
                 None => Node::new(member, shapes.clone(), timing),
             };
+            let node = node.with_stopwatch(stopwatch);
             let measures = charter.operation == Operation::Grouped;
             let node =
                 if measures { node.measuring(PingRule::default(), scenery.to_vec()) } else { node };

@@ -7,7 +7,8 @@ use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
-use crate::serve::{Files, Guards, node, plane_address};
+use crate::serve::{Files, Guards, node, plane_address, reach};
+use crate::view::{Hub, Showing, Watcher};
 use jostle_proto::{Gateway, GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
 use std::net::{IpAddr, SocketAddr};
 
@@ -34,8 +35,8 @@ pub struct NodeSettings {
     pub limits: DoorLimits,
 }
 
-/// Followers of such a process: a gateway, a recording.
-const FOLLOWERS: u32 = 2;
+/// Followers of such a process: a gateway, a recording, those who watch.
+const FOLLOWERS: u32 = 3;
 
 impl Process {
     /// Joins a world.
@@ -51,7 +52,7 @@ impl Process {
         let shapes = contents.shapes().map_err(|error| StartError::Other(error.to_string()))?;
         let shapes = shapes.ok_or_else(lacks)?;
         let scenery = scenery(&contents, &place)?;
-        let machines = roles(&settings, &charter, &place, (&shapes, &scenery))?;
+        let mut machines = roles(&settings, &charter, &place, (&shapes, &scenery))?;
         let guards = &settings.guards;
         let (token, certificates) = (guards.node_token.clone(), guards.certificates.clone());
         let plane = PlaneSettings {
@@ -62,13 +63,22 @@ impl Process {
             engine: settings.engine.clone(),
         };
         let door = settings.door.map(|(quic, web)| DoorSettings {
-            quic,
+            quic: Some(quic),
             web,
             token: guards.token.clone(),
             node_token: guards.node_token.clone(),
             certificates: guards.certificates.clone(),
             limits: settings.limits,
         });
+        let watched = door.as_ref().is_some_and(|door| door.web.is_some())
+            && charter.operation != Operation::Unsynchronised;
+        let showing = Showing { reach: reach(&settings.gateway), ..Showing::default() };
+        let view = watched.then(|| Hub::open(&charter, &shapes, showing));
+        if let Some((hub, _)) = &view {
+            let id = follower(place.follower + 2);
+            let watcher = Watcher::new(id, timing(charter.rate), shapes.clone(), hub.clone());
+            machines.push(Machine::Watcher(Box::new(watcher)));
+        }
         tracing::info!(node = place.node, world = charter.world, "joins");
         Process::start(Parts {
             machines,
@@ -80,6 +90,7 @@ impl Process {
             door,
             events: settings.files.events,
             reception: None,
+            view,
         })
     }
 }
@@ -120,6 +131,7 @@ impl Process {
             door: None,
             events: None,
             reception: None,
+            view: None,
         })
     }
 }

@@ -8,6 +8,7 @@ use jostle_net::door::DoorLimits;
 use jostle_net::plane::{Engine, Switch};
 use jostle_net::recording::{Replay, Step};
 use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::view::Controls;
 use jostle_net::witness::{Seen, events};
 use jostle_net::work::NodeSettings;
 use jostle_net::{Process, Secret, StartError};
@@ -53,7 +54,8 @@ fn start() -> Start {
     }
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let shapes = Shapes::new(solids);
-    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent }
+    let names = [(ObjectId(1), "first".to_string())].into();
+    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
 }
 
 fn settings() -> ServeSettings {
@@ -71,6 +73,7 @@ fn settings() -> ServeSettings {
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
         door: DoorLimits::default(),
+        controls: Controls::default(),
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Detector {
     slots: u32,
     free: Vec<u32>,
     pairs: Vec<SlotPair>,
+    /// Pairs that were compared exactly in the last tick.
+    tested: u64,
 }
 
 impl Detector {
@@ -83,6 +85,7 @@ impl Detector {
             slots: 0,
             free: Vec::new(),
             pairs: Vec::new(),
+            tested: 0,
         }
     }
 
@@ -96,19 +99,26 @@ impl Detector {
             at[known.slot as usize] = Some(known);
         }
         let mut found = Vec::new();
+        self.tested = 0;
         for slots in &self.pairs {
             let [Some(a), Some(b)] = slots.map(|slot| at[slot as usize]) else { continue };
             let pair = [a, b].map(|known| (objects[known.at], &known.block));
             // The boxes of the broad phase are rounded up.
-            if a.block.meets(&b.block)
-                && pair.iter().any(|(object, _)| is_moved(object))
-                && self.touch(a.body, b.body)
-            {
-                found.push(meeting(pair));
+            if a.block.meets(&b.block) && pair.iter().any(|(object, _)| is_moved(object)) {
+                self.tested += 1;
+                if self.touch(a.body, b.body) {
+                    found.push(meeting(pair));
+                }
             }
         }
         found.sort_unstable();
         found
+    }
+
+    /// How many pairs it compared exactly when it was last asked.
+    #[must_use]
+    pub fn pairs_tested(&self) -> u64 {
+        self.tested
     }
 
     /// Two objects whose blocks meet: do they touch?

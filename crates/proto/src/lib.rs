@@ -54,7 +54,7 @@ pub use message::{
     Toward,
 };
 pub use mutant::Mutant;
-pub use node::{Address, Node, Output, Timing};
+pub use node::{Address, Node, Output, Stages, Timing};
 pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid, digest};
 pub use relay::{decided_kick, is_home, touch_standing};
 pub use space::{

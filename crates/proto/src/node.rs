@@ -14,6 +14,7 @@
 mod lead;
 mod monitor;
 mod serve;
+mod stages;
 mod turn;
 
 use crate::client::ClientId;
@@ -34,6 +35,8 @@ use crate::view::{Epoch, Member, View};
 use lead::Lead;
 use monitor::Monitor;
 use serve::Serve;
+use stages::Laps;
+pub use stages::Stages;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -143,6 +146,7 @@ pub struct Node {
     alive_at: Time,
     /// Messages to itself.
     own: VecDeque<Message>,
+    laps: Laps,
 }
 
 impl Node {
@@ -168,6 +172,7 @@ impl Node {
             resend_at: Time(0),
             alive_at: Time(0),
             own: VecDeque::new(),
+            laps: Laps::default(),
         }
     }
 
@@ -264,7 +269,11 @@ impl Node {
             Message::Flush(flush) => self.lead_flush(flush, out),
             Message::Resume(resume) => self.resume(now, resume, out),
             Message::Bundle(bundle) => self.bundle(now, bundle, out),
-            Message::Done(done) => self.lead_done(now, done, out),
+            Message::Done(done) => {
+                let begin = self.laps.now();
+                self.lead_done(now, done, out);
+                self.laps.stages.commit += self.laps.now() - begin;
+            }
             Message::StableKept(epoch) => self.lead_stable(now, epoch, out),
             Message::Commit(commit) => self.commit(now, commit, out),
             Message::Inputs(inputs) => self.lead_inputs(inputs, out),

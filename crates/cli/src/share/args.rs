@@ -216,6 +216,15 @@ pub(crate) struct StatusArgs {
 pub(crate) struct ReplayArgs {
     /// The recording
     pub(crate) file: PathBuf,
+    /// Show it on a page instead, with a timeline
+    #[arg(long)]
+    pub(crate) view: bool,
+    /// Where that page is
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", requires = "view")]
+    pub(crate) listen: SocketAddr,
+    /// Do not open the page in a browser
+    #[arg(long, requires = "view")]
+    pub(crate) no_open: bool,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

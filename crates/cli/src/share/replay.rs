@@ -1,9 +1,10 @@
-//! `jostle replay`: computes a recorded world again and compares every tick.
+//! `jostle replay`: computes a recorded world again and compares every tick, or shows it.
 
 use super::args::ReplayArgs;
-use super::failed;
+use super::{begin_log, browser, failed, wait_for_end};
 use crate::error::CliError;
 use jostle_net::recording::{Replay, Step};
+use jostle_net::view::{Player, PlayerSettings};
 use serde::Serialize;
 use std::io::Write;
 
@@ -22,6 +23,9 @@ struct Output {
 
 /// Fails if a tick is another one than was recorded.
 pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    if args.view {
+        return view(args, out);
+    }
     let mut replay = Replay::open(&args.file).map_err(failed)?;
     let mut output =
         Output { world: replay.world_name().into(), rate: replay.rate(), ..Output::default() };
@@ -55,4 +59,20 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
         }
     }
     Ok(output.different.is_some())
+}
+
+/// Shows it on a page until the user ends it.
+fn view(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    begin_log();
+    let player = Player::open(&args.file, PlayerSettings::at(args.listen)).map_err(failed)?;
+    let [first, last] = player.ticks();
+    let page = format!("http://{}/", player.web_address().unwrap_or(args.listen));
+    writeln!(out, "ticks {} to {} at {page}", first.0, last.0)?;
+    out.flush()?;
+    if !args.no_open {
+        browser::open(&page);
+    }
+    wait_for_end()?;
+    drop(player);
+    Ok(false)
 }

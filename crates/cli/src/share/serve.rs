@@ -8,6 +8,7 @@ use jostle_net::charter::Operation;
 use jostle_net::door::DoorLimits;
 use jostle_net::plane::Engine;
 use jostle_net::serve::{Files, ServeSettings};
+use jostle_net::view::Controls;
 use jostle_proto::{Allowance, GatewaySettings, Interest};
 use std::io::Write;
 use std::net::SocketAddr;
@@ -85,6 +86,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         engine: args.engine.into(),
         gateway: GatewaySettings { interest, ..gateway },
         door,
+        controls: Controls::default(),
     };
     let process = Process::serve(settings).map_err(failed)?;
     let door = process.door_address().unwrap_or(args.listen);

@@ -33,6 +33,7 @@ pub(super) fn scene(path: &Path) -> Result<Start, CliError> {
     let world = stage.world();
     let mut forms = Forms::default();
     let mut objects = Vec::new();
+    let mut names = BTreeMap::new();
     for (number, id) in world.ids().enumerate() {
         let (pose, velocity) = (world.pose(id)?, world.velocity(id)?);
         let shape = match world.shape(id)?.kind() {
@@ -54,9 +55,12 @@ pub(super) fn scene(path: &Path) -> Result<Start, CliError> {
             spin: speed(velocity.angular)?,
         };
         let class = if moves { Class::Dynamic } else { Class::Immovable };
-        objects.push(Object { id: ObjectId(number as u64 + 1), class, shape, state });
+        let named = stage.name(id);
+        let id = ObjectId(number as u64 + 1);
+        names.insert(id, named);
+        objects.push(Object { id, class, shape, state });
     }
-    finish(forms, objects)
+    Ok(Start { names, ..finish(forms, objects)? })
 }
 
 /// A beginning with these objects; avatars come in above the middle.
@@ -69,7 +73,7 @@ pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<Start, Cl
     // Nothing moves: the world is where its objects are.
     let all = || objects.iter().map(|object| shapes.block(object)).reduce(join);
     let extent = extent.or_else(all).unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
-    Ok(Start { objects, shapes, extent, avatar, places: extent })
+    Ok(Start { objects, shapes, extent, avatar, places: extent, names: BTreeMap::new() })
 }
 
 fn join(a: Block, b: Block) -> Block {

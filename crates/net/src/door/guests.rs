@@ -24,6 +24,8 @@ pub(super) enum Outlet {
     Datagrams(Datagrams),
     /// To the task of a WebSocket.
     Mailbox(Arc<Mailbox>),
+    /// None for letters: it only watches.
+    Watches,
 }
 
 /// Somebody who is in.

@@ -4,7 +4,7 @@
 //! and for how long.
 
 use super::guests::Waiting;
-use super::{House, No, json, web_letters};
+use super::{House, No, json, page, web_letters, web_view};
 use crate::charter::{Knock, PROTOCOL, Purpose};
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
@@ -44,14 +44,6 @@ const LIFE: Duration = Duration::from_secs(60);
 
 /// After something went wrong with the socket itself.
 const PAUSE: Duration = Duration::from_millis(50);
-
-const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Jostle</title>\
-<h1>A shared world of Jostle</h1>\
-<p>Exact collision detection for worlds that many machines compute together. \
-This is one of its doors.</p>\
-<ul><li><a href=\"/status\">status</a>: how the world is (needs the token, if there is one)</li>\
-<li><a href=\"/metrics\">metrics</a>: counters for Prometheus</li>\
-<li>/ws: letters as frames; /ws?format=json: for small tools</li></ul></html>\n";
 
 /// Who has a connection, for those who answer on it.
 #[derive(Clone)]
@@ -135,7 +127,7 @@ where
                 }
                 let answer: Result<Response, Infallible> =
                     router.oneshot(request.map(Body::new)).await;
-                answer
+                answer.map(page::guarded)
             }
         })
     };
@@ -157,16 +149,15 @@ where
 
 fn router(house: Arc<House>) -> Router {
     Router::new()
-        .route("/", get(page))
+        .route("/", get(page::index))
         .route("/metrics", get(metrics))
         .route("/status", get(status))
         .route("/form/{name}", get(form))
+        .route("/mesh/{name}", get(mesh))
         .route("/ws", get(letters))
+        .route("/view", get(view))
+        .fallback(page::file)
         .with_state(house)
-}
-
-async fn page() -> Response {
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PAGE).into_response()
 }
 
 async fn metrics(State(house): State<Arc<House>>) -> Response {
@@ -197,22 +188,34 @@ async fn status(
 
 /// Bytes by their content: they can never be others.
 async fn form(State(house): State<Arc<House>>, Path(name): Path<String>) -> Response {
-    let content = name.split_once('-').and_then(|(sum, length)| {
-        let read = |text: &str| u64::from_str_radix(text, 16).ok();
-        Some(Content { sum: read(sum)?, length: read(length)? })
-    });
-    match content.and_then(|content| house.lobby.contents.get(content)).cloned() {
+    let bytes = content(&name).and_then(|content| house.lobby.contents.get(content)).cloned();
+    for_ever(bytes.map(Bytes::from_owner))
+}
+
+/// The same triangles as a page wants them.
+async fn mesh(State(house): State<Arc<House>>, Path(name): Path<String>) -> Response {
+    for_ever(content(&name).and_then(|content| house.meshes.get(content)))
+}
+
+fn for_ever(bytes: Option<Bytes>) -> Response {
+    match bytes {
         Some(bytes) => {
             let kind = (header::CONTENT_TYPE, "application/octet-stream");
-            let keep = (header::CACHE_CONTROL, "public, max-age=31536000, immutable");
-            ([kind, keep], Bytes::from_owner(bytes)).into_response()
+            let keep = (header::CACHE_CONTROL, page::FOR_EVER);
+            ([kind, keep], bytes).into_response()
         }
         None => (StatusCode::NOT_FOUND, "there is no such content here\n").into_response(),
     }
 }
 
+fn content(name: &str) -> Option<Content> {
+    let (sum, length) = name.split_once('-')?;
+    let read = |text: &str| u64::from_str_radix(text, 16).ok();
+    Some(Content { sum: read(sum)?, length: read(length)? })
+}
+
 /// The name of a content in an address.
-pub(super) fn content_name(content: Content) -> String {
+pub(crate) fn content_name(content: Content) -> String {
     format!("{:016x}-{:x}", content.sum, content.length)
 }
 
@@ -233,5 +236,34 @@ async fn letters(
         }
         Some("json") => upgrade.on_upgrade(move |socket| json::talk(house, socket, visitor)),
         Some(_) => (StatusCode::BAD_REQUEST, "format is binary or json\n").into_response(),
+    }
+}
+
+/// Those who watch.
+async fn view(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    headers: HeaderMap,
+    request: Request,
+) -> Response {
+    use axum::extract::FromRequest;
+    let upgrade = match WebSocketUpgrade::from_request(request, &()).await {
+        Ok(upgrade) => upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX),
+        Err(rejection) => return rejection.into_response(),
+    };
+    let at_home = is_at_home(&headers);
+    upgrade.on_upgrade(move |socket| web_view::talk(house, socket, visitor, at_home))
+}
+
+/// Is it a page of this door, or no page at all? Browsers say whose page opens a connection, and
+/// any page in the world may try to reach a door on the machine of whoever looks at it.
+fn is_at_home(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
+    match text(header::ORIGIN) {
+        None => !headers.contains_key(header::ORIGIN),
+        Some(origin) => {
+            let page = origin.split_once("://").map(|(_, page)| page);
+            page.is_some() && page == text(header::HOST)
+        }
     }
 }

@@ -106,7 +106,7 @@ pub(crate) fn gateway_settings() -> GatewaySettings {
 pub(crate) fn door_settings() -> DoorSettings {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     DoorSettings {
-        quic: any,
+        quic: Some(any),
         web: Some(any),
         token: None,
         node_token: None,
@@ -144,6 +144,7 @@ fn lobby(letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> Lobby {
             _ => Ok(place(scenery, followers)),
         }),
         letter,
+        view: None,
     }
 }
 
@@ -291,7 +292,7 @@ impl Ground {
     }
 
     pub(crate) fn quic(&self) -> SocketAddr {
-        self.door.quic_address()
+        self.door.quic_address().unwrap()
     }
 
     pub(crate) fn web(&self) -> SocketAddr {

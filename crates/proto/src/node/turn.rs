@@ -45,6 +45,7 @@ impl Node {
             Phase::Refreshing { round, .. } | Phase::Running { round, .. } => round.tick,
             _ => return,
         };
+        let begin = self.laps.now();
         self.send_bundles(false, out);
         self.early.retain(|&(of, _), _| of >= tick);
         let nodes: Vec<_> = self.early.range((tick, NodeId(0))..).map(|(k, _)| *k).collect();
@@ -53,6 +54,7 @@ impl Node {
                 self.add(bundle);
             }
         }
+        self.laps.stages.bundles += self.laps.now() - begin;
         self.look(now, out);
     }
 
@@ -115,7 +117,9 @@ impl Node {
         }
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view, shapes: &self.shapes, mutant };
+        let begin = self.laps.now();
         round.finish(&means, &mut self.detector);
+        self.laps.stages.detect += self.laps.now() - begin;
         self.lead_full(out);
         self.send_done(out);
         self.resend_at = now + self.timing.resend;
@@ -143,6 +147,7 @@ impl Node {
 
     /// The leader says what holds.
     pub(super) fn commit(&mut self, now: Time, commit: Arc<Commit>, out: &mut Vec<Output>) {
+        let begin = self.laps.now();
         let (view, mut held, round) = match &mut self.phase {
             Phase::Refreshing { view, round, .. } | Phase::Running { view, round }
                 if view.epoch == commit.epoch && round.tick == commit.tick =>
@@ -159,6 +164,8 @@ impl Node {
         self.serve.keep(&commit);
         self.send_shares(now, &view, &held, &commit, out);
         self.settled = Some(Settled { view: view.clone(), last: commit, held, pending: None });
+        self.laps.stages.commit += self.laps.now() - begin;
+        self.laps.stages.ticks += 1;
         self.next_tick(now, view, out);
     }
 
@@ -166,7 +173,9 @@ impl Node {
         let Some(settled) = &self.settled else { return };
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
+        let begin = self.laps.now();
         let round = Round::tick(&means, &settled.held, settled.last.tick, self.timing.rate);
+        self.laps.stages.moving += self.laps.now() - begin;
         self.phase = Phase::Running { view, round: Box::new(round) };
         self.begin(now, out);
     }

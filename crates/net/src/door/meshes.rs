@@ -1,0 +1,40 @@
+//! The triangles of forms as a page wants them: docs/view-protocol.md. Each is made when it is
+//! first asked for, and kept.
+
+use crate::charter::Charter;
+use bytes::{BufMut, Bytes, BytesMut};
+use jostle_geom::{Mesh, Model};
+use jostle_proto::{Content, Shapes};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+/// All forms with triangles.
+pub(super) struct Meshes(BTreeMap<Content, (Arc<Model>, OnceLock<Bytes>)>);
+
+impl Meshes {
+    pub(super) fn new(charter: &Charter, shapes: &Shapes) -> Meshes {
+        let forms = charter.forms.iter().zip(shapes.solids());
+        let models = forms.filter_map(|(form, solid)| {
+            Some((form.content?, (solid.model.clone()?, OnceLock::new())))
+        });
+        Meshes(models.collect())
+    }
+
+    pub(super) fn get(&self, content: Content) -> Option<Bytes> {
+        let (model, made) = self.0.get(&content)?;
+        Some(made.get_or_init(|| bytes(model.mesh())).clone())
+    }
+}
+
+fn bytes(mesh: &Mesh) -> Bytes {
+    let (vertices, triangles) = (mesh.vertices(), mesh.triangles());
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let mut bytes = BytesMut::with_capacity(16 + 12 * vertices.len() + 16 * triangles.len());
+    for number in [vertices.len(), triangles.len(), mesh.face_count(), 0] {
+        bytes.put_u32_le(count(number));
+    }
+    vertices.iter().flat_map(|vertex| vertex.to_array()).for_each(|it| bytes.put_f32_le(it));
+    triangles.iter().flatten().for_each(|vertex| bytes.put_u32_le(*vertex));
+    (0..count(triangles.len())).for_each(|triangle| bytes.put_u32_le(mesh.face_of(triangle)));
+    bytes.freeze()
+}

@@ -1,0 +1,73 @@
+//! The page that shows the world: the files of `web/dist`, if they were there when this was
+//! built, and otherwise a page that says how to get them.
+
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+
+/// A file of the page.
+struct File {
+    /// From the root of the door.
+    path: &'static str,
+    kind: &'static str,
+    /// Its name has a sum of what is in it: it can never be another one.
+    for_ever: bool,
+    bytes: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// For what can never be another.
+pub(super) const FOR_EVER: &str = "public, max-age=31536000, immutable";
+
+/// Only what comes from this door runs in a page of it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+                      img-src 'self' data: blob:; font-src 'self'; \
+                      connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+
+const PLAIN: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+<title>Jostle</title><h1>A shared world of Jostle</h1>\
+<p>Exact collision detection for worlds that many machines compute together. \
+This is one of its doors.</p>\
+<p>The viewer is not in this program: it was built without it. To get it, install Node.js, run \
+<code>cargo xtask web</code> in the sources and build again.</p>\
+<ul><li><a href=\"/status\">status</a>: how the world is (needs the token, if there is one)</li>\
+<li><a href=\"/metrics\">metrics</a>: counters for Prometheus</li>\
+<li>/ws: letters as frames; /ws?format=json: for small tools</li>\
+<li>/view: for pages that show the world</li></ul></html>\n";
+
+/// What a browser is to keep to, on every answer.
+pub(super) fn guarded(mut answer: Response) -> Response {
+    let headers = answer.headers_mut();
+    let set = |text| HeaderValue::from_static(text);
+    headers.insert(header::CONTENT_SECURITY_POLICY, set(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, set("nosniff"));
+    headers.insert(header::REFERRER_POLICY, set("no-referrer"));
+    answer
+}
+
+/// The page itself.
+pub(super) async fn index() -> Response {
+    match find("/index.html") {
+        Some(file) => answer(file),
+        None => ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], PLAIN).into_response(),
+    }
+}
+
+/// A file of it.
+pub(super) async fn file(uri: Uri) -> Response {
+    match find(uri.path()) {
+        Some(file) => answer(file),
+        None => (StatusCode::NOT_FOUND, "there is nothing here\n").into_response(),
+    }
+}
+
+fn find(path: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.path == path)
+}
+
+fn answer(file: &'static File) -> Response {
+    let keep = if file.for_ever { FOR_EVER } else { "no-cache" };
+    let kind = (header::CONTENT_TYPE, file.kind);
+    ([kind, (header::CACHE_CONTROL, keep)], file.bytes).into_response()
+}

@@ -1,0 +1,30 @@
+//! What a page is shown of a world, live or recorded: docs/view-protocol.md.
+//!
+//! * `scene`: the world at a tick; `frames`: as it is sent; `questions`: rays, contacts, clearance;
+//! * `hub`: all who watch; `viewer`: one of them; `desk`: where questions are answered;
+//! * `watcher`: the role that follows a live world; [`Player`]: a recording that is played;
+//! * `words`: what is said in JSON; [`Controls`]: what a page may ask for besides looking.
+
+mod controls;
+mod desk;
+mod film;
+mod frames;
+mod hub;
+mod player;
+mod questions;
+mod scene;
+mod viewer;
+mod watcher;
+mod words;
+
+pub use controls::{Control, Controls};
+pub use hub::Hub;
+pub use player::{Player, PlayerSettings};
+
+pub(crate) use hub::{Place, Showing};
+pub(crate) use viewer::{Topic, Viewer};
+pub(crate) use watcher::Watcher;
+pub(crate) use words::{Asks, Tells};
+
+#[cfg(test)]
+mod tests;

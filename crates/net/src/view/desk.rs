@@ -1,0 +1,210 @@
+//! Where questions are answered, on a thread of its own: it asks for the world at a tick, works on
+//! that copy, and puts answers into the mailboxes. It takes at most a quarter of its time for what
+//! is asked all the time, and sleeps while nobody asks.
+
+use super::questions::{Near, all_near, contacts, near, pick};
+use super::scene::{Forms, Scene};
+use super::viewer::{Interest, Topic, Viewer};
+use super::words;
+use axum::extract::ws::Message;
+use bytes::{BufMut, BytesMut};
+use jostle_geom::Ray;
+use jostle_proto::{ObjectId, Shapes};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often those who have selected something, or asked for a clearance, are told.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// After work that took so long, at least so many times as long is paused.
+const PAUSES: u32 = 3;
+
+/// Time for all pairs that are too close.
+const BUDGET: Duration = Duration::from_millis(60);
+
+/// A world that does not come for so long is not there.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Rays that wait, at most; more are met by nothing.
+const PICKS_MAX: usize = 64;
+
+#[derive(Default)]
+struct Pile {
+    picks: VecDeque<(Arc<Viewer>, Ray)>,
+    scene: Option<Scene>,
+    over: bool,
+}
+
+/// The desk.
+pub(super) struct Desk {
+    forms: Forms,
+    names: BTreeMap<ObjectId, String>,
+    pile: Mutex<Pile>,
+    changed: Condvar,
+    wanted: AtomicBool,
+}
+
+impl Desk {
+    pub(super) fn new(shapes: Shapes, names: BTreeMap<ObjectId, String>) -> Desk {
+        Desk {
+            forms: Forms::new(shapes),
+            names,
+            pile: Mutex::default(),
+            changed: Condvar::new(),
+            wanted: AtomicBool::new(false),
+        }
+    }
+
+    fn pile(&self) -> MutexGuard<'_, Pile> {
+        self.pile.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn close(&self) {
+        self.pile().over = true;
+        self.changed.notify_all();
+    }
+
+    /// Does it need the world as it is now?
+    pub(super) fn wants_scene(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn put_scene(&self, scene: Scene) {
+        self.wanted.store(false, Ordering::Relaxed);
+        self.pile().scene = Some(scene);
+        self.changed.notify_all();
+    }
+
+    pub(super) fn pick(&self, viewer: &Arc<Viewer>, ray: Ray) {
+        let mut pile = self.pile();
+        if pile.picks.len() < PICKS_MAX {
+            pile.picks.push_back((viewer.clone(), ray));
+            drop(pile);
+            self.changed.notify_all();
+        } else {
+            viewer.put_answer(words::picked(None, None, &self.names).message());
+        }
+    }
+
+    pub(super) fn interest_changed(&self) {
+        drop(self.pile());
+        self.changed.notify_all();
+    }
+
+    /// Answers until it is over.
+    pub(super) fn run(&self, viewers: impl Fn() -> Vec<Arc<Viewer>>) {
+        let mut next = Instant::now();
+        loop {
+            let asked = || {
+                let all = viewers().into_iter().map(|viewer| (viewer.interest(), viewer));
+                all.filter(|(interest, _)| *interest != Interest::default()).collect::<Vec<_>>()
+            };
+            let Some(picks) = self.wait(next, || !asked().is_empty()) else { return };
+            let Some(scene) = self.scene() else {
+                if self.pile().over {
+                    return;
+                }
+                let nothing = words::picked(None, None, &self.names).message();
+                picks.iter().for_each(|(viewer, _)| viewer.put_answer(nothing.clone()));
+                continue;
+            };
+            for (viewer, ray) in picks {
+                let picked = pick(&scene, &self.forms, &ray);
+                let told = words::picked(picked.as_ref(), scene.view.as_ref(), &self.names);
+                viewer.put_answer(told.message());
+            }
+            let begin = Instant::now();
+            if begin >= next {
+                self.tell(&scene, &asked());
+                let took = begin.elapsed();
+                next = (begin + EVERY).max(begin + took * (1 + PAUSES));
+            }
+        }
+    }
+
+    /// Waits until there is something to do; gives the rays. None when it is over.
+    fn wait(
+        &self,
+        next: Instant,
+        asked: impl Fn() -> bool,
+    ) -> Option<VecDeque<(Arc<Viewer>, Ray)>> {
+        loop {
+            // Not while the pile is locked: nobody ever holds both locks.
+            let asked = asked();
+            let mut pile = self.pile();
+            let left = next.saturating_duration_since(Instant::now());
+            if pile.over {
+                return None;
+            }
+            if !pile.picks.is_empty() || (asked && left.is_zero()) {
+                return Some(std::mem::take(&mut pile.picks));
+            }
+            // Who begins to ask in just this moment is seen after a while.
+            let wait = if asked { left } else { EVERY };
+            let waited = self.changed.wait_timeout(pile, wait);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// The world as it will be in a moment.
+    fn scene(&self) -> Option<Scene> {
+        let begin = Instant::now();
+        let mut pile = self.pile();
+        pile.scene = None;
+        self.wanted.store(true, Ordering::Relaxed);
+        while pile.scene.is_none() && !pile.over && begin.elapsed() < PATIENCE {
+            let waited = self.changed.wait_timeout(pile, PATIENCE);
+            pile = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        pile.scene.take()
+    }
+
+    /// Tells those who have asked to be told all the time.
+    fn tell(&self, scene: &Scene, asked: &[(Interest, Arc<Viewer>)]) {
+        let clearances = asked.iter().filter_map(|(interest, _)| interest.clearance);
+        // Found once, for the largest.
+        let close = clearances.reduce(f64::max).map(|largest| {
+            let close = all_near(scene, &self.forms, largest, Some(BUDGET));
+            (close, largest)
+        });
+        // Many look at the same: each is looked at once.
+        let mut known: Vec<(Interest, Message)> = Vec::new();
+        for (interest, viewer) in asked {
+            if let (Some(clearance), Some((close, _))) = (interest.clearance, &close) {
+                viewer.put_news(Topic::Near, near_message(scene, close, clearance));
+            }
+            let Some(id) = interest.selected else { continue };
+            let told = known.iter().find(|(known, _)| known == interest);
+            let message = match told.map(|(_, message)| message.clone()) {
+                Some(message) => message,
+                None => {
+                    let with = contacts(scene, &self.forms, id);
+                    let near = |metres: f64| near(scene, &self.forms, id, metres);
+                    let near = interest.clearance.map(near);
+                    let told = words::contacts(id, scene.tick, &with, near.as_deref()).message();
+                    known.push((*interest, told.clone()));
+                    told
+                }
+            };
+            viewer.put_news(Topic::Contacts, message);
+        }
+    }
+}
+
+/// Pairs that are too close, as docs/view-protocol.md has them.
+fn near_message(scene: &Scene, close: &[Near], clearance: f64) -> Message {
+    let close: Vec<&Near> = close.iter().filter(|near| near.distance <= clearance).collect();
+    let mut bytes = BytesMut::with_capacity(24 + 20 * close.len());
+    bytes.put_u64_le(2);
+    bytes.put_u64_le(scene.tick.0);
+    bytes.put_f32_le(clearance as f32);
+    bytes.put_u32_le(u32::try_from(close.len()).unwrap_or(u32::MAX));
+    for near in close {
+        bytes.put_u64_le(near.pair[0].0);
+        bytes.put_u64_le(near.pair[1].0);
+        bytes.put_f32_le(near.distance as f32);
+    }
+    Message::Binary(bytes.freeze())
+}

@@ -1,0 +1,286 @@
+//! Where all who watch come together: frames are made once and handed to each, questions are
+//! collected and answered on a thread of their own, controls are done on another.
+
+use super::controls::{Control, Controls};
+use super::desk::Desk;
+use super::frames::Frames;
+use super::scene::{Now, Scene};
+use super::viewer::{Due, Topic, Viewer};
+use super::words::{self, Recorded, Tells};
+use crate::charter::Charter;
+use axum::extract::ws::Message;
+use jostle_geom::Ray;
+use jostle_proto::{Block, Epoch, ObjectId, Shapes, View};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Controls that wait to be done.
+const CONTROLS_MAX: usize = 16;
+
+/// A status that is younger is told again.
+const STATUS_AGE: Duration = Duration::from_millis(900);
+
+/// What a page is told about the world, besides its charter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Showing {
+    /// How far clients see, in metres; none if they see everything.
+    pub(crate) reach: Option<f64>,
+    pub(crate) names: BTreeMap<ObjectId, String>,
+    pub(crate) controls: Controls,
+    pub(crate) recording: Option<Recorded>,
+}
+
+/// What who comes is told first, and what is told again to those who are here.
+#[derive(Default)]
+struct Standing {
+    state: Option<Message>,
+    regions: Option<(Epoch, Message)>,
+    status: Option<(Instant, Message)>,
+}
+
+/// Something to be done, and who asked for it.
+type Order = (Arc<Viewer>, Control);
+
+/// All who watch a world through one door.
+pub struct Hub {
+    extent: Block,
+    /// What kind of world this is, for those who may use the controls and for those who may not.
+    world: [Message; 2],
+    is_recording: bool,
+    viewers: Mutex<Vec<Arc<Viewer>>>,
+    count: AtomicUsize,
+    standing: Mutex<Standing>,
+    desk: Arc<Desk>,
+    controls: Controls,
+    orders: Mutex<Option<SyncSender<Order>>>,
+}
+
+/// A place among those who watch: given back when dropped.
+pub(crate) struct Place {
+    hub: Arc<Hub>,
+    pub(crate) viewer: Arc<Viewer>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut viewers = self.hub.viewers();
+        viewers.retain(|viewer| !Arc::ptr_eq(viewer, &self.viewer));
+        self.hub.count.store(viewers.len(), Ordering::Relaxed);
+    }
+}
+
+impl Hub {
+    /// Nobody watches yet. Its threads run until [`Hub::close`].
+    pub(crate) fn open(
+        charter: &Charter,
+        shapes: &Shapes,
+        showing: Showing,
+    ) -> (Arc<Hub>, Vec<JoinHandle<()>>) {
+        let Showing { reach, names, controls, recording } = showing;
+        let told =
+            |words| words::world(charter, reach, &names, words, recording.as_ref()).message();
+        let (orders, to_do) = sync_channel(CONTROLS_MAX);
+        let controlled = !controls.words().is_empty();
+        let world = [told(controls.words()), told(&[])];
+        let desk = Arc::new(Desk::new(shapes.clone(), names));
+        let hub = Arc::new(Hub {
+            extent: charter.extent,
+            world,
+            is_recording: recording.is_some(),
+            viewers: Mutex::default(),
+            count: AtomicUsize::new(0),
+            standing: Mutex::default(),
+            desk,
+            controls,
+            orders: Mutex::new(controlled.then_some(orders)),
+        });
+        let asked = hub.clone();
+        let mut threads: Vec<_> =
+            spawn("view-answers", move || asked.desk.run(|| asked.viewers().clone()))
+                .into_iter()
+                .collect();
+        if controlled {
+            let controls = hub.controls.clone();
+            threads.extend(spawn("view-controls", move || carry_out(&controls, &to_do)));
+        }
+        (hub, threads)
+    }
+
+    /// Its threads end.
+    pub(crate) fn close(&self) {
+        self.desk.close();
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Nothing is left half done when a thread panics here.
+    fn viewers(&self) -> MutexGuard<'_, Vec<Arc<Viewer>>> {
+        self.viewers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does it show a recording?
+    pub(crate) fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
+    /// Does anybody watch?
+    pub(crate) fn is_watched(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    /// Somebody wants to watch; there may be no room.
+    pub(crate) fn enter(self: &Arc<Self>, most: usize, may_control: bool) -> Option<Place> {
+        let mut viewers = self.viewers();
+        if viewers.len() >= most {
+            return None;
+        }
+        let viewer = Arc::new(Viewer::new(may_control));
+        viewer.put_answer(self.world[usize::from(!may_control)].clone());
+        // Before others can put in news: what is newer replaces what is put in here.
+        let standing = self.standing();
+        if let Some(state) = &standing.state {
+            viewer.put_news(Topic::State, state.clone());
+        }
+        if let Some((_, regions)) = &standing.regions {
+            viewer.put_news(Topic::Regions, regions.clone());
+        }
+        viewers.push(viewer.clone());
+        self.count.store(viewers.len(), Ordering::Relaxed);
+        Some(Place { hub: self.clone(), viewer })
+    }
+
+    /// Tells everybody, and everybody who comes from now on: how a demo is set, where a recording
+    /// is.
+    pub(crate) fn set_state(&self, text: String) {
+        let message = Message::Text(text.into());
+        let viewers = self.viewers();
+        self.standing().state = Some(message.clone());
+        for viewer in viewers.iter() {
+            viewer.put_news(Topic::State, message.clone());
+        }
+    }
+
+    /// A new tick is shown.
+    pub(crate) fn show(&self, now: &Now<'_>, frames: &mut Frames) {
+        let viewers = self.viewers().clone();
+        if viewers.is_empty() {
+            frames.forget();
+            return;
+        }
+        if let Some(view) = now.view {
+            self.show_regions(view);
+        }
+        let fresh = frames.tick().is_none();
+        let change = frames.next(now);
+        let mut whole = fresh.then(|| change.clone());
+        for viewer in viewers {
+            match viewer.due() {
+                Due::Nothing => {}
+                Due::Change => viewer.put_frame(change.clone()),
+                Due::Whole => {
+                    viewer.put_frame(whole.get_or_insert_with(|| frames.whole(now)).clone());
+                }
+            }
+        }
+        self.show_desk(now);
+    }
+
+    /// The same tick still stands: those who lack a frame are given it, and questions an answer.
+    pub(crate) fn show_again(&self, now: &Now<'_>, frames: &mut Frames) {
+        let behind: Vec<Arc<Viewer>> =
+            self.viewers().iter().filter(|viewer| viewer.is_behind()).cloned().collect();
+        if !behind.is_empty() {
+            if frames.tick() != Some(now.tick) {
+                frames.forget();
+                frames.next(now);
+            }
+            let whole = frames.whole(now);
+            behind.iter().for_each(|viewer| viewer.put_frame(whole.clone()));
+        }
+        self.show_desk(now);
+    }
+
+    fn show_desk(&self, now: &Now<'_>) {
+        if self.desk.wants_scene() {
+            self.desk.put_scene(Scene::of(now));
+        }
+    }
+
+    fn show_regions(&self, view: &View) {
+        let viewers = self.viewers();
+        let mut standing = self.standing();
+        if standing.regions.as_ref().is_some_and(|(epoch, _)| *epoch == view.epoch) {
+            return;
+        }
+        let message = words::regions(view, &self.extent).message();
+        for viewer in viewers.iter() {
+            viewer.put_news(Topic::Regions, message.clone());
+        }
+        standing.regions = Some((view.epoch, message));
+    }
+
+    /// How the world is, made anew at most about once a second.
+    pub(crate) fn status(&self, make: impl FnOnce() -> String) -> Message {
+        let mut standing = self.standing();
+        if let Some((made, message)) = &standing.status
+            && made.elapsed() < STATUS_AGE
+        {
+            return message.clone();
+        }
+        let status = make();
+        let status = if status.is_empty() { "null" } else { &status };
+        let text = format!("{{\"type\":\"status\",\"status\":{status}}}");
+        let message = Message::Text(text.into());
+        standing.status = Some((Instant::now(), message.clone()));
+        message
+    }
+
+    /// Somebody asks what a ray meets; nothing if it is no ray.
+    pub(crate) fn pick(&self, viewer: &Arc<Viewer>, ray: Option<Ray>) {
+        match ray {
+            Some(ray) => self.desk.pick(viewer, ray),
+            None => viewer.put_answer(words::picked(None, None, &BTreeMap::new()).message()),
+        }
+    }
+
+    /// Somebody asks about something else from now on.
+    pub(crate) fn interest_changed(&self) {
+        self.desk.interest_changed();
+    }
+
+    /// Somebody asks for something to be done.
+    pub(crate) fn control(&self, viewer: &Arc<Viewer>, control: Control) {
+        let refuse = |why: &str| viewer.put_answer(controlled(control, Err(why.into())));
+        if !viewer.may_control || !self.controls.words().contains(&control.word()) {
+            return refuse("that cannot be asked for here");
+        }
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = orders.as_ref().map(|orders| orders.try_send((viewer.clone(), control)));
+        if !matches!(taken, Some(Ok(()))) {
+            refuse("too much is being asked for");
+        }
+    }
+}
+
+fn controlled(control: Control, done: Result<(), String>) -> Message {
+    Tells::Controlled { word: control.word(), error: done.err() }.message()
+}
+
+fn carry_out(controls: &Controls, to_do: &Receiver<Order>) {
+    while let Ok((viewer, control)) = to_do.recv() {
+        viewer.put_answer(controlled(control, controls.run(control)));
+    }
+}
+
+/// A thread; without, there are no answers.
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.into()).spawn(run);
+    thread.inspect_err(|error| tracing::error!(%error, name, "a thread cannot begin")).ok()
+}

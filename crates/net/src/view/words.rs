@@ -1,0 +1,279 @@
+//! What is said in JSON to those who watch, and by them: docs/view-protocol.md.
+
+use super::controls::Control;
+use super::questions::{Contact, Near, Picked};
+use super::scene::{metres, per_second};
+use crate::charter::Charter;
+use crate::door::content_name;
+use axum::extract::ws::Message;
+use glam::DVec3;
+use jostle_proto::{Block, Class, ObjectId, POSITION_UNIT, Region, Tick, View};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a page says.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(crate) enum Asks {
+    Hello {
+        #[serde(default)]
+        token: Option<String>,
+    },
+    Pick {
+        origin: [f64; 3],
+        direction: [f64; 3],
+    },
+    Select {
+        id: Option<String>,
+    },
+    Clearance {
+        metres: Option<f64>,
+    },
+    Control(SaidControl),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase")]
+pub(crate) enum SaidControl {
+    Kill { node: u32 },
+    Add,
+    Network { delay_ms: f64, loss: f64 },
+    Bodies { count: u64 },
+    Play,
+    Pause,
+    Speed { factor: f64 },
+    Seek { tick: u64 },
+    Step { by: i64 },
+    Collision { by: i64 },
+}
+
+impl From<SaidControl> for Control {
+    fn from(said: SaidControl) -> Control {
+        match said {
+            SaidControl::Kill { node } => Control::Kill(node),
+            SaidControl::Add => Control::Add,
+            SaidControl::Network { delay_ms, loss } => Control::Network { delay_ms, loss },
+            SaidControl::Bodies { count } => Control::Bodies(count),
+            SaidControl::Play => Control::Play,
+            SaidControl::Pause => Control::Pause,
+            SaidControl::Speed { factor } => Control::Speed(factor),
+            SaidControl::Seek { tick } => Control::Seek(tick),
+            SaidControl::Step { by } => Control::Step(by),
+            SaidControl::Collision { by } => Control::Collision(by),
+        }
+    }
+}
+
+/// The ticks of a recording.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Recorded {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// Those in which a contact begins.
+    pub(crate) collisions: Vec<u64>,
+}
+
+/// What a page is told.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(crate) enum Tells<'a> {
+    Refused {
+        why: &'a str,
+    },
+    World {
+        name: &'a str,
+        ticks_per_second: u32,
+        extent: [[f64; 3]; 2],
+        reach: Option<f64>,
+        avatar: Option<u32>,
+        forms: Vec<SaidForm>,
+        names: BTreeMap<String, &'a str>,
+        controls: &'a [&'static str],
+        recording: Option<&'a Recorded>,
+    },
+    Regions {
+        view: u64,
+        group: u32,
+        leader: Option<u32>,
+        nodes: Vec<u32>,
+        leaves: Vec<SaidLeaf>,
+    },
+    Picked(SaidPicked<'a>),
+    Contacts {
+        id: String,
+        tick: u64,
+        with: Vec<SaidContact>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        near: Option<Vec<SaidNear>>,
+    },
+    Controlled {
+        #[serde(rename = "do")]
+        word: &'static str,
+        error: Option<String>,
+    },
+    Replay {
+        tick: u64,
+        playing: bool,
+        factor: f64,
+    },
+}
+
+impl Tells<'_> {
+    pub(crate) fn message(&self) -> Message {
+        Message::Text(serde_json::to_string(self).unwrap_or_default().into())
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct SaidForm {
+    half: [f64; 3],
+    content: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct SaidLeaf {
+    node: u32,
+    min: [f64; 3],
+    max: [f64; 3],
+}
+
+#[derive(Serialize)]
+pub(crate) struct SaidContact {
+    id: String,
+    faces: Vec<[u32; 2]>,
+    segments: Vec<[[f64; 3]; 2]>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct SaidNear {
+    id: String,
+    distance: f64,
+    points: [[f64; 3]; 2],
+}
+
+/// What a ray met; only a null id if nothing.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum SaidPicked<'a> {
+    Nothing {
+        id: (),
+    },
+    Something {
+        id: String,
+        name: Option<&'a str>,
+        point: [f64; 3],
+        face: u32,
+        faces: usize,
+        class: &'static str,
+        shape: u32,
+        owner: Option<u32>,
+        velocity: [f64; 3],
+        spin: [f64; 3],
+    },
+}
+
+/// What everybody is told at first.
+pub(crate) fn world<'a>(
+    charter: &'a Charter,
+    reach: Option<f64>,
+    names: &'a BTreeMap<ObjectId, String>,
+    controls: &'a [&'static str],
+    recording: Option<&'a Recorded>,
+) -> Tells<'a> {
+    let forms = charter
+        .forms
+        .iter()
+        .map(|form| SaidForm { half: metres(form.half), content: form.content.map(content_name) });
+    Tells::World {
+        name: &charter.world,
+        ticks_per_second: charter.rate,
+        extent: [metres(charter.extent.min), metres(charter.extent.max)],
+        reach,
+        avatar: recording.is_none().then_some(charter.avatar.0),
+        forms: forms.collect(),
+        names: names.iter().map(|(id, name)| (id.0.to_string(), name.as_str())).collect(),
+        controls,
+        recording,
+    }
+}
+
+/// The regions of a view, cut to a box a little larger than the extent: a metre, and a fiftieth.
+pub(crate) fn regions(view: &View, extent: &Block) -> Tells<'static> {
+    let more = |axis: usize| {
+        let side = i64::from(extent.max[axis]) - i64::from(extent.min[axis]);
+        (1.0 / POSITION_UNIT) as i64 + side / 50
+    };
+    let whole = Region {
+        min: std::array::from_fn(|axis| i64::from(extent.min[axis]) - more(axis)),
+        max: std::array::from_fn(|axis| i64::from(extent.max[axis]) + more(axis)),
+    };
+    let metres = |corner: [i64; 3]| corner.map(|along| along as f64 * POSITION_UNIT);
+    let leaves = view.tree.leaves().filter_map(|vertex| {
+        let (region, node) = (view.tree.region(vertex)?, view.tree.owner(vertex)?);
+        let min: [i64; 3] = std::array::from_fn(|axis| region.min[axis].max(whole.min[axis]));
+        let max: [i64; 3] = std::array::from_fn(|axis| region.max[axis].min(whole.max[axis]));
+        let inside = (0..3).all(|axis| min[axis] < max[axis]);
+        inside.then(|| SaidLeaf { node: node.0, min: metres(min), max: metres(max) })
+    });
+    Tells::Regions {
+        view: view.epoch.0,
+        group: view.group.0,
+        leader: view.leader().map(|leader| leader.node.0),
+        nodes: view.nodes().map(|node| node.0).collect(),
+        leaves: leaves.collect(),
+    }
+}
+
+pub(crate) fn picked<'a>(
+    picked: Option<&Picked>,
+    view: Option<&View>,
+    names: &'a BTreeMap<ObjectId, String>,
+) -> Tells<'a> {
+    let Some(Picked { object, hit, faces }) = picked else {
+        return Tells::Picked(SaidPicked::Nothing { id: () });
+    };
+    Tells::Picked(SaidPicked::Something {
+        id: object.id.0.to_string(),
+        name: names.get(&object.id).map(String::as_str),
+        point: hit.point.to_array(),
+        face: hit.face,
+        faces: *faces,
+        class: class(object.class),
+        shape: object.shape.0,
+        owner: view.map(|view| view.owner(object.state.position).0),
+        velocity: per_second(object.state.velocity),
+        spin: per_second(object.state.spin),
+    })
+}
+
+pub(crate) fn contacts(
+    id: ObjectId,
+    tick: Tick,
+    with: &[Contact],
+    near: Option<&[Near]>,
+) -> Tells<'static> {
+    let with = with.iter().map(|contact| SaidContact {
+        id: contact.other.0.to_string(),
+        faces: contact.faces.iter().map(|faces| [faces.a, faces.b]).collect(),
+        segments: contact.segments.iter().map(|it| it.ends.map(|end| end.to_array())).collect(),
+    });
+    let near = near.map(|near| {
+        let said = near.iter().map(|near| SaidNear {
+            id: near.pair[1].0.to_string(),
+            distance: near.distance,
+            points: near.points.map(|point: DVec3| point.to_array()),
+        });
+        said.collect()
+    });
+    Tells::Contacts { id: id.0.to_string(), tick: tick.0, with: with.collect(), near }
+}
+
+fn class(class: Class) -> &'static str {
+    match class {
+        Class::Immovable => "immovable",
+        Class::Dynamic => "dynamic",
+        Class::Avatar => "avatar",
+        Class::Absent => "absent",
+        Class::Foreign => "foreign",
+    }
+}

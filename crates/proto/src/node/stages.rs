@@ -1,0 +1,62 @@
+//! How long the parts of a tick take a member: for those who watch, and nothing here depends on
+//! it. There is no clock; whoever drives the node may hand in a stopwatch.
+
+use super::Node;
+use jostle_world::Stopwatch;
+use std::time::Duration;
+
+/// What a node has spent on the parts of its ticks since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Ticks that it has gone through.
+    pub ticks: u64,
+    /// Moving its objects and sorting out who must know of them.
+    pub moving: Duration,
+    /// Bundles to the others and from them.
+    pub bundles: Duration,
+    /// Finding what touches.
+    pub detect: Duration,
+    /// Collecting what was found and doing what was committed.
+    pub commit: Duration,
+}
+
+/// The stopwatch, if there is one, and what it has shown.
+#[derive(Default)]
+pub(super) struct Laps {
+    stopwatch: Option<Stopwatch>,
+    pub(super) stages: Stages,
+}
+
+impl Laps {
+    /// What the stopwatch shows; nothing without one.
+    pub(super) fn now(&self) -> Duration {
+        self.stopwatch.map_or(Duration::ZERO, |read| read())
+    }
+}
+
+impl Node {
+    /// The same with a stopwatch, so that [`Node::stages`] says how long things take.
+    #[must_use]
+    pub fn with_stopwatch(mut self, stopwatch: Stopwatch) -> Node {
+        self.laps.stopwatch = Some(stopwatch);
+        self
+    }
+
+    /// What it has spent on the parts of its ticks; no times without a stopwatch.
+    #[must_use]
+    pub fn stages(&self) -> Stages {
+        self.laps.stages
+    }
+
+    /// Pairs that it compared exactly in the last tick.
+    #[must_use]
+    pub fn pairs_tested(&self) -> u64 {
+        self.detector.pairs_tested()
+    }
+
+    /// Pairs that touched in the last tick that was committed, of the whole group.
+    #[must_use]
+    pub fn collisions(&self) -> usize {
+        self.settled.as_ref().map_or(0, |settled| settled.last.touches.len())
+    }
+}
