@@ -47,9 +47,9 @@ const JITTER: f64 = 0.1;
 /// How far people see, in metres: as far as they need to keep out of each other's way.
 const REACH: f64 = 12.0;
 
-/// Glimpses for who says nothing in between: people say something in every other tick and miss none,
-/// bots speak once a second and are not told what they would not look at. (200 bots that are told
-/// every tick take a core and a half.)
+/// Glimpses for who says nothing in between: people say something in every other tick and miss
+/// none, bots speak once a second and are not told what they would not look at. (200 bots that are
+/// told every tick take a core and a half.)
 const UNHEARD: u32 = 3;
 
 /// What is shown.
