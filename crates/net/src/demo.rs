@@ -13,7 +13,7 @@ use crate::charter::Operation;
 use crate::door::DoorLimits;
 use crate::machine::Machine;
 use crate::name;
-use crate::plane::{Engine, PlaneError, Switch, Weather};
+use crate::plane::{Engine, Switch, Weather};
 use crate::process::{Process, StartError, timing};
 use crate::serve::{Files, Guards, ServeSettings, Start};
 use crate::view::Controls;
@@ -48,9 +48,9 @@ const JITTER: f64 = 0.1;
 /// How far people see, in metres: as far as they need to keep out of each other's way.
 const REACH: f64 = 12.0;
 
-/// Glimpses for who says nothing in between: people say something in every other tick and miss none,
-/// bots speak once a second and are not told what they would not look at. (200 bots that are told
-/// every tick take a core and a half.)
+/// Glimpses for who says nothing in between: people say something in every other tick and miss
+/// none, bots speak once a second and are not told what they would not look at. (200 bots that are
+/// told every tick take a core and a half.)
 const UNHEARD: u32 = 3;
 
 /// What is shown.
@@ -158,7 +158,7 @@ enum Seat {
     /// In the process that also has directory and door.
     Serving,
     /// In one of its own.
-    Own(Process),
+    Own(Box<Process>),
 }
 
 impl Demo {
@@ -166,7 +166,7 @@ impl Demo {
     ///
     /// # Errors
     /// If the door cannot be opened, or too much is wanted.
-    pub fn start(settings: DemoSettings) -> Result<Demo, StartError> {
+    pub fn start(settings: DemoSettings) -> Result<Arc<Demo>, StartError> {
         let DemoSettings { start, rate, nodes, bots, seed, listen, web } = settings;
         let moving = start.objects.iter().filter(|object| object.class == Class::Dynamic);
         let bodies = moving.count() as u64;
@@ -181,7 +181,8 @@ impl Demo {
             timing(rate),
             seed.wrapping_add(1),
         );
-        // What the page may ask for is to be connected here: it calls the functions below.
+        // What the page may ask for is to be connected here, by a `OnceLock<Weak<Demo>>` that is
+        // filled at the end: it calls `kill`, `add`, `network` and `bodies`, and is told `state`.
         let ground = start.extent;
         let world = Process::serve(serve_settings(start, rate, bots, (listen, web), &switch))?;
         let stock = world.beside(vec![Machine::Stock(Box::new(stock))], local(&switch))?;
@@ -192,7 +193,7 @@ impl Demo {
         for _ in 1..nodes {
             demo.add().map_err(|error| StartError::Other(error.to_string()))?;
         }
-        Ok(demo)
+        Ok(Arc::new(demo))
     }
 
     /// The process with directory and door.
@@ -243,7 +244,7 @@ impl Demo {
         }
         let added = self.world.one_more_node(local(&self.switch));
         let (node, process) = added.map_err(|error| DemoError::Start(error.to_string()))?;
-        nodes.insert(node.0, Seat::Own(process));
+        nodes.insert(node.0, Seat::Own(Box::new(process)));
         Ok(node.0)
     }
 
@@ -324,12 +325,6 @@ impl DemoState {
     #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
-    }
-}
-
-impl From<PlaneError> for DemoError {
-    fn from(error: PlaneError) -> DemoError {
-        DemoError::Start(error.to_string())
     }
 }
 

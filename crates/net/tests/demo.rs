@@ -49,7 +49,7 @@ fn start() -> Start {
     Start { objects, shapes: Shapes::new(solids), extent, avatar: ShapeId(0), places }
 }
 
-fn demo(nodes: usize, bots: u32) -> Demo {
+fn demo(nodes: usize, bots: u32) -> Arc<Demo> {
     let here = "127.0.0.1:0".parse().expect("an address");
     let settings = DemoSettings {
         start: start(),

@@ -92,8 +92,8 @@ impl Stopwatch {
         let ticks = (figures.tick - self.tick.min(figures.tick)) as f64 / took;
         let cores = self.cpu.try_elapsed().map_err(failed)?.as_secs_f64() / took;
         Ok(format!(
-            "tick {}: {ticks:.1} per second, {:.2} times as long as they should take, {} bodies, {} \
-             bots, {} touch, {} nodes, {cores:.2} cores",
+            "tick {}: {ticks:.1} per second, {:.2} times as long as they should take, {} bodies, \
+             {} bots, {} touch, {} nodes, {cores:.2} cores",
             figures.tick,
             figures.dilation,
             figures.bodies,

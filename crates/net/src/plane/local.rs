@@ -2,8 +2,8 @@
 //!
 //! Nothing listens and nothing leaves the program: who has the [`Switch`] takes part, so tokens and
 //! certificates are not looked at. A frame to somebody who is there is delivered at once by the
-//! thread that sends it if there is no delay, and by a thread of the switch if there is one. No lock
-//! of the switch is held meanwhile.
+//! thread that sends it if there is no delay, and by a thread of the switch if there is one. No
+//! lock of the switch is held meanwhile.
 
 use super::{Deliver, PlaneError, PlaneSettings, Sent};
 use crate::dice::Dice;

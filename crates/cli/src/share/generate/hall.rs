@@ -139,12 +139,11 @@ impl Hall {
         let pillar = self.upright(pieces::pillar(PILLAR, HEIGHT)?);
         let spans = (2.0 * self.half.x / SPAN).floor().max(2.0);
         let span = 2.0 * self.half.x / spans;
-        let inner = span / 2.0 - PILLAR;
-        let radii = [inner.min(HEIGHT - SPRING - 1.0 - THICK), 0.0];
-        let radii = [radii[0], radii[0] + THICK];
+        let inner = (span / 2.0 - PILLAR).min(HEIGHT - SPRING - 1.0 - THICK);
+        let radii = [inner, inner + THICK];
         let wedge = pieces::wedge(radii, THICK, 0.96 / STONES as f64)?;
         let stone = self.forms.model(&model(wedge))?;
-        let middle = f64::midpoint(radii[0], radii[1]);
+        let middle = inner + THICK / 2.0;
         for z in [-self.half.z / 2.0, self.half.z / 2.0] {
             for number in 0..=spans as u32 {
                 let x = f64::from(number) * span - self.half.x;
@@ -187,7 +186,6 @@ impl Hall {
         let part = |dice: &mut Dice| dice.between(-1000, 1000) as f64 / 1000.0;
         let three = |dice: &mut Dice| DVec3::new(part(dice), part(dice), part(dice));
         for _ in 0..count {
-            // Small ones are more common.
             let shape = shapes[dice.below(shapes.len() as u64) as usize];
             let turned = Rotation::from_quaternion(DQuat::from_scaled_axis(three(dice) * 3.0));
             let speed = three(dice) * DVec3::new(2.6, 1.2, 2.6);

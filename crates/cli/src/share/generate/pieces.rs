@@ -215,8 +215,8 @@ pub(super) fn pillar(radius: f64, height: f64) -> Result<Mesh, CliError> {
     polygons(&vertices, &faces)
 }
 
-/// One stone of an arch over the origin: it is a wedge about +y, from the inner radius to the outer,
-/// so wide along z, and fills so much of the half circle. Moved so that its middle is the origin.
+/// One stone of an arch over the origin: a wedge about +y, from the inner radius to the outer, so
+/// wide along z, that fills so much of the half circle. Moved so that its middle is the origin.
 pub(super) fn wedge([inner, outer]: [f64; 2], wide: f64, part: f64) -> Result<Mesh, CliError> {
     let middle = f64::midpoint(inner, outer);
     let half = part * PI / 2.0;
