@@ -12,6 +12,8 @@ export interface Outside {
   readonly bodies: number;
   readonly drawn: number;
   readonly fps: number;
+  /** Pixels of the picture for one of the screen: less than 1 where drawing is slow. */
+  readonly fineness: number;
   readonly faults: number;
   readonly touching: number;
   /** Contact faces and segments of the selected body that are drawn. */
@@ -62,6 +64,9 @@ export function showOutside(page: Page): void {
     },
     get fps() {
       return page.pace.fps;
+    },
+    get fineness() {
+      return page.view.fineness;
     },
     get faults() {
       return page.faults;

@@ -48,12 +48,10 @@ in vec4 look;
 flat out vec3 colour;
 flat out vec3 across;
 flat out vec3 upward;
-flat out vec3 inward;
 flat out vec3 size;
 flat out vec3 light;
-flat out vec3 lightUp;
-flat out float layer;
-flat out float stripes;
+// How much of the haze there is, the layer, and whether there are stripes.
+flat out vec3 rest;
 
 // Into the body's own axes.
 vec3 back(vec3 v) {
@@ -72,15 +70,14 @@ void main() {
   vec3 rBody = back(r);
   vec3 uBody = back(u);
   vec3 sunBody = 0.38 * back(sun) + 0.10 * back(vec3(0.0, 1.0, 0.0));
-  layer = shape.w;
-  stripes = mod(look.w, 2.0) > 0.5 ? 1.0 : 0.0;
+  float layer = shape.w;
   vec3 lit = look.rgb + 0.2 * step(1.5, look.w);
   float faded = clamp(-seen.z / hazeDepth - 0.15, 0.0, 0.45);
-  colour = lit;
-  lightUp = haze * faded;
+  colour = lit * (1.0 - faded);
+  rest = vec3(faded, layer, mod(look.w, 2.0) > 0.5 ? 1.0 : 0.0);
   if (layer < 0.0) {
     vec3 safe = mix(dBody, vec3(1.0e-4), lessThan(abs(dBody), vec3(1.0e-4)));
-    inward = 1.0 / safe;
+    vec3 inward = 1.0 / safe;
     across = rBody * place.w * inward;
     upward = uBody * place.w * inward;
     size = abs(inward) * shape.xyz;
@@ -100,11 +97,9 @@ void main() {
     vec3 tileUp = cross(towards, tileRight);
     across = vec3(dot(rBody, tileRight), dot(rBody, tileUp), 0.0) * TILE_PIXELS * 0.5;
     upward = vec3(dot(uBody, tileRight), dot(uBody, tileUp), 0.0) * TILE_PIXELS * 0.5;
-    inward = vec3((tile + 0.5) * TILE_PIXELS, 0.0);
-    size = inward;
+    size = vec3((tile + 0.5) * TILE_PIXELS, 0.0);
     light = sunBody;
   }
-  colour *= 1.0 - faded;
 }
 `;
 
@@ -112,21 +107,19 @@ const FRAGMENT = `
 precision highp float;
 precision highp sampler2DArray;
 uniform sampler2DArray pictures;
+uniform vec3 haze;
 flat in vec3 colour;
 flat in vec3 across;
 flat in vec3 upward;
-flat in vec3 inward;
 flat in vec3 size;
 flat in vec3 light;
-flat in vec3 lightUp;
-flat in float layer;
-flat in float stripes;
+flat in vec3 rest;
 out vec4 pixel;
 void main() {
   vec2 at = gl_PointCoord * 2.0 - 1.0;
   vec3 n = across * at.x - upward * at.y;
   float bright;
-  if (layer < 0.0) {
+  if (rest.y < 0.0) {
     vec3 enter = -n - size;
     vec3 leave = size - n;
     float first = max(max(enter.x, enter.y), enter.z);
@@ -135,12 +128,12 @@ void main() {
   } else {
     // Beyond the edge of this picture there is the next.
     if (max(abs(n.x), abs(n.y)) > TILE_PIXELS * 0.5 - 0.5) discard;
-    vec4 seen = texture(pictures, vec3((inward.xy + n.xy) / (TILES * TILE_PIXELS), layer));
+    vec4 seen = texture(pictures, vec3((size.xy + n.xy) / (TILES * TILE_PIXELS), rest.y));
     if (seen.a < 0.5) discard;
     bright = 0.62 + dot(seen.xyz * 2.0 - 1.0, light);
   }
-  float on = stripes * step(0.5, fract((at.x - at.y) * 1.3));
-  pixel = vec4(mix(colour * bright + lightUp, vec3(1.0), on * 0.6), 1.0);
+  float on = rest.z * step(0.5, fract((at.x - at.y) * 1.3));
+  pixel = vec4(mix(colour * bright + haze * rest.x, vec3(1.0), on * 0.6), 1.0);
 }
 `;
 

@@ -20,7 +20,12 @@ export interface Layers extends Wanted {
 
 /** Pictures per second below which it is drawn less finely, and above which more so. */
 const SLOW_FPS = 26;
-const FAST_FPS = 45;
+const FAST_FPS = 34;
+/** Looks (there are four a second) until it is done. */
+const SLOW_CHECKS = 6;
+const FAST_CHECKS = 8;
+const PATIENCE_MAX = 500;
+/** Pixels of the picture for one of the screen, at least. */
 const FINENESS_MIN = 0.75;
 
 export class View {
@@ -33,7 +38,11 @@ export class View {
   private readonly surroundings: Surroundings;
   private readonly territories: Territories;
   private readonly auras: Auras;
-  private fineness: number;
+  /** Pixels of the picture for one of the screen. */
+  fineness: number;
+  private slow = 0;
+  private fast = 0;
+  private patience = FAST_CHECKS;
   private reach = 0;
   private size = 1;
   private readonly middle = new Vector3();
@@ -76,17 +85,23 @@ export class View {
     this.renderer.setSize(width, height, false);
   }
 
-  /** Draws less finely if that was too slow, and finely again if there is time. */
+  /** Draws less finely if it was too slow for a while, and finely again if there is time. */
   adapt(fps: number): void {
-    const finest = Math.min(window.devicePixelRatio, 2);
-    if (fps < SLOW_FPS) this.bodies.farPixels = FAR_PIXELS_SLOW;
-    else if (fps > FAST_FPS) this.bodies.farPixels = FAR_PIXELS;
-    let wanted = this.fineness;
-    if (fps < SLOW_FPS) wanted = this.fineness > 1 ? 1 : FINENESS_MIN;
-    else if (fps > FAST_FPS && this.fineness < 1) wanted = Math.min(1, finest);
-    if (wanted === this.fineness) return;
-    this.fineness = wanted;
-    this.renderer.setPixelRatio(wanted);
+    this.slow = fps < SLOW_FPS ? this.slow + 1 : 0;
+    this.fast = fps > FAST_FPS ? this.fast + 1 : 0;
+    if (this.slow >= SLOW_CHECKS && this.fineness > FINENESS_MIN) {
+      this.refine(this.fineness > 1 ? 1 : FINENESS_MIN);
+      // Every time that it did not go well, the next try is later.
+      this.patience = Math.min(this.patience * 2, PATIENCE_MAX);
+    } else if (this.fast >= this.patience && this.fineness < 1) this.refine(1);
+  }
+
+  private refine(fineness: number): void {
+    this.slow = 0;
+    this.fast = 0;
+    this.fineness = fineness;
+    this.bodies.farPixels = fineness < 1 ? FAR_PIXELS_SLOW : FAR_PIXELS;
+    this.renderer.setPixelRatio(fineness);
   }
 
   draw(store: Store, regions: RegionMap, camera: PerspectiveCamera, layers: Layers): void {
