@@ -16,13 +16,13 @@ use crate::name;
 use crate::plane::{Engine, Switch, Weather};
 use crate::process::{Process, StartError, timing};
 use crate::serve::{Files, Guards, ServeSettings, Start};
-use crate::view::Controls;
+use crate::view::{Control, Controls};
 use jostle_proto::{Address, Class, GatewaySettings, Interest, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 use stock::Shelf;
 use walkers::Walkers;
@@ -181,10 +181,11 @@ impl Demo {
             timing(rate),
             seed.wrapping_add(1),
         );
-        // What the page may ask for is to be connected here, by a `OnceLock<Weak<Demo>>` that is
-        // filled at the end: it calls `kill`, `add`, `network` and `bodies`, and is told `state`.
         let ground = start.extent;
-        let world = Process::serve(serve_settings(start, rate, bots, (listen, web), &switch))?;
+        let later: Arc<OnceLock<Weak<Demo>>> = Arc::default();
+        let settings = serve_settings(start, rate, bots, (listen, web), &switch);
+        let world =
+            Process::serve(ServeSettings { controls: controls(later.clone()), ..settings })?;
         let stock = world.beside(vec![Machine::Stock(Box::new(stock))], local(&switch))?;
         let first = world.nodes().first().map_or(0, |node| node.0);
         let walkers = Walkers::start(&world, bots, ground, seed.wrapping_add(2))?;
@@ -193,7 +194,32 @@ impl Demo {
         for _ in 1..nodes {
             demo.add().map_err(|error| StartError::Other(error.to_string()))?;
         }
-        Ok(Arc::new(demo))
+        let demo = Arc::new(demo);
+        let _first = later.set(Arc::downgrade(&demo));
+        demo.tell();
+        Ok(demo)
+    }
+
+    /// What a page asks for.
+    fn control(&self, control: Control) -> Result<(), DemoError> {
+        match control {
+            Control::Kill(node) => self.kill(node),
+            Control::Add => self.add().map(|_| ()),
+            Control::Network { delay_ms, loss } => self.network(delay_ms, loss),
+            Control::Bodies(count) => self.bodies(count),
+            // Those of a recording are not among the words of a demonstration.
+            Control::Play
+            | Control::Pause
+            | Control::Speed(_)
+            | Control::Seek(_)
+            | Control::Step(_)
+            | Control::Collision(_) => Ok(()),
+        }
+    }
+
+    /// Those who watch are told how it is set.
+    fn tell(&self) {
+        self.world.tell_viewers(self.state().text());
     }
 
     /// The process with directory and door.
@@ -229,7 +255,9 @@ impl Demo {
             }
             None => {}
         }
+        drop(nodes);
         tracing::info!(node, "killed");
+        self.tell();
         Ok(())
     }
 
@@ -245,6 +273,8 @@ impl Demo {
         let added = self.world.one_more_node(local(&self.switch));
         let (node, process) = added.map_err(|error| DemoError::Start(error.to_string()))?;
         nodes.insert(node.0, Seat::Own(Box::new(process)));
+        drop(nodes);
+        self.tell();
         Ok(node.0)
     }
 
@@ -261,6 +291,7 @@ impl Demo {
         }
         let delay = Duration::from_secs_f64(delay_ms / 1000.0);
         self.switch.set(Weather { delay, jitter: delay.mul_f64(JITTER), loss });
+        self.tell();
         Ok(())
     }
 
@@ -273,6 +304,7 @@ impl Demo {
             return Err(DemoError::TooManyBodies(count));
         }
         self.shelf.wanted.store(count, Relaxed);
+        self.tell();
         Ok(())
     }
 
@@ -326,6 +358,15 @@ impl DemoState {
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// What a page may ask for, once there is a demonstration.
+fn controls(later: Arc<OnceLock<Weak<Demo>>>) -> Controls {
+    Controls::new(&["kill", "add", "network", "bodies"], move |control| {
+        let demo = later.get().and_then(Weak::upgrade);
+        let demo = demo.ok_or("the demonstration is just beginning, or ending")?;
+        demo.control(control).map_err(|error| error.to_string())
+    })
 }
 
 fn local(switch: &Switch) -> Engine {

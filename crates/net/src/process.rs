@@ -241,7 +241,9 @@ impl Drop for Process {
         if let Some(hub) = &self.hub {
             hub.close();
         }
-        for thread in self.threads.drain(..) {
+        // A page may have asked for something that outlived everybody else.
+        let me = std::thread::current().id();
+        for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != me) {
             if thread.join().is_err() {
                 tracing::error!("a role has ended by a mistake in the program");
             }

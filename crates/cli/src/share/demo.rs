@@ -1,14 +1,13 @@
 //! `jostle demo`: a whole shared world in one process, with a page to watch it on.
 
 use super::args::DemoArgs;
-use super::{begin_log, end_flag, failed, generate};
+use super::{begin_log, browser, end_flag, failed, generate};
 use crate::error::CliError;
 use cpu_time::ProcessTime;
 use jostle_net::StartError;
 use jostle_net::demo::{Demo, DemoSettings};
 use jostle_net::door::DoorError;
 use std::io::{ErrorKind, Write};
-use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
     writeln!(out, "stop it with Ctrl-C")?;
     out.flush()?;
     if !args.no_open {
-        open(&page);
+        browser::open(&page);
     }
     let mut clock = Stopwatch::new(&demo);
     let begin = Stopwatch::new(&demo);
@@ -101,24 +100,5 @@ impl Stopwatch {
             figures.touching,
             demo.state().nodes.len(),
         ))
-    }
-}
-
-/// Shows the page, if there is somebody who could look at it. If not, it is no mistake.
-fn open(page: &str) {
-    let words: &[&str] = if cfg!(target_os = "macos") {
-        &["open"]
-    } else if cfg!(windows) {
-        &["cmd", "/C", "start", ""]
-    } else if ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some()) {
-        &["xdg-open"]
-    } else {
-        return;
-    };
-    if let [program, options @ ..] = words {
-        let mut command = Command::new(program);
-        command.args(options).arg(page);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let _none_here = command.spawn();
     }
 }

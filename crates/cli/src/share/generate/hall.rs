@@ -14,6 +14,7 @@ use jostle_proto::{
     VELOCITY_UNIT,
 };
 use jostle_sim::Dice;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Cubic metres for each thing: with this about a hundred of 3000 touch another at a time.
@@ -228,7 +229,7 @@ impl Hall {
             max: units(feet + inside, POSITION_UNIT),
         };
         let shapes = Shapes::new(self.forms.into_solids());
-        Ok(Start { objects: self.objects, shapes, extent, avatar, places })
+        Ok(Start { objects: self.objects, shapes, extent, avatar, places, names: BTreeMap::new() })
     }
 }
 
