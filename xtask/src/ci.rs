@@ -18,6 +18,8 @@ struct Step {
 /// Says which check failed and how to repeat it alone.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let begin = Instant::now();
+    // First, because the page becomes a part of the command.
+    timed("page", || crate::web::check(root))?;
     let before_tidy = [
         step("formatting", "fmt --all --check"),
         step("clippy", "clippy --locked --workspace --all-targets -- -D warnings"),

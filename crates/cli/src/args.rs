@@ -73,7 +73,7 @@ Examples:
 const DEMO_EXAMPLES: &str = "\
 Examples:
   jostle demo
-  jostle demo --bodies 500 --bots 20 --nodes 2 --web 127.0.0.1:0
+  jostle demo --bodies 500 --bots 20 --nodes 2 --listen 127.0.0.1:0
   jostle demo --no-open --seconds 30 --verbose";
 
 const SERVE_EXAMPLES: &str = "\

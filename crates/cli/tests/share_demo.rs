@@ -8,7 +8,8 @@ use std::net::TcpListener;
 #[test]
 fn it_runs_for_a_while_and_says_how_it_went() {
     let folder = Folder::new("demo");
-    let small = ["demo", "--bodies", "60", "--bots", "4", "--nodes", "3", "--web", "127.0.0.1:0"];
+    let small =
+        ["demo", "--bodies", "60", "--bots", "4", "--nodes", "3", "--listen", "127.0.0.1:0"];
     let said = folder.text(&[&small[..], &["--seconds", "4", "--no-open", "--verbose"]].concat());
     assert!(said.contains("3 nodes share 60 bodies and 4 bots"), "{said}");
     assert!(said.contains("http://127.0.0.1:"), "{said}");
@@ -22,9 +23,9 @@ fn a_port_that_is_taken_and_too_much_are_refused_with_advice() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let small = ["demo", "--bodies", "10", "--bots", "0", "--nodes", "1", "--no-open"];
-    let said = folder.refusal(&[&small[..], &["--web", &address]].concat());
-    assert!(said.contains(&address) && said.contains("--web 127.0.0.1:0"), "{said}");
-    let said = folder.refusal(&["demo", "--nodes", "9", "--no-open", "--web", "127.0.0.1:0"]);
+    let said = folder.refusal(&[&small[..], &["--listen", &address]].concat());
+    assert!(said.contains(&address) && said.contains("--listen 127.0.0.1:0"), "{said}");
+    let said = folder.refusal(&["demo", "--nodes", "9", "--no-open", "--listen", "127.0.0.1:0"]);
     assert!(said.contains("9 nodes; expected 1 to 8"), "{said}");
     for (option, much) in [("--bodies", "10001"), ("--bots", "1001"), ("--tick", "0")] {
         let said = folder.refusal(&["demo", option, much]);

@@ -111,9 +111,9 @@ impl Process {
             plane.answer_to(&name::of(*role).unwrap_or_default())?;
         }
         let known = Known {
-            charter: parts.charter.clone(),
-            shapes: parts.shapes.clone(),
-            contents: parts.contents.clone(),
+            charter: parts.charter,
+            shapes: parts.shapes,
+            contents: parts.contents,
             admit: admission(parts.reception, plane.listening()),
             gateway,
         };
@@ -124,29 +124,7 @@ impl Process {
         let mut threads = threads.take().unwrap_or_default();
         let door = match parts.door {
             Some(settings) => {
-                let letters = inboxes.clone();
-                let lobby = Lobby {
-                    charter: parts.charter,
-                    contents: parts.contents,
-                    shapes: parts.shapes,
-                    status: Box::new({
-                        let show = show.clone();
-                        move || show()
-                    }),
-                    metrics: Box::new(move || count()),
-                    admit: Box::new({
-                        let admit = known.admit.clone();
-                        move |name, followers| admit(name, followers)
-                    }),
-                    letter: Box::new(move |client, says| {
-                        if let Some(gateway) = gateway {
-                            let message = Message::Asked(says);
-                            let from = Address::Client(client);
-                            letters.put(gateway, Mail::Whole { from, message });
-                        }
-                    }),
-                    view: hub.clone(),
-                };
+                let lobby = lobby(&known, &inboxes, (show.clone(), count), hub.clone());
                 Some(Door::open(settings, lobby)?)
             }
             None => None,
@@ -252,6 +230,31 @@ impl Drop for Process {
 }
 
 type Show = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// What a door can say by itself, and whom it tells.
+fn lobby(
+    known: &Known,
+    inboxes: &Inboxes,
+    (show, count): (Show, Show),
+    view: Option<Arc<Hub>>,
+) -> Lobby {
+    let (gateway, letters, admit) = (known.gateway, inboxes.clone(), known.admit.clone());
+    Lobby {
+        charter: known.charter.clone(),
+        contents: known.contents.clone(),
+        shapes: known.shapes.clone(),
+        status: Box::new(move || show()),
+        metrics: Box::new(move || count()),
+        admit: Box::new(move |name, followers| admit(name, followers)),
+        letter: Box::new(move |client, says| {
+            if let Some(gateway) = gateway {
+                let (from, message) = (Address::Client(client), Message::Asked(says));
+                letters.put(gateway, Mail::Whole { from, message });
+            }
+        }),
+        view,
+    }
+}
 
 /// Status and metrics, once there is something to show.
 fn watching(means: &Arc<OnceLock<Arc<Means>>>) -> (Show, Show) {

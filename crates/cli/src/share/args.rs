@@ -94,12 +94,9 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Where clients come in (UDP) [default: any port that is free, on this machine only]
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", hide_default_value = true)]
-    pub(crate) listen: SocketAddr,
-    /// Where the page is
+    /// Where the page is (TCP), and where clients come in (UDP)
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448")]
-    pub(crate) web: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// How many things fly about
     #[arg(long, value_name = "N", default_value = "3000",
         value_parser = clap::value_parser!(u64).range(1..=BODIES_MAX))]

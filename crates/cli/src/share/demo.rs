@@ -22,17 +22,17 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
         bots: args.bots,
         seed: args.seed,
         listen: args.listen,
-        web: Some(args.web),
+        web: Some(args.listen),
     };
-    let demo = Demo::start(settings).map_err(|error| explain(args, error))?;
-    let web = demo.world().web_address().unwrap_or(args.web);
+    let demo = Demo::start(settings).map_err(explain)?;
+    let web = demo.world().web_address().unwrap_or(args.listen);
     let page = format!("http://{web}/");
     let DemoArgs { bodies, bots, nodes, .. } = args;
     writeln!(out, "{nodes} nodes share {bodies} bodies and {bots} bots; watch them at\n  {page}")?;
     if let Some(door) = demo.world().door_address() {
         writeln!(out, "clients: jostle bots --join {door}")?;
     }
-    if !web.ip().is_loopback() || !args.listen.ip().is_loopback() {
+    if !args.listen.ip().is_loopback() {
         writeln!(out, "careful: who reaches this address may take part and kill nodes")?;
     }
     writeln!(out, "stop it with Ctrl-C")?;
@@ -59,14 +59,13 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
 }
 
 /// Why it does not begin, with a way out if there is a simple one.
-fn explain(args: &DemoArgs, error: StartError) -> CliError {
+fn explain(error: StartError) -> CliError {
     match error {
         StartError::Door(DoorError::Listen { address, error })
             if error.kind() == ErrorKind::AddrInUse =>
         {
-            let option = if address == args.web { "--web" } else { "--listen" };
             failed(format!(
-                "{address} is taken, perhaps by another demo: {option} 127.0.0.1:0 takes a port \
+                "{address} is taken, perhaps by another demo: --listen 127.0.0.1:0 takes a port \
                  that is free"
             ))
         }

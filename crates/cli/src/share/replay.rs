@@ -67,7 +67,7 @@ fn view(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     let player = Player::open(&args.file, PlayerSettings::at(args.listen)).map_err(failed)?;
     let [first, last] = player.ticks();
     let page = format!("http://{}/", player.web_address().unwrap_or(args.listen));
-    writeln!(out, "ticks {} to {} at {page}", first.0, last.0)?;
+    writeln!(out, "ticks {} to {}; look at them at\n  {page}", first.0, last.0)?;
     out.flush()?;
     if !args.no_open {
         browser::open(&page);

@@ -1,0 +1,64 @@
+//! The live page in a real browser, served by real processes: `jostle demo` and `jostle replay
+//! --view`. What is looked at is written down in `web/browser`; this starts the processes.
+
+mod share;
+
+use share::{Door, Ground, Host, Running};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the page's sources are, if its packages are installed and there is a browser. On a server
+/// both must be there.
+fn page() -> Option<PathBuf> {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
+    let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".into());
+    let here = web.join("node_modules/playwright-core").exists()
+        && web.join("dist/index.html").exists()
+        && Path::new(&browser).exists();
+    let server = std::env::var_os("CI").is_some();
+    assert!(here || !server, "`cargo xtask web` first, and Chromium, at {browser}, is needed");
+    if !here {
+        eprintln!("passed over: there is no page (`cargo xtask web`), or no browser at {browser}");
+    }
+    here.then_some(web)
+}
+
+/// The address of a page that a process prints.
+fn address(process: &mut Running) -> String {
+    process.says("  http://")
+}
+
+/// A recording of a small world in which things run into each other.
+fn record(ground: &Ground) {
+    let args = ["--generate", "demo,60", "--listen", "127.0.0.1:0", "--web", "none"];
+    let args = [&["serve", "--record", "recording"][..], &args].concat();
+    let mut serve = ground.start(&Host::default(), "serve", &args);
+    let join = serve.says("status:  jostle status --join ");
+    Door::new(ground, &Host::default(), &join).wait_ticks(150);
+    serve.end();
+}
+
+#[test]
+fn a_person_sees_the_world_steers_it_and_walks_in() {
+    let Some(web) = page() else { return };
+    let ground = Ground::new();
+    record(&ground);
+    let view = ["replay", "recording", "--view", "--no-open", "--listen", "127.0.0.1:0"];
+    let mut replay = ground.start(&Host::default(), "replay", &view);
+    let recording = address(&mut replay);
+    let demo = ["demo", "--bodies", "300", "--bots", "8", "--no-open", "--listen", "127.0.0.1:0"];
+    let mut demo = ground.start(&Host::default(), "demo", &demo);
+    let live = address(&mut demo);
+    let tests = Command::new("node")
+        .args(["--test", "--test-concurrency=1", "browser/"])
+        .current_dir(web)
+        .env("JOSTLE_URL", format!("http://{live}"))
+        .env("JOSTLE_RECORDING_URL", format!("http://{recording}"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&tests.stdout);
+    println!("{said}");
+    assert!(tests.status.success(), "{}\n{said}", String::from_utf8_lossy(&tests.stderr));
+    replay.end();
+    demo.end();
+}
