@@ -1,5 +1,5 @@
-//! docs/view-protocol.md is what is said: its JSON can be read, its tables of bytes add up, and what
-//! a page may say according to it is understood.
+//! docs/view-protocol.md is what is said: its JSON can be read, its tables of bytes add up, and
+//! what a page may say according to it is understood.
 
 mod view_page;
 
