@@ -152,8 +152,8 @@ impl Picture {
                 "{id} in tick {}",
                 self.tick
             );
-            for axis in 0..3 {
-                let off = (position[axis] - f64::from(right.position[axis])).abs();
+            for (shown, right) in position.iter().zip(right.position) {
+                let off = (shown - f64::from(right)).abs();
                 // Four units, and one because whole units pass in whole ticks.
                 assert!(off <= 5.0, "{id} is off by {off} in tick {}", self.tick);
             }

@@ -1,0 +1,249 @@
+//! A page as others would write it, and a world to look at.
+
+// Every test file uses a part of it.
+#![allow(dead_code)]
+
+pub(crate) mod decode;
+
+use decode::{Frame, frame};
+use jostle_geom::{Model, Quality, solids};
+use jostle_net::charter::Operation;
+use jostle_net::door::DoorLimits;
+use jostle_net::plane::Engine;
+use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::view::Controls;
+use jostle_proto::{
+    Allowance, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
+};
+use serde_json::{Value, json};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_tungstenite::tungstenite::handshake::client::Request;
+use tokio_tungstenite::tungstenite::{Error, Message, WebSocket, client};
+
+pub(crate) const METRE: i32 = 4096;
+pub(crate) const RATE: u32 = 30;
+
+/// Balls of triangles that fly about in a box without a lid of so many metres, and one ball that
+/// stands still on a wall's far side, where nothing comes.
+pub(crate) fn start(balls: u64, half: i32) -> Start {
+    let ball = Arc::new(Model::build(solids::sphere(0.3, 0.05).unwrap(), Quality::Default));
+    let half = half * METRE;
+    let mut solids = vec![Solid { half: [METRE * 3 / 10 + 2; 3], model: Some(ball) }];
+    let mut objects = Vec::new();
+    for number in 0..balls {
+        let wide = u64::from(half.unsigned_abs()) * 2 - 2 * METRE as u64;
+        let along = |step: u64| ((number * step * 977) % wide) as i32 - half + METRE;
+        let speed = |step: u64| ((number * step) % 1000) as i16 - 500;
+        let position = [along(1009), along(3571), along(7919)];
+        let velocity = [speed(313), speed(711), speed(519)];
+        let spin = [speed(100), 0, speed(900)];
+        let state = State { position, velocity, spin, ..State::default() };
+        let (id, class) = (ObjectId(number + 1), Class::Dynamic);
+        objects.push(Object { id, class, shape: ShapeId(0), state });
+    }
+    for axis in 0..3 {
+        let mut size = [half + 2 * METRE; 3];
+        size[axis] = METRE / 2;
+        solids.push(Solid { half: size, model: None });
+        for side in [-1, 1] {
+            let mut position = [0; 3];
+            position[axis] = side * (half + METRE / 2);
+            let id = ObjectId(objects.len() as u64 + 1);
+            let state = State { position, ..State::default() };
+            let shape = ShapeId(axis as u32 + 1);
+            objects.push(Object { id, class: Class::Immovable, shape, state });
+        }
+    }
+    let position = [half + 5 * METRE, 0, 0];
+    let state = State { position, ..State::default() };
+    let apart = ObjectId(objects.len() as u64 + 1);
+    objects.push(Object { id: apart, class: Class::Dynamic, shape: ShapeId(0), state });
+    let extent = Block { min: [-half; 3], max: [half; 3] };
+    let names = [(apart, "APART".to_string())].into();
+    let shapes = Shapes::new(solids);
+    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
+}
+
+pub(crate) fn settings(start: Start) -> ServeSettings {
+    let here = "127.0.0.1:0".parse().unwrap();
+    ServeSettings {
+        name: "test".into(),
+        start,
+        rate: RATE,
+        operation: Operation::Synchronised,
+        listen: here,
+        web: Some(here),
+        guards: Guards::default(),
+        store: None,
+        files: Files::default(),
+        engine: Engine::Zenoh,
+        gateway: GatewaySettings::default(),
+        door: DoorLimits {
+            host_connections: 256,
+            knocks: Allowance { per_second: 200, most: 400 },
+            ..DoorLimits::default()
+        },
+        controls: Controls::default(),
+    }
+}
+
+/// A WebSocket with its own head; with a small buffer if it is to be slow.
+pub(crate) fn socket(web: SocketAddr, origin: Option<&str>, small: bool) -> WebSocket<TcpStream> {
+    let stream = if small { small_stream(web) } else { TcpStream::connect(web).unwrap() };
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    let mut request = Request::builder()
+        .uri(format!("ws://{web}/view"))
+        .header("Host", web.to_string())
+        .header("Connection", "Upgrade")
+        .header("Upgrade", "websocket")
+        .header("Sec-WebSocket-Version", "13")
+        .header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
+    if let Some(origin) = origin {
+        request = request.header("Origin", origin);
+    }
+    client(request.body(()).unwrap(), stream).unwrap().0
+}
+
+/// A line on which little is on its way.
+fn small_stream(web: SocketAddr) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(8 << 10).unwrap();
+        let stream = socket.connect(web).await.unwrap().into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream
+    })
+}
+
+/// Something that a page was told.
+#[derive(Clone, Debug)]
+pub(crate) enum Told {
+    Text(Value),
+    Frame(Frame, Vec<u8>),
+    /// Clearance, and pairs with their distances.
+    Near(f32, Vec<([u64; 2], f32)>),
+}
+
+/// A page that looks at a world.
+pub(crate) struct Page {
+    pub(crate) socket: WebSocket<TcpStream>,
+    /// What it was told at first.
+    pub(crate) world: Value,
+    pub(crate) bytes: u64,
+}
+
+impl Page {
+    pub(crate) fn open(web: SocketAddr) -> Page {
+        Page::with(web, &json!({"type": "hello"}), None, false)
+    }
+
+    pub(crate) fn with(web: SocketAddr, hello: &Value, origin: Option<&str>, slow: bool) -> Page {
+        let mut page = Page { socket: socket(web, origin, slow), world: Value::Null, bytes: 0 };
+        page.say(hello);
+        page.world = match page.until("a world", |told| matches!(told, Told::Text(_))) {
+            Told::Text(world) => world,
+            other => panic!("{other:?}"),
+        };
+        page
+    }
+
+    pub(crate) fn say(&mut self, says: &Value) {
+        self.socket.send(Message::text(says.to_string())).unwrap();
+    }
+
+    /// The next that it is told; none if there is nothing yet, an error when it is over.
+    pub(crate) fn next(&mut self) -> Result<Option<Told>, Error> {
+        let message = match self.socket.read() {
+            Ok(message) => message,
+            Err(Error::Io(error))
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        self.bytes += message.len() as u64;
+        Ok(match message {
+            Message::Text(text) => Some(Told::Text(serde_json::from_str(&text).unwrap())),
+            Message::Binary(bytes) if bytes.first() == Some(&1) => {
+                Some(Told::Frame(frame(&bytes), bytes.to_vec()))
+            }
+            Message::Binary(bytes) => Some(near(&bytes)),
+            Message::Close(_) => return Err(Error::ConnectionClosed),
+            _ => None,
+        })
+    }
+
+    /// The next thing for which something is so.
+    pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&Told) -> bool) -> Told {
+        let begin = Instant::now();
+        loop {
+            if let Some(told) = self.next().unwrap_or_else(|error| panic!("{what}: {error}"))
+                && holds(&told)
+            {
+                return told;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "never came: {what}");
+        }
+    }
+
+    pub(crate) fn until_text(&mut self, kind: &str) -> Value {
+        self.until_value(kind, |value| value["type"] == kind)
+    }
+
+    pub(crate) fn until_value(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        match self.until(what, |told| matches!(told, Told::Text(value) if holds(value))) {
+            Told::Text(value) => value,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn until_frame(&mut self, what: &str, holds: impl Fn(&Frame) -> bool) -> Frame {
+        match self.until(what, |told| matches!(told, Told::Frame(frame, _) if holds(frame))) {
+            Told::Frame(frame, _) => frame,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// It goes on being shown the world.
+    pub(crate) fn is_served(&mut self) {
+        let now = self.until_frame("a frame", |_| true).tick;
+        self.until_frame("more frames", |frame| frame.tick > now + 10);
+    }
+
+    /// Until the door closes it.
+    pub(crate) fn end(&mut self) {
+        let begin = Instant::now();
+        while self.next().is_ok() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "was never put out");
+        }
+    }
+}
+
+fn near(bytes: &[u8]) -> Told {
+    let mut reader = decode::Reader(bytes);
+    assert_eq!(reader.u64(), 2);
+    let _tick = reader.u64();
+    let clearance = reader.f32();
+    let count = reader.u32();
+    assert!(count <= 4096);
+    let pairs = (0..count).map(|_| ([reader.u64(), reader.u64()], reader.f32())).collect();
+    assert!(reader.0.is_empty());
+    Told::Near(clearance, pairs)
+}
+
+/// The answer to a request for a page, head and body.
+pub(crate) fn get(web: SocketAddr, page: &str) -> (String, Vec<u8>) {
+    let mut stream = TcpStream::connect(web).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let request = format!("GET {page} HTTP/1.1\r\nHost: {web}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    (String::from_utf8_lossy(&answer[..end]).into_owned(), answer[end + 4..].to_vec())
+}
