@@ -170,9 +170,9 @@ fn knot(size: f64) -> Result<Mesh, CliError> {
         for round in 0..ROUND {
             faces.push(vec![
                 name(along, round),
-                name(along, round + 1),
-                name(along + 1, round + 1),
                 name(along + 1, round),
+                name(along + 1, round + 1),
+                name(along, round + 1),
             ]);
         }
     }
