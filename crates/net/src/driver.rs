@@ -98,7 +98,8 @@ impl Inboxes {
 
     /// All roles are to end.
     pub(crate) fn stop(&self) {
-        // Whatever else is waiting in front of the word to stop.
+        // A gateway need not read first what clients have said: nobody will answer them. Others
+        // do, for what is written down is to be whole.
         self.over.store(true, Ordering::Relaxed);
         for inbox in self.boxes.values() {
             // A full inbox is read until it has room: roles never wait for each other.
@@ -165,7 +166,8 @@ impl Driver {
     /// Runs until it is stopped.
     pub(crate) fn run(mut self) {
         let mut out = Vec::new();
-        while !self.means.inboxes.over.load(Ordering::Relaxed) {
+        let is_gateway = matches!(self.machine, Machine::Gateway(_));
+        while !(is_gateway && self.means.inboxes.over.load(Ordering::Relaxed)) {
             let wait = self.means.clock.until(self.machine.wake_at());
             match self.inbox.recv_timeout(wait) {
                 Ok(Mail::Stop) | Err(RecvTimeoutError::Disconnected) => return,
