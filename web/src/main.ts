@@ -226,7 +226,9 @@ class Page {
   }
 
   private pick(x: number, y: number): void {
-    this.line.say({ type: "pick", ...this.view.ray(x, y, this.viewpoint.camera) });
+    // What only edges are drawn of does not stop a click.
+    const through = this.view.forms.surrounding();
+    this.line.say({ type: "pick", ...this.view.ray(x, y, this.viewpoint.camera), through });
   }
 
   private picked(picked: Picked): void {

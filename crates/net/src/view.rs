@@ -22,6 +22,7 @@ pub use hub::Hub;
 pub use player::{Player, PlayerSettings};
 
 pub(crate) use hub::{Place, Showing};
+pub(crate) use questions::Glance;
 pub(crate) use viewer::{Topic, Viewer};
 pub(crate) use watcher::Watcher;
 pub(crate) use words::{Asks, Tells};

@@ -98,7 +98,7 @@ export class Panel {
     this.numbers.set("Step", stages.length > 0 ? milliseconds(step) : "–");
     this.numbers.set("Ticks/s", rate === null ? "–" : rate.toFixed(1));
     this.numbers.set("Frames/s", glance.fps.toFixed(0));
-    write(part("chart-sum"), glance.dilation > 1.005 ? `dilated ×${glance.dilation.toFixed(2)}` : "");
+    write(part("chart-sum"), glance.dilation > 1.05 ? `dilated ×${glance.dilation.toFixed(2)}` : "");
     this.lines.set("This page", bytesPerSecond(glance.bytesPerSecond));
     if (glance.faults > 0) this.lines.set("Ignored messages", whole(glance.faults));
     this.nodes.draw(this.canKill);

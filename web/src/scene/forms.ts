@@ -74,6 +74,11 @@ export class Forms {
     });
   }
 
+  /** The forms that only edges are drawn of, if they never move. */
+  surrounding(): number[] {
+    return this.looks.flatMap((look, index) => (look.surrounds ? [index] : []));
+  }
+
   private asBox(form: Form, limit: number): Look {
     const [x, y, z] = form.half;
     return {

@@ -7,7 +7,7 @@ use super::web::Visitor;
 use super::web_letters::{Next, broken, close, first, say};
 use super::{DoorLimits, House, No, Proof, SILENT, count};
 use crate::charter::{Knock, PROTOCOL, Purpose};
-use crate::view::{Asks, Hub, Place, Tells, Topic, Viewer};
+use crate::view::{Asks, Glance, Hub, Place, Tells, Topic, Viewer};
 use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
 use glam::DVec3;
@@ -180,9 +180,10 @@ fn hear(
 fn ask(hub: &Arc<Hub>, viewer: &Arc<Viewer>, asks: Asks) -> Option<()> {
     match asks {
         Asks::Hello { .. } => return None,
-        Asks::Pick { origin, direction } => {
+        Asks::Pick { origin, direction, through } => {
             let [origin, direction] = [origin, direction].map(DVec3::from_array);
-            hub.pick(viewer, Ray::new(origin, direction, f64::INFINITY).ok());
+            let ray = Ray::new(origin, direction, f64::INFINITY).ok();
+            hub.pick(viewer, ray.map(|ray| Glance { ray, through }));
         }
         Asks::Select { id } => {
             let selected = match id {

@@ -2,13 +2,12 @@
 //! that copy, and puts answers into the mailboxes. It takes at most a quarter of its time for what
 //! is asked all the time, and sleeps while nobody asks.
 
-use super::questions::{Near, all_near, contacts, near, pick};
+use super::questions::{Glance, Near, all_near, contacts, near, pick};
 use super::scene::{Forms, Scene};
 use super::viewer::{Interest, Topic, Viewer};
 use super::words;
 use axum::extract::ws::Message;
 use bytes::{BufMut, BytesMut};
-use jostle_geom::Ray;
 use jostle_proto::{ObjectId, Shapes};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,12 +26,12 @@ const BUDGET: Duration = Duration::from_millis(60);
 /// A world that does not come for so long is not there.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Rays that wait, at most; more are met by nothing.
+/// Glances that wait, at most; more are met by nothing.
 const PICKS_MAX: usize = 64;
 
 #[derive(Default)]
 struct Pile {
-    picks: VecDeque<(Arc<Viewer>, Ray)>,
+    picks: VecDeque<(Arc<Viewer>, Glance)>,
     scene: Option<Scene>,
     over: bool,
 }
@@ -77,10 +76,10 @@ impl Desk {
         self.changed.notify_all();
     }
 
-    pub(super) fn pick(&self, viewer: &Arc<Viewer>, ray: Ray) {
+    pub(super) fn pick(&self, viewer: &Arc<Viewer>, glance: Glance) {
         let mut pile = self.pile();
         if pile.picks.len() < PICKS_MAX {
-            pile.picks.push_back((viewer.clone(), ray));
+            pile.picks.push_back((viewer.clone(), glance));
             drop(pile);
             self.changed.notify_all();
         } else {
@@ -110,8 +109,8 @@ impl Desk {
                 picks.iter().for_each(|(viewer, _)| viewer.put_answer(nothing.clone()));
                 continue;
             };
-            for (viewer, ray) in picks {
-                let picked = pick(&scene, &self.forms, &ray);
+            for (viewer, glance) in picks {
+                let picked = pick(&scene, &self.forms, &glance);
                 let told = words::picked(picked.as_ref(), scene.view.as_ref(), &self.names);
                 viewer.put_answer(told.message());
             }
@@ -124,12 +123,12 @@ impl Desk {
         }
     }
 
-    /// Waits until there is something to do; gives the rays. None when it is over.
+    /// Waits until there is something to do; gives the glances. None when it is over.
     fn wait(
         &self,
         next: Instant,
         asked: impl Fn() -> bool,
-    ) -> Option<VecDeque<(Arc<Viewer>, Ray)>> {
+    ) -> Option<VecDeque<(Arc<Viewer>, Glance)>> {
         loop {
             // Not while the pile is locked: nobody ever holds both locks.
             let asked = asked();

@@ -4,12 +4,12 @@
 use super::controls::{Control, Controls};
 use super::desk::Desk;
 use super::frames::Frames;
+use super::questions::Glance;
 use super::scene::{Now, Scene};
 use super::viewer::{Due, Topic, Viewer};
 use super::words::{self, Recorded, Tells};
 use crate::charter::Charter;
 use axum::extract::ws::Message;
-use jostle_geom::Ray;
 use jostle_proto::{Block, Epoch, ObjectId, Shapes, View};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -242,10 +242,10 @@ impl Hub {
         message
     }
 
-    /// Somebody asks what a ray meets; nothing if it is no ray.
-    pub(crate) fn pick(&self, viewer: &Arc<Viewer>, ray: Option<Ray>) {
-        match ray {
-            Some(ray) => self.desk.pick(viewer, ray),
+    /// Somebody asks what a glance meets; nothing if it is none.
+    pub(crate) fn pick(&self, viewer: &Arc<Viewer>, glance: Option<Glance>) {
+        match glance {
+            Some(glance) => self.desk.pick(viewer, glance),
             None => viewer.put_answer(words::picked(None, None, &BTreeMap::new()).message()),
         }
     }

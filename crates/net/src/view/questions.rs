@@ -26,10 +26,29 @@ pub(crate) struct Picked {
     pub(crate) faces: usize,
 }
 
-/// The first object on the ray that is there.
-pub(crate) fn pick(scene: &Scene, forms: &Forms, ray: &Ray) -> Option<Picked> {
+/// Somebody looks along a ray, through what never moves and has one of these forms: walls that a
+/// page shows the inside of.
+#[derive(Clone, Debug)]
+pub(crate) struct Glance {
+    pub(crate) ray: Ray,
+    pub(crate) through: Vec<u32>,
+}
+
+impl Glance {
+    fn sees(&self, object: &Object) -> bool {
+        match object.class {
+            Class::Absent => false,
+            Class::Immovable => !self.through.contains(&object.shape.0),
+            Class::Dynamic | Class::Avatar | Class::Foreign => true,
+        }
+    }
+}
+
+/// The first object on the ray that is seen.
+pub(crate) fn pick(scene: &Scene, forms: &Forms, glance: &Glance) -> Option<Picked> {
+    let ray = &glance.ray;
     let mut first: Option<Picked> = None;
-    for object in scene.objects.iter().filter(|object| object.class != Class::Absent) {
+    for object in scene.objects.iter().filter(|object| glance.sees(object)) {
         let Some((model, pose)) = forms.placed(object) else { continue };
         let best = first.as_ref().map_or(f64::INFINITY, |picked| picked.hit.distance);
         if !may_meet(ray, pose.translation(), model.radius(), best) {

@@ -2,7 +2,7 @@
 
 use super::film::{Film, Position};
 use super::frames::Frames;
-use super::questions::{CONTACTS_MAX, all_near, contacts, near, pick};
+use super::questions::{CONTACTS_MAX, Glance, all_near, contacts, near, pick};
 use super::scene::{Forms, Now, Scene, is_moved};
 use crate::recording::Recorder;
 use glam::DVec3;
@@ -208,8 +208,14 @@ fn a_ray_meets_what_trying_every_object_says() {
             let mut point = |reach| DVec3::from_array(dice.point(reach).map(f64::from)) / 100.0;
             let (from, to) = (point(1500), point(500));
             let Ok(ray) = Ray::new(from, to - from, f64::INFINITY) else { continue };
+            let through = dice.below(4) as u32;
             let mut first: Option<(f64, ObjectId)> = None;
-            for object in scene.objects.iter().filter(|it| it.class != Class::Absent) {
+            let seen = |it: &&Object| match it.class {
+                Class::Absent => false,
+                Class::Immovable => it.shape.0 != through,
+                _ => true,
+            };
+            for object in scene.objects.iter().filter(seen) {
                 let (model, pose) = forms.placed(object).expect("a form");
                 if let Some(hit) = Placed::new(model, &pose).ray(&ray)
                     && first.is_none_or(|(distance, _)| hit.distance < distance)
@@ -217,7 +223,8 @@ fn a_ray_meets_what_trying_every_object_says() {
                     first = Some((hit.distance, object.id));
                 }
             }
-            let found = pick(&scene, &forms, &ray);
+            let glance = Glance { ray, through: vec![through] };
+            let found = pick(&scene, &forms, &glance);
             assert_eq!(found.map(|it| (it.hit.distance, it.object.id)), first);
             *(if first.is_some() { &mut met } else { &mut missed }) += 1;
         }

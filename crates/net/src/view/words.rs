@@ -22,6 +22,8 @@ pub(crate) enum Asks {
     Pick {
         origin: [f64; 3],
         direction: [f64; 3],
+        #[serde(default)]
+        through: Vec<u32>,
     },
     Select {
         id: Option<String>,
