@@ -6,6 +6,7 @@ use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
 use jostle_net::serve::Start;
 use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,7 +47,14 @@ fn start() -> Start {
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let floor = -half + METRE;
     let places = Block { min: [-7 * METRE, floor, -7 * METRE], max: [7 * METRE, floor, 7 * METRE] };
-    Start { objects, shapes: Shapes::new(solids), extent, avatar: ShapeId(0), places }
+    Start {
+        objects,
+        shapes: Shapes::new(solids),
+        extent,
+        avatar: ShapeId(0),
+        places,
+        names: BTreeMap::new(),
+    }
 }
 
 fn demo(nodes: usize, bots: u32) -> Arc<Demo> {
