@@ -138,14 +138,14 @@ fn every_mutant_of_groups_is_caught() {
     let mutants = [
         ("vote-twice", "36", "4", "E6"),
         ("late-vote", "21", "30", "E6"),
-        ("no-deadline", "1", "10", "L3"),
+        ("no-deadline", "147", "6", "L3"),
         ("no-hysteresis", "1", "10", "E5"),
         ("no-inclusion", "1", "10", "L4"),
         ("relay-skips", "1", "2", "K1"),
         ("relay-repeats", "1", "2", "K1"),
         ("relay-mute", "1", "2", "S1b"),
-        ("home-twice", "1", "2", "H1"),
-        ("forgetful-directory", "1", "10", "E2"),
+        ("home-twice", "1", "5", "H1"),
+        ("forgetful-directory", "11", "5", "E2"),
     ];
     all_caught(&SITES, &mutants);
 }
