@@ -32,6 +32,20 @@ pub enum Class {
     Foreign,
 }
 
+impl Class {
+    /// What it is called in documents and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Class::Immovable => "immovable",
+            Class::Dynamic => "dynamic",
+            Class::Avatar => "avatar",
+            Class::Absent => "absent",
+            Class::Foreign => "foreign",
+        }
+    }
+}
+
 /// An object as machines hand it to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Object {

@@ -182,6 +182,15 @@ impl Block {
         (0..3).all(|axis| self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis])
     }
 
+    /// The smallest block that holds both.
+    #[must_use]
+    pub fn join(self, other: Block) -> Block {
+        Block {
+            min: std::array::from_fn(|axis| self.min[axis].min(other.min[axis])),
+            max: std::array::from_fn(|axis| self.max[axis].max(other.max[axis])),
+        }
+    }
+
     /// The point of a pair of blocks that decides who reports it: the larger of their lowest
     /// corners, which is in both if they meet. (Storey's midpoint, 3.2.2.1, need not be in a region
     /// that both are in, and then nobody reports them; see `space`.)

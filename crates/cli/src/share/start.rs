@@ -69,18 +69,11 @@ pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<Start, Cl
     let shapes = Shapes::new(forms.solids);
     let moving = objects.iter().filter(|object| object.class != Class::Immovable);
     let places = moving.map(|object| object.state.position);
-    let extent = places.map(|place| Block { min: place, max: place }).reduce(join);
+    let extent = places.map(|place| Block { min: place, max: place }).reduce(Block::join);
     // Nothing moves: the world is where its objects are.
-    let all = || objects.iter().map(|object| shapes.block(object)).reduce(join);
+    let all = || objects.iter().map(|object| shapes.block(object)).reduce(Block::join);
     let extent = extent.or_else(all).unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
     Ok(Start { objects, shapes, extent, avatar, places: extent, names: BTreeMap::new() })
-}
-
-fn join(a: Block, b: Block) -> Block {
-    Block {
-        min: std::array::from_fn(|axis| a.min[axis].min(b.min[axis])),
-        max: std::array::from_fn(|axis| a.max[axis].max(b.max[axis])),
-    }
 }
 
 /// The forms of a world, each model once.

@@ -2,9 +2,7 @@
 //! languages end at 2^53. See docs/client-protocol.md.
 
 use jostle_proto::client::{ContactChange, Credential, Limits, Reason, Refusal, Welcome};
-use jostle_proto::{
-    Class, Client, Form, ObjectId, POSITION_UNIT, State, Time, VELOCITY_UNIT, Want,
-};
+use jostle_proto::{Client, Form, ObjectId, POSITION_UNIT, State, Time, VELOCITY_UNIT, Want};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -129,16 +127,6 @@ fn id(id: ObjectId) -> String {
     id.0.to_string()
 }
 
-fn class(class: Class) -> &'static str {
-    match class {
-        Class::Immovable => "immovable",
-        Class::Dynamic => "dynamic",
-        Class::Avatar => "avatar",
-        Class::Absent => "absent",
-        Class::Foreign => "foreign",
-    }
-}
-
 pub(super) fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::Speed => "speed",
@@ -230,7 +218,7 @@ pub(super) fn world(client: &mut Client, now: Time) -> Option<Tells<'static>> {
     };
     let others = shown.iter().map(|other| SaidOther {
         id: id(other.id),
-        class: class(other.class),
+        class: other.class.word(),
         shape: other.shape.0,
         position: place(other.place.position.to_array()),
         rotation: turn(other.place.rotation.to_array()),

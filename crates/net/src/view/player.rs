@@ -159,9 +159,10 @@ fn charter(film: &Film, contents: &Library) -> Charter {
     let moving = objects.clone().filter(|object| object.class != Class::Immovable);
     let places = moving.map(|object| object.state.position);
     let point = |place| Block { min: place, max: place };
-    let extent = places.map(point).reduce(join);
+    let extent = places.map(point).reduce(Block::join);
     // Nothing moves: the world is where its objects are.
-    let extent = extent.or_else(|| objects.map(|object| film.shapes.block(object)).reduce(join));
+    let extent =
+        extent.or_else(|| objects.map(|object| film.shapes.block(object)).reduce(Block::join));
     let extent = extent.unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
     Charter {
         protocol: PROTOCOL,
@@ -174,13 +175,6 @@ fn charter(film: &Film, contents: &Library) -> Charter {
         places: extent,
         limits: Limits { speed: 0, spin: 0, change: 0 },
         gate: 0,
-    }
-}
-
-fn join(a: Block, b: Block) -> Block {
-    Block {
-        min: std::array::from_fn(|axis| a.min[axis].min(b.min[axis])),
-        max: std::array::from_fn(|axis| a.max[axis].max(b.max[axis])),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::charter::Charter;
 use crate::door::content_name;
 use axum::extract::ws::Message;
 use glam::DVec3;
-use jostle_proto::{Block, Class, ObjectId, POSITION_UNIT, Region, Tick, View};
+use jostle_proto::{Block, ObjectId, POSITION_UNIT, Region, Tick, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -240,7 +240,7 @@ pub(crate) fn picked<'a>(
         point: hit.point.to_array(),
         face: hit.face,
         faces: *faces,
-        class: class(object.class),
+        class: object.class.word(),
         shape: object.shape.0,
         owner: view.map(|view| view.owner(object.state.position).0),
         velocity: per_second(object.state.velocity),
@@ -268,14 +268,4 @@ pub(crate) fn contacts(
         said.collect()
     });
     Tells::Contacts { id: id.0.to_string(), tick: tick.0, with: with.collect(), near }
-}
-
-fn class(class: Class) -> &'static str {
-    match class {
-        Class::Immovable => "immovable",
-        Class::Dynamic => "dynamic",
-        Class::Avatar => "avatar",
-        Class::Absent => "absent",
-        Class::Foreign => "foreign",
-    }
 }
