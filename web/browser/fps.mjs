@@ -1,28 +1,78 @@
-// How many pictures per second the page makes in software rendering, for several numbers of bodies:
-//   node browser/fps.mjs [1000 3000 5000]
-import { browser, mock, open, ready, shoot } from "./harness.mjs";
+// How many pictures per second the page makes in software rendering, and what one costs:
+//   node browser/fps.mjs [--seconds 8] [--dist DIR]... [1000 3000 5000]
+// Several builds of the page (--dist) take turns, so that what else the machine does hits all of them.
+// Pictures per second depend on who else is at work; processor time per picture hardly does: that of
+// the page's own thread, and that of all processes of the browser, which also draw.
+import { parseArgs } from "node:util";
+import { launch, mock, open, ready, shoot } from "./harness.mjs";
 
-const counts = process.argv.slice(2).map(Number);
-const SECONDS = 8;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: "string", default: "8" },
+    dist: { type: "string", multiple: true, default: [] },
+  },
+});
+const seconds = Number(values.seconds);
+const counts = positionals.length > 0 ? positionals.map(Number) : [1000, 3000, 5000];
+const builds = values.dist.length > 0 ? values.dist : [null];
+/** Until the page has settled on how finely it draws. */
+const SETTLE_MS = 7000;
 
-for (const count of counts.length > 0 ? counts : [1000, 3000, 5000]) {
-  const server = await mock("--bodies", String(count));
-  const { context, stop } = await browser();
-  const { page } = await open(context, server.address);
+for (const count of counts) for (const build of builds) await measure(count, build);
+
+async function measure(count, build) {
+  const server = await mock("--bodies", String(count), ...(build ? ["--dist", build] : []));
+  const { browser, stop } = await launch();
+  const { page } = await open(await browser.newContext({ viewport: { width: 1280, height: 720 } }), server.address);
   await ready(page);
-  await page.waitForTimeout(7000);
+  await page.waitForTimeout(SETTLE_MS);
+  const spent = await meter(browser, page);
+  const before = await spent();
   const rates = [];
-  for (let second = 0; second < SECONDS; second++) {
+  for (let second = 0; second < seconds; second++) {
     await page.waitForTimeout(1000);
     rates.push(await page.evaluate(() => window.jostle.fps));
   }
+  const after = await spent();
   const { drawn, fineness } = await page.evaluate(() => {
     return { drawn: window.jostle.drawn, fineness: window.jostle.fineness };
   });
   rates.sort((a, b) => a - b);
-  const words = [rates[0], rates[SECONDS / 2], rates[SECONDS - 1]].map((rate) => rate.toFixed(1));
-  console.log(`${count} bodies, ${drawn} drawn: lowest, median, highest fps ${words.join(", ")} at ${fineness} pixels`);
+  const rate = [rates[0], rates[Math.floor(seconds / 2)], rates[seconds - 1]].map((one) => one.toFixed(1));
+  const each = (name) => ((1000 * (after[name] - before[name])) / (after.frames - before.frames)).toFixed(1);
+  console.log(
+    `${build ?? "web/dist"}: ${count} bodies, ${drawn} drawn, fineness ${fineness}: ` +
+      `fps lowest ${rate[0]}, median ${rate[1]}, highest ${rate[2]}; processor time per picture: ` +
+      `page ${each("page")} ms, of that script ${each("script")}; browser ${each("all")} ms`,
+  );
   await shoot(page, `fps-${count}`);
   await stop();
   server.stop();
+}
+
+/** What has been spent since the start, in seconds, and how many pictures were made. */
+async function meter(browser, page) {
+  const whole = await browser.newBrowserCDPSession();
+  const own = await page.context().newCDPSession(page);
+  await own.send("Performance.enable", { timeDomain: "threadTicks" });
+  await page.evaluate(() => {
+    window.pictures = 0;
+    const count = () => {
+      window.pictures++;
+      requestAnimationFrame(count);
+    };
+    requestAnimationFrame(count);
+  });
+  return async () => {
+    const { metrics } = await own.send("Performance.getMetrics");
+    const metric = (name) => metrics.find((one) => one.name === name)?.value ?? NaN;
+    const { processInfo } = await whole.send("SystemInfo.getProcessInfo");
+    return {
+      frames: await page.evaluate(() => window.pictures),
+      page: metric("TaskDuration"),
+      script: metric("ScriptDuration"),
+      all: processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0),
+    };
+  };
 }

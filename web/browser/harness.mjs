@@ -21,6 +21,7 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export const ARTEFACTS = fileURLToPath(new URL("../artefacts/", import.meta.url));
 export const PATIENCE_MS = 30_000;
 
@@ -34,7 +35,18 @@ export async function mock(...options) {
     child.stdout.on("data", (text) => resolve(String(text).match(/http\S+/)?.[0]));
     child.on("exit", (code) => reject(new Error(`the mock ended with ${code}`)));
   });
+  // A test that fails leaves it running: it ends with this process, and does not keep it.
+  process.once("exit", () => child.kill());
+  child.unref();
+  child.stdout.unref();
   return { address, stop: () => child.kill() };
+}
+
+/** A browser that remembers nothing. */
+export async function launch() {
+  await mkdir(ARTEFACTS, { recursive: true });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS });
+  return { browser, stop: () => browser.close() };
 }
 
 /** A browser with nothing in it. */
@@ -42,7 +54,7 @@ export async function browser(size = { width: 1280, height: 720 }, more = {}) {
   const folder = await mkdtemp(join(tmpdir(), "jostle-web-"));
   await mkdir(ARTEFACTS, { recursive: true });
   const context = await chromium.launchPersistentContext(folder, {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: CHROMIUM,
     headless: true,
     args: FLAGS,
     viewport: size,

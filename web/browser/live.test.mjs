@@ -134,15 +134,25 @@ describe("a live world", () => {
       await page.check("#layer-auras");
       await page.waitForTimeout(1500);
       await page.click("#freeze");
+      await page.waitForFunction(() => window.jostle.frozen);
       const frozen = await places(page);
       await page.waitForTimeout(700);
       assert.deepEqual(await places(page), frozen);
       await shoot(page, "clearance");
+      // A click asks about what is seen, however long ago that was.
+      assert.equal(await page.evaluate(() => window.jostle.askable), true);
+      const hits = await clickBodies(page, 12, true);
+      assert.ok(hits.some(({ wanted, got }) => wanted === got), JSON.stringify(hits));
+      assert.deepEqual(await places(page), frozen);
       await page.click("#freeze");
-      await page.waitForFunction((old) => {
-        const place = window.jostle.position(old[0]);
-        return place && place.some((part, axis) => part !== old[1][axis]);
-      }, frozen.at(-1));
+      // Not just any one: the avatar of somebody who has left stands still until it is gone.
+      await page.waitForFunction(
+        (all) =>
+          all.some(([id, old]) =>
+            window.jostle.position(id)?.some((part, axis) => part !== old[axis]),
+          ),
+        frozen,
+      );
     }));
 
   test("lets somebody walk in, and stops them at a wall", () =>
@@ -197,7 +207,7 @@ describe("a live world", () => {
 });
 
 /** Clicks bodies that nothing else is near on the screen until one click names it. */
-async function clickBodies(page, tries) {
+async function clickBodies(page, tries, still = false) {
   const hits = [];
   await page.mouse.move(480, 400);
   for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -120);
@@ -206,7 +216,8 @@ async function clickBodies(page, tries) {
     const target = await page.evaluate(lonelyBody, turn);
     if (target === null) continue;
     await page.mouse.click(...target.at);
-    await page.waitForTimeout(600);
+    // A picture that stands still must name the first one right.
+    await page.waitForTimeout(still ? 1200 : 600);
     hits.push({ wanted: target.id, got: await page.evaluate(() => window.jostle.selected()) });
     if (hits.at(-1).wanted === hits.at(-1).got) break;
   }

@@ -77,6 +77,51 @@ describe("with the mock", mockOnly, () => {
     server.stop();
   });
 
+  test("regions of all groups are drawn, and every body has its own group's owner", async () => {
+    const server = await mock("--bodies", "60", "--groups");
+    const { page, complaints } = await open(chrome.context, server.address);
+    await ready(page);
+    await page.waitForFunction(() => window.jostle.regions().some((one) => one.group === 3));
+    const regions = await page.evaluate(() => window.jostle.regions());
+    assert.deepEqual([...new Set(regions.map((one) => `${one.group}/${one.node}`))].sort(), [
+      "0/1",
+      "0/2",
+      "0/3",
+      "0/4",
+      "3/9",
+    ]);
+    assert.equal(new Set(regions.map((one) => one.colour)).size, 5);
+    const owners = await page.evaluate(() => window.jostle.ids().map((id) => window.jostle.owner(id)));
+    const counts = new Map();
+    for (const owner of owners) counts.set(owner.group, (counts.get(owner.group) ?? 0) + 1);
+    assert.equal(counts.get(3), 12);
+    assert.ok(counts.get(0) >= 60);
+    await page.waitForFunction(() => document.querySelector("#nodes").textContent.includes("group 3"));
+    assert.match(await page.textContent("#nodes"), /121 ms/);
+    await page.waitForTimeout(1500);
+    await shoot(page, "groups");
+    assert.deepEqual(complaints, []);
+    await page.close();
+    server.stop();
+  });
+
+  test("a picture that nobody keeps is not asked", async () => {
+    const server = await mock("--bodies", "60", "--no-hold");
+    const { page, complaints } = await open(chrome.context, server.address);
+    await ready(page);
+    await page.click("#freeze");
+    await page.waitForFunction(() => window.jostle.frozen);
+    assert.equal(await page.evaluate(() => window.jostle.askable), false);
+    await page.mouse.click(480, 400);
+    await page.waitForFunction(() => document.querySelector("#notice").textContent.includes("frozen here only"));
+    assert.equal(await page.evaluate(() => window.jostle.selected()), null);
+    await page.click("#freeze");
+    await page.waitForFunction(() => window.jostle.askable && !window.jostle.frozen);
+    assert.deepEqual(complaints, []);
+    await page.close();
+    server.stop();
+  });
+
   test("a line that breaks comes back", async () => {
     const first = await mock();
     const { page } = await open(chrome.context, first.address);

@@ -2,6 +2,9 @@
 // docs/view-protocol.md and the JSON of docs/client-protocol.md over a made-up hall.
 //
 //   node dev/mock.mjs [--port 7448] [--bodies 300] [--token T] [--recording] [--hostile]
+//     [--groups]: a second group of nodes; [--keys]: a cart that keys steer
+//     [--no-hold]: keeps no world that stands still
+//     [--dist DIR]: another build of the page
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -11,7 +14,13 @@ import { WebSocketServer } from "ws";
 import { AVATAR_FORM, EXTENT, FORMS, MESHES } from "./mock/forms.mjs";
 import { closePairs, frame } from "./mock/frames.mjs";
 import { Recorded } from "./mock/recording.mjs";
-import { distance, RATE, World } from "./mock/world.mjs";
+import { distance, GROUP, GROUP_NODE, RATE, World } from "./mock/world.mjs";
+
+const OTHER_MEMBERS = {
+  group: GROUP,
+  leader: GROUP_NODE,
+  members: [{ node: GROUP_NODE, objects: 12, silent_ms: 8, delays_ms: { 1: 121 } }],
+};
 
 const { values: options } = parseArgs({
   options: {
@@ -20,10 +29,23 @@ const { values: options } = parseArgs({
     token: { type: "string" },
     recording: { type: "boolean", default: false },
     hostile: { type: "boolean", default: false },
+    groups: { type: "boolean", default: false },
+    keys: { type: "boolean", default: false },
+    "no-hold": { type: "boolean", default: false },
+    dist: { type: "string" },
   },
 });
 const recorded = options.recording ? new Recorded(Number(options.bodies ?? 120)) : null;
 const world = recorded?.world ?? new World(Number(options.bodies ?? 300));
+if (options.groups) world.addGroup();
+const cart = options.keys ? world.addCart() : null;
+/** As KeySensors of a scene: Qt's numbers, and the velocity that the cart gets. */
+const KEYS = [
+  { value: 0x1012, state: 0, does: "CART moves at -4 0 0 m/s", velocity: [-4, 0, 0] },
+  { value: 0x1014, state: 0, does: "CART moves at 4 0 0 m/s", velocity: [4, 0, 0] },
+  { value: 0x1014, state: 0x100, does: "CART moves at 8 0 0 m/s", velocity: [8, 0, 0] },
+  { value: 0x20, state: 0, does: "CART moves at 0 0 0 m/s", velocity: [0, 0, 0] },
+];
 const CLASSES = ["immovable", "dynamic", "avatar", "absent", "foreign"];
 const viewers = new Set();
 const walkers = new Set();
@@ -33,7 +55,7 @@ const shared = (object) => world.shared(object);
 
 // HTTP: the page and the meshes.
 
-const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+const DIST = options.dist ?? fileURLToPath(new URL("../dist", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
 /** As the real door says it: the page must do with what comes from there. */
@@ -108,17 +130,18 @@ function welcomeViewer(line) {
 function describe() {
   const controls = recorded
     ? ["play", "pause", "speed", "seek", "step", "collision"]
-    : ["kill", "add", "network", "bodies"];
+    : ["kill", "add", "network", "bodies", ...(cart ? ["key"] : [])];
   return {
     type: "world",
     name: recorded ? "recording-mock" : "hall-mock",
     ticks_per_second: RATE,
     extent: EXTENT,
     reach: 12,
-    avatar: AVATAR_FORM,
+    avatar: recorded || cart ? null : AVATAR_FORM,
     forms: FORMS.map(({ half, content }) => ({ half, content })),
-    names: { 100: "WEST_WALL", 106: "RESTING_BALL", 107: "OTHER_BALL" },
+    names: { 100: "WEST_WALL", 106: "RESTING_BALL", 107: "OTHER_BALL", ...(cart ? { [cart.id]: "CART" } : {}) },
     controls,
+    keys: cart ? KEYS.map(({ value, state, does }) => ({ value, state, does })) : [],
     recording: recorded && {
       first: recorded.first,
       last: recorded.last,
@@ -133,7 +156,9 @@ function demo() {
 }
 
 function hearViewer(viewer, said) {
-  if (said.type === "pick") viewer.say(picked(said));
+  if (said.type === "pick") viewer.say(picked(said, viewer.held));
+  if (said.type === "hold") hold(viewer);
+  if (said.type === "release") viewer.held = null;
   if (said.type === "select") viewer.selected = said.id === null ? null : idOf(said.id);
   if (said.type === "clearance") viewer.clearance = said.metres;
   if (said.type !== "control") return;
@@ -146,6 +171,7 @@ function hearViewer(viewer, said) {
 }
 
 function order(said) {
+  if (said.do === "key") return press(said);
   if (said.do === "kill") return world.kill(said.node);
   if (said.do === "add") return world.add();
   if (said.do === "bodies") return world.setBodies(said.count) ?? null;
@@ -156,8 +182,29 @@ function order(said) {
   return "not known here";
 }
 
-function picked({ origin, direction }) {
-  const hit = world.pick(origin, direction);
+function press({ value, state }) {
+  const key = KEYS.find((one) => one.value === value && one.state === state);
+  if (!key || !cart) return "nobody listens to that key";
+  cart.velocity = [...key.velocity];
+  cart.fresh = true;
+  return null;
+}
+
+/** The world stands still for somebody: what is asked is asked about that. */
+function hold(viewer) {
+  if (options["no-hold"]) return viewer.say({ type: "held", tick: null, error: "no room for it" });
+  const copy = (one) => ({ ...one, position: [...one.position], velocity: [...one.velocity] });
+  const objects = [...world.objects.values()].map(copy);
+  viewer.held = { tick: world.tick, objects: new Map(objects.map((one) => [one.id, one])) };
+  viewer.say({ type: "held", tick: world.tick, error: null });
+  const { tick, touching } = world;
+  const bytes = frame({ tick, objects, gone: [], touching, whole: true, shared });
+  bytes.writeUInt8(3, 0);
+  viewer.line.send(bytes);
+}
+
+function picked({ origin, direction }, held) {
+  const hit = world.pick(origin, direction, held?.objects);
   if (!hit) return { type: "picked", id: null };
   const { object, point } = hit;
   return {
@@ -169,7 +216,9 @@ function picked({ origin, direction }) {
     faces: FORMS[object.form].faces,
     class: CLASSES[object.kind],
     shape: object.form,
-    owner: world.ownerOf(object.position),
+    group: object.kind === 4 ? GROUP : 0,
+    owner: object.kind === 4 ? GROUP_NODE : world.ownerOf(object.position),
+    tick: held?.tick ?? world.tick,
     velocity: object.velocity,
     spin: object.spin,
   };
@@ -232,7 +281,8 @@ function sayRegions() {
     if (viewer.regions === world.regionsView) continue;
     viewer.regions = world.regionsView;
     const { nodes, leaves, regionsView: view } = world;
-    viewer.say({ type: "regions", view, group: 0, leader: nodes[0], nodes, leaves });
+    const others = options.groups ? [world.otherGroup()] : [];
+    viewer.say({ type: "regions", view, group: 0, leader: nodes[0], nodes, leaves, others });
   }
 }
 
@@ -254,7 +304,7 @@ function status() {
     clients: walkers.size,
     tick_ms: { p50: 33.3, p99: 35.1 },
     input_ms: { p50: 41 + world.network.delay_ms, p99: 66 + world.network.delay_ms * 2 },
-    groups: [{ group: 0, leader: world.nodes[0], members }],
+    groups: [{ group: 0, leader: world.nodes[0], members }, ...(options.groups ? [OTHER_MEMBERS] : [])],
     nodes: { sent_bytes: world.tick * 21000, received_bytes: world.tick * 21000 },
     door: { sent_bytes: traffic.sent, received_bytes: traffic.received },
     stages: {

@@ -49,6 +49,11 @@ export class Viewpoint {
     canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
+  /** How far away what is looked at is. */
+  get shownAway(): number {
+    return this.shownDistance;
+  }
+
   /** A new world: all of it is in sight. */
   frame([low, high]: [Vec3, Vec3]): void {
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);

@@ -42,8 +42,7 @@ export class Card {
     this.facts.set("Class", kind ?? "–");
     const face = picked.face === null ? "" : `, hit ${picked.face}`;
     this.facts.set("Faces", picked.faces === null ? "–" : `${picked.faces}${face}`);
-    const owner = slot === undefined ? picked.owner : regions.ownerOf(store.position(slot));
-    this.facts.set("Owner", owner === null ? "–" : `node ${owner}`);
+    this.facts.set("Owner", ownerWords(picked, store, regions, slot));
     const velocity = slot === undefined ? picked.velocity : store.velocity(slot);
     this.facts.set("Velocity", velocity?.map((part) => part.toFixed(2)).join(", ") ?? "–");
     const speed = velocity ? `${Math.hypot(...velocity).toFixed(2)} m/s` : "–";
@@ -61,6 +60,15 @@ export class Card {
     if (near.length > 0) words.push(`${near.length} close, ${nearest.toFixed(2)} m`);
     return words.join(", ") || "nothing";
   }
+}
+
+/** Who has it now; as it was when it was asked for if it is gone. */
+function ownerWords(picked: Picked, store: Store, regions: RegionMap, slot: number | undefined): string {
+  const told = picked.owner === null ? null : { node: picked.owner, group: picked.group ?? 0 };
+  const owner =
+    slot === undefined ? told : regions.ownerOf(store.position(slot), store.group(slot));
+  if (owner === null) return "–";
+  return regions.all().length > 1 ? `node ${owner.node}, group ${owner.group}` : `node ${owner.node}`;
 }
 
 /** Ids of avatars are long; their end tells them apart. */

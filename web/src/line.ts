@@ -73,9 +73,13 @@ export class Line {
     this.user.state({ kind: "stopped" });
   }
 
+  get isOpen(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
   /** Says something if the line is open. */
   say(message: object): void {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    if (this.isOpen) this.socket?.send(JSON.stringify(message));
   }
 
   private again(): void {

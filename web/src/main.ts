@@ -1,6 +1,7 @@
 // The page. What comes in over the line goes into the store, what the store has is drawn, what
 // people do goes back over the line: this file connects the parts and decides nothing else.
 import "./style.css";
+import "./steer.css";
 import { Viewpoint, type CameraMode } from "./camera";
 import { Card } from "./card";
 import { button, canvas, input, part, write } from "./dom";
@@ -17,7 +18,10 @@ import { View } from "./scene/view";
 import { ThemeSwitch } from "./theme";
 import { Token } from "./token";
 import { Tour } from "./tour";
+import { Freeze } from "./freeze";
 import { gamepad, isTyping, Keys } from "./walk/keys";
+import { SceneKeys } from "./walk/sensors";
+import { Stick } from "./walk/stick";
 import { Walk } from "./walk/walk";
 import { Clock } from "./world/clock";
 import { RegionMap } from "./world/regions";
@@ -39,9 +43,10 @@ class Page {
   selected: Id | null = null;
   /** Messages that were none. */
   faults = 0;
-  /** What is looked at while the picture is frozen. */
-  private frozen: Store | null = null;
+  readonly freeze: Freeze;
   private readonly keys: Keys;
+  private readonly stick: Stick;
+  private readonly sceneKeys: SceneKeys;
   private readonly token = new Token(() => this.line.start());
   private readonly line: Line;
   private readonly panel: Panel;
@@ -58,6 +63,14 @@ class Page {
     this.demo = new DemoControls(control);
     this.replay = new ReplayBar(control);
     this.keys = new Keys(() => this.walk.steer());
+    this.stick = new Stick(() => this.walk.steer());
+    this.sceneKeys = new SceneKeys(control);
+    this.freeze = new Freeze({
+      say: (asks) => this.line.say(asks),
+      isOpen: () => this.line.isOpen,
+      still: () => this.store.still(),
+      notice: (words) => this.notice(words),
+    });
     this.walk = new Walk({
       token: () => this.token.value,
       wish: () => this.wish(),
@@ -83,7 +96,7 @@ class Page {
 
   /** What is drawn: the world as it is, or as it was when it was frozen. */
   get shown(): Store {
-    return this.frozen ?? this.store;
+    return this.freeze.store ?? this.store;
   }
 
   get received(): number {
@@ -93,7 +106,8 @@ class Page {
   private hearBytes(bytes: ArrayBuffer): void {
     const message = decodeBinary(bytes);
     if (message === null || this.world === null) this.faults++;
-    else if (message.kind === "close") this.store.takeClose(message);
+    else if (message.kind === "close") this.freeze.of(message.tick, this.store).takeClose(message);
+    else if (message.kind === "still") this.freeze.take(message);
     else {
       this.dilation = message.dilation;
       const jumped = this.clock.heard(message.tick, message.dilation);
@@ -121,9 +135,12 @@ class Page {
       case "picked":
         return this.picked(said);
       case "contacts":
-        if (said.id !== this.selected || this.frozen !== null) return;
+        // What is told of the newest world is not about a picture that is frozen.
+        if (said.id !== this.selected || !this.freeze.shows(said.tick)) return;
         this.card.takeContacts(said);
-        return this.view.selection.take(said, this.store, this.view.forms);
+        return this.view.selection.take(said, this.shown, this.view.forms);
+      case "held":
+        return this.freeze.hear(said.tick, said.error);
       case "demo":
         return this.demo.take(said);
       case "replay":
@@ -137,18 +154,18 @@ class Page {
   private begin(world: World): void {
     const same = this.world?.name === world.name;
     this.world = world;
-    this.store.clear();
-    this.regions.clear();
-    this.clock.start(world.ticksPerSecond);
+    if (!same) this.store.clear();
+    if (!same) this.clock.start(world.ticksPerSecond);
     this.view.load(world);
     if (!same) this.viewpoint.frame(world.extent);
     if (!same) this.setCamera("orbit");
-    this.panel.clear(world.name);
+    if (!same) this.panel.clear(world.name);
     this.panel.canKill = world.controls.has("kill");
     this.demo.allow(world.controls);
     this.replay.load(world.recording);
     document.title = `${world.name} – Jostle`;
-    button("walk").hidden = world.recording !== null;
+    button("walk").hidden = world.avatar === null;
+    this.sceneKeys.load(world.keys);
     // Who comes back asks again for what it had asked for.
     if (this.selected !== null) this.line.say({ type: "select", id: String(this.selected) });
     this.askClearance();
@@ -156,7 +173,12 @@ class Page {
 
   private lineState(state: LineState): void {
     this.panel.line(state);
-    if (state.kind === "open") this.notice("");
+    if (state.kind === "open") {
+      this.notice("");
+      // Whoever answers now tells them anew.
+      this.regions.clear();
+    }
+    if (state.kind !== "open") this.freeze.lose();
     if (state.kind === "waiting") {
       this.notice(`The line to the world broke. Trying again in ${state.seconds} s…`, true);
     }
@@ -166,7 +188,7 @@ class Page {
     for (const one of document.querySelectorAll<HTMLElement>("[data-camera]")) {
       one.addEventListener("click", () => this.setCamera(one.dataset.camera as CameraMode));
     }
-    button("freeze").addEventListener("click", () => this.freeze());
+    button("freeze").addEventListener("click", () => this.freeze.toggle());
     button("theme").addEventListener("click", () => this.theme.toggle());
     button("walk").addEventListener("click", () => {
       if (this.walk.wanted) this.walk.leave();
@@ -193,7 +215,7 @@ class Page {
     const modes: Record<string, CameraMode> = { 1: "orbit", 2: "fly", 3: "follow" };
     const mode = modes[event.key];
     if (mode) this.setCamera(mode);
-    if (event.key.toLowerCase() === "f") this.freeze();
+    if (event.key.toLowerCase() === "f") this.freeze.toggle();
   }
 
   private setCamera(mode: CameraMode): void {
@@ -205,14 +227,14 @@ class Page {
     for (const one of document.querySelectorAll<HTMLElement>("[data-camera]")) {
       one.setAttribute("aria-pressed", String(one.dataset.camera === mode));
     }
-    this.keys.wanted = this.walk.wanted || mode === "fly";
+    this.wantSteering();
   }
 
-  private freeze(): void {
-    this.frozen = this.frozen === null ? this.store.still() : null;
-    const on = this.frozen !== null;
-    button("freeze").setAttribute("aria-pressed", String(on));
-    write(button("freeze"), on ? "Unfreeze" : "Freeze");
+  /** Keys and stick steer while somebody walks or flies. */
+  private wantSteering(): void {
+    const wanted = this.walk.wanted || this.viewpoint.mode === "fly";
+    this.keys.wanted = wanted;
+    this.stick.show(wanted);
   }
 
   private askClearance(): void {
@@ -221,11 +243,12 @@ class Page {
     part("clearance-row").hidden = !wanted;
     part("legend-close").hidden = !wanted;
     write(part("clearance-value"), `${metres.toFixed(2)} m`);
-    if (!wanted) this.store.forgetClose();
+    if (!wanted) this.shown.forgetClose();
     this.line.say({ type: "clearance", metres: wanted ? metres : null });
   }
 
   private pick(x: number, y: number): void {
+    if (!this.freeze.canAsk()) return;
     // What only edges are drawn of does not stop a click.
     const through = this.view.forms.surrounding();
     this.line.say({ type: "pick", ...this.view.ray(x, y, this.viewpoint.camera), through });
@@ -255,8 +278,9 @@ class Page {
   }
 
   private direction(): Vec3 {
-    const keys = this.keys.direction();
-    return keys.some((part) => part !== 0) ? keys : (gamepad()?.direction ?? keys);
+    const by = [this.keys.direction(), this.stick.direction(), gamepad()?.direction];
+    const used = by.find((one) => one?.some((part) => part !== 0));
+    return used === undefined ? [0, 0, 0] : [...used];
   }
 
   private wish(): Vec3 {
@@ -268,11 +292,15 @@ class Page {
     const control = button("walk");
     write(control, wanted ? "Leave" : "Walk in");
     control.setAttribute("aria-pressed", String(wanted));
-    this.keys.wanted = wanted || this.viewpoint.mode === "fly";
+    this.wantSteering();
     if (avatar !== null) {
       this.setCamera("follow");
       canvas("picture").focus();
-      this.notice("W A S D to go, E and Q for up and down, drag to look around.");
+      this.notice(
+        this.stick.isShown
+          ? "The stick goes, the arrows lift and lower, drag to look around."
+          : "W A S D to go, E and Q for up and down, drag to look around.",
+      );
     } else if (!wanted && this.viewpoint.mode === "follow") this.setCamera("orbit");
     if (words) this.notice(words, wanted);
   }
@@ -291,7 +319,8 @@ class Page {
   private draw(now: number): void {
     requestAnimationFrame((next) => this.draw(next));
     const seconds = this.pace.frame(now);
-    if (this.world !== null && this.frozen === null) this.show(now, seconds);
+    if (this.world !== null && this.freeze.store === null) this.show(now, seconds);
+    this.sceneKeys.poll(now);
     const look = gamepad()?.look;
     if (look) this.viewpoint.look(-look[0] * seconds * STICK_TURN, look[1] * seconds * STICK_TURN);
     this.viewpoint.update(seconds);

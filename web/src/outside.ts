@@ -18,12 +18,21 @@ export interface Outside {
   readonly touching: number;
   /** Contact faces and segments of the selected body that are drawn. */
   readonly contacts: { faces: number; segments: number };
+  /** Is the picture frozen? And can it be asked about? */
+  readonly frozen: boolean;
+  readonly askable: boolean;
   ids(): string[];
   regions(): { node: number; group: number; colour: string; min: Vec3; max: Vec3 }[];
   avatar(): { id: string; position: Vec3 } | null;
   selected(): string | null;
+  /** The id of what has this name. */
+  named(name: string): string | null;
+  /** Which node has it, and in which group. */
+  owner(id: string): { node: number; group: number } | null;
   position(id: string): Vec3 | null;
   velocity(id: string): Vec3 | null;
+  /** Where who looks is, and how it looks. */
+  camera(): { position: Vec3; yaw: number; distance: number };
   /** Where a body is in the window. */
   screenOf(id: string): [number, number] | null;
 }
@@ -78,6 +87,12 @@ export function showOutside(page: Page): void {
       const { faces, segments } = page.view.selection;
       return { faces, segments };
     },
+    get frozen() {
+      return page.freeze.store !== null;
+    },
+    get askable() {
+      return page.freeze.isAskable;
+    },
     ids: () => [...page.shown.slots.keys()].map(String),
     regions: () =>
       page.regions.leaves.map(({ node, group, min, max }) => {
@@ -89,10 +104,24 @@ export function showOutside(page: Page): void {
       return id === null || own === null ? null : { id: String(id), position: own.position };
     },
     selected: () => (page.selected === null ? null : String(page.selected)),
+    named: (name) => {
+      const names = [...(page.world?.names ?? [])];
+      return names.find(([id, known]) => known === name && slot(id) !== undefined)?.[0] ?? null;
+    },
+    owner: (id) => {
+      const found = slot(id);
+      if (found === undefined) return null;
+      const owner = page.regions.ownerOf(page.shown.position(found), page.shown.group(found));
+      return owner && { node: owner.node, group: owner.group };
+    },
     position,
     velocity: (id) => {
       const found = slot(id);
       return found === undefined ? null : page.shown.velocity(found);
+    },
+    camera: () => {
+      const { camera, yaw, shownAway } = page.viewpoint;
+      return { position: camera.position.toArray(), yaw, distance: shownAway };
     },
     screenOf: (id) => {
       const place = position(id);

@@ -15,14 +15,14 @@ const PALETTES: Record<Theme, Palette> = {
   light: {
     background: "#eef1f4",
     floor: "#e3e8ed",
-    grid: "#cfd7df",
+    grid: "#b7c4d0",
     wall: "#b4bfca",
     aura: "#5b6b7c",
   },
   dark: {
     background: "#14181d",
     floor: "#1b2128",
-    grid: "#29323c",
+    grid: "#35414d",
     wall: "#414d59",
     aura: "#93a4b5",
   },

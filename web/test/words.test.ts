@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { idOfText } from "../src/ids";
 import { readView, type World } from "../src/protocol/words";
-import { RegionMap } from "../src/world/regions";
+import { groupMark, RegionMap } from "../src/world/regions";
 
 const DOCUMENT = readFileSync(new URL("../../docs/view-protocol.md", import.meta.url), "utf8");
-const OURS = ["hello", "pick", "select", "clearance", "control"];
+const OURS = ["hello", "pick", "select", "clearance", "hold", "release", "control"];
 
 /** Every JSON message of the document, by itself. */
 function examples(): string[] {
@@ -23,7 +23,7 @@ describe("messages", () => {
       types.add(type);
       expect(readView(text), text).toMatchObject({ type });
     }
-    expect(types.size).toBe(9);
+    expect(types.size).toBe(10);
   });
 
   test("that are cut, of another shape or of no type are refused", () => {
@@ -76,15 +76,21 @@ test("a place belongs to the leaf whose lower side it is on", () => {
   const regions = new RegionMap();
   const leaf = (node: number, low: number, high: number) =>
     ({ node, min: [low, 0, 0], max: [high, 1, 1] }) as const;
-  const base = { type: "regions", view: 1, leader: null } as const;
-  const some = (group: number, nodes: number[], leaves: ReturnType<typeof leaf>[]) =>
-    regions.take({ ...base, group, nodes, leaves: leaves as never });
-  some(0, [1, 2], [leaf(1, 0, 5), leaf(2, 5, 9)]);
-  expect(regions.ownerOf([5, 0, 0])).toBe(2);
-  expect(regions.ownerOf([4.9, 0.5, 0.5])).toBe(1);
-  expect(regions.ownerOf([9, 0, 0])).toBeNull();
-  some(1, [3], [leaf(3, 9, 12)]);
+  const of = (group: number, nodes: number[], leaves: ReturnType<typeof leaf>[]) =>
+    ({ view: 1, leader: null, group, nodes, leaves: leaves as never });
+  const followed = of(0, [1, 2], [leaf(1, 0, 5), leaf(2, 5, 9)]);
+  regions.take({ type: "regions", followed, others: [] });
+  expect(regions.ownerOf([5, 0, 0], 0)?.node).toBe(2);
+  expect(regions.ownerOf([4.9, 0.5, 0.5], 0)?.node).toBe(1);
+  expect(regions.ownerOf([9, 0, 0], 0)).toBeNull();
+  // Another group has the same places again, for its own objects.
+  regions.take({ type: "regions", followed, others: [of(130, [3], [leaf(3, 0, 12)])] });
   expect(regions.nodes()).toEqual([1, 2, 3]);
-  some(1, [], []);
+  expect(groupMark(130)).toBe(4);
+  expect(regions.ownerOf([5, 0, 0], 4)).toMatchObject({ node: 3, group: 130 });
+  expect(regions.ownerOf([5, 0, 0], 0)).toMatchObject({ node: 2, group: 0 });
+  expect(regions.ownerOf([5, 0, 0], 5)).toBeNull();
+  expect(regions.ownerOf([5, 0, 0], -1)).toBeNull();
+  regions.take({ type: "regions", followed, others: [] });
   expect(regions.nodes()).toEqual([1, 2]);
 });

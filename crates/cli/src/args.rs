@@ -5,7 +5,7 @@ use crate::lab::args::LabArgs;
 use crate::query::Query;
 use crate::scene::args::{CheckArgs, RunArgs};
 use crate::share::args::{
-    BotsArgs, DemoArgs, JudgeArgs, NodeArgs, ReplayArgs, ServeArgs, StatusArgs,
+    BotsArgs, DemoArgs, DirectoryArgs, JudgeArgs, NodeArgs, ReplayArgs, ServeArgs, StatusArgs,
 };
 use crate::sim::SimArgs;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -49,6 +49,9 @@ pub(crate) enum Command {
     /// One more machine for a shared world
     #[command(after_help = NODE_EXAMPLES)]
     Node(Box<NodeArgs>),
+    /// One replica of the directory of a shared world, so that any process may die
+    #[command(after_help = DIRECTORY_EXAMPLES)]
+    Directory(Box<DirectoryArgs>),
     /// Clients that walk about in a shared world
     #[command(after_help = BOTS_EXAMPLES)]
     Bots(Box<BotsArgs>),
@@ -87,6 +90,14 @@ const NODE_EXAMPLES: &str = "\
 Examples:
   jostle node --join 127.0.0.1:7447
   jostle node --join 10.0.0.1:7447 --listen 10.0.0.2:0 --tls certificates";
+
+const DIRECTORY_EXAMPLES: &str = "\
+Examples:
+  jostle serve --replicas 127.0.0.1:7501,127.0.0.1:7502,127.0.0.1:7503
+  jostle directory --id 1 --join 127.0.0.1:7447 --store one
+  jostle directory --store one
+  jostle directory --id 4 --join 127.0.0.1:7501 --listen 127.0.0.1:7504 --store four
+  jostle directory --leave 2 --join 127.0.0.1:7501";
 
 const BOTS_EXAMPLES: &str = "\
 Examples:

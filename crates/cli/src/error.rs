@@ -1,6 +1,10 @@
 //! Why the command could not answer: which file, what, where.
 
+use jostle_geom::solids::SolidError;
 use jostle_geom::{MeshError, PoseError};
+use jostle_lab::bench::BenchError;
+use jostle_lab::convex::HullError;
+use jostle_lab::tree::SplitError;
 use jostle_proto::TooManyNodes;
 use jostle_scene::LoadError;
 use jostle_stage::StageError;
@@ -39,10 +43,18 @@ pub(crate) enum CliError {
     Send { step: u64, what: String },
     #[error("{nodes} nodes did not come together within 5 s of the world's time")]
     NotTogether { nodes: u32 },
+    #[error("there is no experiment {name}; there are {known}")]
+    UnknownExperiment { name: String, known: String },
     #[error("{0}")]
     Share(String),
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    #[error(transparent)]
+    Solid(#[from] SolidError),
+    #[error(transparent)]
+    Split(#[from] SplitError),
     #[error(transparent)]
     Groups(#[from] TooManyNodes),
     #[error(transparent)]
@@ -53,6 +65,8 @@ pub(crate) enum CliError {
     Latency(#[from] jostle_proto::reckon::experiment::ExperimentError),
     #[error(transparent)]
     World(#[from] WorldError),
+    #[error(transparent)]
+    Threads(#[from] jostle_lab::ThreadsError),
     #[error(transparent)]
     Shape(#[from] ShapeError),
     #[error(transparent)]
@@ -71,6 +85,18 @@ impl CliError {
     /// A scene that could not be staged.
     pub(crate) fn stage(path: &Path, source: StageError) -> CliError {
         CliError::Stage { file: path.display().to_string(), source: Box::new(source) }
+    }
+}
+
+impl From<MeshError> for CliError {
+    fn from(error: MeshError) -> CliError {
+        CliError::Bench(error.into())
+    }
+}
+
+impl From<HullError> for CliError {
+    fn from(error: HullError) -> CliError {
+        CliError::Bench(error.into())
     }
 }
 

@@ -65,6 +65,22 @@ impl KeyPress {
     }
 }
 
+/// What a key is called, as it can be written on the command line.
+pub(crate) fn name(value: i32, state: i32) -> String {
+    let named = NAMED.iter().find(|(_, code)| *code == value).map(|(name, _)| name.to_string());
+    let letter = || {
+        let one = char::from_u32(u32::try_from(value).ok()?)?;
+        one.is_ascii_graphic().then(|| one.to_string())
+    };
+    let function = || (F1..F1 + 35).contains(&value).then(|| format!("F{}", value - F1 + 1));
+    let mut name =
+        named.or_else(letter).or_else(function).unwrap_or_else(|| format!("0x{value:x}"));
+    for (held, _) in HELD.iter().filter(|(_, bit)| state & bit != 0) {
+        name = format!("{name}+{held}");
+    }
+    name
+}
+
 fn code(name: &str) -> Option<i32> {
     let mut characters = name.chars();
     if let (Some(one), None) = (characters.next(), characters.next())
@@ -102,6 +118,10 @@ mod tests {
         assert_eq!(parsed("7:F12"), Ok((7, 0x103b, 0)));
         assert_eq!(parsed("7:0x1013"), Ok((7, 0x1013, 0)));
         assert_eq!(parsed("7:4115"), Ok((7, 4115, 0)));
+        for text in ["0:left", "0:A+shift+alt", "0:+", "0:F12", "0:0x1234+control"] {
+            let (_, value, state) = parsed(text).unwrap();
+            assert_eq!(format!("0:{}", name(value, state)), text);
+        }
         for bad in ["Left", "x:Left", "1:", "1:Nowhere", "1:A+Sideways", "1:F99"] {
             assert!(parsed(bad).is_err(), "{bad}");
         }

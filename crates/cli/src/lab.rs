@@ -1,16 +1,25 @@
 //! `jostle lab`: experiments that measure the library, as tables, JSON and plots.
 
+mod all;
 pub(crate) mod args;
+mod boxtree;
 mod broad;
 mod bunnies;
 mod clock;
+mod convex;
+mod deform;
 mod groups;
 mod latency;
+mod links;
 mod plot;
 mod spheres;
+mod splits;
 mod storey;
 pub(crate) mod table;
 mod ten_objects;
+mod tightness;
+mod voxels;
+mod zachmann;
 
 use crate::error::CliError;
 use args::{Experiment, LabArgs, OutputArgs};
@@ -23,13 +32,22 @@ use table::Table;
 /// Never a failure: what was measured is the answer, whatever it is.
 pub(crate) fn run(args: &LabArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     match &args.experiment {
+        Experiment::All(args) => all::run(args, out)?,
+        Experiment::Boxtree(args) => boxtree::run(args, out)?,
         Experiment::Broad(args) => broad::run(args, out)?,
         Experiment::Bunnies(args) => bunnies::run(args, out)?,
+        Experiment::Convex(args) => convex::run(args, out)?,
+        Experiment::Deform(args) => deform::run(args, out)?,
         Experiment::Groups(args) => groups::run(args, out)?,
         Experiment::Latency(args) => latency::run(args, out)?,
+        Experiment::Links(args) => links::run(args, out)?,
         Experiment::Spheres(args) => spheres::run(args, out)?,
+        Experiment::Splits(args) => splits::run(args, out)?,
         Experiment::Storey(args) => storey::run(args, out)?,
         Experiment::TenObjects(args) => ten_objects::run(args, out)?,
+        Experiment::Tightness(args) => tightness::run(args, out)?,
+        Experiment::Voxels(args) => voxels::run(args, out)?,
+        Experiment::Zachmann(args) => zachmann::run(args, out)?,
     }
     Ok(false)
 }

@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => share::demo(demo, &mut out),
         Command::Serve(serve) => share::serve(serve, &mut out),
         Command::Node(node) => share::node(node, &mut out),
+        Command::Directory(directory) => share::directory(directory, &mut out),
         Command::Bots(bots) => share::bots(bots, &mut out),
         Command::Status(status) => share::status(status, &mut out),
         Command::Replay(replay) => share::replay(replay, &mut out),

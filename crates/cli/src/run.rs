@@ -2,6 +2,7 @@
 
 mod record;
 mod send;
+mod view;
 
 pub(crate) use send::Send;
 
@@ -9,6 +10,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::scene::args::RunArgs;
 use crate::scene::{open, tell_problems, with_hierarchies};
+use crate::share::failed;
 use jostle_scene::Opened;
 use jostle_stage::{HierarchyFiles, Stage, Staging};
 use record::{Happened, Recorder, Row};
@@ -43,17 +45,26 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
     };
     let failed = |source| CliError::stage(&args.scene.scene, source);
     let mut happened = Happened::default();
+    let mut done = 0;
     let stage = with_hierarchies(&args.scene, |files| -> Result<Stage, CliError> {
         let mut stage = Stage::new(scene, staging, files).map_err(failed)?;
         if let Some(recorder) = &mut recorder {
             recorder.begin(&stage, args)?;
         }
-        let mut progress = Progress::new(args.steps as usize, true);
         note(&mut stage, 0, args, &mut happened, &mut recorder)?;
-        for step in 1..=args.steps {
-            step_once(&mut stage, step, args, &mut happened, files)?;
-            note(&mut stage, step, args, &mut happened, &mut recorder)?;
-            progress.done(step as usize);
+        let mut next = |stage: &mut Stage, step, happened: &mut Happened| {
+            step_once(stage, step, args, happened, files)?;
+            note(stage, step, args, happened, &mut recorder)
+        };
+        if args.view {
+            done = view::run(&mut stage, args, &mut happened, out, &mut next)?;
+        } else {
+            done = args.steps();
+            let mut progress = Progress::new(done as usize, true);
+            for step in 1..=done {
+                next(&mut stage, step, &mut happened)?;
+                progress.done(step as usize);
+            }
         }
         Ok(stage)
     })?;
@@ -66,7 +77,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
     let hash = format!("{:016x}", stage.world().hash());
     let output = Output {
         scene: args.scene.scene.display().to_string(),
-        steps: args.steps,
+        steps: done,
         dt: args.dt,
         objects: stage.object_count(),
         bodies: stage.world().len(),
@@ -87,10 +98,13 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
 
 /// A key or event before a step that never comes is a mistake in the question.
 fn check_steps(args: &RunArgs) -> Result<(), CliError> {
+    if args.view && args.record.is_some() && args.steps.is_none() {
+        return Err(failed("--record with --view needs --steps: a file has an end"));
+    }
     let presses = args.key.iter().map(|press| ("--key", press.step));
     let sends = args.send.iter().map(|send| ("--send", send.step));
-    match presses.chain(sends).find(|(_, step)| *step == 0 || *step > args.steps) {
-        Some((option, step)) => Err(CliError::NoStep { option, step, steps: args.steps }),
+    match presses.chain(sends).find(|(_, step)| *step == 0 || *step > args.steps()) {
+        Some((option, step)) => Err(CliError::NoStep { option, step, steps: args.steps() }),
         None => Ok(()),
     }
 }

@@ -1,23 +1,27 @@
-//! Shared worlds over the network: `demo`, `serve`, `node`, `bots`, `status`,
+//! Shared worlds over the network: `demo`, `serve`, `node`, `directory`, `bots`, `status`,
 //! `replay`, `judge`.
 
 pub(crate) mod args;
 mod bots;
 mod browser;
 mod demo;
+mod directory;
 mod generate;
 mod judge;
 mod node;
 mod replay;
+mod screen;
 mod serve;
 mod start;
 mod status;
 
 pub(crate) use bots::run as bots;
 pub(crate) use demo::run as demo;
+pub(crate) use directory::run as directory;
 pub(crate) use judge::run as judge;
 pub(crate) use node::run as node;
 pub(crate) use replay::run as replay;
+pub(crate) use screen::{Screen, Seat, legend};
 pub(crate) use serve::run as serve;
 pub(crate) use status::run as status;
 
@@ -44,7 +48,7 @@ fn begin_log() {
     let _begun = lines.with_env_filter(filter).try_init();
 }
 
-fn failed(error: impl std::fmt::Display) -> CliError {
+pub(crate) fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::Share(error.to_string())
 }
 
@@ -98,7 +102,7 @@ impl GuardArgs {
 }
 
 /// Becomes true when the user or the system ends the process.
-fn end_flag() -> Result<Arc<AtomicBool>, CliError> {
+pub(crate) fn end_flag() -> Result<Arc<AtomicBool>, CliError> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = flag.clone();
     ctrlc::set_handler(move || set.store(true, Ordering::Relaxed)).map_err(failed)?;

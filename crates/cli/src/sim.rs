@@ -54,6 +54,10 @@ pub(crate) struct SimArgs {
     /// No node waits for another; with one group and without clients
     #[arg(long, conflicts_with_all = ["clients", "sites"])]
     unsync: bool,
+    /// Box and triangle tests that a node may make in a tick; what it cannot find out with them it
+    /// assumes to touch, and says so
+    #[arg(long, value_name = "COUNT", requires = "unsync")]
+    operations: Option<u64>,
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
@@ -63,6 +67,9 @@ pub(crate) struct SimArgs {
     /// Places that are far from each other: nodes of different ones form different groups
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=8))]
     sites: u32,
+    /// Replicas of the directory: with more than one, they and their disks fail too
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=7))]
+    replicas: u32,
     /// Build in a mistake, to see that it is found
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
@@ -203,11 +210,13 @@ fn options(args: &SimArgs) -> Options {
         rate: args.rate,
         wire: args.wire,
         sites: args.sites,
+        replicas: args.replicas,
         operation: if args.unsync && !args.sync {
             Operation::Unsynchronised
         } else {
             Operation::Synchronised
         },
+        operations: args.operations,
     }
 }
 

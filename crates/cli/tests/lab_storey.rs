@@ -15,9 +15,27 @@ fn every_combination_is_measured_and_nothing_is_lost_between_nodes() {
         assert_eq!((&row["nodes"], &row["objects"]), (&nodes.into(), &300.into()));
         assert!(row["collisions"].as_f64().unwrap() > 1.0, "{row}");
     }
-    // Each state that somebody holds goes to their buddy; alone there is none.
-    assert_eq!(rows[0]["states"], 0.0);
-    assert!(rows[1]["states"].as_f64().unwrap() >= 306.0);
+    // Alone there is nobody to tell. Otherwise a part of all that somebody holds goes to their
+    // buddy in every step.
+    assert_eq!(rows[0]["all"]["sent"], 0.0);
+    let number = |row: &serde_json::Value, of: &str, what: &str| row[of][what].as_f64().unwrap();
+    assert!(number(&rows[1], "all", "sent") >= 306.0 / 16.0);
+    for (row, nodes) in rows.iter().zip([1.0, 3.0]) {
+        // The most that one has is at least the mean and at most all.
+        for what in ["pairs", "moved", "sent"] {
+            let (all, most) = (number(row, "all", what), number(row, "most", what));
+            assert!(all <= most * nodes * (1.0 + 1e-9) && most <= all, "{what}: {row}");
+        }
+        // A tick is published after it was compared, so these are means over ten ticks of which
+        // nine are the same.
+        let collisions = row["collisions"].as_f64().unwrap();
+        assert!(number(row, "all", "pairs") >= 0.9 * collisions, "{row}");
+    }
+    // Counted numbers do not depend on the run.
+    let again = folder.json(&[&args[..], &["--json"]].concat());
+    for what in ["all", "most", "pairs_scale_up", "moved_scale_up"] {
+        assert_eq!(rows[1][what], again["rows"][1][what], "{what}");
+    }
     let text = folder.text(&args);
     assert!(text.contains("Storey 2006, tables 5.2 and 5.4"));
 }

@@ -1,5 +1,6 @@
-//! The live page in a real browser, served by real processes: `jostle demo` and `jostle replay
-//! --view`. What is looked at is written down in `web/browser`; this starts the processes.
+//! The live page in a real browser, served by real processes: `jostle demo`, `jostle replay
+//! --view` and `jostle run --view`. What is looked at is written down in `web/browser`; this
+//! starts the processes.
 
 mod share;
 
@@ -49,16 +50,23 @@ fn a_person_sees_the_world_steers_it_and_walks_in() {
     let demo = ["demo", "--bodies", "300", "--bots", "8", "--no-open", "--listen", "127.0.0.1:0"];
     let mut demo = ground.start(&Host::default(), "demo", &demo);
     let live = address(&mut demo);
+    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/steer.wrl");
+    let scene = scene.display().to_string();
+    let run = ["run", &scene, "--view", "--no-open", "--listen", "127.0.0.1:0"];
+    let mut run = ground.start(&Host::default(), "run", &run);
+    let steered = address(&mut run);
     let tests = Command::new("node")
         .args(["--test", "--test-concurrency=1", "browser/"])
         .current_dir(web)
         .env("JOSTLE_URL", format!("http://{live}"))
         .env("JOSTLE_RECORDING_URL", format!("http://{recording}"))
+        .env("JOSTLE_SCENE_URL", format!("http://{steered}"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&tests.stdout);
     println!("{said}");
     assert!(tests.status.success(), "{}\n{said}", String::from_utf8_lossy(&tests.stderr));
     replay.end();
+    run.end();
     demo.end();
 }

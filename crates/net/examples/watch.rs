@@ -110,6 +110,7 @@ fn measure(bodies: u64, viewers: u64) -> Result<(), Box<dyn Error>> {
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
         door: DoorLimits::default(),
+        replicas: Vec::new(),
         controls: Controls::default(),
     })?;
     let web = world.web_address().ok_or("there is no page")?;

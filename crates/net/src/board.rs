@@ -1,5 +1,6 @@
 //! What a process shows to those who watch: its roles write here, `status` and `metrics` read.
 
+mod replicas;
 mod stages;
 
 use crate::machine::Machine;
@@ -7,7 +8,9 @@ use jostle_proto::{
     Address, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message, Node,
     NodeId, Span, Tick, Time,
 };
-use serde::Serialize;
+pub(crate) use replicas::ReplicaStatus;
+use replicas::{Heard, StatusReplica};
+use serde::{Deserialize, Serialize};
 pub(crate) use stages::Spent;
 use stages::Workload;
 use std::collections::{BTreeMap, VecDeque};
@@ -56,7 +59,8 @@ pub(crate) struct Losses {
 
 #[derive(Debug, Default)]
 struct Shown {
-    groups: Vec<GroupReport>,
+    groups: Vec<StatusGroup>,
+    replicas: Heard,
     /// Ticks that this process has published as leader.
     published: u64,
     tick: Option<(Tick, u32)>,
@@ -96,7 +100,7 @@ pub(crate) struct Traffic {
 /// A number by name, for metrics.
 pub(crate) type Count = (&'static str, u64);
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct StatusMember {
     node: u32,
     life: u32,
@@ -106,8 +110,9 @@ struct StatusMember {
     delays_ms: BTreeMap<u32, f64>,
 }
 
-#[derive(Serialize)]
-struct StatusGroup {
+/// A group as it is shown.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StatusGroup {
     group: u32,
     view: u64,
     stable: bool,
@@ -128,7 +133,9 @@ struct Status<'a> {
     input_ms: Option<Percentiles>,
     objects: usize,
     clients: usize,
-    groups: Vec<StatusGroup>,
+    groups: &'a [StatusGroup],
+    /// Of the directory, if it has several.
+    replicas: Vec<StatusReplica<'a>>,
     /// Milliseconds per tick, of the nodes of this process.
     stages: BTreeMap<&'static str, f64>,
     pairs_tested: u64,
@@ -152,7 +159,7 @@ impl Board {
     pub(crate) fn settled_nodes(&self) -> Option<Vec<NodeId>> {
         let shown = self.shown();
         let group = shown.groups.first().filter(|group| group.stable)?;
-        let mut nodes: Vec<NodeId> = group.members.iter().map(|it| it.member.node).collect();
+        let mut nodes: Vec<NodeId> = group.members.iter().map(|it| NodeId(it.node)).collect();
         nodes.sort_unstable();
         Some(nodes)
     }
@@ -161,7 +168,13 @@ impl Board {
     pub(crate) fn see(&self, now: Time, machine: &Machine) {
         let mut shown = self.shown();
         match machine {
-            Machine::Directory(keeper) => shown.groups = keeper.report(now),
+            Machine::Directory(keeper) => {
+                shown.groups = keeper.report(now).iter().map(StatusGroup::from).collect();
+            }
+            Machine::Replica(seat) => {
+                let (status, groups) = seat.status(now);
+                shown.hear(now, status, groups);
+            }
             Machine::Gateway(gateway) => {
                 shown.gateway = gateway.counters();
                 shown.clients = gateway.clients();
@@ -221,7 +234,7 @@ impl Board {
     }
 
     /// A client is told something.
-    pub(crate) fn told(&self, now: Time, client: ClientId, says: &GatewaySays) {
+    pub(crate) fn told_client(&self, now: Time, client: ClientId, says: &GatewaySays) {
         if let GatewaySays::Glimpse(glimpse) = says {
             let mut shown = self.shown();
             if let Some(&(number, since)) = shown.waiting.get(&client)
@@ -275,7 +288,8 @@ impl Board {
             input_ms: shown.wishes.percentiles(),
             objects: shown.objects,
             clients: shown.clients,
-            groups: shown.groups.iter().map(group).collect(),
+            groups: &shown.groups,
+            replicas: shown.replicas.all(now),
             stages: shown.workload.stages(),
             pairs_tested,
             collisions,
@@ -307,13 +321,16 @@ impl Board {
             lines.gauge("stage_seconds", &label, ms / 1000.0);
         }
         for group in &shown.groups {
-            let label = format!("{{group=\"{}\"}}", group.group.0);
-            lines.gauge("group_view", &label, group.epoch.0 as f64);
+            let label = format!("{{group=\"{}\"}}", group.group);
+            lines.gauge("group_view", &label, group.view as f64);
             lines.gauge("group_members", &label, group.members.len() as f64);
             for member in &group.members {
-                let label = format!("{{node=\"{}\"}}", member.member.node.0);
+                let label = format!("{{node=\"{}\"}}", member.node);
                 lines.gauge("node_objects", &label, f64::from(member.objects));
             }
+        }
+        for replica in shown.replicas.all(now) {
+            replica.count(&mut lines);
         }
         for (plane, traffic) in ["nodes", "door"].iter().zip(traffic) {
             for (way, messages, bytes) in [
@@ -333,22 +350,25 @@ impl Board {
     }
 }
 
-fn group(report: &GroupReport) -> StatusGroup {
-    let metres = |corner: [i64; 3]| corner.map(|along| along as f64 / 4096.0);
-    let members = report.members.iter().map(|member| StatusMember {
-        node: member.member.node.0,
-        life: member.member.life,
-        objects: member.objects,
-        silent_ms: member.silent.0 as f64 / 1000.0,
-        region: member.region.map(|region| [metres(region.min), metres(region.max)]),
-        delays_ms: member.delays.iter().map(|(n, span)| (n.0, span.0 as f64 / 1000.0)).collect(),
-    });
-    StatusGroup {
-        group: report.group.0,
-        view: report.epoch.0,
-        stable: report.stable,
-        leader: report.leader.map(|leader| leader.0),
-        members: members.collect(),
+impl From<&GroupReport> for StatusGroup {
+    fn from(report: &GroupReport) -> StatusGroup {
+        let metres = |corner: [i64; 3]| corner.map(|along| along as f64 / 4096.0);
+        let delay = |(node, span): &(NodeId, Span)| (node.0, span.0 as f64 / 1000.0);
+        let members = report.members.iter().map(|member| StatusMember {
+            node: member.member.node.0,
+            life: member.member.life,
+            objects: member.objects,
+            silent_ms: member.silent.0 as f64 / 1000.0,
+            region: member.region.map(|region| [metres(region.min), metres(region.max)]),
+            delays_ms: member.delays.iter().map(delay).collect(),
+        });
+        StatusGroup {
+            group: report.group.0,
+            view: report.epoch.0,
+            stable: report.stable,
+            leader: report.leader.map(|leader| leader.0),
+            members: members.collect(),
+        }
     }
 }
 

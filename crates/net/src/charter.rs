@@ -69,6 +69,31 @@ pub enum Purpose {
         /// How many of its roles want numbers as followers (gateways, recorders).
         followers: u32,
     },
+    /// To know how the world began: [`Answer::Founding`]. Needs the token of nodes.
+    Replicate {
+        /// To begin as this replica, one of those that the world begins with. Each begins once.
+        begin: Option<Begin>,
+    },
+    /// To add a replica to the directory, or to remove one. Needs the token of nodes.
+    Change(ReplicaChange),
+}
+
+/// A replica begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begin {
+    /// Which one.
+    pub replica: u16,
+    /// A number that the process has drawn: who comes back with it is the same.
+    pub name: u64,
+}
+
+/// A change of the directory's replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReplicaChange {
+    /// One more, with this number.
+    Add(u16),
+    /// This one less.
+    Remove(u16),
 }
 
 /// What is said at the door.
@@ -84,6 +109,12 @@ pub enum Answer {
     Status(String),
     /// Something that was asked for by content; nothing if it is not there.
     Content(Option<Vec<u8>>),
+    /// Ask at one of these doors instead.
+    Elsewhere(Vec<SocketAddr>),
+    /// What the world began with, for a replica of its directory: to be fetched by content.
+    Founding(Content),
+    /// The change of the replicas is under way.
+    Changed,
 }
 
 /// What a new node is given.

@@ -16,7 +16,8 @@ mod run;
 mod statistics;
 mod trust;
 
-pub use dial::{ask_for_work, fetch_status};
+pub(crate) use dial::ask_for_founding;
+pub use dial::{ask_for_work, ask_to_change, fetch_status};
 pub use statistics::Statistics;
 
 use crate::Secret;

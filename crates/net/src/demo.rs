@@ -207,8 +207,9 @@ impl Demo {
             Control::Add => self.add().map(|_| ()),
             Control::Network { delay_ms, loss } => self.network(delay_ms, loss),
             Control::Bodies(count) => self.bodies(count),
-            // Those of a recording are not among the words of a demonstration.
-            Control::Play
+            // Those of scenes and recordings are not among the words of a demonstration.
+            Control::Key(_)
+            | Control::Play
             | Control::Pause
             | Control::Speed(_)
             | Control::Seek(_)
@@ -414,6 +415,7 @@ fn serve_settings(
         engine: local(switch),
         gateway,
         door: DoorLimits::default(),
+        replicas: Vec::new(),
         controls: Controls::default(),
     }
 }

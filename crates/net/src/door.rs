@@ -27,12 +27,12 @@ mod web_letters;
 mod web_view;
 
 use crate::Secret;
-use crate::charter::{Charter, Knock, Operation, PROTOCOL, Place, Purpose};
+use crate::charter::{Answer, Charter, Knock, Operation, PROTOCOL, Place, Purpose};
 use crate::parcel;
 use crate::view::Hub;
 use guests::{Guests, Outlet, Seat};
 use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
-use meshes::Meshes;
+pub(crate) use meshes::Meshes;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -125,6 +125,9 @@ impl Default for DoorLimits {
     }
 }
 
+/// Answers to those who ask for replicas of the directory.
+pub type ReplicaDesk = Box<dyn Fn(&Purpose) -> Option<Answer> + Send + Sync>;
+
 /// What the door can say by itself, and whom it tells.
 pub struct Lobby {
     /// What kind of world this is.
@@ -141,6 +144,9 @@ pub struct Lobby {
     pub admit: Box<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>,
     /// A letter for the gateway. Must not block.
     pub letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>,
+    /// Answers about the replicas of the directory, if it has several; none to what is not about
+    /// them. May take a moment.
+    pub replicas: Option<ReplicaDesk>,
     /// Those who watch, if they can.
     pub view: Option<Arc<Hub>>,
 }
@@ -237,6 +243,8 @@ enum No {
     Work(String),
     #[error("the nodes of this world do not wait for each other, and such a world has no avatars")]
     Avatars,
+    #[error("this is a replica of the directory: clients come in where the world is served")]
+    Replica,
     #[error("this is a recording: nobody can take part in it")]
     Recording,
     #[error("nobody can watch this world here")]
@@ -310,22 +318,35 @@ impl House {
     fn judge(&self, knock: &Knock, proof: Proof) -> Result<(), No> {
         let shown = knock.token.as_bytes();
         let fits = |token: &Option<Secret>| token.as_ref().is_some_and(|token| token.is(shown));
-        let recorded = self.lobby.view.as_ref().is_some_and(|hub| hub.is_recording());
+        let watched_only = self.lobby.view.as_ref().is_some_and(|hub| !hub.is_walkable());
         match knock.purpose {
-            Purpose::Play | Purpose::Work { .. } if recorded => Err(No::Recording),
+            Purpose::Status => self.may_look(knock),
+            _ if watched_only => Err(No::Recording),
             Purpose::Play if self.lobby.charter.operation == Operation::Unsynchronised => {
                 Err(No::Avatars)
             }
-            Purpose::Play | Purpose::Status if self.token.is_none() => Ok(()),
-            Purpose::Play if fits(&self.token) => Ok(()),
-            Purpose::Status if fits(&self.token) || fits(&self.node_token) => Ok(()),
-            Purpose::Play | Purpose::Status => Err(No::Token),
-            Purpose::Work { .. } => {
+            Purpose::Play if self.is_replica() => Err(No::Replica),
+            Purpose::Play if self.token.is_none() || fits(&self.token) => Ok(()),
+            Purpose::Play => Err(No::Token),
+            Purpose::Work { .. } | Purpose::Replicate { .. } | Purpose::Change(_) => {
                 let open = self.node_token.is_none() && !self.node_certificates;
                 let allowed = open || fits(&self.node_token) || proof == Proof::NodeCertificate;
                 if allowed { Ok(()) } else { Err(No::NodeToken) }
             }
         }
+    }
+
+    /// Is there only a replica behind this door? It has something to say about everything.
+    fn is_replica(&self) -> bool {
+        self.lobby.replicas.as_ref().is_some_and(|desk| desk(&Purpose::Play).is_some())
+    }
+
+    /// May it see how the world is?
+    fn may_look(&self, knock: &Knock) -> Result<(), No> {
+        let tokens = [&self.token, &self.node_token];
+        let mut shown = tokens.iter().filter_map(|token| token.as_ref());
+        let fits = shown.any(|token| token.is(knock.token.as_bytes()));
+        if self.token.is_none() || fits { Ok(()) } else { Err(No::Token) }
     }
 
     /// Somebody was refused: counted, and said to the operator. Never what token was shown.
@@ -335,7 +356,9 @@ impl House {
             No::Token | No::NodeToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
             No::Late | No::Unreadable(_) => &self.tally.silent,
-            No::Work(_) | No::Avatars | No::Recording | No::Unseen => &self.tally.work,
+            No::Work(_) | No::Avatars | No::Replica | No::Recording | No::Unseen => {
+                &self.tally.work
+            }
         };
         count(counter, 1);
         // A host that is refused all the time does not fill the log.

@@ -9,8 +9,10 @@ use crate::links::{Brought, Links};
 use crate::machine::Machine;
 use crate::name;
 use crate::plane::{Plane, Urgency};
+use crate::seat::Letter;
 use crate::witness::Witness;
-use jostle_proto::wire::WireError;
+use jostle_directory::{Basis, Change, Refused};
+use jostle_proto::wire::{Kind, WireError, kind_of};
 use jostle_proto::{Address, ClientId, GatewaySays, Message, Output, Span, Time};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +36,8 @@ pub(crate) enum Mail {
     Frame { from: Address, frame: Vec<u8> },
     /// From a role of this process, or a client.
     Whole { from: Address, message: Message },
+    /// The replicas are to be others; the answer goes there.
+    Change(Change, SyncSender<Result<(), Refused>>),
     /// The end.
     Stop,
 }
@@ -42,6 +46,8 @@ pub(crate) enum Mail {
 #[derive(Clone)]
 pub(crate) struct Inboxes {
     boxes: Arc<BTreeMap<Address, SyncSender<Mail>>>,
+    /// The replica here, which hears what is said to the directory.
+    replica: Option<Address>,
     board: Arc<Board>,
     over: Arc<AtomicBool>,
 }
@@ -59,7 +65,9 @@ pub(crate) fn inboxes(
         readers.insert(role, reader);
     }
     let over = Arc::new(AtomicBool::new(false));
-    (Inboxes { boxes: Arc::new(boxes), board: board.clone(), over }, readers)
+    let is_replica = |role: &&Address| matches!(role, Address::Replica(_));
+    let replica = boxes.keys().find(is_replica).copied();
+    (Inboxes { boxes: Arc::new(boxes), replica, board: board.clone(), over }, readers)
 }
 
 impl Inboxes {
@@ -71,6 +79,11 @@ impl Inboxes {
             self.board.losses.overflow.fetch_add(1, Ordering::Relaxed);
         }
         true
+    }
+
+    /// The replica of the directory that is here, if there is one.
+    pub(crate) fn replica(&self) -> Option<Address> {
+        self.replica
     }
 
     pub(crate) fn roles(&self) -> impl Iterator<Item = &Address> {
@@ -88,6 +101,7 @@ impl Inboxes {
             self.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
             return;
         };
+        let to = if to == Address::Directory { self.replica.unwrap_or(to) } else { to };
         self.put(to, Mail::Frame { from, frame: frame.to_vec() });
     }
 
@@ -199,6 +213,20 @@ impl Driver {
                 self.means.board.asked(now, from, &message);
                 self.machine.receive(now, from, message, out);
             }
+            Mail::Change(change, answer) => {
+                if let Machine::Replica(seat) = &mut self.machine {
+                    // Who asked may have gone.
+                    let _gone = answer.try_send(seat.change(now, change, out));
+                }
+            }
+            Mail::Frame { from: Address::Replica(from), frame } if self.is_between(&frame) => {
+                if let Machine::Replica(seat) = &mut self.machine
+                    && let Err(error) = seat.hear(now, from, &frame, out)
+                {
+                    self.means.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
+                    tracing::debug!(?from, %error, "a frame of a replica is refused");
+                }
+            }
             Mail::Frame { from, frame } => match self.unpack(from, &frame) {
                 Ok(brought) => {
                     for frame in brought.back {
@@ -219,6 +247,12 @@ impl Driver {
         self.send(out);
     }
 
+    /// Is this what one replica says to another?
+    fn is_between(&self, frame: &[u8]) -> bool {
+        let replica = matches!(self.machine, Machine::Replica(_));
+        replica && matches!(kind_of(frame), Ok((Kind::Replica, _)))
+    }
+
     fn unpack(&mut self, from: Address, frame: &[u8]) -> Result<Brought, WireError> {
         let begin = stopwatch();
         let brought = self.links.take(from, frame);
@@ -227,6 +261,14 @@ impl Driver {
     }
 
     fn send(&mut self, out: &mut Vec<Output>) {
+        let mail = match &mut self.machine {
+            Machine::Replica(seat) => seat.take_mail(),
+            _ => Vec::new(),
+        };
+        for Letter { to, frame, urgency } in mail {
+            self.post(Address::Replica(to), &frame, urgency);
+        }
+        self.tell_witness();
         if out.is_empty() {
             return;
         }
@@ -245,6 +287,17 @@ impl Driver {
             }
         }
         self.spent.sending += stopwatch() - begin;
+    }
+
+    /// What a replica's answers rest on, for those who judge.
+    fn tell_witness(&mut self) {
+        let Machine::Replica(seat) = &mut self.machine else { return };
+        let (answers, now) = (seat.take_answers(), self.means.clock.now());
+        if let Some(witness) = &self.means.witness {
+            for Basis { index, asked } in answers {
+                witness.answered(now, asked, index);
+            }
+        }
     }
 
     fn deliver(&mut self, now: Time, to: Address, message: Message) {
@@ -273,7 +326,7 @@ impl Driver {
     }
 
     fn tell(&self, now: Time, client: ClientId, says: GatewaySays) {
-        self.means.board.told(now, client, &says);
+        self.means.board.told_client(now, client, &says);
         if client.connection == Insiders::CONNECTION {
             self.means.insiders.tell(client, says);
         } else if let Some(door) = &self.means.door {
@@ -296,6 +349,11 @@ impl Driver {
         if first || now - self.shown >= SHOW {
             self.shown = now;
             self.means.board.see(now, &self.machine);
+            if let Machine::Replica(seat) = &self.machine
+                && let Some(told) = Board::told(now, seat)
+            {
+                self.means.plane.send(name::BOARDS, &told, Urgency::Bulk);
+            }
             if let Machine::Node(node) = &self.machine {
                 let spent = Spent { stages: node.stages(), ..self.spent };
                 self.means.board.spent(now, node, spent);

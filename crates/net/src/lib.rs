@@ -9,6 +9,7 @@
 //! * [`client`]: the other side of it;
 //! * [`Process`]: the roles of a process, each in a thread: [`serve`] begins a world, [`work`] adds
 //!   a machine to one;
+//! * [`direct`]: a replica of the directory as a process of its own;
 //! * [`demo`]: a whole world within one program, to be shown;
 //! * [`view`]: what a page is shown, live or recorded;
 //! * [`recording`] and [`witness`]: what happened, to be played again and to be judged.
@@ -22,18 +23,23 @@ pub mod client;
 mod clock;
 pub mod demo;
 mod dice;
+pub mod direct;
 pub mod door;
 mod driver;
+mod founding;
 mod keeper;
+mod ledger;
 mod links;
 mod machine;
 mod memory;
 mod name;
 mod parcel;
+mod peers;
 pub mod plane;
 mod process;
 pub mod recording;
 mod records;
+mod seat;
 pub mod secret;
 pub mod serve;
 pub mod view;
@@ -41,6 +47,9 @@ pub mod witness;
 pub mod work;
 
 pub use clock::Clock;
+pub use ledger::LedgerError;
+pub use peers::Versions;
 pub use process::{Process, StartError};
 pub use records::RecordError;
+pub use seat::SeatError;
 pub use secret::Secret;

@@ -3,12 +3,14 @@
 use crate::demo::Stock;
 use crate::keeper::Keeper;
 use crate::recording::Recorder;
+use crate::seat::Seat;
 use crate::view::Watcher;
 use jostle_proto::{Address, Gateway, LooseNode, Message, Node, Output, Time};
 
 /// A role.
 pub(crate) enum Machine {
     Directory(Box<Keeper>),
+    Replica(Box<Seat>),
     Node(Box<Node>),
     Loose(Box<LooseNode>),
     Gateway(Box<Gateway>),
@@ -21,6 +23,7 @@ impl Machine {
     pub(crate) fn address(&self) -> Address {
         match self {
             Machine::Directory(_) => Address::Directory,
+            Machine::Replica(seat) => Address::Replica(seat.id()),
             Machine::Node(node) => Address::Node(node.member().node),
             Machine::Loose(node) => Address::Node(node.member().node),
             Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
@@ -33,6 +36,7 @@ impl Machine {
     pub(crate) fn wake_at(&self) -> Time {
         match self {
             Machine::Directory(keeper) => keeper.wake_at(),
+            Machine::Replica(seat) => seat.wake_at(),
             Machine::Node(node) => node.wake_at(),
             Machine::Loose(node) => node.wake_at(),
             Machine::Gateway(gateway) => gateway.wake_at(),
@@ -45,6 +49,7 @@ impl Machine {
     pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Machine::Directory(keeper) => keeper.wake(now, out),
+            Machine::Replica(seat) => seat.wake(now, out),
             Machine::Node(node) => node.wake(now, out),
             Machine::Loose(node) => node.wake(now, out),
             Machine::Gateway(gateway) => gateway.wake(now, out),
@@ -63,6 +68,7 @@ impl Machine {
     ) {
         match self {
             Machine::Directory(keeper) => keeper.receive(now, message, out),
+            Machine::Replica(seat) => seat.receive(now, message, out),
             Machine::Node(node) => node.receive(now, message, out),
             Machine::Loose(node) => node.receive(now, message, out),
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),

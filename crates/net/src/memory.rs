@@ -32,9 +32,27 @@ pub(crate) struct Numbers {
 pub(crate) struct Reception {
     numbers: Numbers,
     file: Option<PathBuf>,
+    /// Who else gives numbers.
+    givers: Givers,
     /// Who asks again is told the same again.
     places: BTreeMap<u64, Place>,
 }
+
+/// Who gives numbers to newcomers of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Givers {
+    /// Only this process.
+    One,
+    /// All replicas of the directory; this is the one of that number. Each gives numbers that no
+    /// other one gives, so they need not ask each other.
+    Replica(u16),
+}
+
+/// Replicas have numbers below this.
+pub(crate) const REPLICAS_END: u32 = 64;
+
+/// Followers of one newcomer, at most.
+const FOLLOWERS_MAX: u32 = 16;
 
 /// Who came lately and may ask again.
 const PLACES_MAX: usize = 1024;
@@ -52,7 +70,15 @@ impl Reception {
         };
         let fresh = || Numbers { identity: identity(), next_node: 0, next_follower: 0 };
         let numbers = known.unwrap_or_else(fresh);
-        Ok(Reception { numbers, file, places: BTreeMap::new() })
+        Ok(Reception { numbers, file, givers: Givers::One, places: BTreeMap::new() })
+    }
+
+    /// One of several that give numbers.
+    pub(crate) fn among(mut self, givers: Givers) -> Reception {
+        self.givers = givers;
+        // The node that the world began with has the first number.
+        self.numbers.next_node = self.numbers.next_node.max(1);
+        self
     }
 
     pub(crate) fn identity(&self) -> &Identity {
@@ -67,7 +93,13 @@ impl Reception {
         if let Some(file) = &self.file {
             replace(file, MAGIC, &self.numbers)?;
         }
-        Ok((node, follower))
+        Ok(match self.givers {
+            Givers::One => (node, follower),
+            Givers::Replica(replica) => {
+                let number = node.saturating_mul(REPLICAS_END).saturating_add(replica.into());
+                (number, number.saturating_mul(FOLLOWERS_MAX))
+            }
+        })
     }
 
     /// The same for who has a name; what it is told besides is always the same.
@@ -80,7 +112,7 @@ impl Reception {
         if let Some(place) = self.places.get(&name) {
             return Ok(place.clone());
         }
-        let numbers = self.number(followers.min(16));
+        let numbers = self.number(followers.min(FOLLOWERS_MAX));
         let (node, follower) =
             numbers.map_err(|error| format!("no number can be given: {error}"))?;
         let place = place(node, follower);
@@ -154,6 +186,23 @@ mod tests {
         let mut again = Reception::open(Some(folder.path()), other).expect("opened");
         assert_eq!(again.identity(), &identity());
         assert_eq!(again.number(1).expect("given"), (2, 3));
+    }
+
+    #[test]
+    fn replicas_give_different_numbers_and_none_of_the_first_node() {
+        let mut given = std::collections::BTreeSet::from([0]);
+        let mut followers = std::collections::BTreeSet::from_iter(0..FOLLOWERS_MAX);
+        for replica in 0..REPLICAS_END {
+            let reception = Reception::open(None, identity).expect("opened");
+            let mut reception = reception.among(Givers::Replica(replica as u16));
+            for _ in 0..20 {
+                let (node, follower) = reception.number(3).expect("given");
+                assert!(given.insert(node));
+                for number in 0..FOLLOWERS_MAX {
+                    assert!(followers.insert(follower + number));
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,11 +1,16 @@
-//! Addresses as names, for keys and envelopes: `d`, `n3`, `g5x1` (gateway 5 in its first life).
+//! Addresses as names, for keys and envelopes: `d`, `r2` (a replica of the directory), `n3`,
+//! `g5x1` (gateway 5 in its first life).
 
-use jostle_proto::{Address, GatewayId, NodeId};
+use jostle_proto::{Address, GatewayId, NodeId, ReplicaId};
+
+/// The boards of all processes that show how the world is; no role has this name.
+pub(crate) const BOARDS: &str = "b";
 
 /// The name of a role that can be reached between processes; clients cannot.
 pub(crate) fn of(address: Address) -> Option<String> {
     match address {
         Address::Directory => Some("d".into()),
+        Address::Replica(replica) => Some(format!("r{}", replica.0)),
         Address::Node(node) => Some(format!("n{}", node.0)),
         Address::Gateway(GatewayId { number, life }) => Some(format!("g{number}x{life}")),
         Address::Gate(_) | Address::Client(_) => None,
@@ -16,6 +21,7 @@ pub(crate) fn of(address: Address) -> Option<String> {
 pub(crate) fn read(name: &str) -> Option<Address> {
     match name.split_at_checked(1)? {
         ("d", "") => Some(Address::Directory),
+        ("r", number) => Some(Address::Replica(ReplicaId(digits(number)?.try_into().ok()?))),
         ("n", number) => Some(Address::Node(NodeId(digits(number)?))),
         ("g", rest) => {
             let (number, life) = rest.split_once('x')?;

@@ -5,11 +5,13 @@ use crate::charter::{Charter, Operation, Place};
 use crate::clock::Clock;
 use crate::door::{Door, DoorError, DoorSettings, Lobby};
 use crate::driver::{Driver, Inboxes, Insiders, Mail, Means, inboxes};
+use crate::founding::Offer;
 use crate::machine::Machine;
 use crate::memory::Reception;
 use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
 use crate::recording::ReplayError;
 use crate::records::RecordError;
+use crate::seat::SeatError;
 use crate::view::Hub;
 use crate::witness::Witness;
 use crate::{client, name};
@@ -20,6 +22,7 @@ use jostle_proto::{
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
@@ -33,6 +36,9 @@ pub enum StartError {
     /// The door.
     #[error(transparent)]
     Door(#[from] DoorError),
+    /// A replica of the directory.
+    #[error(transparent)]
+    Replica(#[from] SeatError),
     /// A file.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -72,6 +78,8 @@ pub(crate) struct Parts {
     pub(crate) events: Option<PathBuf>,
     /// Gives numbers to newcomers, in the process that has the directory.
     pub(crate) reception: Option<(Reception, PlaceMaker)>,
+    /// What newcomers are told of the directory's replicas, if it has several.
+    pub(crate) replicas: Option<Offer>,
     /// Those who watch, and the threads that serve them.
     pub(crate) view: Option<View>,
 }
@@ -105,10 +113,22 @@ impl Process {
         });
         let (inboxes, mut readers) = inboxes(roles.iter().copied(), &board);
         let arrivals = inboxes.clone();
-        let deliver = Arc::new(move |name: &str, bytes: &[u8]| arrivals.arrived(name, bytes));
+        let shows = board.clone();
+        let deliver = Arc::new(move |name: &str, bytes: &[u8]| match name {
+            name::BOARDS if !shows.hear(clock.now(), bytes) => {
+                shows.losses.garbage.fetch_add(1, Ordering::Relaxed);
+            }
+            name::BOARDS => {}
+            name => arrivals.arrived(name, bytes),
+        });
         let plane = Plane::open(&parts.plane, deliver)?;
-        for role in &roles {
-            plane.answer_to(&name::of(*role).unwrap_or_default())?;
+        // What is said to the directory is said to all of its replicas.
+        let directory = inboxes.replica().map(|_| Address::Directory);
+        for role in roles.iter().copied().chain(directory) {
+            plane.answer_to(&name::of(role).unwrap_or_default())?;
+        }
+        if parts.door.is_some() {
+            plane.answer_to(name::BOARDS)?;
         }
         let known = Known {
             charter: parts.charter,
@@ -124,7 +144,8 @@ impl Process {
         let mut threads = threads.take().unwrap_or_default();
         let door = match parts.door {
             Some(settings) => {
-                let lobby = lobby(&known, &inboxes, (show.clone(), count), hub.clone());
+                let mut lobby = lobby(&known, &inboxes, (show.clone(), count), hub.clone());
+                lobby.replicas = parts.replicas.map(|offer| offer.desk(&inboxes, &board));
                 Some(Door::open(settings, lobby)?)
             }
             None => None,
@@ -252,6 +273,7 @@ fn lobby(
                 letters.put(gateway, Mail::Whole { from, message });
             }
         }),
+        replicas: None,
         view,
     }
 }

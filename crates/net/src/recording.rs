@@ -268,7 +268,7 @@ impl Replay {
             None => Ok(None),
             Some(Record::Head(_)) => Err(ReplayError::Incomplete("begins twice")),
             Some(Record::World(tick, objects)) => {
-                self.objects = objects.into_iter().map(|object| (object.id, object)).collect();
+                self.objects = objects.into_iter().collect();
                 self.tick = Some(tick);
                 self.commit = None;
                 Ok(Some(Step::World(tick)))
@@ -291,10 +291,7 @@ impl Replay {
         self.tick = Some(tick);
         self.heard.clone_from(&commit.heard);
         let found = digest(self.objects.values());
-        let touches = compute.then(|| {
-            let objects: Vec<Object> = self.objects.values().copied().collect();
-            self.detector.touches(&objects)
-        });
+        let touches = compute.then(|| self.detector.touches(self.objects.as_slice()));
         apply(&mut self.objects, commit, |_| true);
         if found != commit.digest {
             let what = format!("digest {found:016x} instead of {:016x}", commit.digest);

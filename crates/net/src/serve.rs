@@ -3,19 +3,22 @@
 use crate::charter::{Charter, Operation, PROTOCOL, Place};
 use crate::clock::stopwatch;
 use crate::door::{DoorLimits, DoorSettings};
+use crate::founding;
 use crate::keeper::Keeper;
 use crate::machine::Machine;
 use crate::memory::{self, Identity, Reception, Stored};
 use crate::plane::{Engine, Guard, PlaneSettings};
-use crate::process::{Parts, Process, StartError, clock, draw, folder, follower, grouping, timing};
+use crate::process::{
+    Parts, PlaceMaker, Process, StartError, clock, draw, folder, follower, grouping, timing,
+};
 use crate::recording::Recorder;
 use crate::records::RecordError;
 use crate::secret::Secret;
 use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    Block, Class, Directory, Epoch, Gateway, GatewaySettings, Interest, Key, Library, LooseNode,
-    Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick, Time,
-    Timing, Tuning,
+    Block, Class, Directory, Epoch, Form, Gateway, GatewaySettings, Interest, Key, Library,
+    LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span,
+    Tick, Time, Timing, Tuning,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -86,6 +89,8 @@ pub struct ServeSettings {
     pub gateway: GatewaySettings,
     /// How the door is.
     pub door: DoorLimits,
+    /// Where the replicas of the directory are, numbered from 1; with none the directory is here.
+    pub replicas: Vec<SocketAddr>,
     /// What pages may ask for besides looking; by default nothing.
     pub controls: Controls,
 }
@@ -100,15 +105,16 @@ impl ServeSettings {
                     .into(),
             ));
         }
-        Ok(())
+        founding::check(&self.replicas)
     }
 
     fn plane(&self, world: String) -> PlaneSettings {
         let Guards { node_token, certificates, .. } = self.guards.clone();
+        let replicas = self.replicas.iter();
         PlaneSettings {
             world,
             listen: plane_address(self.listen, &self.engine),
-            join: Vec::new(),
+            join: replicas.map(|it| founding::plane(*it, &self.engine)).collect(),
             guard: Guard { token: node_token, certificates },
             engine: self.engine.clone(),
         }
@@ -122,24 +128,27 @@ impl ServeSettings {
 }
 
 /// A world that is about to begin.
-struct Beginning {
-    reception: Reception,
-    directory: Keeper,
-    node: Member,
+pub(crate) struct Beginning {
+    pub(crate) identity: Identity,
+    /// The directory, and who gives numbers, if both are here.
+    pub(crate) directory: Option<(Keeper, Reception)>,
+    pub(crate) node: Member,
     /// The first of its followers' numbers.
-    follower: u32,
+    pub(crate) follower: u32,
     /// What the node begins with; nothing if others have the world.
-    objects: Option<Vec<Object>>,
-    tick: Tick,
-    heard: Vec<(Source, u64)>,
-    scenery: Vec<Object>,
-    shapes: Shapes,
-    journal: Option<PathBuf>,
-    newest: Option<Time>,
+    pub(crate) objects: Option<Vec<Object>>,
+    pub(crate) tick: Tick,
+    pub(crate) heard: Vec<(Source, u64)>,
+    pub(crate) scenery: Vec<Object>,
+    pub(crate) shapes: Shapes,
+    pub(crate) journal: Option<PathBuf>,
+    pub(crate) newest: Option<Time>,
+    /// What the world is already, if replicas of a directory have it.
+    pub(crate) charter: Option<Charter>,
 }
 
 /// Followers of this process: the gateway, the journal, a recording, those who watch.
-const FOLLOWERS: u32 = 4;
+pub(crate) const FOLLOWERS: u32 = 4;
 
 impl Process {
     /// Begins a world, or goes on with the one that is stored.
@@ -147,44 +156,46 @@ impl Process {
     /// # Errors
     /// If something cannot be opened, or what is stored cannot be read.
     pub fn serve(settings: ServeSettings) -> Result<Process, StartError> {
-        let timing = timing(settings.rate);
         settings.check()?;
-        let begun = begin(&settings, timing)?;
-        let world = begun.reception.identity().world.clone();
-        let key = begun.reception.identity().key;
+        let begun = match settings.replicas.is_empty() {
+            true => begin(&settings)?,
+            false => founding::begin(&settings)?,
+        };
+        let Identity { world, key } = begun.identity.clone();
         let shapes = begun.shapes.clone();
         let mut contents = Library::of(&shapes, Span(0));
         let scenery = postcard::to_allocvec(&begun.scenery)
             .map_err(|error| StartError::Other(format!("the scenery: {error}")))?;
         let scenery = contents.put(scenery);
+        let charter = charter(&settings, &begun, contents.forms());
+        let timing = timing(charter.rate);
         let gateway = GatewaySettings {
             key: Key(key),
-            shape: settings.start.avatar,
-            places: settings.start.places,
+            shape: charter.avatar,
+            places: charter.places,
+            limits: charter.limits,
             ..settings.gateway
         };
-        let charter = Charter {
-            protocol: PROTOCOL,
-            world: world.clone(),
-            rate: settings.rate,
-            operation: settings.operation,
-            extent: settings.start.extent,
-            forms: contents.forms().to_vec(),
-            avatar: settings.start.avatar,
-            places: settings.start.places,
-            limits: gateway.limits,
-            gate: begun.follower,
+        let replicas = match settings.replicas.is_empty() {
+            true => None,
+            false => {
+                let (is_new, parts) = (begun.charter.is_none(), (scenery, key));
+                Some(founding::offer(&settings, &charter, is_new, parts, &mut contents)?)
+            }
         };
         let place =
             move |node, follower, plane| Place { node, life: 1, follower, plane, scenery, key };
         let clock = clock(begun.newest);
         let mut machines = roles(&settings, &charter, timing, gateway, &begun)?;
-        machines.push(Machine::Directory(Box::new(begun.directory)));
+        let reception = begun.directory.map(|(directory, reception)| {
+            machines.push(Machine::Directory(Box::new(directory)));
+            (reception, Box::new(place) as PlaceMaker)
+        });
         let showing = Showing {
             reach: reach(&gateway),
             names: settings.start.names.clone(),
             controls: settings.controls.clone(),
-            recording: None,
+            ..Showing::default()
         };
         let watched = settings.web.is_some() && charter.operation != Operation::Unsynchronised;
         let view = watched.then(|| Hub::open(&charter, &shapes, showing));
@@ -202,9 +213,30 @@ impl Process {
             plane: settings.plane(world),
             door: Some(settings.door()),
             events: settings.files.events,
-            reception: Some((begun.reception, Box::new(place))),
+            reception,
+            replicas,
             view,
         })
+    }
+}
+
+/// What kind of world it is: as it was founded, or as it is to be.
+fn charter(settings: &ServeSettings, begun: &Beginning, forms: &[Form]) -> Charter {
+    let gate = begun.follower;
+    if let Some(charter) = &begun.charter {
+        return Charter { gate, ..charter.clone() };
+    }
+    Charter {
+        protocol: PROTOCOL,
+        world: begun.identity.world.clone(),
+        rate: settings.rate,
+        operation: settings.operation,
+        extent: settings.start.extent,
+        forms: forms.to_vec(),
+        avatar: settings.start.avatar,
+        places: settings.start.places,
+        limits: settings.gateway.limits,
+        gate,
     }
 }
 
@@ -227,14 +259,14 @@ pub(crate) fn plane_address(listen: SocketAddr, engine: &Engine) -> Vec<SocketAd
     }
 }
 
-fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartError> {
+fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
+    let timing = timing(settings.rate);
     let store = settings.store.as_deref();
     if let Some(path) = store {
         folder(path)?;
     }
-    let (nonce, key) = (draw()?, [draw()?, draw()?]);
-    let identity = || Identity { world: format!("{}-{:08x}", settings.name, nonce as u32), key };
-    let mut reception = Reception::open(store, identity)?;
+    let identity = Identity::draw(&settings.name)?;
+    let mut reception = Reception::open(store, || identity)?;
     let (number, follower) = reception.number(FOLLOWERS)?;
     let node = Member { node: NodeId(number), life: 1 };
     let (stored, journal) = stored(settings)?;
@@ -248,7 +280,7 @@ fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartErr
         members.by_ref().count() > 1
     });
     let Stored { tick, heard, objects, shapes, .. } = stored;
-    let all: Vec<Object> = objects.into_values().collect();
+    let all: Vec<Object> = objects.values().copied().collect();
     let still = all.iter().filter(|object| object.class == Class::Immovable);
     let scenery: Vec<Object> = still.copied().collect();
     let (directory, objects) = match loaded {
@@ -270,8 +302,8 @@ fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartErr
     };
     let directory = keeper(directory, file)?;
     Ok(Beginning {
-        reception,
-        directory,
+        identity: reception.identity().clone(),
+        directory: Some((directory, reception)),
         node,
         follower,
         objects,
@@ -281,11 +313,20 @@ fn begin(settings: &ServeSettings, timing: Timing) -> Result<Beginning, StartErr
         shapes,
         journal,
         newest,
+        charter: None,
     })
 }
 
+impl Identity {
+    /// Of a new world of that name.
+    pub(crate) fn draw(name: &str) -> Result<Identity, StartError> {
+        let world = format!("{name}-{:08x}", draw()? as u32);
+        Ok(Identity { world, key: [draw()?, draw()?] })
+    }
+}
+
 /// The world as it is stored, or as it begins; and where it will be stored.
-fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf>), StartError> {
+pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf>), StartError> {
     let (stored, journal) = match settings.store.as_deref() {
         Some(path) => {
             let (stored, journal) = memory::newest(path)?;
@@ -297,7 +338,7 @@ fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf>), StartEr
         tick: Tick(0),
         heard: Vec::new(),
         rate: settings.rate,
-        objects: settings.start.objects.iter().map(|object| (object.id, *object)).collect(),
+        objects: settings.start.objects.iter().copied().collect(),
         shapes: settings.start.shapes.clone(),
     });
     if stored.rate != settings.rate {
@@ -330,9 +371,12 @@ pub(crate) fn node(
                 None => Node::new(member, shapes.clone(), timing),
             };
             let node = node.with_stopwatch(stopwatch);
-            let measures = charter.operation == Operation::Grouped;
-            let node =
-                if measures { node.measuring(PingRule::default(), scenery.to_vec()) } else { node };
+            let rule = PingRule::default();
+            let node = match charter.operation {
+                Operation::Grouped => node.measuring(rule, scenery.to_vec()),
+                // Shown to those who watch, who want to see soon what has changed.
+                _ => node.timing_others(PingRule { interval_max: rule.interval_min, ..rule }),
+            };
             Machine::Node(Box::new(node))
         }
         Operation::Unsynchronised => {

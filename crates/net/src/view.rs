@@ -3,6 +3,7 @@
 //! * `scene`: the world at a tick; `frames`: as it is sent; `questions`: rays, contacts, clearance;
 //! * `hub`: all who watch; `viewer`: one of them; `desk`: where questions are answered;
 //! * `watcher`: the role that follows a live world; [`Player`]: a recording that is played;
+//!   [`Show`]: a world that one program computes alone;
 //! * `words`: what is said in JSON; [`Controls`]: what a page may ask for besides looking.
 
 mod controls;
@@ -13,13 +14,15 @@ mod hub;
 mod player;
 mod questions;
 mod scene;
+mod show;
 mod viewer;
 mod watcher;
 mod words;
 
-pub use controls::{Control, Controls};
+pub use controls::{Control, Controls, Key, KeyBinding};
 pub use hub::Hub;
 pub use player::{Player, PlayerSettings};
+pub use show::{Picture, Show, ShowSettings};
 
 pub(crate) use hub::{Place, Showing};
 pub(crate) use questions::Glance;

@@ -14,6 +14,7 @@ const MAGIC: [u8; 8] = *b"JOEVT\0\0\x01";
 enum Record {
     Sent { at: Time, from: String, to: String, message: Message },
     Published { at: Time, commit: Arc<Commit> },
+    Answered { at: Time, asked: Time, index: u64 },
 }
 
 /// Something that happened.
@@ -37,6 +38,15 @@ pub enum Seen {
         /// What.
         commit: Arc<Commit>,
     },
+    /// A replica of the directory has answered something.
+    Answered {
+        /// When.
+        at: Time,
+        /// When it was asked.
+        asked: Time,
+        /// The entry of its log that the answer rests on.
+        index: u64,
+    },
 }
 
 impl Seen {
@@ -44,7 +54,7 @@ impl Seen {
     #[must_use]
     pub fn at(&self) -> Time {
         match self {
-            Seen::Sent { at, .. } | Seen::Published { at, .. } => *at,
+            Seen::Sent { at, .. } | Seen::Published { at, .. } | Seen::Answered { at, .. } => *at,
         }
     }
 }
@@ -56,7 +66,10 @@ pub(crate) struct Witness {
 
 impl Witness {
     pub(crate) fn new(path: &Path) -> Result<Witness, RecordError> {
-        Ok(Witness { file: Mutex::new(RecordWriter::create(path, MAGIC)?) })
+        let mut file = RecordWriter::create(path, MAGIC)?;
+        // Whoever says nothing has an empty log, not none.
+        file.flush()?;
+        Ok(Witness { file: Mutex::new(file) })
     }
 
     fn write(&self, record: &Record) {
@@ -79,6 +92,12 @@ impl Witness {
     }
 }
 
+impl Witness {
+    pub(crate) fn answered(&self, at: Time, asked: Time, index: u64) {
+        self.write(&Record::Answered { at, asked, index });
+    }
+}
+
 /// All that the processes of a world have said, in the order of their clocks.
 ///
 /// # Errors
@@ -95,6 +114,9 @@ pub fn events(files: &[impl AsRef<Path>]) -> Result<Vec<Seen>, RecordError> {
                     }
                 }
                 Record::Published { at, commit } => seen.push(Seen::Published { at, commit }),
+                Record::Answered { at, asked, index } => {
+                    seen.push(Seen::Answered { at, asked, index });
+                }
             }
         }
     }

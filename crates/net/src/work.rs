@@ -90,6 +90,7 @@ impl Process {
             door,
             events: settings.files.events,
             reception: None,
+            replicas: None,
             view,
         })
     }
@@ -131,23 +132,24 @@ impl Process {
             door: None,
             events: None,
             reception: None,
+            replicas: None,
             view: None,
         })
     }
 }
 
-fn lacks() -> StartError {
+pub(crate) fn lacks() -> StartError {
     StartError::Other("a form of the world could not be fetched".into())
 }
 
 /// The immovable objects.
-fn scenery(contents: &Library, place: &Place) -> Result<Vec<Object>, StartError> {
+pub(crate) fn scenery(contents: &Library, place: &Place) -> Result<Vec<Object>, StartError> {
     let bytes = contents.get(place.scenery).ok_or_else(lacks)?;
     postcard::from_bytes(bytes).map_err(|error| StartError::Other(format!("the scenery: {error}")))
 }
 
 /// A process that listens everywhere is where its door is.
-fn reachable(address: SocketAddr, door: IpAddr) -> SocketAddr {
+pub(crate) fn reachable(address: SocketAddr, door: IpAddr) -> SocketAddr {
     let ip = if address.ip().is_unspecified() { door } else { address.ip() };
     SocketAddr::new(ip, address.port())
 }

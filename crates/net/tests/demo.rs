@@ -101,6 +101,34 @@ fn all_owned(demo: &Demo) -> bool {
         && owned.sum::<u64>() + WALLS == figures.objects
 }
 
+/// How long the nodes take to answer each other, in milliseconds; none if one does not know it.
+fn delays(demo: &Demo) -> Option<Vec<f64>> {
+    let status = status(demo);
+    let members = status["groups"][0]["members"].as_array()?;
+    let of = |member: &Value| {
+        let known: Vec<f64> =
+            member["delays_ms"].as_object()?.values().filter_map(Value::as_f64).collect();
+        (known.len() + 1 == members.len()).then_some(known)
+    };
+    members.iter().map(of).collect::<Option<Vec<_>>>().map(|all| all.concat())
+}
+
+#[test]
+fn nodes_measure_how_long_others_take_and_see_the_network_change() {
+    let demo = demo(3, 0);
+    let all = |demo: &Demo, fits: fn(f64) -> bool| {
+        delays(demo).is_some_and(|delays| delays.len() == 6 && delays.into_iter().all(fits))
+    };
+    wait(&demo, "all are measured", |demo| all(demo, |ms| ms < 60.0));
+    demo.network(40.0, 0.0).expect("a network");
+    // There and back; frames take up to a tenth less than they should.
+    wait(&demo, "the delay shows", |demo| all(demo, |ms| ms > 72.0));
+    demo.network(0.0, 0.0).expect("a network");
+    wait(&demo, "and goes", |demo| all(demo, |ms| ms < 60.0));
+    // However far they are: one group.
+    assert_eq!(status(&demo)["groups"].as_array().map(Vec::len), Some(1));
+}
+
 #[test]
 fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     let demo = demo(4, BOTS);

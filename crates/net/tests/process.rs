@@ -4,6 +4,7 @@
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::charter::Operation;
 use jostle_net::client::{ClientOptions, Connection, Trust, fetch_status};
+use jostle_net::direct::DirectorySettings;
 use jostle_net::door::DoorLimits;
 use jostle_net::plane::{Engine, Switch};
 use jostle_net::recording::{Replay, Step};
@@ -11,11 +12,12 @@ use jostle_net::serve::{Files, Guards, ServeSettings, Start};
 use jostle_net::view::Controls;
 use jostle_net::witness::{Seen, events};
 use jostle_net::work::NodeSettings;
-use jostle_net::{Process, Secret, StartError};
+use jostle_net::{Process, Secret, StartError, Versions};
 use jostle_proto::{
     Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
 };
 use serde_json::Value;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -73,6 +75,7 @@ fn settings() -> ServeSettings {
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
         door: DoorLimits::default(),
+        replicas: Vec::new(),
         controls: Controls::default(),
     }
 }
@@ -164,6 +167,73 @@ fn two_processes(engine: &Engine) {
     let seen = events(&[folder.path().join("a.evt"), folder.path().join("b.evt")]).expect("read");
     let published = seen.iter().filter(|seen| matches!(seen, Seen::Published { .. })).count();
     assert!(published > 80, "{published}");
+}
+
+/// An address with two ports, for the door and for the plane.
+fn two_ports() -> SocketAddr {
+    loop {
+        let first = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let address = first.local_addr().expect("bound");
+        let next = address.port().checked_add(1).map(|port| SocketAddr::new(address.ip(), port));
+        if next.is_some_and(|next| UdpSocket::bind(next).is_ok())
+            && TcpListener::bind(address).is_ok()
+        {
+            return address;
+        }
+    }
+}
+
+/// The number of the replica that leads.
+fn leader(status: &Value) -> Option<u16> {
+    let replicas = status["replicas"].as_array()?;
+    let fresh = |it: &&Value| it["silent_ms"].as_f64().unwrap_or(1e9) < 1000.0;
+    let leads = replicas.iter().filter(fresh).find(|it| it["leads"] == true)?;
+    leads["replica"].as_u64().map(|replica| replica as u16)
+}
+
+/// Three replicas of the directory, of which the leader goes.
+fn three_replicas(engine: &Engine) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let guards = Guards { node_token: Some(Secret::new("work")), ..Guards::default() };
+    let replicas = vec![two_ports(), two_ports(), two_ports()];
+    let begin = ServeSettings { replicas, engine: engine.clone(), ..settings() };
+    let world = Process::serve(ServeSettings { guards: guards.clone(), ..begin }).expect("begins");
+    let replica = |id: u16| DirectorySettings {
+        id: Some(id),
+        join: world.door_address(),
+        listen: None,
+        store: folder.path().join(id.to_string()),
+        web: None,
+        guards: guards.clone(),
+        events: None,
+        engine: engine.clone(),
+        limits: DoorLimits::default(),
+        versions: Versions::OURS,
+    };
+    let stranger = DirectorySettings { guards: Guards::default(), ..replica(1) };
+    let refused = Process::direct(stranger).err().expect("it has no token").to_string();
+    assert!(refused.contains("only nodes"), "{refused}");
+    let direct = |id| Process::direct(replica(id)).expect("a replica");
+    let mut all: Vec<Option<Process>> = (1..=3).map(|id| Some(direct(id))).collect();
+    let old = wait(&world, "a leader", |status| leader(status).is_some());
+    let old = leader(&old).expect("there is one");
+    let work = || Process::work(node(&world, engine.clone(), guards.clone())).expect("joins");
+    let first = work();
+    wait(&world, "two members", |status| members(status) == 2);
+    all[usize::from(old) - 1] = None;
+    wait(&world, "another leader", |status| leader(status).is_some_and(|new| new != old));
+    drop(first);
+    wait(&world, "one member", |status| members(status) == 1);
+    let _second = work();
+    let end = wait(&world, "two members again", |status| members(status) == 2);
+    wait(&world, "ticks", |status| tick(status) > tick(&end) + 20);
+    assert_eq!(end["objects"].as_u64(), Some(OBJECTS + 6), "nothing is lost");
+}
+
+#[test]
+fn the_directory_may_have_replicas() {
+    three_replicas(&Engine::Quic);
+    three_replicas(&Engine::Local(Switch::new(2).expect("a switch")));
 }
 
 #[test]

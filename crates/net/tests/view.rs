@@ -407,20 +407,20 @@ fn a_recording_is_played_sought_and_stepped() {
     control(&mut page, json!({"type": "control", "do": "pause"}));
     let middle = first + 60;
     control(&mut page, json!({"type": "control", "do": "seek", "tick": middle}));
-    page.until_value("the middle", at(middle));
+    page.until_replay("the middle", at(middle));
     let sought = whole(web);
     assert_eq!(sought.0, middle);
     control(&mut page, json!({"type": "control", "do": "seek", "tick": middle - 30}));
-    page.until_value("before", at(middle - 30));
+    page.until_replay("before", at(middle - 30));
     for _ in 0..30 {
         control(&mut page, json!({"type": "control", "do": "step", "by": 1}));
     }
-    page.until_value("the middle again", at(middle));
+    page.until_replay("the middle again", at(middle));
     assert!(whole(web) == sought, "played through it is another world");
     control(&mut page, json!({"type": "control", "do": "seek", "tick": u64::MAX}));
-    page.until_value("the end", at(last));
+    page.until_replay("the end", at(last));
     control(&mut page, json!({"type": "control", "do": "step", "by": middle as i64 - last as i64}));
-    page.until_value("the middle from the end", at(middle));
+    page.until_replay("the middle from the end", at(middle));
     assert!(whole(web) == sought, "from behind it is another world");
     // Who has seen the future is told everything anew.
     page.say(&json!({"type": "control", "do": "step", "by": -1}));
@@ -428,7 +428,7 @@ fn a_recording_is_played_sought_and_stepped() {
     collisions(&mut page, &recorded, first);
     control(&mut page, json!({"type": "control", "do": "speed", "factor": 8.0}));
     control(&mut page, json!({"type": "control", "do": "play"}));
-    let end = page.until_value("the end", at(last));
+    let end = page.until_replay("the end", at(last));
     assert_eq!((&end["playing"], &end["factor"]), (&json!(false), &json!(8.0)));
     page.say(&json!({"type": "control", "do": "speed", "factor": 0.0}));
     assert!(page.until_text("controlled")["error"].is_string());
@@ -446,7 +446,7 @@ fn collisions(page: &mut Page, recorded: &Value, first: u64) {
     assert!(ticks.len() > 3, "{ticks:?}");
     for (by, tick) in [(1, ticks[0]), (1, ticks[1]), (-1, ticks[0]), (3, ticks[3])] {
         control(page, json!({"type": "control", "do": "collision", "by": by}));
-        page.until_value("a collision", |value| {
+        page.until_replay("a collision", |value| {
             value["type"] == "replay" && value["tick"] == tick && value["playing"] == false
         });
     }

@@ -97,11 +97,14 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
         "control",
         "controlled",
         "demo",
+        "held",
         "hello",
+        "hold",
         "pick",
         "picked",
         "refused",
         "regions",
+        "release",
         "replay",
         "select",
         "status",
@@ -113,11 +116,13 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
     let documented = values.iter().find(|value| value["type"] == "world").unwrap();
     same_fields(documented, &page.world);
     for value in &values {
-        if matches!(kind(value).as_str(), "pick" | "select" | "clearance" | "control") {
+        let says = ["pick", "select", "clearance", "control", "hold", "release"];
+        if says.contains(&kind(value).as_str()) {
             page.socket.send(Message::text(value.to_string())).unwrap();
             let answer = match kind(value).as_str() {
                 "pick" => "picked",
                 "control" => "controlled",
+                "hold" => "held",
                 _ => continue,
             };
             let answer = page.until_text(answer);

@@ -1,12 +1,17 @@
 //! Which objects touch, and what that does to them: the same on every machine that holds both.
 
+mod effort;
+
 use crate::message::{Touch, Toward};
-use crate::object::{Class, Object, ObjectId, ShapeId, Solid};
-use crate::state::Block;
+use crate::object::{Class, Object, ShapeId, Solid};
+use crate::space::is_wide;
+use crate::state::{Block, State};
+pub use effort::Certainty;
+use effort::Effort;
 use glam::DVec3;
+use jostle_geom::{Counters, Pair, Pose};
 use jostle_world::broad::{Broad, SlotPair, Structure};
-use jostle_world::{Aabb, Ask, Body, BodyId, Policy, Settings, Shape, Workers, World};
-use std::collections::BTreeMap;
+use jostle_world::{Aabb, Workers};
 use std::sync::Arc;
 
 /// The forms of all objects. Every machine has the same table.
@@ -42,150 +47,269 @@ impl Shapes {
     }
 }
 
+impl Shapes {
+    /// Is every machine to know of this object? See [`is_wide`].
+    pub(crate) fn is_wide(&self, object: &Object, largest: i32) -> bool {
+        self.get(object.shape).is_some_and(|solid| is_wide(solid.half, largest))
+    }
+}
+
 /// What the detector knows about an object from one tick to the next.
 #[derive(Clone, Copy, Debug)]
 struct Known {
+    object: Object,
+    block: Block,
     /// Its place among the blocks.
     slot: u32,
-    block: Block,
-    shape: ShapeId,
-    /// In the world of triangles; a form without triangles is not in it.
-    body: Option<BodyId>,
-    /// Its place in this tick's list.
-    at: usize,
+    /// Are its triangles elsewhere than in the last tick?
+    changed: bool,
 }
+
+/// Nobody, in a list of places.
+const NOBODY: u32 = u32::MAX;
+
+/// Two objects and their blocks.
+pub(crate) type Couple<'a> = [(&'a Object, &'a Block); 2];
 
 /// Finds the pairs that touch among the objects that a machine has for a tick.
 pub struct Detector {
     shapes: Shapes,
     /// Blocks that meet, of all objects.
     broad: Broad,
-    /// Bodies with triangles; boxes are compared as they are.
-    world: World,
-    known: BTreeMap<ObjectId, Known>,
-    /// How many slots there are, and which of them nobody uses.
-    slots: u32,
+    /// In the order of ids; and a list to take turns with, to save allocations.
+    known: Vec<Known>,
+    spare: Vec<Known>,
+    /// For every slot: who is in it, as a place among those.
+    holders: Vec<u32>,
     free: Vec<u32>,
     pairs: Vec<SlotPair>,
-    /// Pairs that were compared exactly in the last tick.
-    tested: u64,
+    placed: Placed,
+    /// Pairs of triangles that were decided in this tick, and in the last.
+    decided: Vec<(SlotPair, bool)>,
+    before: Vec<(SlotPair, bool)>,
+    /// How much triangles may cost; none if they are always looked at to the end.
+    effort: Option<Effort>,
+    /// Pairs that it had to decide about in the last tick: where, and what their triangles took.
+    took: Vec<([i32; 3], u32)>,
+}
+
+/// Poses of those that have triangles and come near others, made when they are needed.
+#[derive(Default)]
+struct Placed {
+    /// For every object: where its pose is.
+    at: Vec<u32>,
+    poses: Vec<Option<Pose>>,
+}
+
+impl Placed {
+    fn clear(&mut self, objects: usize) {
+        self.at.clear();
+        self.at.resize(objects, NOBODY);
+        self.poses.clear();
+    }
+
+    /// The pose of the object in this place.
+    fn pose(&mut self, place: u32, state: &State) -> Option<Pose> {
+        let at = self.at.get_mut(place as usize)?;
+        if *at == NOBODY {
+            *at = self.poses.len() as u32;
+            self.poses.push(state.pose().ok());
+        }
+        self.poses.get(*at as usize).copied().flatten()
+    }
 }
 
 impl Detector {
     /// One that knows these forms.
     #[must_use]
     pub fn new(shapes: Shapes) -> Detector {
-        let policy = Policy::Everything(Ask::Touch);
-        let world = World::new(Settings { policy, ..Settings::default() });
         Detector {
             shapes,
             broad: Broad::new(Structure::Auto),
-            world,
-            known: BTreeMap::new(),
-            slots: 0,
+            known: Vec::new(),
+            spare: Vec::new(),
+            holders: Vec::new(),
             free: Vec::new(),
             pairs: Vec::new(),
-            tested: 0,
+            placed: Placed::default(),
+            decided: Vec::new(),
+            before: Vec::new(),
+            effort: None,
+            took: Vec::new(),
         }
+    }
+
+    /// The same with about so many operations (box and triangle tests) for triangles in a tick:
+    /// what cannot be found out with them is assumed to touch. Only for those who ask for
+    /// [`Detector::findings`]: machines that must agree look at everything.
+    #[must_use]
+    pub fn within(self, operations: u64) -> Detector {
+        Detector { effort: Some(Effort::new(operations)), ..self }
     }
 
     /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Two that this group
     /// does not move are not compared, and nothing with one that is absent.
     pub fn touches(&mut self, objects: &[Object]) -> Vec<Touch> {
+        self.touches_of(objects, |_| true)
+    }
+
+    /// The same of the pairs whose blocks meet and that are `wanted`: the others are somebody
+    /// else's, and are not looked at.
+    pub(crate) fn touches_of(
+        &mut self,
+        objects: &[Object],
+        wanted: impl Fn(Couple<'_>) -> bool,
+    ) -> Vec<Touch> {
+        self.findings_of(objects, wanted).into_iter().map(|(touch, _)| touch).collect()
+    }
+
+    /// The same as [`Detector::touches`], and how much is known about each.
+    pub fn findings(&mut self, objects: &[Object]) -> Vec<(Touch, Certainty)> {
+        self.findings_of(objects, |_| true)
+    }
+
+    /// The same of the pairs that are `wanted`.
+    pub(crate) fn findings_of(
+        &mut self,
+        objects: &[Object],
+        wanted: impl Fn(Couple<'_>) -> bool,
+    ) -> Vec<(Touch, Certainty)> {
         self.follow(objects);
         self.broad.find_pairs(&Workers::ONE, &mut self.pairs);
-        let mut at = vec![None; self.slots as usize];
-        for known in self.known.values() {
-            at[known.slot as usize] = Some(known);
+        self.placed.clear(self.known.len());
+        std::mem::swap(&mut self.decided, &mut self.before);
+        self.decided.clear();
+        self.before.sort_unstable_by_key(|(slots, _)| *slots);
+        let mut near = std::mem::take(&mut self.pairs);
+        near.retain(|slots| {
+            let [a, b] = slots.map(|slot| &self.known[self.holders[slot as usize] as usize]);
+            // The boxes of the broad phase are rounded up.
+            let near = a.block.meets(&b.block) && (is_moved(&a.object) || is_moved(&b.object));
+            near && wanted([(&a.object, &a.block), (&b.object, &b.block)])
+        });
+        if let Some(effort) = &self.effort {
+            near.sort_unstable();
+            near.sort_by_cached_key(|slots| effort.cost(*slots));
         }
         let mut found = Vec::new();
-        self.tested = 0;
-        for slots in &self.pairs {
-            let [Some(a), Some(b)] = slots.map(|slot| at[slot as usize]) else { continue };
-            let pair = [a, b].map(|known| (objects[known.at], &known.block));
-            // The boxes of the broad phase are rounded up.
-            if a.block.meets(&b.block) && pair.iter().any(|(object, _)| is_moved(object)) {
-                self.tested += 1;
-                if self.touch(a.body, b.body) {
-                    found.push(meeting(pair));
-                }
+        self.took.clear();
+        for &slots in &near {
+            let (answer, took) = self.touch(slots);
+            let couple = slots.map(|slot| &self.known[self.holders[slot as usize] as usize]);
+            self.took.push((couple[0].block.reference_point(&couple[1].block), took));
+            if let Some(certainty) = answer {
+                let touch = meeting(couple.map(|known| (&known.object, &known.block)));
+                found.push((touch, certainty));
             }
         }
-        found.sort_unstable();
+        self.effort.iter_mut().for_each(Effort::end);
+        self.pairs = near;
+        found.sort_unstable_by_key(|(touch, _)| (touch.a, touch.b));
         found
     }
 
-    /// How many pairs it compared exactly when it was last asked.
+    /// How many pairs it had to decide about when it was last asked.
     #[must_use]
     pub fn pairs_tested(&self) -> u64 {
-        self.tested
+        self.took.len() as u64
     }
 
-    /// Two objects whose blocks meet: do they touch?
-    fn touch(&self, a: Option<BodyId>, b: Option<BodyId>) -> bool {
-        match (a, b) {
-            (Some(a), Some(b)) => self.world.is_touching(a.min(b), a.max(b)),
+    /// The reference points of those pairs, and how many box and triangle tests each took.
+    pub(crate) fn took(&self) -> &[([i32; 3], u32)] {
+        &self.took
+    }
+
+    /// Two objects whose blocks meet: do they touch? And how many tests did that take?
+    fn touch(&mut self, slots: SlotPair) -> (Option<Certainty>, u32) {
+        let places = slots.map(|slot| self.holders[slot as usize]);
+        let [a, b] = places.map(|place| &self.known[place as usize]);
+        let Detector { shapes, placed, decided, before, effort, .. } = self;
+        let model = |known: &Known| shapes.get(known.object.shape)?.model.as_deref();
+        let (Some(model_a), Some(model_b)) = (model(a), model(b)) else {
             // A box without triangles.
-            _ => true,
-        }
-    }
-
-    /// Brings blocks and triangles up to date.
-    fn follow(&mut self, objects: &[Object]) {
-        let mut left = std::mem::take(&mut self.known);
-        let present = objects.iter().enumerate();
-        for (at, object) in present.filter(|(_, object)| object.class != Class::Absent) {
-            let before = left.remove(&object.id);
-            let known = self.follow_one(object, at, before);
-            self.known.insert(object.id, known);
-        }
-        for known in left.into_values() {
-            self.broad.remove(known.slot);
-            self.free.push(known.slot);
-            if let Some(body) = known.body {
-                // It was in there.
-                let _ = self.world.remove(body);
+            return (Some(Certainty::Exact), 0);
+        };
+        let same = !a.changed && !b.changed;
+        let known = same.then(|| before.binary_search_by_key(&slots, |(slots, _)| *slots).ok());
+        let (answer, took) = if let Some(at) = known.flatten() {
+            (before[at].1.then_some(Certainty::Exact), 0)
+        } else {
+            let pose_a = placed.pose(places[0], &a.object.state);
+            let pose_b = placed.pose(places[1], &b.object.state);
+            let (Some(pose_a), Some(pose_b)) = (pose_a, pose_b) else {
+                return (Some(Certainty::Exact), 0);
+            };
+            let pair = Pair::new(model_a, &pose_a, model_b, &pose_b);
+            match effort {
+                Some(effort) => effort.look(slots, &pair),
+                None => {
+                    let (touch, counters) = pair.touches_counted();
+                    (touch.then_some(Certainty::Exact), tests(&counters))
+                }
             }
+        };
+        if answer != Some(Certainty::Assumed) {
+            decided.push((slots, answer.is_some()));
         }
-        if self.known.values().any(|known| known.body.is_some()) {
-            self.world.step();
-        }
+        (answer, took)
     }
 
-    fn follow_one(&mut self, object: &Object, at: usize, before: Option<Known>) -> Known {
+    /// Brings blocks up to date.
+    fn follow(&mut self, objects: &[Object]) {
+        debug_assert!(objects.is_sorted_by(|one, two| one.id < two.id));
+        let before = std::mem::take(&mut self.known);
+        let mut now = std::mem::take(&mut self.spare);
+        now.clear();
+        let mut old = before.iter().copied().peekable();
+        for object in objects.iter().filter(|object| object.class != Class::Absent) {
+            while let Some(gone) = old.next_if(|known| known.object.id < object.id) {
+                self.forget(gone);
+            }
+            let known = old.next_if(|known| known.object.id == object.id);
+            now.push(self.follow_one(object, known));
+        }
+        old.for_each(|gone| self.forget(gone));
+        for (place, known) in now.iter().enumerate() {
+            self.holders[known.slot as usize] = place as u32;
+        }
+        (self.known, self.spare) = (now, before);
+    }
+
+    fn forget(&mut self, gone: Known) {
+        self.broad.remove(gone.slot);
+        self.free.push(gone.slot);
+    }
+
+    fn follow_one(&mut self, object: &Object, before: Option<Known>) -> Known {
         let block = self.shapes.block(object);
         let corner = |of: [i32; 3]| DVec3::from_array(of.map(f64::from));
-        let bounds = Aabb::around_wide(corner(block.min), corner(block.max));
+        let bounds = || Aabb::around_wide(corner(block.min), corner(block.max));
         let slot = match before {
             Some(known) => {
                 // Those that this group moves are compared with all in every tick.
                 if is_moved(object) || known.block != block {
-                    self.broad.update(known.slot, bounds);
+                    self.broad.update(known.slot, bounds());
                 }
                 known.slot
             }
             None => {
-                let slot = self.free.pop().unwrap_or(self.slots);
-                self.slots = self.slots.max(slot + 1);
-                self.broad.insert(slot, bounds);
+                let slot = self.free.pop().unwrap_or_else(|| {
+                    self.holders.push(NOBODY);
+                    self.holders.len() as u32 - 1
+                });
+                self.broad.insert(slot, bounds());
                 slot
             }
         };
-        let same = before.filter(|known| known.shape == object.shape);
-        let model = self.shapes.get(object.shape).and_then(|solid| solid.model.clone());
-        let wanted = model.and_then(|model| Some((model, object.state.pose().ok()?)));
-        let body = match (wanted, same.and_then(|known| known.body)) {
-            (Some((_, pose)), Some(body)) if self.world.set_pose(body, pose).is_ok() => Some(body),
-            (Some((model, pose)), _) => {
-                self.world.insert(Body::moving(Shape::mesh(model), pose)).ok()
-            }
-            (None, _) => None,
-        };
-        if let Some(old) = before.and_then(|known| known.body).filter(|old| body != Some(*old)) {
-            let _ = self.world.remove(old);
-        }
-        Known { slot, block, shape: object.shape, body, at }
+        let place = |object: &Object| (object.shape, object.state.position, object.state.rotation);
+        let changed = before.is_none_or(|known| place(&known.object) != place(object));
+        Known { object: *object, block, slot, changed }
     }
+}
+
+/// What a comparison took; at least something.
+fn tests(counters: &Counters) -> u32 {
+    u32::try_from(counters.box_tests + counters.triangle_tests).unwrap_or(u32::MAX).max(1)
 }
 
 /// Does this group decide how it moves?
@@ -197,7 +321,7 @@ fn is_moved(object: &Object) -> bool {
 /// velocities if they approach each other; one that meets something immovable turns round. If one
 /// of them is another group's, the group of the smaller id decides, and the other one waits for
 /// its word.
-fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]) -> Touch {
+fn meeting([(first, first_block), (second, second_block)]: Couple<'_>) -> Touch {
     let ((a, block_a), (b, block_b)) = if first.id < second.id {
         ((first, first_block), (second, second_block))
     } else {
@@ -219,9 +343,9 @@ fn meeting([(first, first_block), (second, second_block)]: [(Object, &Block); 2]
             (to - i32::from(from)).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
         };
         let fixed = |object: &Object| object.class == Class::Immovable;
-        if fixed(&b) {
+        if fixed(b) {
             kick_a[axis] = change(v_a, -i32::from(v_a));
-        } else if fixed(&a) {
+        } else if fixed(a) {
             kick_b[axis] = change(v_b, -i32::from(v_b));
         } else {
             kick_a[axis] = change(v_a, i32::from(v_b));

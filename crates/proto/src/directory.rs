@@ -9,6 +9,7 @@
 
 mod chain;
 mod place;
+mod promises;
 mod report;
 mod votes;
 
@@ -37,6 +38,10 @@ pub enum Grouping {
     /// Those that are near each other.
     ByDelay(GroupRules),
 }
+
+/// Where all are one group, everybody is near enough. (An hour: far beyond any lease.)
+const ANYBODY: Thresholds =
+    Thresholds { inclusion: Span(3_600_000_000), rejection: Span(3_600_000_000) };
 
 /// How groups are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,7 +253,7 @@ impl Directory {
                 self.place(now, out);
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
-                self.tell_peers(now, member.node, out);
+                self.tell_near(now, member.node, out);
             }
             Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
                 crowd.places.truncate(PLACES_MAX);
@@ -339,14 +344,24 @@ impl Directory {
             known.delays = medians.into_iter().take(PEERS_MAX).collect();
             known.keeps = keeps;
         }
+        if self.kept.grouping == Grouping::Together {
+            // Nobody moves for that: it is only shown.
+            return self.tell_peers(now, from.node, ANYBODY, out);
+        }
         self.corroborate(now, from, out);
         self.place(now, out);
         self.offer_leave(now, from, out);
-        self.tell_peers(now, from.node, out);
+        self.tell_near(now, from.node, out);
     }
 
-    fn tell_peers(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
-        let Grouping::ByDelay(rules) = self.kept.grouping else { return };
+    /// Whom a node may come into a group with, where delays decide about that.
+    fn tell_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
+        if let Grouping::ByDelay(rules) = self.kept.grouping {
+            self.tell_peers(now, to, rules.thresholds, out);
+        }
+    }
+
+    fn tell_peers(&self, now: Time, to: NodeId, thresholds: Thresholds, out: &mut Vec<Output>) {
         let known = self.kept.known.iter();
         let heard = known.filter(|(_, known)| now - known.heard <= self.timing.lease);
         let nodes = heard.map(|(&node, _)| node).filter(|&node| node != to);
@@ -360,7 +375,7 @@ impl Directory {
             nodes: nodes.take(PEERS_MAX).collect(),
             groups: leaders.collect(),
             next: self.kept.next_group,
-            thresholds: rules.thresholds,
+            thresholds,
         };
         out.push(Output::Send(Address::Node(to), Message::Peers(peers)));
     }

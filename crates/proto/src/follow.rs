@@ -6,11 +6,12 @@
 //! world at one tick comes from all members, each telling its share.
 
 use crate::groups::GroupId;
-use crate::held::{Objects, advance, apply};
+use crate::held::{advance, apply};
 use crate::input::{GatewayId, Source};
 use crate::message::{Commit, Follow, Message, Share};
 use crate::node::{Address, Output, Timing};
 use crate::object::{NodeId, digest};
+use crate::objects::Objects;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use std::collections::{BTreeMap, VecDeque};
@@ -154,7 +155,7 @@ impl Follower {
         self.shares.clear();
         self.heard = shares.values().next().map(|share| share.heard.clone()).unwrap_or_default();
         let objects = shares.into_values().flat_map(|share| share.objects);
-        self.world = Some((key.1, objects.map(|object| (object.id, object)).collect()));
+        self.world = Some((key.1, objects.collect()));
         self.moved = now;
         self.come_on(now);
     }

@@ -1,31 +1,42 @@
-//! The objects that a member answers for, and the copies that it keeps for another.
+//! The objects that a member answers for, and what is done to objects from tick to tick.
 
+use crate::copies::Copies;
 use crate::input::Input;
 use crate::message::{Commit, Touch, Toward};
 use crate::object::{Class, NodeId, Object, ObjectId};
+use crate::objects::Objects;
+use crate::round::Complete;
 use crate::state::State;
 use crate::time::Tick;
 use crate::view::View;
-use std::collections::BTreeMap;
-
-/// Objects by id.
-pub type Objects = BTreeMap<ObjectId, Object>;
+use std::sync::Arc;
 
 /// What a member holds after a tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     /// Its own.
     pub(crate) mine: Objects,
-    /// Those of the one whose buddy it is.
-    pub(crate) backup: Objects,
+    /// For the one whose buddy it is.
+    pub(crate) copies: Copies,
 }
 
 impl Held {
-    /// Applies what was committed: everybody who holds an object does the same to it.
-    pub(crate) fn apply(&mut self, commit: &Commit, view: &View, me: NodeId) {
-        let owner = |object: &Object| view.owner(object.state.position);
-        apply(&mut self.mine, commit, |object| owner(object) == me);
-        apply(&mut self.backup, commit, |object| view.buddy(owner(object)) == Some(me));
+    /// What an exchange came to that begins a view.
+    pub(crate) fn begin(complete: Complete) -> Held {
+        Held { mine: complete.mine, copies: Copies::all(complete.copies) }
+    }
+
+    /// A tick is over: everybody who holds an object does the same to it.
+    pub(crate) fn go_on(
+        &mut self,
+        complete: Complete,
+        commit: &Arc<Commit>,
+        view: &View,
+        me: NodeId,
+    ) {
+        self.mine = complete.mine;
+        apply(&mut self.mine, commit, |object| view.owner(object.state.position) == me);
+        self.copies.add(complete.copies, commit.clone());
     }
 }
 
@@ -35,16 +46,19 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
     for input in &commit.inputs {
         match input {
             Input::Enter(object) => {
-                if holds(object) {
-                    objects.entry(object.id).or_insert(*object);
+                if holds(object) && !objects.contains_key(&object.id) {
+                    objects.insert(*object);
                 }
             }
             _ => {
                 let id = input.object();
-                if let Some(object) = objects.remove(&id)
-                    && let Some(object) = input.change(object)
-                {
-                    objects.insert(id, object);
+                if let Some((_, object)) = objects.find_mut(id) {
+                    match input.change(*object) {
+                        Some(changed) => *object = changed,
+                        None => {
+                            objects.remove(&id);
+                        }
+                    }
                 }
             }
         }
@@ -55,7 +69,7 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
 /// Kicks are summed up before anything is rounded off, so their order does not matter. An avatar
 /// is not kicked; it cannot go on into what it touches, whatever it wants.
 pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
-    let mut kicks: BTreeMap<ObjectId, [i32; 3]> = BTreeMap::new();
+    let mut kicks: Vec<(usize, [i16; 3])> = Vec::new();
     let ours = Sieve::of(objects);
     for &Touch { a, b, toward, stops, kick_a, kick_b } in touches {
         let turned = Toward { axis: toward.axis, up: !toward.up };
@@ -63,24 +77,23 @@ pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
             if (kick == [0; 3] && !stops) || !ours.may_have(id) {
                 continue;
             }
-            match objects.get_mut(&id) {
-                Some(object) if object.class == Class::Avatar => stop(&mut object.state, toward),
-                Some(object) if object.class == Class::Dynamic => {
-                    let sum = kicks.entry(id).or_default();
-                    for (sum, kick) in sum.iter_mut().zip(kick) {
-                        *sum += i32::from(kick);
-                    }
+            match objects.find_mut(id) {
+                Some((_, object)) if object.class == Class::Avatar => {
+                    stop(&mut object.state, toward);
                 }
+                Some((at, object)) if object.class == Class::Dynamic => kicks.push((at, kick)),
                 _ => {}
             }
         }
     }
-    for (id, kick) in kicks {
-        if let Some(object) = objects.get_mut(&id) {
-            for (velocity, kick) in object.state.velocity.iter_mut().zip(kick) {
-                let sum = i32::from(*velocity) + kick;
-                *velocity = sum.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
-            }
+    kicks.sort_unstable_by_key(|(at, _)| *at);
+    let objects = objects.as_mut_slice();
+    for kicks in kicks.chunk_by(|(one, _), (two, _)| one == two) {
+        let Some(object) = kicks.first().and_then(|(at, _)| objects.get_mut(*at)) else { continue };
+        for (axis, velocity) in object.state.velocity.iter_mut().enumerate() {
+            let kick: i32 = kicks.iter().map(|(_, kick)| i32::from(kick[axis])).sum();
+            let sum = i32::from(*velocity) + kick;
+            *velocity = sum.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
         }
     }
 }
@@ -121,8 +134,15 @@ fn stop(state: &mut State, Toward { axis, up }: Toward) {
 
 /// Moves objects from a tick to the next.
 pub fn advance(objects: &mut Objects, from: Tick, rate: u32) {
-    let moves = |class| !matches!(class, Class::Immovable | Class::Absent);
-    for object in objects.values_mut().filter(|object| moves(object.class)) {
-        object.state = object.state.moved(from, rate);
+    for object in objects.as_mut_slice() {
+        *object = moved(object, from, rate);
+    }
+}
+
+/// An object one tick later.
+pub(crate) fn moved(object: &Object, from: Tick, rate: u32) -> Object {
+    match object.class {
+        Class::Immovable | Class::Absent => *object,
+        _ => Object { state: object.state.moved(from, rate), ..*object },
     }
 }

@@ -6,6 +6,7 @@
 //! loses, doubles and reorders. What machines must agree on is fixed-point and simulated as such.
 
 pub mod client;
+mod copies;
 mod crowd;
 mod detect;
 mod directory;
@@ -20,6 +21,7 @@ mod message;
 mod mutant;
 mod node;
 mod object;
+mod objects;
 pub mod reckon;
 mod relay;
 mod round;
@@ -30,8 +32,9 @@ mod view;
 pub mod wire;
 
 pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
+pub use copies::TURNS;
 pub use crowd::{Crowd, PLACES_MAX};
-pub use detect::{Detector, Shapes};
+pub use detect::{Certainty, Detector, Shapes};
 pub use directory::{Directory, GroupReport, GroupRules, Grouping, MemberReport, Saved};
 pub use follow::Follower;
 pub use gateway::{Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key};
@@ -43,7 +46,7 @@ pub use groups::{
     Vote, VoteCall, VoteClosed, VoteRequest, Window, decider, form, passes, settle, standing,
     thresholds,
 };
-pub use held::{Objects, advance, apply};
+pub use held::{advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
 pub use loose::{
     Backup, Contact, Edge, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record, Token,
@@ -55,7 +58,8 @@ pub use message::{
 };
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Stages, Timing};
-pub use object::{Class, NodeId, Object, ObjectId, ShapeId, Solid, digest};
+pub use object::{Class, NodeId, Object, ObjectId, ReplicaId, ShapeId, Solid, digest};
+pub use objects::Objects;
 pub use relay::{decided_kick, is_home, touch_standing};
 pub use space::{
     Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,

@@ -56,6 +56,9 @@ pub struct Tuning {
     pub margin: i32,
     /// They are told every so many ticks in any case.
     pub heartbeat: u32,
+    /// Box and triangle tests that a node may make in a tick; what it cannot find out with them is
+    /// assumed to touch, and is said to be. None: it looks at everything to the end.
+    pub operations: Option<u64>,
 }
 
 impl Default for Tuning {
@@ -67,6 +70,7 @@ impl Default for Tuning {
             threshold: 205,
             margin: 8192,
             heartbeat: 4,
+            operations: None,
         }
     }
 }
@@ -120,10 +124,14 @@ impl LooseNode {
     /// A node that will ask to be let in.
     #[must_use]
     pub fn new(me: Member, shapes: Shapes, scenery: Arc<Vec<Object>>, tuning: Tuning) -> LooseNode {
+        let detector = Detector::new(shapes.clone());
         LooseNode {
             me,
             tuning,
-            detector: Detector::new(shapes.clone()),
+            detector: match tuning.operations {
+                Some(operations) => detector.within(operations),
+                None => detector,
+            },
             shapes,
             scenery,
             mutant: None,
@@ -332,7 +340,8 @@ impl LooseNode {
         let message = if self.ground.is_none() && self.change.is_none() {
             Message::Join(self.me)
         } else {
-            let crowd = Crowd::of(self.hands.held.values().map(|record| &record.object));
+            let objects = self.hands.held.values().map(|record| &record.object);
+            let crowd = Crowd::of(objects, self.detector.took());
             Message::Alive { member: self.me, epoch: self.seen, sent: now, crowd }
         };
         out.push(Output::Send(Address::Directory, message));

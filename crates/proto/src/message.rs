@@ -219,7 +219,8 @@ pub struct Bundle {
     pub transfers: Vec<Object>,
     /// What reaches into the receiver's regions.
     pub ghosts: Vec<Object>,
-    /// All that the sender owns from now on except what comes in with this tick; for its buddy.
+    /// Of what the sender owns from now on, except what comes in with this tick: all when a view
+    /// begins, and in a tick those whose turn it is. For its buddy.
     pub backup: Vec<Object>,
     /// What the sender hands to somebody whose buddy the receiver is.
     pub entrusted: Vec<(NodeId, Object)>,

@@ -23,6 +23,10 @@ pub enum Mutant {
     WrongCopy,
     /// Everybody reports every pair that they see.
     ReportAll,
+    /// Everybody compares every pair that they see, and reports their own.
+    CompareAll,
+    /// What a buddy keeps is a tick old when it is needed.
+    StaleCopies,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
     /// A leader that is late says that it is not.
@@ -99,6 +103,18 @@ pub enum Mutant {
     SameToken,
     /// An object is kept wherever it goes.
     HoldOn,
+    /// A replica of the directory votes for whoever has as many entries, of whatever terms.
+    VoteByIndex,
+    /// A replica of the directory sends before what it rests on is on disk.
+    SendBeforeSync,
+    /// A replica of the directory that was replaced as leader answers as if it were not.
+    StaleLeader,
+    /// The leader of the directory answers before a majority has what it answers for.
+    AnswerEarly,
+    /// What there was no time to look at is taken not to touch.
+    DropUnsure,
+    /// What there was no time to look at is said to touch for sure.
+    SureOfAll,
 }
 
 impl Mutant {
@@ -114,6 +130,8 @@ impl Mutant {
         (Mutant::LoseTransfer, "lose-transfer"),
         (Mutant::WrongCopy, "wrong-copy"),
         (Mutant::ReportAll, "report-all"),
+        (Mutant::CompareAll, "compare-all"),
+        (Mutant::StaleCopies, "stale-copies"),
         (Mutant::CarelessDirectory, "careless-directory"),
         (Mutant::HideOverload, "hide-overload"),
         (Mutant::SkipWhenLate, "skip-when-late"),
@@ -152,6 +170,12 @@ impl Mutant {
         (Mutant::NoResend, "no-resend"),
         (Mutant::SameToken, "same-token"),
         (Mutant::HoldOn, "hold-on"),
+        (Mutant::VoteByIndex, "vote-by-index"),
+        (Mutant::SendBeforeSync, "send-before-sync"),
+        (Mutant::StaleLeader, "stale-leader"),
+        (Mutant::AnswerEarly, "answer-early"),
+        (Mutant::DropUnsure, "drop-unsure"),
+        (Mutant::SureOfAll, "sure-of-all"),
     ];
 
     /// The one with this name.

@@ -18,15 +18,17 @@ mod stages;
 mod turn;
 
 use crate::client::ClientId;
+use crate::copies::Copies;
 use crate::crowd::Crowd;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
-use crate::held::{Held, Objects};
+use crate::held::Held;
 use crate::input::{GatewayId, Source};
 use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
-use crate::object::{NodeId, Object};
+use crate::object::{NodeId, Object, ReplicaId};
+use crate::objects::Objects;
 use crate::relay::Relay;
 use crate::round::Round;
 use crate::space::NODES_MAX;
@@ -43,8 +45,10 @@ use std::sync::Arc;
 /// Whom a message is for, or from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
-    /// The directory.
+    /// The directory. If it has several replicas, all of them: who leads them answers.
     Directory,
+    /// One replica of the directory.
+    Replica(ReplicaId),
     /// A node.
     Node(NodeId),
     /// A gateway.
@@ -184,8 +188,7 @@ impl Node {
         timing: Timing,
         objects: impl IntoIterator<Item = Object>,
     ) -> Node {
-        let mine: Objects = objects.into_iter().map(|object| (object.id, object)).collect();
-        let held = Held { mine, backup: Objects::new() };
+        let held = Held { mine: objects.into_iter().collect(), copies: Copies::default() };
         let settled = Settled { view: View::first(me), last: Arc::default(), held, pending: None };
         Node { settled: Some(settled), ..Node::new(me, shapes, timing) }
     }
@@ -342,7 +345,8 @@ impl Node {
                 if view.epoch == next.base && view.group == next.group =>
             {
                 if let Some(complete) = round.complete {
-                    self.settled = Some(Settled { view, last, held: complete.held, pending: None });
+                    let held = Held::begin(complete);
+                    self.settled = Some(Settled { view, last, held, pending: None });
                 }
             }
             _ => {}
@@ -358,10 +362,10 @@ impl Node {
         {
             return;
         }
-        let mine = self.scenery.iter().map(|object| (object.id, *object)).collect();
+        let mine: Objects = self.scenery.iter().copied().collect();
         let view = View { group: view.group, ..View::first(self.me) };
         let last = Arc::new(Commit { group: view.group, ..Commit::default() });
-        let held = Held { mine, backup: Objects::new() };
+        let held = Held { mine, copies: Copies::default() };
         self.settled = Some(Settled { view, last, held, pending: None });
     }
 
@@ -378,7 +382,12 @@ impl Node {
             return;
         }
         let objects = self.settled.iter().flat_map(|settled| settled.held.mine.values());
-        let (member, epoch, crowd) = (self.me, self.seen, Crowd::of(objects));
+        let crowd = Crowd::of(objects, self.detector.took());
+        let crowd = match self.lead.leads() {
+            true => crowd.leading(self.collisions()),
+            false => crowd,
+        };
+        let (member, epoch) = (self.me, self.seen);
         let alive = Message::Alive { member, epoch, sent: now, crowd };
         out.push(Output::Send(Address::Directory, alive));
     }

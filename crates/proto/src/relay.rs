@@ -13,12 +13,12 @@ mod tell;
 
 use crate::follow::Follower;
 use crate::groups::{GroupId, Standing, Tolerance};
-use crate::held::Objects;
 use crate::input::{GatewayId, INPUTS_MAX, Input, Inputs, Source};
 use crate::message::{Commit, Follow, Message, Touch};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::{Class, NodeId, Object, ObjectId};
+use crate::objects::Objects;
 use crate::state::State;
 use crate::time::{Tick, Time};
 use crate::view::{Member, View};

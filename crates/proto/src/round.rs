@@ -1,10 +1,14 @@
 //! One exchange of bundles: what a member tells the others for a tick, and what comes of it.
 
-use crate::detect::{Detector, Shapes};
-use crate::held::{Held, Objects, advance};
+use crate::copies::is_turn;
+use crate::detect::{Couple, Detector, Shapes};
+use crate::held::moved;
 use crate::message::{Bundle, Touch};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
+use crate::objects::Objects;
+use crate::space::Region;
+use crate::state::Block;
 use crate::time::Tick;
 use crate::view::View;
 use std::collections::BTreeMap;
@@ -16,9 +20,9 @@ pub(crate) struct Round {
     /// What stays with this member.
     kept: Objects,
     /// What this member hands over but still needs to see.
-    ghosts: Objects,
+    ghosts: Vec<Object>,
     /// What this member hands over to the one whose buddy it is.
-    entrusted: Objects,
+    entrusted: Vec<Object>,
     /// What it tells each of the others.
     pub(crate) out: BTreeMap<NodeId, Bundle>,
     pub(crate) incoming: BTreeMap<NodeId, Bundle>,
@@ -28,9 +32,13 @@ pub(crate) struct Round {
 /// What an exchange came to.
 #[derive(Clone, Debug)]
 pub(crate) struct Complete {
-    pub(crate) held: Held,
+    pub(crate) mine: Objects,
+    /// What was told of the objects of the one whose buddy this member is.
+    pub(crate) copies: Vec<Object>,
     /// Pairs that this member reports.
     pub(crate) touches: Vec<Touch>,
+    /// How many pairs it had to decide about.
+    pub(crate) compared: u64,
 }
 
 /// What a round is done with.
@@ -41,26 +49,37 @@ pub(crate) struct Means<'a> {
     pub(crate) mutant: Option<Mutant>,
 }
 
+impl Means<'_> {
+    /// The part of the world that is this member's.
+    fn region(&self) -> Option<Region> {
+        self.view.tree.region(self.view.tree.share_of(self.me)?)
+    }
+}
+
 impl Round {
     /// Moves a member's objects to the next tick and begins the exchange.
-    pub(crate) fn tick(means: &Means<'_>, held: &Held, last: Tick, rate: u32) -> Round {
-        let mut objects = held.mine.clone();
-        advance(&mut objects, last, rate);
-        Round::new(means, objects, last.next())
+    pub(crate) fn tick(means: &Means<'_>, mine: &Objects, last: Tick, rate: u32) -> Round {
+        let objects = mine.values().map(|object| moved(object, last, rate));
+        let tick = last.next();
+        let mut round = Round::new(means, objects, tick);
+        round.tell_buddy(means, |object| is_turn(object.id, tick));
+        round
     }
 
     /// Hands everything to whom it belongs in a new view, where it stands.
-    pub(crate) fn refresh(means: &Means<'_>, objects: Objects, last: Tick) -> Round {
-        Round::new(means, objects, last)
+    pub(crate) fn refresh(means: &Means<'_>, objects: &Objects, last: Tick) -> Round {
+        let mut round = Round::new(means, objects.values().copied(), last);
+        round.tell_buddy(means, |_| true);
+        round
     }
 
-    fn new(means: &Means<'_>, objects: Objects, tick: Tick) -> Round {
-        let Means { me, view, shapes, mutant } = *means;
+    fn new(means: &Means<'_>, objects: impl Iterator<Item = Object>, tick: Tick) -> Round {
+        let Means { me, view, shapes, .. } = *means;
         let mut round = Round {
             tick,
             kept: Objects::new(),
-            ghosts: Objects::new(),
-            entrusted: Objects::new(),
+            ghosts: Vec::new(),
+            entrusted: Vec::new(),
             out: BTreeMap::new(),
             incoming: BTreeMap::new(),
             complete: None,
@@ -78,37 +97,33 @@ impl Round {
             };
             round.out.insert(node, bundle);
         }
-        for (id, object) in objects {
-            let owner = view.owner(object.state.position);
-            for node in view.owners_meeting(&shapes.block(&object)) {
-                if node == owner {
-                    continue;
-                }
-                match round.out.get_mut(&node) {
-                    Some(bundle) => bundle.ghosts.push(object),
-                    // It left for another but still reaches in here.
-                    None if node == me => {
-                        round.ghosts.insert(id, object);
-                    }
-                    None => {}
-                }
-            }
-            if owner == me || mutant == Some(Mutant::KeepTransferred) {
-                round.kept.insert(id, object);
-            }
-            if owner != me && mutant != Some(Mutant::LoseTransfer) {
-                round.hand_over(means, owner, object);
-            }
-        }
-        if let Some(buddy) = view.buddy(me).and_then(|buddy| round.out.get_mut(&buddy)) {
-            buddy.backup = round.kept.values().copied().collect();
-            if mutant == Some(Mutant::WrongCopy)
-                && let Some(object) = buddy.backup.first_mut()
-            {
-                object.state.position[0] ^= 1;
+        let region = means.region();
+        let stays = objects.filter(|object| {
+            let block = shapes.block(object);
+            // Most are well inside, and nobody else is concerned.
+            let inside = region.is_some_and(|region| region.holds(&block));
+            inside || round.sort_out(means, object, &block)
+        });
+        let kept = stays.collect();
+        Round { kept, ..round }
+    }
+
+    /// Tells everybody else who must know of an object. Does it stay?
+    fn sort_out(&mut self, means: &Means<'_>, object: &Object, block: &Block) -> bool {
+        let Means { me, view, mutant, .. } = *means;
+        let owner = view.owner(object.state.position);
+        for node in view.tree.owners_meeting(block).filter(|node| *node != owner) {
+            match self.out.get_mut(&node) {
+                Some(bundle) => bundle.ghosts.push(*object),
+                // It left for another but still reaches in here.
+                None if node == me => self.ghosts.push(*object),
+                None => {}
             }
         }
-        round
+        if owner != me && mutant != Some(Mutant::LoseTransfer) {
+            self.hand_over(means, owner, *object);
+        }
+        owner == me || mutant == Some(Mutant::KeepTransferred)
     }
 
     /// Gives an object to its new owner, and a copy to that one's buddy.
@@ -117,9 +132,7 @@ impl Round {
             bundle.transfers.push(object);
         }
         match means.view.buddy(owner) {
-            Some(buddy) if buddy == means.me => {
-                self.entrusted.insert(object.id, object);
-            }
+            Some(buddy) if buddy == means.me => self.entrusted.push(object),
             Some(buddy) => {
                 if let Some(bundle) = self.out.get_mut(&buddy) {
                     bundle.entrusted.push((owner, object));
@@ -129,42 +142,77 @@ impl Round {
         }
     }
 
+    /// Copies some of what stays to the buddy.
+    fn tell_buddy(&mut self, means: &Means<'_>, wanted: impl Fn(&&Object) -> bool) {
+        let buddy = means.view.buddy(means.me);
+        if let Some(bundle) = buddy.and_then(|buddy| self.out.get_mut(&buddy)) {
+            bundle.backup = self.kept.values().filter(wanted).copied().collect();
+            if means.mutant == Some(Mutant::WrongCopy)
+                && let Some(object) = bundle.backup.first_mut()
+            {
+                object.state.position[0] ^= 1;
+            }
+        }
+    }
+
     /// Has everybody told?
     pub(crate) fn is_full(&self) -> bool {
         self.out.keys().all(|node| self.incoming.contains_key(node))
     }
 
-    /// Works out what the exchange came to, once everybody has told.
-    pub(crate) fn finish(&mut self, means: &Means<'_>, detector: &mut Detector) {
+    /// Works out what the exchange came to, once everybody has told; what touches, if there is a
+    /// detector.
+    pub(crate) fn finish(&mut self, means: &Means<'_>, detector: Option<&mut Detector>) {
         if self.complete.is_some() || !self.is_full() {
             return;
         }
-        let mut held = Held { mine: self.kept.clone(), backup: self.entrusted.clone() };
-        let mut seen = self.ghosts.clone();
+        let is_ward = |owner: NodeId| means.view.buddy(owner) == Some(means.me);
+        let mut mine = std::mem::take(&mut self.kept);
+        let mut copies = std::mem::take(&mut self.entrusted);
+        mine.extend(self.incoming.values().flat_map(|bundle| bundle.transfers.iter().copied()));
         for bundle in self.incoming.values() {
-            let own = bundle.transfers.iter().map(|object| (object.id, *object));
-            held.mine.extend(own);
-            seen.extend(bundle.ghosts.iter().map(|object| (object.id, *object)));
-            if means.view.buddy(bundle.from) == Some(means.me) {
-                held.backup.extend(bundle.backup.iter().map(|object| (object.id, *object)));
+            if is_ward(bundle.from) {
+                copies.extend(&bundle.backup);
             }
-            let mine = |owner: NodeId| means.view.buddy(owner) == Some(means.me);
-            let copies = bundle.entrusted.iter().filter(|(owner, _)| mine(*owner));
-            held.backup.extend(copies.map(|(_, object)| (object.id, *object)));
+            let entrusted = bundle.entrusted.iter().filter(|(owner, _)| is_ward(*owner));
+            copies.extend(entrusted.map(|(_, object)| *object));
         }
-        seen.extend(held.mine.iter().map(|(id, object)| (*id, *object)));
-        let objects: Vec<Object> = seen.values().copied().collect();
-        let mut touches = detector.touches(&objects);
-        touches.retain(|touch| {
-            let blocks = [touch.a, touch.b].map(|id| means.shapes.block(&seen[&id]));
+        let mut complete = Complete { mine, copies, touches: Vec::new(), compared: 0 };
+        if let Some(detector) = detector {
+            self.look(means, detector, &mut complete);
+        }
+        self.complete = Some(complete);
+    }
+
+    /// Finds what touches among this member's objects and what reaches into its regions.
+    fn look(&mut self, means: &Means<'_>, detector: &mut Detector, complete: &mut Complete) {
+        let mut seen: Objects = std::mem::take(&mut self.ghosts).into_iter().collect();
+        seen.extend(self.incoming.values().flat_map(|bundle| bundle.ghosts.iter().copied()));
+        seen.extend(complete.mine.values().copied());
+        let region = means.region();
+        let reports = |pair: Couple<'_>| {
             let point = match means.mutant {
                 Some(Mutant::ReportAll) => return true,
-                Some(Mutant::Midpoint) => midpoint([touch.a, touch.b].map(|id| &seen[&id])),
-                _ => blocks[0].reference_point(&blocks[1]),
+                Some(Mutant::Midpoint) => midpoint(pair.map(|(object, _)| object)),
+                _ => pair[0].1.reference_point(pair[1].1),
             };
-            means.view.owner(point) == means.me
-        });
-        self.complete = Some(Complete { held, touches });
+            region.is_some_and(|region| region.contains(point))
+        };
+        let mut touches = match means.mutant {
+            Some(Mutant::CompareAll) => detector.touches(seen.as_slice()),
+            _ => detector.touches_of(seen.as_slice(), reports),
+        };
+        if means.mutant == Some(Mutant::CompareAll) {
+            touches.retain(|touch| {
+                let (Some(a), Some(b)) = (seen.get(&touch.a), seen.get(&touch.b)) else {
+                    return false;
+                };
+                let blocks = [a, b].map(|object| means.shapes.block(object));
+                reports([(a, &blocks[0]), (b, &blocks[1])])
+            });
+        }
+        complete.touches = touches;
+        complete.compared = detector.pairs_tested();
     }
 }
 

@@ -43,6 +43,12 @@ impl Region {
         })
     }
 
+    /// Is all of the block in it?
+    #[must_use]
+    pub fn holds(&self, block: &Block) -> bool {
+        self.contains(block.min) && self.contains(block.max)
+    }
+
     /// How many points there are between its sides along an axis.
     pub(crate) fn side(&self, axis: usize) -> i64 {
         self.max[axis] - self.min[axis]

@@ -144,11 +144,16 @@ impl State {
     /// rounded share: so slow things move, and nothing is summed up wrong.
     #[must_use]
     pub fn moved(mut self, from: Tick, rate: u32) -> State {
-        let rate = i128::from(rate.max(1));
+        let rate = i64::from(rate.max(1));
         // Units of position per unit of velocity and second.
-        const PER_SECOND: i128 = 16;
+        const PER_SECOND: i64 = 16;
         let way = |velocity: i16, ticks: u64| {
-            (i128::from(velocity) * PER_SECOND * i128::from(ticks)).div_euclid(rate)
+            let each = i64::from(velocity) * PER_SECOND;
+            // In 64 bits as long as they suffice: some ten thousand years.
+            match i64::try_from(ticks).ok().and_then(|ticks| each.checked_mul(ticks)) {
+                Some(all) => i128::from(all.div_euclid(rate)),
+                None => (i128::from(each) * i128::from(ticks)).div_euclid(i128::from(rate)),
+            }
         };
         for axis in 0..3 {
             let velocity = self.velocity[axis];

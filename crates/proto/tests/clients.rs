@@ -55,7 +55,7 @@ impl Net {
         let timing = Timing { rate: RATE, ..Timing::default() };
         let id = ClientId { host: 1, connection: 0 };
         let gate = GatewayId { number: 0, life: 1 };
-        let world = objects.iter().map(|object| (object.id, *object)).collect();
+        let world = objects.iter().copied().collect();
         Net {
             now: Time(0),
             directory: Directory::new(member, extent, timing),

@@ -3,7 +3,9 @@
 
 use glam::DVec3;
 use jostle_geom::{Model, Pair, Quality, solids};
-use jostle_proto::{Class, Detector, Object, ObjectId, ShapeId, Shapes, Solid, State, Tick};
+use jostle_proto::{
+    Certainty, Class, Detector, Object, ObjectId, ShapeId, Shapes, Solid, State, Tick,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -115,4 +117,74 @@ fn the_detector_finds_what_comparing_all_with_all_finds() {
         }
     }
     assert!(sum > 1000, "{sum}");
+}
+
+/// Some move, some rest for a while, so that answers of the last tick count.
+fn restless(seed: u64) -> impl Iterator<Item = BTreeMap<u64, Object>> {
+    let mut dice = Dice(seed);
+    let mut objects: BTreeMap<u64, Object> =
+        (0..60).map(|id| (id, object(id, 14_000, &mut dice))).collect();
+    for object in objects.values_mut() {
+        object.shape = ShapeId(2 + object.shape.0 % 2);
+    }
+    (0..30).map(move |tick| {
+        let part = tick / 5 % 3;
+        for object in objects.values_mut().filter(|object| object.id.0 % 3 == part) {
+            object.state = object.state.moved(Tick(tick), 30);
+        }
+        objects.clone()
+    })
+}
+
+#[test]
+fn with_few_operations_nothing_is_missed_and_what_is_exact_is_marked() {
+    let shapes = shapes();
+    // So many operations in a tick; and how many answers were exact, assumed, and wrongly assumed.
+    for (operations, some_assumed) in [(0, true), (60, true), (900, true), (u64::MAX, false)] {
+        let (mut exact, mut assumed, mut wrong) = (0, 0, 0);
+        for seed in 0..4 {
+            let mut detector = Detector::new(shapes.clone()).within(operations);
+            for (tick, objects) in restless(seed).enumerate() {
+                let list: Vec<Object> = objects.values().copied().collect();
+                let right = all_pairs(&shapes, &objects);
+                let mut found = BTreeSet::new();
+                for (touch, certainty) in detector.findings(&list) {
+                    let pair = (touch.a.0, touch.b.0);
+                    found.insert(pair);
+                    let (a, b) = (&objects[&pair.0], &objects[&pair.1]);
+                    assert!(shapes.block(a).meets(&shapes.block(b)));
+                    match certainty {
+                        Certainty::Exact => {
+                            exact += 1;
+                            assert!(right.contains(&pair), "seed {seed}, tick {tick}: {pair:?}");
+                        }
+                        Certainty::Assumed => {
+                            assumed += 1;
+                            wrong += u32::from(!right.contains(&pair));
+                        }
+                    }
+                }
+                assert!(found.is_superset(&right), "seed {seed}, tick {tick}");
+                if !some_assumed {
+                    assert_eq!(found, right, "seed {seed}, tick {tick}");
+                }
+            }
+        }
+        assert_eq!(exact > 0, operations > 0, "{operations}: {exact}");
+        assert_eq!((assumed > 0, wrong > 0), (some_assumed, some_assumed), "{operations}");
+    }
+}
+
+#[test]
+fn those_who_rest_are_remembered_rightly() {
+    let shapes = shapes();
+    for seed in 0..4 {
+        let mut detector = Detector::new(shapes.clone());
+        for (tick, objects) in restless(seed).enumerate() {
+            let list: Vec<Object> = objects.values().copied().collect();
+            let found: BTreeSet<(u64, u64)> =
+                detector.touches(&list).iter().map(|t| (t.a.0, t.b.0)).collect();
+            assert_eq!(found, all_pairs(&shapes, &objects), "seed {seed}, tick {tick}");
+        }
+    }
 }

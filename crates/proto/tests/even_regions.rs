@@ -60,7 +60,8 @@ impl Town {
                 let owner = |place: &&[i32; 3]| self.directory.view().owner(**place) == node;
                 let mine: Vec<[i32; 3]> = self.places.iter().filter(owner).copied().collect();
                 let places = mine.iter().step_by(mine.len().div_ceil(16).max(1)).copied();
-                let crowd = Crowd { objects: mine.len() as u32, places: places.collect() };
+                let (objects, places) = (mine.len() as u32, places.collect());
+                let crowd = Crowd { objects, work: objects * Crowd::OBJECT, places };
                 let epoch = self.directory.newest();
                 let mut out = Vec::new();
                 self.directory.receive(self.now, Message::Join(member), &mut out);

@@ -70,7 +70,10 @@ impl Net {
                         node.receive(self.now, message, &mut out);
                     }
                 }
-                Address::Gateway(_) | Address::Gate(_) | Address::Client(_) => {}
+                Address::Replica(_)
+                | Address::Gateway(_)
+                | Address::Gate(_)
+                | Address::Client(_) => {}
             }
             self.work(to, out);
         }
@@ -152,7 +155,7 @@ struct Played {
 
 fn replay(net: &Net, group: u32) -> Played {
     let begin = if group == 0 { [walls(), row(false)].concat() } else { walls() };
-    let world = begin.into_iter().map(|object| (object.id, object)).collect();
+    let world = begin.into_iter().collect();
     let mut played = Played { world, decided: Vec::new(), kicked: Vec::new(), heard: 0 };
     for (tick, commit) in net.published[&GroupId(group)].iter().filter(|(tick, _)| **tick > 0) {
         let Played { world, decided, kicked, heard } = &mut played;

@@ -96,7 +96,7 @@ fn messages(world: &World) -> Vec<Message> {
     backup.reverse();
     // Not what nodes make, but it can be written.
     let odd = Bundle { backup, tick: Tick(1), ..bundle(world) };
-    let crowd = Crowd { objects: 3, places: vec![[1, -2, 3], [4, 5, -6]] };
+    let crowd = Crowd { objects: 3, work: 40, places: vec![[1, -2, 3], [4, 5, -6]] };
     vec![
         Message::Join(member),
         Message::Reset { life: 3 },

@@ -1,10 +1,12 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
 mod crowd;
+mod disk;
 mod fate;
 mod healed;
 mod hostile;
 mod machine;
+mod replicas;
 mod sites;
 mod wire;
 
@@ -16,10 +18,11 @@ use crate::world::{Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
-    Member, Message, Node, NodeId, Object, ObjectId, Output, Source, Stream, Time, Timing, Tuning,
-    Want,
+    Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
+    Timing, Tuning, Want,
 };
 use machine::{Machine, Role};
+use replicas::{Event, Replicas};
 pub(crate) use sites::RULES;
 use sites::{Sites, ping_rule};
 use std::cmp::Reverse;
@@ -41,6 +44,14 @@ enum What {
     Revive(NodeId),
     /// The directory comes back.
     Restart,
+    /// One replica to another.
+    Peer(Address, Address, Vec<u8>),
+    /// A replica comes back.
+    Recover(ReplicaId),
+    /// A replica is restarted.
+    Fall(ReplicaId),
+    /// What a replica has written is on its disk.
+    Sync(ReplicaId),
     /// A client's user does something.
     Whim(usize),
     /// A client comes back.
@@ -80,6 +91,7 @@ struct Cluster {
     /// What avatars were told to do.
     hands: BTreeMap<GroupId, Hand>,
     sites: Sites,
+    replicas: Replicas,
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
@@ -116,12 +128,14 @@ impl Cluster {
         let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
         let house = crowd.house(options.rate);
         let mut referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
-        let (tuning, scenery) = (tuning(timing), scenery(&start));
+        let tuning = Tuning { operations: options.operations, ..tuning(timing) };
+        let scenery = scenery(&start);
         if options.operation == Operation::Unsynchronised {
             // Nobody waits for a slow one there; how late news may be is a bound that is told.
             faults.slow = 0;
-            referees.judge_loose(&start, tuning, faults.delay + faults.jitter, options.matter);
+            referees.judge_loose(&start, tuning, faults.delay + faults.jitter);
         }
+        let replicas = Replicas::draw(options.replicas, seed, options.weather, timing);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -142,15 +156,14 @@ impl Cluster {
             outcome: Outcome::default(),
             hands: BTreeMap::from([(GroupId(0), hand)]),
             sites,
+            replicas,
             wants: 0,
             died: None,
             crowd,
             heal_at,
             wire,
         };
-        cluster.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
-        let drift = cluster.machines.get(&Address::Directory).map_or(0, |machine| machine.drift);
-        cluster.referees.directory_drifts(drift);
+        cluster.add_directory(directory);
         for _ in 0..options.nodes.max(1) {
             cluster.add_node();
         }
@@ -158,6 +171,16 @@ impl Cluster {
         cluster.after(1000, What::Fate);
         cluster.after(20_000, What::Steer);
         cluster
+    }
+
+    /// The directory, as one machine or as several.
+    fn add_directory(&mut self, directory: Directory) {
+        if self.replicas.are_there() {
+            return self.add_replicas(&directory);
+        }
+        self.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
+        let drift = self.machines.get(&Address::Directory).map_or(0, |machine| machine.drift);
+        self.referees.directory_drifts(drift);
     }
 
     fn add_machine(&mut self, address: Address, role: Role) {
@@ -211,7 +234,7 @@ impl Cluster {
     }
 
     fn directory(&self) -> Option<&Directory> {
-        directory_of(&self.machines)
+        directory_of(&self.machines, &self.replicas)
     }
 
     /// A node's life, and whether it takes part; none while it is down.
@@ -245,7 +268,7 @@ impl Cluster {
             }
             if !marked && self.now.0 + 1_500_000 > end.0 {
                 marked = true;
-                let view = directory_of(&self.machines).map(Directory::view);
+                let view = directory_of(&self.machines, &self.replicas).map(Directory::view);
                 self.referees.loose_mark(view);
             }
             if self.now > end || self.referees.failed() {
@@ -257,7 +280,7 @@ impl Cluster {
             return;
         }
         if self.options.operation == Operation::Unsynchronised
-            && let Some(directory) = directory_of(&self.machines)
+            && let Some(directory) = directory_of(&self.machines, &self.replicas)
         {
             self.referees.loose_end(self.now, directory.view());
         }
@@ -268,6 +291,7 @@ impl Cluster {
     fn heal(&mut self) {
         self.faults = self.faults.healed();
         self.sites.heal();
+        self.replicas.heal();
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
@@ -285,6 +309,7 @@ impl Cluster {
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
+                self.replica_fate();
                 self.crowd_fate();
                 self.referees.loose_look(self.now);
                 self.after(1000, What::Fate);
@@ -296,6 +321,10 @@ impl Cluster {
             }
             What::Revive(id) => self.revive(id),
             What::Restart => self.restart_directory(),
+            What::Peer(to, from, bytes) => self.arrive_peer(to, from, bytes),
+            What::Recover(id) => self.recover(id),
+            What::Fall(id) => self.fall(id),
+            What::Sync(id) => self.sync(id),
             What::Whim(at) => self.whim(at),
             What::ComeBack(at) => self.come_back(at),
             What::Reopen(gate) => self.reopen(gate),
@@ -315,6 +344,9 @@ impl Cluster {
             return self.after(free.0 - self.now.0, What::Deliver(to, from, message));
         }
         let (local, slow) = (machine.local(self.now), machine.slow);
+        if let Address::Replica(id) = to {
+            return self.step_replica(id, Event::Message(message));
+        }
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
         let old = role.progress_before(&message);
@@ -339,6 +371,9 @@ impl Cluster {
             let later = machine.paused.0 - self.now.0;
             return self.after(later, What::Wake(who, alarm));
         }
+        if let Address::Replica(id) = who {
+            return self.step_replica(id, Event::Wake);
+        }
         let local = machine.local(self.now);
         let Some(role) = &mut machine.role else { return };
         let mut out = Vec::new();
@@ -352,8 +387,8 @@ impl Cluster {
     /// The referees look at a node of an unsynchronised group, and at all of them now and then.
     fn watch(&mut self, who: Address) {
         let Some(machine) = self.machines.get(&who) else { return };
-        let directory = directory_of(&self.machines);
-        if let (Some(Role::Loose(node)), Some(directory)) = (&machine.role, directory) {
+        let Some(Role::Loose(node)) = &machine.role else { return };
+        if let Some(directory) = directory_of(&self.machines, &self.replicas) {
             let view = directory.is_stable().then(|| directory.view());
             let local = machine.local(self.now);
             self.referees.loose_saw(self.now, node, node.is_suspended(local), view);
@@ -399,6 +434,12 @@ impl Cluster {
     }
 
     fn transmit(&mut self, from: Address, to: Address, message: Message) {
+        if to == Address::Directory && self.replicas.are_there() {
+            for replica in self.replica_addresses() {
+                self.transmit(from, replica, message.clone());
+            }
+            return;
+        }
         self.outcome.messages += 1;
         if self.wire.is_some() {
             return self.transmit_frames(from, to, message);
@@ -491,7 +532,7 @@ impl Cluster {
                 self.referees.look(self.now, client);
             }
             Some(Role::Gateway(gateway)) => self.referees.held(self.now, &gateway.holdings()),
-            Some(Role::Node(node)) => self.referees.held(self.now, &node.holdings()),
+            Some(Role::Node(node)) => self.referees.saw(self.now, node),
             _ => {}
         }
     }
@@ -521,7 +562,13 @@ fn place_of(address: Address) -> Address {
     }
 }
 
-fn directory_of(machines: &BTreeMap<Address, Machine>) -> Option<&Directory> {
+fn directory_of<'a>(
+    machines: &'a BTreeMap<Address, Machine>,
+    replicas: &'a Replicas,
+) -> Option<&'a Directory> {
+    if replicas.are_there() {
+        return replicas.directory(machines);
+    }
     match machines.get(&Address::Directory)?.role.as_ref()? {
         Role::Directory(directory) => Some(directory),
         _ => None,

@@ -33,12 +33,34 @@ impl Court {
 
     /// A process has sent something.
     pub fn sent(&mut self, at: Time, from: Address, to: Address, message: &Message) {
+        // The directory is one to everybody else.
+        let from = if let Address::Replica(_) = from { Address::Directory } else { from };
         self.referees.sent(at, from, to, message);
     }
 
     /// A tick was published.
     pub fn published(&mut self, at: Time, commit: &Commit) {
         self.referees.published(at, commit);
+    }
+
+    /// A replica of the directory has answered a question that came then, on the grounds of that
+    /// entry of its log. Is that a history of one register?
+    ///
+    /// ```
+    /// use jostle_proto::{Shapes, Tick, Time};
+    /// use jostle_sim::Court;
+    ///
+    /// let mut court = Court::new(&[], Tick(0), &Shapes::default(), 30);
+    /// court.answered(Time(10), Time(0), 5);
+    /// // At the same time as the first, so it may have come before it.
+    /// court.answered(Time(20), Time(5), 4);
+    /// // After both: entry 5 had been answered for.
+    /// court.answered(Time(40), Time(30), 4);
+    /// let violations = court.verdict().violations;
+    /// assert_eq!((violations.len(), violations[0].rule), (1, "D5"));
+    /// ```
+    pub fn answered(&mut self, at: Time, asked: Time, index: u64) {
+        self.referees.rests_on(at, asked, index);
     }
 
     /// The last tick that was published, of all groups together.

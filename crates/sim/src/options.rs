@@ -40,8 +40,12 @@ pub struct Options {
     pub wire: bool,
     /// Places that are far from each other; nodes of different ones form different groups.
     pub sites: u32,
+    /// Machines that are the directory; more than one keep a log together.
+    pub replicas: u32,
     /// How the group works together.
     pub operation: Operation,
+    /// See [`jostle_proto::Tuning::operations`]; only an unsynchronised group has such a limit.
+    pub operations: Option<u64>,
 }
 
 /// What a run came to.

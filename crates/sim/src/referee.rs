@@ -3,7 +3,9 @@
 mod between;
 mod clients;
 mod clients_view;
+mod consensus;
 mod frames;
+mod history;
 mod loose;
 mod one_machine;
 mod one_owner;
@@ -12,15 +14,17 @@ mod sometimes;
 mod views;
 mod votes;
 
-use crate::world::{Matter, Start};
+use crate::world::Start;
 use between::Between;
 use clients::Clients;
 pub(crate) use clients::House;
 use clients_view::ClientsView;
+use consensus::Consensus;
 use frames::Frames;
+use jostle_directory::{Record, Replica};
 use jostle_proto::{
-    Address, Class, Client, Commit, Epoch, Event, GroupId, LooseNode, Message, NodeId, Object,
-    Objects, Shapes, Tick, Time, Tuning, View,
+    Address, Class, Client, Commit, Epoch, Event, GroupId, LooseNode, Message, Node, NodeId,
+    Object, Objects, ReplicaId, Shapes, Tick, Time, Tuning, View,
 };
 use loose::{Loose, Notes};
 use one_machine::OneMachine;
@@ -57,6 +61,16 @@ pub const RULES: &[(&str, &str)] = &[
     ("C3", "ticks are published without gaps, and never in other words"),
     ("C4", "contacts begin and end by turns, and are felt once"),
     ("C5", "contacts are missed by no more than news takes to come"),
+    ("C7", "every pair that is near is compared by one node, once a tick"),
+    ("C8", "of what it holds a node misses no contact, and says for sure only what is"),
+    ("D1", "a term of the directory has one leader"),
+    ("D2", "entries of the same place and term are the same, and so is all before them"),
+    ("D3", "what is kept by a majority stays, whatever machines and disks do"),
+    ("D4", "replicas that have followed the log to the same place are the same"),
+    (
+        "D5",
+        "the directory answers as one that never fails: what was said before a question is known",
+    ),
     ("E1", "views are made from older ones, and messages of an older one change nothing"),
     ("E2", "a view has one leader, a tick one result, a node one group"),
     ("E3", "whoever is left out has a buddy who is not"),
@@ -110,6 +124,7 @@ pub(crate) struct Referees {
     votes: Votes,
     views: Views,
     frames: Frames,
+    consensus: Consensus,
     watch: Watch,
     clients: Clients,
     clients_view: ClientsView,
@@ -138,6 +153,7 @@ impl Referees {
             votes: Votes::default(),
             views: Views::default(),
             frames: Frames::default(),
+            consensus: Consensus::default(),
             watch: Watch::default(),
             clients: Clients::new(house),
             clients_view: ClientsView::default(),
@@ -192,6 +208,13 @@ impl Referees {
         self.note(now, said);
     }
 
+    /// The directory has answered, of which nothing else is known.
+    pub(crate) fn rests_on(&mut self, now: Time, asked: Time, index: u64) {
+        let mut said = Vec::new();
+        self.consensus.rests_on(now, asked, index, &mut said);
+        self.note(now, said);
+    }
+
     /// A message was made into so many bytes.
     pub(crate) fn packed(&mut self, now: Time, link: (Address, Address), what: (&Message, usize)) {
         let (message, bytes) = what;
@@ -205,7 +228,11 @@ impl Referees {
         let mut said = Vec::new();
         let world = self.world(commit.group);
         world.pace.published(now, commit, &mut said);
-        if world.one_machine.published(commit, &mut said) {
+        if let Some(truth) = world.one_machine.published(commit, &mut said) {
+            let view = self.views.view_of(commit.epoch);
+            if let Some(world) = self.worlds.get_mut(&commit.group) {
+                world.one_owner.published(commit, &truth, view, &mut said);
+            }
             let objects = self.worlds.get(&commit.group).map(|world| world.one_machine.objects());
             let kicks = objects.map_or(0, |it| self.between.published(now, commit, it, &mut said));
             self.watch.sometimes.kicks_between += kicks;
@@ -242,6 +269,16 @@ impl Referees {
         self.note(now, said);
     }
 
+    /// A node after something has happened to it.
+    pub(crate) fn saw(&mut self, now: Time, node: &Node) {
+        self.held(now, &node.holdings());
+        if let Some((epoch, tick, pairs)) = node.compared()
+            && let Some(group) = self.views.group(epoch)
+        {
+            self.world(group).one_owner.compared((epoch, tick), node.member().node, pairs);
+        }
+    }
+
     /// The world that clients are in, after its last published tick.
     pub(crate) fn house(&self) -> Option<&Objects> {
         self.worlds.get(&HOUSE).map(|world| world.one_machine.objects())
@@ -272,6 +309,54 @@ impl Referees {
     /// The directory does nothing for so many microseconds.
     pub(crate) fn directory_down(&mut self, microseconds: u64) {
         self.votes.down(microseconds);
+    }
+
+    /// A replica after something has happened to it, and what it has answered: when it was asked,
+    /// and which entry the answer rests on.
+    pub(crate) fn replica(&mut self, now: Time, replica: &Replica, answers: &[(Time, u64)]) {
+        let mut said = Vec::new();
+        self.consensus.saw(replica, &mut said);
+        self.consensus.answered(now, answers, &mut said);
+        self.note(now, said);
+    }
+
+    /// A replica writes to its disk.
+    pub(crate) fn replica_writes(&mut self, now: Time, replica: &Replica, records: &[Record]) {
+        let mut said = Vec::new();
+        self.consensus.writes(replica, records, &mut said);
+        self.note(now, said);
+    }
+
+    /// A replica is down.
+    pub(crate) fn replica_gone(&mut self, id: ReplicaId) {
+        self.consensus.gone(id);
+    }
+
+    /// A replica is back, perhaps with a snapshot, and with a record cut off.
+    pub(crate) fn replica_back(&mut self, snapshot: bool, torn: bool) {
+        self.watch.sometimes.from_snapshot += u64::from(snapshot);
+        self.watch.sometimes.torn += u64::from(torn);
+    }
+
+    /// A replica has no room.
+    pub(crate) fn disk_full(&mut self) {
+        self.watch.sometimes.disk_full += 1;
+    }
+
+    /// Replicas were to be changed.
+    pub(crate) fn directory_changes(&mut self, done: bool) {
+        self.watch.sometimes.replicas_changed += u64::from(done);
+    }
+
+    /// A replica leads the directory, and another one did before.
+    pub(crate) fn directory_led(&mut self, changing: bool, another: bool) {
+        self.watch.sometimes.directory_led += u64::from(another);
+        self.watch.sometimes.led_in_change += u64::from(another && changing);
+    }
+
+    /// Ticks were published for a second in which nobody led the directory.
+    pub(crate) fn went_on_without(&mut self) {
+        self.watch.sometimes.without_majority += 1;
     }
 
     /// Nothing fails any more.
@@ -308,8 +393,8 @@ impl Referees {
 
     /// From now on an unsynchronised group is judged, in which letters take at most `news`
     /// microseconds unless it is said that one is late.
-    pub(crate) fn judge_loose(&mut self, start: &Start, tuning: Tuning, news: u64, matter: Matter) {
-        self.loose = Some(Loose::new(start, tuning, news, matter));
+    pub(crate) fn judge_loose(&mut self, start: &Start, tuning: Tuning, news: u64) {
+        self.loose = Some(Loose::new(start, tuning, news));
     }
 
     /// The directory promises leases by a clock that is off by so many parts of a million.
@@ -384,8 +469,9 @@ impl Referees {
         let slowed = self.worlds.values().map(|world| world.pace.slowed).sum();
         let (changed_group, bases_lost) = (self.votes.moves(), self.clients_view.bases_lost);
         let contacts_judged = self.loose.as_ref().map_or(0, Loose::judged);
+        let assumed = self.loose.as_ref().map_or(0, Loose::assumed);
         let known = self.watch.sometimes;
-        Sometimes { slowed, changed_group, bases_lost, contacts_judged, ..known }
+        Sometimes { slowed, changed_group, bases_lost, contacts_judged, assumed, ..known }
     }
 
     pub(crate) fn failed(&self) -> bool {

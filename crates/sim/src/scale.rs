@@ -24,6 +24,32 @@ pub struct Scale {
     pub seed: u64,
 }
 
+/// What nodes do in a tick, in numbers that no clock and no other program can change.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Pairs that had to be decided about.
+    pub pairs: f64,
+    /// Objects that were moved.
+    pub moved: f64,
+    /// States of objects that were told to others: handed over, shown to a neighbour, copied to a
+    /// buddy.
+    pub sent: f64,
+}
+
+impl Work {
+    fn each(self, other: Work, both: impl Fn(f64, f64) -> f64) -> Work {
+        Work {
+            pairs: both(self.pairs, other.pairs),
+            moved: both(self.moved, other.moved),
+            sent: both(self.sent, other.sent),
+        }
+    }
+
+    fn plus(self, other: Work) -> Work {
+        self.each(other, |a, b| a + b)
+    }
+}
+
 /// What a tick cost, in the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scaled {
@@ -35,8 +61,10 @@ pub struct Scaled {
     pub leader: Duration,
     /// Messages.
     pub messages: f64,
-    /// States of objects in them: handed over, shown to a neighbour, copied to a buddy.
-    pub states: f64,
+    /// Of all nodes together.
+    pub all: Work,
+    /// Of the node that has the most of each to do.
+    pub most: Work,
     /// Pairs that touched.
     pub collisions: f64,
 }
@@ -48,6 +76,8 @@ struct Bench {
     queue: VecDeque<(Address, Message)>,
     stopwatch: fn() -> Duration,
     spent: BTreeMap<NodeId, Duration>,
+    /// Of this tick.
+    work: BTreeMap<NodeId, Work>,
     sums: Scaled,
     ticks: u32,
     measuring: bool,
@@ -70,6 +100,7 @@ pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
         queue: VecDeque::new(),
         stopwatch,
         spent: BTreeMap::new(),
+        work: BTreeMap::new(),
         sums: Scaled::default(),
         ticks: 0,
         measuring: false,
@@ -81,7 +112,7 @@ pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
     if !bench.is_together(scale.nodes) {
         return None;
     }
-    for _ in 0..WARM_UP {
+    for _ in 0..(SETTLING / u64::from(scale.objects.max(1))).clamp(WARM_UP_LEAST, WARM_UP_MOST) {
         bench.tick();
     }
     (bench.measuring, bench.ticks, bench.sums) = (true, 0, Scaled::default());
@@ -91,8 +122,13 @@ pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
     Some(bench.means())
 }
 
-/// Ticks before the first that is measured.
-const WARM_UP: u32 = 5;
+/// Ticks before the first that is measured: in four seconds the directory hears what everybody has
+/// to do and cuts the regions anew, as it does in any group that lasts. Of very large worlds fewer,
+/// so that objects times ticks do not get more than this; their regions stay as they were cut at
+/// first, evenly.
+const WARM_UP_MOST: u64 = 240;
+const WARM_UP_LEAST: u64 = 5;
+const SETTLING: u64 = 5_000_000;
 
 impl Bench {
     fn is_together(&self, nodes: u32) -> bool {
@@ -121,7 +157,7 @@ impl Bench {
                     }
                     self.add_time(id, begin);
                 }
-                Address::Gateway(_) | Address::Gate(_) | Address::Client(_) => {}
+                _ => {}
             }
             return self.work(out);
         }
@@ -132,12 +168,11 @@ impl Bench {
         if self.directory.wake_at() <= self.now {
             self.directory.wake(self.now, &mut out);
         }
-        let due: Vec<NodeId> = self.nodes.keys().copied().collect();
-        for id in due {
+        let is_due = |node: &Node| node.wake_at() <= self.now;
+        let due = self.nodes.iter().filter(|(_, node)| is_due(node)).map(|(id, _)| *id);
+        for id in due.collect::<Vec<_>>() {
             let begin = (self.stopwatch)();
-            if let Some(node) = self.nodes.get_mut(&id)
-                && node.wake_at() <= self.now
-            {
+            if let Some(node) = self.nodes.get_mut(&id) {
                 node.wake(self.now, &mut out);
             }
             self.add_time(id, begin);
@@ -158,7 +193,8 @@ impl Bench {
                     if let Message::Bundle(bundle) = &message {
                         let told = bundle.transfers.len() + bundle.ghosts.len();
                         let kept = bundle.backup.len() + bundle.entrusted.len();
-                        self.sums.states += (told + kept) as f64;
+                        let work = self.work.entry(bundle.from).or_default();
+                        work.sent += (told + kept) as f64;
                     }
                     self.queue.push_back((to, message));
                 }
@@ -175,9 +211,19 @@ impl Bench {
     fn end_tick(&mut self) {
         self.ticks += 1;
         let spent = std::mem::take(&mut self.spent);
+        let mut work = std::mem::take(&mut self.work);
         if !self.measuring {
             return;
         }
+        for (id, node) in &self.nodes {
+            let work = work.entry(*id).or_default();
+            work.pairs = node.pairs_tested() as f64;
+            work.moved = node.moved() as f64;
+        }
+        let all = work.values().copied().fold(Work::default(), Work::plus);
+        let most = work.values().fold(Work::default(), |most, work| most.each(*work, f64::max));
+        self.sums.all = self.sums.all.plus(all);
+        self.sums.most = self.sums.most.plus(most);
         let sum: Duration = spent.values().sum();
         let leader = self.directory.view().leader().and_then(|leader| spent.get(&leader.node));
         self.sums.busiest += spent.values().max().copied().unwrap_or_default();
@@ -192,7 +238,8 @@ impl Bench {
             mean: sums.mean / ticks,
             leader: sums.leader / ticks,
             messages: sums.messages / f64::from(ticks),
-            states: sums.states / f64::from(ticks),
+            all: sums.all.each(sums.all, |sum, _| sum / f64::from(ticks)),
+            most: sums.most.each(sums.most, |sum, _| sum / f64::from(ticks)),
             collisions: sums.collisions / f64::from(ticks),
         }
     }

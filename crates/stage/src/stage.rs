@@ -238,6 +238,18 @@ impl Stage {
         }
     }
 
+    /// Is it what cannot move, as far as is known?
+    #[must_use]
+    pub fn is_scenery(&self, body: BodyId) -> bool {
+        self.by_body.get(&body).is_some_and(|&at| !self.actors[at].piece.mobile)
+    }
+
+    /// Is it the avatar?
+    #[must_use]
+    pub fn is_avatar(&self, body: BodyId) -> bool {
+        self.visitor.avatar == Some(body)
+    }
+
     /// The path to the object that a body belongs to; empty for the avatar.
     pub(crate) fn unit(&self, body: BodyId) -> &[NodeId] {
         self.by_body.get(&body).map_or(&[], |&at| &self.actors[at].piece.unit)

@@ -22,7 +22,8 @@ export function frame({ tick, objects, gone, touching, whole, shared }) {
     object.rotation.forEach((part, axis) => bytes.writeInt16LE(whole16(part * 32767), at + 32 + axis * 2));
     bytes.writeUInt16LE(object.form, at + 40);
     bytes.writeUInt8(object.kind, at + 42);
-    bytes.writeUInt8(shared(object) ? 1 : 0, at + 43);
+    const home = object.group === undefined ? 0 : (object.group % 127) + 1;
+    bytes.writeUInt8((shared(object) ? 1 : 0) | (home << 1), at + 43);
     at += 44;
   }
   for (const id of gone) at = bytes.writeBigUInt64LE(BigInt(id), at);

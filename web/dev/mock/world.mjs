@@ -5,6 +5,9 @@ import { AVATAR_FORM, EXTENT, FORMS } from "./forms.mjs";
 export const RATE = 30;
 const AVATAR_IDS = 0x8000000010000000n;
 const INSIDE = 0.5;
+/** A group besides the first, and its only node. */
+export const GROUP = 3;
+export const GROUP_NODE = 9;
 
 /** A small generator with a seed: every start is the same. */
 function dice(seed) {
@@ -97,6 +100,26 @@ export class World {
         kind: 1,
       });
     }
+  }
+
+  /** A second group: it has all of space again, and a dozen bodies of its own. */
+  addGroup() {
+    for (let body = 0; body < 12; body++) {
+      const position = [-30 + 5 * body, 4, 30];
+      this.#put({ form: 3, position, velocity: [1, 0, -1], kind: 4 }).group = GROUP;
+    }
+  }
+
+  otherGroup() {
+    const leaf = { node: GROUP_NODE, min: [-41, -7, -41], max: [41, 7, 41] };
+    return { view: 40, group: GROUP, leader: GROUP_NODE, nodes: [GROUP_NODE], leaves: [leaf] };
+  }
+
+  /** Something that keys steer. */
+  addCart() {
+    const cart = this.#put({ form: 1, position: [0, -4, 0], kind: 1 });
+    cart.resting = true;
+    return cart;
   }
 
   addAvatar() {
@@ -227,11 +250,11 @@ export class World {
   }
 
   /** The first thing that a ray meets, as a ball. */
-  pick(origin, direction) {
+  pick(origin, direction, objects = this.objects) {
     const length = Math.hypot(...direction);
     const unit = direction.map((part) => part / length);
     let best = null;
-    for (const object of this.objects.values()) {
+    for (const object of objects.values()) {
       const radius = FORMS[object.form].radius;
       const to = object.position.map((part, axis) => part - origin[axis]);
       const along = to.reduce((sum, part, axis) => sum + part * unit[axis], 0);

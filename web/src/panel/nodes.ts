@@ -10,7 +10,8 @@ interface Member {
   group: number;
   leader: boolean;
   objects: number;
-  delay: number | null;
+  /** How long each other node takes to answer, in milliseconds. */
+  delays: [string, number][];
   silent: number;
 }
 
@@ -24,6 +25,17 @@ interface Row {
   bar: HTMLElement;
   objects: HTMLElement;
   delay: HTMLElement;
+}
+
+function mean(delays: [string, number][]): number | null {
+  if (delays.length === 0) return null;
+  return delays.reduce((sum, [, delay]) => sum + delay, 0) / delays.length;
+}
+
+function delayWords(delays: [string, number][]): string {
+  if (delays.length === 0) return "Nobody else has been measured";
+  const each = delays.map(([node, delay]) => `node ${node} in ${milliseconds(delay)}`);
+  return `How long others take to answer, in the mean; ${each.join(", ")}`;
 }
 
 export class NodeList {
@@ -71,8 +83,8 @@ export class NodeList {
       write(row.objects, `${whole(member.objects)}`);
       row.objects.title = `${share} % of all objects`;
       const silent = member.silent > SILENT_MS;
-      write(row.delay, silent ? "silent" : milliseconds(member.delay));
-      row.delay.title = silent ? "Has said nothing for a while" : "Delay to the others";
+      write(row.delay, silent ? "silent" : milliseconds(mean(member.delays)));
+      row.delay.title = silent ? "Has said nothing for a while" : delayWords(member.delays);
       row.root.classList.toggle("silent", silent);
       const killer = row.root.querySelector("button");
       if (killer) killer.hidden = !canKill || members.length < 2;
@@ -86,15 +98,16 @@ export class NodeList {
       return list(group.members).map((one): Member => {
         const member = fields(one);
         const node = number(member.node) ?? -1;
-        const delays = Object.values(fields(member.delays_ms)).map(number);
-        const known = delays.filter((delay) => delay !== null);
-        const mean = known.reduce((sum, delay) => sum + delay, 0) / known.length;
+        const delays = Object.entries(fields(member.delays_ms)).flatMap(([to, delay]) => {
+          const known = number(delay);
+          return known === null ? [] : [[to, known] as [string, number]];
+        });
         return {
           node,
           group: number(group.group) ?? 0,
           leader: number(group.leader) === node,
           objects: number(member.objects) ?? 0,
-          delay: known.length > 0 ? mean : null,
+          delays,
           silent: number(member.silent_ms) ?? 0,
         };
       });
@@ -102,7 +115,7 @@ export class NodeList {
     const known = new Set(members.map((member) => member.node));
     for (const { group, leader, nodes } of this.regions.all()) {
       for (const node of nodes.filter((one) => !known.has(one))) {
-        members.push({ node, group, leader: leader === node, objects: 0, delay: null, silent: 0 });
+        members.push({ node, group, leader: leader === node, objects: 0, delays: [], silent: 0 });
       }
     }
     return members.filter((one) => one.node >= 0).sort((a, b) => a.node - b.node);

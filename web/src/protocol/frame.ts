@@ -23,7 +23,8 @@ export const enum Class {
 }
 
 export interface Frame {
-  kind: "frame";
+  /** A still one is of a world that stands still for who asked for that. */
+  kind: "frame" | "still";
   /** All objects are listed: forget everything else. */
   whole: boolean;
   /** How long ticks take, 1 if as they should. */
@@ -36,6 +37,8 @@ export interface Frame {
   classes: Uint8Array;
   /** 1 if several nodes have it. */
   shared: Uint8Array;
+  /** Of another group's object, which one: its number modulo 127, plus 1; 0 if that is not known. */
+  homes: Uint8Array;
   gone: Id[];
   /** Two ids for each pair that touches. */
   touching: Id[];
@@ -54,12 +57,13 @@ export function decodeBinary(bytes: ArrayBuffer): Frame | ClosePairs | null {
   if (bytes.byteLength < CLOSE_HEADER_BYTES) return null;
   const view = new DataView(bytes);
   const kind = view.getUint8(0);
-  if (kind === 1) return decodeFrame(view);
+  if (kind === 1) return decodeFrame(view, "frame");
+  if (kind === 3) return decodeFrame(view, "still");
   if (kind === 2) return decodeClose(view);
   return null;
 }
 
-function decodeFrame(view: DataView): Frame | null {
+function decodeFrame(view: DataView, kind: Frame["kind"]): Frame | null {
   if (view.byteLength < HEADER_BYTES) return null;
   const whole = view.getUint8(1);
   const count = view.getUint32(4, true);
@@ -69,7 +73,7 @@ function decodeFrame(view: DataView): Frame | null {
   const tick = tickAt(view, 8);
   if (whole > 1 || count > OBJECTS_MAX || bytes !== view.byteLength || tick === null) return null;
   const frame: Frame = {
-    kind: "frame",
+    kind,
     whole: whole === 1,
     dilation: view.getUint16(2, true) / 1000,
     tick,
@@ -78,6 +82,7 @@ function decodeFrame(view: DataView): Frame | null {
     forms: new Uint16Array(count),
     classes: new Uint8Array(count),
     shared: new Uint8Array(count),
+    homes: new Uint8Array(count),
     gone: [],
     touching: [],
   };
@@ -112,7 +117,9 @@ function readObject(view: DataView, at: number, frame: Frame, index: number): bo
   for (let part = 9; part < 13; part++) values[to + part]! *= scale;
   frame.forms[index] = view.getUint16(at + 40, true);
   frame.classes[index] = kind;
-  frame.shared[index] = view.getUint8(at + 43) & 1;
+  const last = view.getUint8(at + 43);
+  frame.shared[index] = last & 1;
+  frame.homes[index] = last >> 1;
   return true;
 }
 

@@ -22,11 +22,21 @@ export interface World {
   ticksPerSecond: number;
   extent: [Vec3, Vec3];
   reach: number;
-  avatar: number;
+  /** The form of avatars; null if nobody can walk in. */
+  avatar: number | null;
   forms: Form[];
   names: Map<string, string>;
   controls: Set<string>;
+  /** Keys that a scene listens to. */
+  keys: SceneKey[];
   recording: Recording | null;
+}
+
+/** A key in the numbers of Qt 3, and what it does. */
+export interface SceneKey {
+  value: number;
+  state: number;
+  does: string;
 }
 
 export interface Leaf {
@@ -35,13 +45,20 @@ export interface Leaf {
   max: Vec3;
 }
 
-export interface Regions {
-  type: "regions";
+/** Who computes what in one group. */
+export interface GroupRegions {
   group: number;
   view: number;
   leader: number | null;
   nodes: number[];
   leaves: Leaf[];
+}
+
+export interface Regions {
+  type: "regions";
+  /** The group that the door follows. */
+  followed: GroupRegions;
+  others: GroupRegions[];
 }
 
 export interface Picked {
@@ -51,6 +68,7 @@ export interface Picked {
   faces: number | null;
   face: number | null;
   class: string | null;
+  group: number | null;
   owner: number | null;
   velocity: Vec3 | null;
 }
@@ -58,6 +76,7 @@ export interface Picked {
 export interface Contacts {
   type: "contacts";
   id: Id;
+  tick: number;
   with: { id: Id; faces: [number, number][]; segments: [Vec3, Vec3][] }[];
   near: { id: Id; distance: number; points: [Vec3, Vec3] | null }[];
 }
@@ -84,6 +103,7 @@ export type ViewSays =
   | Contacts
   | Demo
   | Replay
+  | { type: "held"; tick: number | null; error: string | null }
   | { type: "status"; status: Fields }
   | { type: "controlled"; do: string; error: string | null }
   | { type: "refused"; why: string };
@@ -153,6 +173,7 @@ const READERS: Record<string, (said: Fields) => ViewSays | null> = {
   contacts: readContacts,
   demo: readDemo,
   replay: readReplay,
+  held: (said) => ({ type: "held", tick: number(said.tick), error: text(said.error) }),
   status: (said) => ({ type: "status", status: fields(said.status) }),
   controlled: (said) => ({
     type: "controlled",
@@ -197,12 +218,22 @@ function readWorld(said: Fields): World | null {
     ticksPerSecond: rate,
     extent,
     reach: number(said.reach) ?? 0,
-    avatar: number(said.avatar) ?? -1,
+    avatar: number(said.avatar),
     forms,
     names: new Map(names),
     controls: new Set(list(said.controls).map(text).filter((word) => word !== null)),
+    keys: (all(said.keys ?? [], readKey) ?? []).slice(0, KEYS_MAX),
     recording: readRecording(said.recording),
   };
+}
+
+/** More keys than any keyboard has are nonsense. */
+const KEYS_MAX = 64;
+
+function readKey(value: unknown): SceneKey | null {
+  const said = fields(value);
+  const [code, state] = [number(said.value), number(said.state)];
+  return code === null || state === null ? null : { value: code, state, does: text(said.does) ?? "" };
 }
 
 function readLeaf(value: unknown): Leaf | null {
@@ -212,12 +243,18 @@ function readLeaf(value: unknown): Leaf | null {
 }
 
 function readRegions(said: Fields): Regions | null {
+  const followed = readGroup(said);
+  const others = all(said.others ?? [], (value) => readGroup(fields(value)));
+  return followed && others ? { type: "regions", followed, others } : null;
+}
+
+function readGroup(said: Fields): GroupRegions | null {
   const leaves = all(said.leaves, readLeaf);
   const nodes = all(said.nodes, number);
   const group = number(said.group);
   if (!leaves || !nodes || group === null) return null;
   const view = number(said.view) ?? 0;
-  return { type: "regions", group, view, leader: number(said.leader), nodes, leaves };
+  return { group, view, leader: number(said.leader), nodes, leaves };
 }
 
 function readPicked(said: Fields): Picked | null {
@@ -230,6 +267,7 @@ function readPicked(said: Fields): Picked | null {
     faces: number(said.faces),
     face: number(said.face),
     class: text(said.class),
+    group: number(said.group),
     owner: number(said.owner),
     velocity: vec3(said.velocity),
   };
@@ -250,7 +288,9 @@ function readContacts(said: Fields): Contacts | null {
     const points = pairOf(one.points, vec3);
     return other !== null && distance !== null ? { id: other, distance, points } : null;
   });
-  return id !== null && touching && near ? { type: "contacts", id, with: touching, near } : null;
+  const tick = number(said.tick);
+  if (id === null || tick === null || !touching || !near) return null;
+  return { type: "contacts", id, tick, with: touching, near };
 }
 
 function readDemo(said: Fields): Demo | null {

@@ -86,7 +86,8 @@ export class Bodies {
     const at = slot * POSE_VALUES;
     const { poses } = store;
     const guess = this.leaves[slot]!;
-    const leaf = regions.leafOf(poses[at]!, poses[at + 1]!, poses[at + 2]!, guess);
+    const mark = store.group(slot);
+    const leaf = regions.leafOf(poses[at]!, poses[at + 1]!, poses[at + 2]!, mark, guess);
     this.leaves[slot] = leaf;
     const id = store.ids[slot]!;
     let colour = this.leafColours[leaf] ?? rgb(NOBODY);
@@ -148,7 +149,7 @@ function placeSpeck(
   to[from + 5] = poses[at + 4]!;
   to[from + 6] = poses[at + 5]!;
   to[from + 7] = poses[at + 6]!;
-  const [x, y, z] = look.form.half;
+  const [x, y, z] = look.half;
   to[from + 8] = x;
   to[from + 9] = y;
   to[from + 10] = z;

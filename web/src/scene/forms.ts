@@ -19,6 +19,8 @@ export interface Look {
   layer: number;
   /** Of a sphere around the middle that it fits into. */
   radius: number;
+  /** And half the edges of a box. */
+  half: readonly [number, number, number];
   /** By how much the geometry is stretched: boxes share one. */
   scale: readonly [number, number, number];
   /** So large that, if it never moves, it must not hide what is inside. */
@@ -34,8 +36,8 @@ export class Forms {
   private readonly box: Instances;
   private readonly parts: Instances[] = [];
   private loading = 0;
-  /** The forms that are loaded: who comes back after the line broke has them already. */
-  private described = "";
+  /** The world's size when forms were loaded: what surrounds depends on it. */
+  private extent = "";
 
   constructor(
     private readonly scene: Scene,
@@ -53,18 +55,21 @@ export class Forms {
 
   /** A new world. Forms are boxes until their meshes are there. */
   load(world: World): void {
-    const described = JSON.stringify([world.forms, world.extent]);
-    if (described === this.described && this.missing === 0) return;
-    this.described = described;
-    for (const part of this.parts) part.dispose();
-    this.parts.length = 0;
-    this.specks.clear();
-    this.missing = 0;
+    const extent = JSON.stringify(world.extent);
+    const had = this.looks.map(({ form }) => JSON.stringify(form));
+    // Who comes back after the line broke has them already; and a scene may get more.
+    const goesOn =
+      extent === this.extent &&
+      this.missing === 0 &&
+      had.every((form, index) => form === JSON.stringify(world.forms[index]));
+    this.extent = extent;
+    if (!goesOn) this.clear();
     const size = world.extent[1].map((high, axis) => high - world.extent[0][axis]!);
     const limit = Math.max(...size) * SURROUNDING_PART;
-    this.looks = world.forms.map((form) => this.asBox(form, limit));
-    const turn = ++this.loading;
+    const turn = this.loading;
     world.forms.forEach((form, index) => {
+      if (index < this.looks.length) return;
+      this.looks.push(this.asBox(form, limit));
       if (form.content === null) return;
       void fetchMesh(form.content).then((mesh) => {
         if (turn !== this.loading) return;
@@ -72,6 +77,15 @@ export class Forms {
         else this.looks[index] = this.asMesh(form, mesh, this.looks[index]!.surrounds);
       });
     });
+  }
+
+  private clear(): void {
+    for (const part of this.parts) part.dispose();
+    this.parts.length = 0;
+    this.looks = [];
+    this.specks.clear();
+    this.missing = 0;
+    this.loading++;
   }
 
   /** The forms that only edges are drawn of, if they never move. */
@@ -87,6 +101,7 @@ export class Forms {
       near: this.box,
       layer: LAYER_BOX,
       radius: Math.hypot(x, y, z),
+      half: form.half,
       scale: form.half,
       surrounds: 2 * Math.max(x, y, z) > limit,
     };
@@ -95,13 +110,17 @@ export class Forms {
   private asMesh(form: Form, mesh: MeshData, surrounds: boolean): Look {
     const near = this.add(mesh);
     let square = 0;
+    const half: [number, number, number] = [0, 0, 0];
     for (let at = 0; at < mesh.positions.length; at += 3) {
       const [x, y, z] = mesh.positions.subarray(at, at + 3) as unknown as [number, number, number];
       square = Math.max(square, x * x + y * y + z * z);
+      half[0] = Math.max(half[0], Math.abs(x));
+      half[1] = Math.max(half[1], Math.abs(y));
+      half[2] = Math.max(half[2], Math.abs(z));
     }
     const radius = Math.sqrt(square);
     const layer = surrounds ? LAYER_NONE : this.specks.addMesh(mesh, radius);
-    return { form, mesh, near, layer, radius, scale: [1, 1, 1], surrounds };
+    return { form, mesh, near, layer, radius, half, scale: [1, 1, 1], surrounds };
   }
 
   private add(mesh: Pick<MeshData, "positions" | "triangles">): Instances {

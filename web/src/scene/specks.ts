@@ -62,7 +62,6 @@ vec3 back(vec3 v) {
 void main() {
   vec4 seen = viewMatrix * vec4(place.xyz, 1.0);
   gl_Position = projectionMatrix * seen;
-  gl_PointSize = 2.0 * place.w * pixels / max(-seen.z, 0.01) + 1.0;
   vec3 d = normalize(place.xyz - eye);
   vec3 r = normalize(eyeRight - d * dot(eyeRight, d));
   vec3 u = cross(r, d);
@@ -71,6 +70,9 @@ void main() {
   vec3 uBody = back(u);
   vec3 sunBody = 0.38 * back(sun) + 0.10 * back(vec3(0.0, 1.0, 0.0));
   float layer = shape.w;
+  // No larger than it must be: every pixel costs.
+  float wide = min(place.w, max(dot(abs(rBody), shape.xyz), dot(abs(uBody), shape.xyz)));
+  gl_PointSize = 2.0 * wide * pixels / max(-seen.z, 0.01) + 1.0;
   vec3 lit = look.rgb + 0.2 * step(1.5, look.w);
   float faded = clamp(-seen.z / hazeDepth - 0.15, 0.0, 0.45);
   colour = lit * (1.0 - faded);
@@ -78,8 +80,8 @@ void main() {
   if (layer < 0.0) {
     vec3 safe = mix(dBody, vec3(1.0e-4), lessThan(abs(dBody), vec3(1.0e-4)));
     vec3 inward = 1.0 / safe;
-    across = rBody * place.w * inward;
-    upward = uBody * place.w * inward;
+    across = rBody * wide * inward;
+    upward = uBody * wide * inward;
     size = abs(inward) * shape.xyz;
     light = 0.62 - sign(safe) * sunBody;
   } else {
@@ -95,8 +97,9 @@ void main() {
     vec3 pole = abs(towards.y) < 0.99 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0);
     vec3 tileRight = normalize(cross(pole, towards));
     vec3 tileUp = cross(towards, tileRight);
-    across = vec3(dot(rBody, tileRight), dot(rBody, tileUp), 0.0) * TILE_PIXELS * 0.5;
-    upward = vec3(dot(uBody, tileRight), dot(uBody, tileUp), 0.0) * TILE_PIXELS * 0.5;
+    float part = TILE_PIXELS * 0.5 * wide / place.w;
+    across = vec3(dot(rBody, tileRight), dot(rBody, tileUp), 0.0) * part;
+    upward = vec3(dot(uBody, tileRight), dot(uBody, tileUp), 0.0) * part;
     size = vec3((tile + 0.5) * TILE_PIXELS, 0.0);
     light = sunBody;
   }

@@ -19,7 +19,11 @@ import type { Forms } from "./forms";
 import type { Palette } from "../theme";
 
 const GRID_CELLS = 24;
+/** Software rendering loses long lines that pass behind who looks, and takes 3 µs for each short one. */
+const CELLS_PER_LINE = 4;
 const EDGE_ANGLE = 25;
+/** What lies on the ground is drawn after the bodies. */
+export const GROUND_ORDER = 1;
 
 export class Surroundings {
   private readonly floor = new Mesh(new PlaneGeometry(1, 1), new MeshBasicMaterial());
@@ -27,11 +31,14 @@ export class Surroundings {
   private readonly walls = new Group();
   private readonly wallMaterial = new LineBasicMaterial();
   private shown = "";
+  private loaded = false;
+  floorHeight = 0;
 
   constructor(scene: Scene) {
     this.floor.rotation.x = -Math.PI / 2;
-    this.floor.renderOrder = -2;
-    this.grid.renderOrder = -1;
+    // After bodies: what they hide need not be painted.
+    this.floor.renderOrder = GROUND_ORDER;
+    this.grid.renderOrder = GROUND_ORDER + 1;
     this.floor.visible = false;
     scene.add(this.floor, this.grid, this.walls);
   }
@@ -46,22 +53,33 @@ export class Surroundings {
     const [width, depth] = [high[0] - low[0], high[2] - low[2]];
     const cell = Math.max(width, depth) / GRID_CELLS;
     this.floor.scale.set(width, depth, 1);
-    this.floor.position.set((low[0] + high[0]) / 2, low[1] - cell * 0.02, (low[2] + high[2]) / 2);
-    this.floor.visible = true;
-    // Cell by cell: software rendering loses long lines that pass behind who looks.
+    // Below the grid, which could not be seen otherwise.
+    this.floorHeight = low[1] - cell * 0.02;
+    this.floor.position.set((low[0] + high[0]) / 2, this.floorHeight, (low[2] + high[2]) / 2);
+    this.loaded = true;
     const [columns, rows] = [Math.round(width / cell), Math.round(depth / cell)];
     const points: number[] = [];
     for (let column = 0; column <= columns; column++) {
-      for (let row = 0; row <= rows; row++) {
-        const [x, z] = [low[0] + column * cell, low[2] + row * cell];
-        if (column < columns) points.push(x, low[1], z, x + cell, low[1], z);
-        if (row < rows) points.push(x, low[1], z, x, low[1], z + cell);
+      const x = low[0] + column * cell;
+      for (const [from, to] of pieces(rows)) {
+        points.push(x, low[1], low[2] + from * cell, x, low[1], low[2] + to * cell);
+      }
+    }
+    for (let row = 0; row <= rows; row++) {
+      const z = low[2] + row * cell;
+      for (const [from, to] of pieces(columns)) {
+        points.push(low[0] + from * cell, low[1], z, low[0] + to * cell, low[1], z);
       }
     }
     this.grid.geometry.dispose();
     this.grid.geometry = new BufferGeometry();
     const attribute = new BufferAttribute(new Float32Array(points), 3);
     this.grid.geometry.setAttribute("position", attribute);
+  }
+
+  /** Regions paint the ground themselves; without them there is a plain floor. */
+  cover(byRegions: boolean): void {
+    this.floor.visible = this.loaded && !byRegions;
   }
 
   /** Draws the edges of what surrounds, when that has changed. */
@@ -99,4 +117,11 @@ export class Surroundings {
     edges.quaternion.set(a!, b!, c!, d!);
     this.walls.add(edges);
   }
+}
+
+/** A line over so many cells, in pieces: from which cell to which. */
+function pieces(cells: number): [number, number][] {
+  const count = Math.ceil(cells / CELLS_PER_LINE);
+  const end = (piece: number) => Math.min(piece * CELLS_PER_LINE, cells);
+  return Array.from({ length: count }, (_, piece) => [end(piece), end(piece + 1)]);
 }

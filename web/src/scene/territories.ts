@@ -1,5 +1,6 @@
-// Who computes where: each leaf of the distribution tree as edges, a tinted floor and a label in
-// its node's colour. Groups beyond the first have dashed edges.
+// Who computes where: each leaf of the distribution tree as edges and a label in its node's colour, and
+// the ground below it tinted. That is how the followed group's are drawn; every other group divides the
+// same space again, and has dashed edges, a little smaller for each group.
 import {
   BoxGeometry,
   CanvasTexture,
@@ -16,27 +17,44 @@ import {
   SRGBColorSpace,
   type Scene,
 } from "three";
-import { nodeColour } from "../colours";
+import { nodeColour, rgb } from "../colours";
+import type { Palette } from "../theme";
 import type { OwnedLeaf, RegionMap } from "../world/regions";
+import { GROUND_ORDER } from "./surroundings";
 
 const BOX_EDGES = new EdgesGeometry(new BoxGeometry(1, 1, 1));
 const SQUARE = new PlaneGeometry(1, 1);
 /** Neighbours share edges; drawn a little smaller, both are seen. */
 const SHRINK = 0.996;
-const FLOOR_OPACITY = 0.16;
+/** And by so much more for each further group. */
+const SHRINK_MORE = 0.014;
+const FLOOR_PART = 0.16;
+/** Of an edge. */
+const DASH = 0.02;
+const GAP = 0.015;
 
 export class Territories {
   readonly group = new Group();
+  /** Is all of the ground tinted? Regions fill the world, so it is as soon as there are any. */
+  coversGround = false;
   private version = -1;
   private ground = -Infinity;
+  private floorHeight = 0;
+  private floorColour = "#ffffff";
 
   constructor(scene: Scene) {
     scene.add(this.group);
   }
 
-  /** A new world, whose floor is this high. */
-  load(ground: number): void {
+  paint(palette: Palette): void {
+    this.floorColour = palette.floor;
+    this.version = -1;
+  }
+
+  /** A new world: what lies at or below `ground` has its floor at this height. */
+  load(ground: number, floorHeight: number): void {
     this.ground = ground;
+    this.floorHeight = floorHeight;
     this.version = -1;
   }
 
@@ -45,17 +63,45 @@ export class Territories {
     this.version = regions.version;
     for (const part of [...this.group.children]) discard(part);
     const living = regions.nodes();
-    const groups = new Set(regions.leaves.map((leaf) => leaf.group)).size;
+    const groups = regions.all().map(({ group }) => group);
+    this.coversGround = (regions.all()[0]?.leaves.length ?? 0) > 0;
     const labelled = new Set<number>();
     for (const leaf of regions.leaves) {
       const colour = nodeColour(leaf.node, living);
-      this.group.add(edgesOf(leaf, colour), floorOf(leaf, colour, this.ground));
+      const rank = groups.indexOf(leaf.group);
+      this.group.add(edgesOf(leaf, colour, rank));
+      if (rank === 0) this.group.add(this.floorOf(leaf, colour));
       // One label for a node, on its first leaf, is enough to read the map.
       if (labelled.has(leaf.node)) continue;
       labelled.add(leaf.node);
-      const name = groups > 1 ? `node ${leaf.node} · group ${leaf.group}` : `node ${leaf.node}`;
-      this.group.add(labelOf(leaf, name, colour));
+      const name = groups.length > 1 ? `node ${leaf.node} · group ${leaf.group}` : `node ${leaf.node}`;
+      this.group.add(labelOf(leaf, name, colour, rank));
     }
+  }
+
+  /** On the ground, or where the leaf begins if that is higher; there one must see through it. */
+  private floorOf(leaf: OwnedLeaf, colour: string): Mesh {
+    const high = leaf.min[1] > this.ground;
+    const material = new MeshBasicMaterial();
+    if (high) {
+      material.color.set(colour);
+      material.transparent = true;
+      material.opacity = FLOOR_PART;
+      material.depthWrite = false;
+    } else {
+      // Mixed once and not for every pixel.
+      const [own, floor] = [rgb(colour), rgb(this.floorColour)];
+      const mixed = own.map((part, at) => part * FLOOR_PART + floor[at]! * (1 - FLOOR_PART));
+      material.color.setRGB(mixed[0]!, mixed[1]!, mixed[2]!, SRGBColorSpace);
+    }
+    const floor = new Mesh(SQUARE, material);
+    floor.renderOrder = GROUND_ORDER;
+    floor.rotation.x = -Math.PI / 2;
+    const [x, , z] = middle(leaf);
+    floor.position.set(x, high ? leaf.min[1] : this.floorHeight, z);
+    const [width, depth] = [leaf.max[0] - leaf.min[0], leaf.max[2] - leaf.min[2]];
+    floor.scale.set(width, depth, 1);
+    return floor;
   }
 }
 
@@ -63,35 +109,21 @@ function middle({ min, max }: OwnedLeaf): [number, number, number] {
   return [(min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2];
 }
 
-function edgesOf(leaf: OwnedLeaf, color: string): LineSegments {
-  const dashed = leaf.group > 0;
+function edgesOf(leaf: OwnedLeaf, color: string, rank: number): LineSegments {
   const size = leaf.max.map((high, axis) => high - leaf.min[axis]!) as [number, number, number];
-  const material = dashed
-    ? new LineDashedMaterial({ color, dashSize: 0.02 * leaf.group, gapSize: 0.015 })
-    : new LineBasicMaterial({ color });
+  const material =
+    rank > 0
+      ? new LineDashedMaterial({ color, dashSize: DASH, gapSize: GAP })
+      : new LineBasicMaterial({ color });
   const edges = new LineSegments(BOX_EDGES.clone(), material);
-  if (dashed) edges.computeLineDistances();
-  edges.scale.set(size[0] * SHRINK, size[1] * SHRINK, size[2] * SHRINK);
+  if (rank > 0) edges.computeLineDistances();
+  const shrink = Math.max(SHRINK - SHRINK_MORE * rank, 0.5);
+  edges.scale.set(size[0] * shrink, size[1] * shrink, size[2] * shrink);
   edges.position.set(...middle(leaf));
   return edges;
 }
 
-/** On the ground, or where the leaf begins if that is higher. */
-function floorOf(leaf: OwnedLeaf, color: string, ground: number): Mesh {
-  const floor = new Mesh(
-    SQUARE,
-    new MeshBasicMaterial({ color, transparent: true, opacity: FLOOR_OPACITY, depthWrite: false }),
-  );
-  floor.rotation.x = -Math.PI / 2;
-  const [x, , z] = middle(leaf);
-  const height = leaf.max[1] - leaf.min[1];
-  floor.position.set(x, Math.max(leaf.min[1], ground) + height * 0.002, z);
-  const [width, depth] = [leaf.max[0] - leaf.min[0], leaf.max[2] - leaf.min[2]];
-  floor.scale.set(width * SHRINK, depth * SHRINK, 1);
-  return floor;
-}
-
-function labelOf(leaf: OwnedLeaf, name: string, colour: string): Sprite {
+function labelOf(leaf: OwnedLeaf, name: string, colour: string, rank: number): Sprite {
   const canvas = document.createElement("canvas");
   const [width, height] = [256, 64];
   canvas.width = width;
@@ -115,6 +147,8 @@ function labelOf(leaf: OwnedLeaf, name: string, colour: string): Sprite {
   const label = new Sprite(material);
   label.scale.set(0.14, 0.035, 1);
   const [x, , z] = middle(leaf);
+  // Groups lie over each other, their labels must not.
+  label.center.set(0.5, 0.5 - 1.15 * rank);
   label.position.set(x, leaf.max[1], z);
   label.renderOrder = 5;
   return label;

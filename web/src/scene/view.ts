@@ -66,6 +66,7 @@ export class View {
     const haze = new Color().setStyle(palette.background, "");
     this.air.haze.value.set(haze.r, haze.g, haze.b);
     this.surroundings.paint(palette);
+    this.territories.paint(palette);
     this.auras.paint(palette.aura);
   }
 
@@ -77,7 +78,7 @@ export class View {
     this.reach = world.reach;
     this.selection.clear();
     this.surroundings.load(world);
-    this.territories.load(low[1]);
+    this.territories.load(low[1], this.surroundings.floorHeight);
     this.forms.load(world);
   }
 
@@ -111,6 +112,7 @@ export class View {
     this.surroundings.follow(store, this.forms);
     this.territories.follow(regions);
     this.territories.group.visible = layers.regions;
+    this.surroundings.cover(layers.regions && this.territories.coversGround);
     this.auras.draw(store, this.reach, layers.auras);
     this.forms.specks.pixelsPerUnit(this.renderer.domElement.height, camera.fov);
     this.bodies.draw(store, regions, camera, layers);

@@ -1,5 +1,5 @@
-// Which key or stick steers what: the table of a KeySensor, in one place. Directions are those of
-// who looks: right, up, back.
+// Which key or stick steers an avatar: the page's own table, in one place. (Keys of a scene's
+// KeySensors: sensors.ts.) Directions are those of who looks: right, up, back.
 
 export type Direction = readonly [number, number, number];
 
@@ -73,7 +73,8 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-/** What the first gamepad says: left stick to go, right stick to look, shoulders for up and down. */
+/** What the first gamepad says: left stick or cross to go, right stick to look, shoulders for up and
+ * down. */
 export function gamepad(): { direction: [number, number, number]; look: [number, number] } | null {
   const pad = navigator.getGamepads?.().find((one) => one?.connected);
   if (!pad) return null;
@@ -83,7 +84,9 @@ export function gamepad(): { direction: [number, number, number]; look: [number,
   };
   const button = (index: number) => pad.buttons[index]?.value ?? 0;
   const up = Math.max(button(0), button(7)) - Math.max(button(1), button(6));
-  return { direction: shorten([axis(0), up, axis(1)]), look: [axis(2), axis(3)] };
+  const [right, back] = [button(15) - button(14), button(13) - button(12)];
+  const direction = shorten([axis(0) + right, up, axis(1) + back]);
+  return { direction, look: [axis(2), axis(3)] };
 }
 
 export function shorten(direction: [number, number, number]): [number, number, number] {

@@ -1,30 +1,41 @@
-// Who computes what: the leaves of every group's distribution tree, and the owner of a place.
-import type { Leaf, Regions, Vec3 } from "../protocol/words";
+// Who computes what: the leaves of every group's distribution tree, and the owner of a place. Every
+// group divides all of space among its own nodes, so a place has one owner in each group.
+import type { GroupRegions, Leaf, Regions, Vec3 } from "../protocol/words";
 
 export interface OwnedLeaf extends Leaf {
   group: number;
 }
 
+/** A mark that frames have for a group (docs/view-protocol.md). */
+export function groupMark(group: number): number {
+  return (group % 127) + 1;
+}
+
+export interface Owner {
+  group: number;
+  node: number;
+}
+
 export class RegionMap {
-  private readonly groups = new Map<number, Regions>();
+  private groups: GroupRegions[] = [];
+  /** Those of the group that is followed come first. */
   leaves: OwnedLeaf[] = [];
   /** Rises with every change, so that others know when to look again. */
   version = 0;
+  /** By mark, 0 for the group that is followed: where its leaves begin and end. */
+  private readonly ranges = new Map<number, [number, number]>();
 
   clear(): void {
-    this.groups.clear();
-    this.changed();
+    this.set([]);
   }
 
-  /** A group's regions have changed; without leaves it is no more. */
-  take(regions: Regions): void {
-    if (regions.leaves.length > 0) this.groups.set(regions.group, regions);
-    else this.groups.delete(regions.group);
-    this.changed();
+  take({ followed, others }: Regions): void {
+    this.set([followed, ...others]);
   }
 
-  all(): Regions[] {
-    return [...this.groups.values()].sort((a, b) => a.group - b.group);
+  /** The group that is followed first. */
+  all(): readonly GroupRegions[] {
+    return this.groups;
   }
 
   /** All nodes that have a region, in order. */
@@ -32,24 +43,35 @@ export class RegionMap {
     return [...new Set(this.leaves.map((leaf) => leaf.node))].sort((a, b) => a - b);
   }
 
-  /** The leaf that a place is in, -1 if in none. `guess` is looked at first. */
-  leafOf(x: number, y: number, z: number, guess: number): number {
+  /** The leaf of a group that a place is in, -1 if in none. `guess` is looked at first. */
+  leafOf(x: number, y: number, z: number, mark: number, guess: number): number {
+    const range = this.ranges.get(mark);
+    if (range === undefined) return -1;
     const { leaves } = this;
-    if (guess >= 0 && guess < leaves.length && inside(leaves[guess]!, x, y, z)) return guess;
-    for (let leaf = 0; leaf < leaves.length; leaf++) {
+    const [first, end] = range;
+    if (guess >= first && guess < end && inside(leaves[guess]!, x, y, z)) return guess;
+    for (let leaf = first; leaf < end; leaf++) {
       if (inside(leaves[leaf]!, x, y, z)) return leaf;
     }
     return -1;
   }
 
-  ownerOf(place: Vec3): number | null {
-    return this.leaves[this.leafOf(...place, -1)]?.node ?? null;
+  /** Who has this place, in the group with this mark. */
+  ownerOf(place: Vec3, mark: number): Owner | null {
+    return this.leaves[this.leafOf(...place, mark, -1)] ?? null;
   }
 
-  private changed(): void {
-    this.leaves = this.all().flatMap((regions) =>
-      regions.leaves.map((leaf) => ({ ...leaf, group: regions.group })),
-    );
+  private set(groups: GroupRegions[]): void {
+    this.groups = groups;
+    this.leaves = [];
+    this.ranges.clear();
+    groups.forEach(({ group, leaves }, index) => {
+      const first = this.leaves.length;
+      this.leaves.push(...leaves.map((leaf) => ({ ...leaf, group })));
+      const range: [number, number] = [first, this.leaves.length];
+      if (index === 0) this.ranges.set(0, range);
+      this.ranges.set(groupMark(group), range);
+    });
     this.version++;
   }
 }

@@ -14,6 +14,8 @@ export class Store {
   forms = new Uint16Array(0);
   classes = new Uint8Array(0);
   shared = new Uint8Array(0);
+  /** Of another group's: a mark of that group, see `Frame.homes`. */
+  homes = new Uint8Array(0);
   /** What is shown now: POSE_VALUES by slot. */
   poses = new Float64Array(0);
   /** Pairs that touched in the newest frame. */
@@ -91,6 +93,13 @@ export class Store {
     return this.closeMark[slot] === this.closeMessage;
   }
 
+  /** Whose regions a body is in: 0 for the group that is followed, else a mark (`Frame.homes`). */
+  group(slot: number): number {
+    // Another group's, and it is not known which: no group has this mark.
+    if (this.classes[slot] === Class.Foreign) return this.homes[slot] || -1;
+    return 0;
+  }
+
   velocity(slot: number): [number, number, number] {
     const at = slot * COURSE_VALUES + 3;
     return [this.courses[at]!, this.courses[at + 1]!, this.courses[at + 2]!];
@@ -121,6 +130,7 @@ export class Store {
     copy.forms = this.forms.slice();
     copy.classes = this.classes.slice();
     copy.shared = this.shared.slice();
+    copy.homes = this.homes.slice();
     copy.poses = this.poses.slice();
     copy.courses = this.courses.slice();
     copy.touchingPairs = this.touchingPairs;
@@ -161,6 +171,7 @@ export class Store {
     this.forms[slot] = frame.forms[index]!;
     this.classes[slot] = frame.classes[index]!;
     this.shared[slot] = frame.shared[index]!;
+    this.homes[slot] = frame.homes[index]!;
     if (isNew) extrapolate(this.courses, at, 0, this.poses, slot * POSE_VALUES);
   }
 
@@ -209,6 +220,7 @@ export class Store {
     this.forms = forms;
     this.classes = bytes(this.classes);
     this.shared = bytes(this.shared);
+    this.homes = bytes(this.homes);
     this.poses = doubles(this.poses, POSE_VALUES);
     this.courses = doubles(this.courses, COURSE_VALUES);
     this.before = doubles(this.before, COURSE_VALUES);

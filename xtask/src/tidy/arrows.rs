@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each package and those of ours that its shipped code may use.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("jostle-geom", &[]),
     ("jostle-lab", &["jostle-geom"]),
     ("jostle-scene", &["jostle-geom"]),
@@ -16,8 +16,9 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("jostle-stage", &["jostle-scene", "jostle-world", "jostle-geom"]),
     ("jostle-assembly", &["jostle-world", "jostle-geom"]),
     ("jostle-proto", &["jostle-world", "jostle-geom"]),
-    ("jostle-sim", &["jostle-proto", "jostle-world", "jostle-geom"]),
-    ("jostle-net", &["jostle-proto", "jostle-world", "jostle-geom"]),
+    ("jostle-directory", &["jostle-proto"]),
+    ("jostle-sim", &["jostle-directory", "jostle-proto", "jostle-world", "jostle-geom"]),
+    ("jostle-net", &["jostle-directory", "jostle-proto", "jostle-world", "jostle-geom"]),
     (C_LIBRARY, &["jostle-world", "jostle-geom"]),
     // Judges the others; used by tests and by xtask only.
     (ORACLE, &["jostle-geom"]),
@@ -133,6 +134,8 @@ mod tests {
             ("jostle-world", "jostle-geom"),
             ("jostle-assembly", "jostle-world"),
             ("jostle-proto", "jostle-world"),
+            ("jostle-directory", "jostle-proto"),
+            ("jostle-sim", "jostle-directory"),
             ("jostle-sim", "jostle-proto"),
             ("jostle-net", "jostle-proto"),
             ("jostle-lab", "jostle-geom"),
@@ -155,6 +158,7 @@ mod tests {
             ("jostle-proto", "jostle-net"),
             ("jostle-proto", "jostle-sim"),
             ("jostle-net", "jostle-sim"),
+            ("jostle-directory", "jostle-net"),
             ("jostle-lab", "jostle-world"),
             ("jostle-geom", "jostle"),
             ("jostle", "jostle-cli"),

@@ -1,7 +1,15 @@
 //! What can be asked of `jostle lab`.
 
+mod boxes;
+
+use super::all::AllArgs;
 use super::broad::Subject;
+use super::convex::args::ConvexArgs;
+use super::splits::SplitsArgs;
 use super::ten_objects::Complexity;
+use super::tightness::TightnessArgs;
+use super::zachmann::args::ZachmannArgs;
+pub(crate) use boxes::{BoxtreeArgs, DeformArgs, LinksArgs, VoxelsArgs};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jostle_proto::GROUP_NODES_MAX;
@@ -26,6 +34,12 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Experiment {
+    /// Every experiment of the laboratory, written down as docs/laboratory.md with its plots
+    #[command(after_help = super::all::EXAMPLES)]
+    All(AllArgs),
+    /// BoxTrees: which way of splitting needs the fewest tests? (Zachmann, 2000, 3.5.7)
+    #[command(after_help = boxes::BOXTREE_EXAMPLES)]
+    Boxtree(BoxtreeArgs),
     /// Moving boxes: what does each broad phase take to find the pairs that overlap?
     #[command(after_help = BROAD_EXAMPLES)]
     Broad(BroadArgs),
@@ -33,6 +47,13 @@ pub(crate) enum Experiment {
     /// where? (V-COLLIDE, 1997, §4.3)
     #[command(after_help = BUNNIES_EXAMPLES)]
     Bunnies(BunniesArgs),
+    /// Convex hulls: separating planes, closest faces and GJK (Zachmann, 2000, 3.4)
+    #[command(after_help = super::convex::args::EXAMPLES)]
+    Convex(ConvexArgs),
+    /// Meshes that change their form: what does each method take for a frame? (Zachmann, 2000, 3.3
+    /// and 3.7)
+    #[command(after_help = boxes::DEFORM_EXAMPLES)]
+    Deform(DeformArgs),
     /// Machines that measure how far they are from each other: who computes together? (Storey,
     /// 2006, 3.3.7 and 4.3.1.4)
     #[command(after_help = GROUPS_EXAMPLES)]
@@ -41,10 +62,17 @@ pub(crate) enum Experiment {
     /// bytes? (Ohlenburg, 2003, figures A.1 to A.12)
     #[command(after_help = LATENCY_EXAMPLES)]
     Latency(LatencyArgs),
+    /// A turning copy of a solid: what do links between two trees save? (Zachmann, 2000, 3.5.11)
+    #[command(after_help = boxes::LINKS_EXAMPLES)]
+    Links(LinksArgs),
     /// Moving spheres: how many comparisons does it take to find who hears whom? (Storey, Lu and
     /// Morgan, 2004, graphs 1 to 8)
     #[command(after_help = SPHERES_EXAMPLES)]
     Spheres(SpheresArgs),
+    /// Split rules and leaf sizes of k-DOP trees: heights, times to build and to ask (Ohlenburg,
+    /// 2003, tables 3.2 to 3.6, figure 3.8)
+    #[command(after_help = super::splits::EXAMPLES)]
+    Splits(SplitsArgs),
     /// One node and many: what does a step cost, and how much less does each have to do? (Storey,
     /// 2006, tables 5.1 to 5.7)
     #[command(after_help = STOREY_EXAMPLES)]
@@ -53,6 +81,18 @@ pub(crate) enum Experiment {
     /// 3.4 to 3.6)
     #[command(after_help = TEN_OBJECTS_EXAMPLES)]
     TenObjects(TenObjectsArgs),
+    /// Boxes, spheres, oriented boxes and 18-DOPs of objects that turn: how much larger than the
+    /// convex hull are they? (Ohlenburg, 2003, table 3.1)
+    #[command(after_help = super::tightness::EXAMPLES)]
+    Tightness(TightnessArgs),
+    /// Points against voxels: how often is the answer wrong, and by how much? (Zachmann, 2000,
+    /// 3.6.1)
+    #[command(after_help = boxes::VOXELS_EXAMPLES)]
+    Voxels(VoxelsArgs),
+    /// Every method of the papers and ours: two copies come closer while one turns (Zachmann,
+    /// 2000, 3.5.10)
+    #[command(after_help = super::zachmann::args::EXAMPLES)]
+    Zachmann(ZachmannArgs),
 }
 
 const BROAD_EXAMPLES: &str = "\
@@ -321,7 +361,7 @@ fn methods() -> impl TypedValueParser<Value = Method> {
 }
 
 /// One of these names; any other is refused with the list of names.
-fn one_of<T>(choices: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T>
+pub(crate) fn one_of<T>(choices: Vec<(&'static str, T)>) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {

@@ -45,9 +45,38 @@ struct Row {
     /// 100 (leader − mean) / leader, as in table 5.6, as a share.
     leader_overhead: f64,
     messages: f64,
-    /// States of objects in messages.
-    states: f64,
     collisions: f64,
+    /// Counted on all nodes together.
+    all: Counted,
+    /// Counted on whichever node has the most of each.
+    most: Counted,
+    /// How many times less that is than one node's; what is sent has no such number.
+    pairs_scale_up: f64,
+    moved_scale_up: f64,
+}
+
+/// What is done in a step, in numbers that do not depend on the clock.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Counted {
+    /// Pairs that had to be decided about.
+    pairs: f64,
+    /// Objects that were moved.
+    moved: f64,
+    /// States of objects that were told to others.
+    sent: f64,
+}
+
+impl From<scale::Work> for Counted {
+    fn from(scale::Work { pairs, moved, sent }: scale::Work) -> Counted {
+        Counted { pairs, moved, sent }
+    }
+}
+
+/// What one node does by itself.
+#[derive(Clone, Copy)]
+struct Alone {
+    busiest_ms: f64,
+    most: Counted,
 }
 
 pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError> {
@@ -58,7 +87,8 @@ pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError
         let mut alone = None;
         for &nodes in &args.nodes {
             let row = measure(args, nodes, objects, alone)?;
-            alone = alone.or((nodes == 1).then_some(row.busiest_ms));
+            let Row { busiest_ms, most, .. } = row;
+            alone = alone.or((nodes == 1).then_some(Alone { busiest_ms, most }));
             rows.push(row);
             progress.done(rows.len());
         }
@@ -67,7 +97,7 @@ pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError
     let results = Results { rows: &rows, table: table(&rows), figure: figure(&rows) };
     results.show(&args.output, out)?;
     if !args.output.json {
-        write!(out, "\n{}", best_sizes(&rows))?;
+        write!(out, "\n{}\n{}", counts(&rows), best_sizes(&rows))?;
         write!(out, "\n{}\n{}", thesis(), thesis_sizes())?;
     }
     Ok(())
@@ -77,7 +107,7 @@ fn measure(
     args: &StoreyArgs,
     nodes: u32,
     objects: u32,
-    alone: Option<f64>,
+    alone: Option<Alone>,
 ) -> Result<Row, CliError> {
     let clock = Clock::of_threads(1);
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
@@ -85,6 +115,9 @@ fn measure(
     let scaled = scale::measure(asked, clock.reader()).ok_or(CliError::NotTogether { nodes })?;
     let (busiest, mean, leader) =
         (milliseconds(scaled.busiest), milliseconds(scaled.mean), milliseconds(scaled.leader));
+    let most = Counted::from(scaled.most);
+    let alone = alone.or((nodes == 1).then_some(Alone { busiest_ms: busiest, most }));
+    let times = |part: fn(&Alone) -> f64, now: f64| alone.map_or(f64::NAN, |it| part(&it) / now);
     Ok(Row {
         nodes,
         objects,
@@ -94,11 +127,14 @@ fn measure(
         busiest_ms: busiest,
         mean_ms: mean,
         leader_ms: leader,
-        scale_up: alone.unwrap_or(if nodes == 1 { busiest } else { f64::NAN }) / busiest,
+        scale_up: times(|alone| alone.busiest_ms, busiest),
         leader_overhead: (leader - mean) / leader,
         messages: scaled.messages,
-        states: scaled.states,
         collisions: scaled.collisions,
+        all: scaled.all.into(),
+        most,
+        pairs_scale_up: times(|alone| alone.most.pairs, most.pairs),
+        moved_scale_up: times(|alone| alone.most.moved, most.moved),
     })
 }
 
@@ -112,7 +148,7 @@ fn table(rows: &[Row]) -> Table {
         "scale-up",
         "leader overhead",
         "messages/step",
-        "states/step",
+        "states sent/step",
         "collisions/step",
     ]);
     for row in rows {
@@ -125,7 +161,7 @@ fn table(rows: &[Row]) -> Table {
             short(row.scale_up),
             percent(row.leader_overhead),
             short(row.messages),
-            short(row.states),
+            short(row.all.sent),
             short(row.collisions),
         ]);
     }
@@ -135,6 +171,36 @@ fn table(rows: &[Row]) -> Table {
             clock.name()
         ));
     }
+    table
+}
+
+/// The same work counted: no clock, no other program and no second run changes these numbers.
+fn counts(rows: &[Row]) -> Table {
+    let mut table = Table::new(&[
+        "objects",
+        "nodes",
+        "pairs of all",
+        "of the busiest",
+        "times less",
+        "moved by all",
+        "by the busiest",
+        "times less",
+        "sent by the busiest",
+    ]);
+    for row in rows {
+        table.line(vec![
+            row.objects.to_string(),
+            row.nodes.to_string(),
+            short(row.all.pairs),
+            short(row.most.pairs),
+            short(row.pairs_scale_up),
+            short(row.all.moved),
+            short(row.most.moved),
+            short(row.moved_scale_up),
+            short(row.most.sent),
+        ]);
+    }
+    table.note("counted in each step: pairs decided about, objects moved, states sent".into());
     table
 }
 

@@ -170,7 +170,7 @@ impl Recorder {
             jostle_run: 1,
             scene: args.scene.scene.display().to_string(),
             dt: args.dt,
-            steps: args.steps,
+            steps: args.steps(),
             keys: args.key.iter().map(|p| (p.step, p.key.value, p.key.state)).collect(),
             bodies: names.iter().map(String::as_str).collect(),
         };

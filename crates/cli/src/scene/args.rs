@@ -6,6 +6,7 @@ use crate::run::Send;
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 use jostle_scene::geometry::Tolerance;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// The scene, and how it is to be understood.
@@ -78,9 +79,9 @@ pub(crate) struct CheckArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scene: SceneArgs,
-    /// How many steps
-    #[arg(long, value_name = "N", default_value = "100")]
-    pub(crate) steps: u64,
+    /// How many steps; without, 100, or with --view until it is stopped
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: Option<u64>,
     /// Seconds per step
     #[arg(long, value_name = "S", default_value = "0.03125", value_parser = parse_length)]
     pub(crate) dt: f64,
@@ -104,6 +105,26 @@ pub(crate) struct RunArgs {
     /// Also print the events of nodes
     #[arg(long, help_heading = "Output")]
     pub(crate) node_events: bool,
+    /// Show it on a page while it runs, as fast as time passes; keys pressed there go to its
+    /// KeySensors
+    #[arg(long, conflicts_with = "json", help_heading = "Page")]
+    pub(crate) view: bool,
+    /// Where the page is
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
+    pub(crate) listen: SocketAddr,
+    /// Do not open the page in a browser
+    #[arg(long, help_heading = "Page")]
+    pub(crate) no_open: bool,
+}
+
+/// Steps if nothing is said about them.
+const STEPS: u64 = 100;
+
+impl RunArgs {
+    /// How many steps at most.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.unwrap_or(if self.view { u64::MAX } else { STEPS })
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -74,6 +74,10 @@ pub(crate) struct ServeArgs {
     /// Keep the world here, and go on with it after a restart
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+    /// The directory is not here but has replicas there: addresses separated by commas, an odd
+    /// number; start `jostle directory` at each
+    #[arg(long, value_name = "ADDR,…", value_delimiter = ',')]
+    pub(crate) replicas: Vec<String>,
     /// Clients from one host, at most
     #[arg(long, value_name = "N", default_value = "32")]
     pub(crate) clients_per_host: usize,
@@ -153,6 +157,42 @@ pub(crate) struct NodeArgs {
     pub(crate) guard: GuardArgs,
     #[command(flatten)]
     pub(crate) files: FileArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DirectoryArgs {
+    /// Which replica this is, from 1; what is stored knows it
+    #[arg(long, value_name = "N")]
+    pub(crate) id: Option<u16>,
+    /// The door of the serving process or of another replica, for a replica that is new
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) join: Option<String>,
+    /// Where its log is kept
+    #[arg(long, value_name = "DIR", required_unless_present = "leave")]
+    pub(crate) store: Option<PathBuf>,
+    /// Where it is, if it is none of those that the world began with: it is added to them
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Where status and metrics are
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) web: Option<SocketAddr>,
+    /// Remove a replica from the directory, for good, and end
+    #[arg(long, value_name = "N", requires = "join", conflicts_with_all = ["id", "store"])]
+    pub(crate) leave: Option<u16>,
+    /// Trust whoever answers, without certificates
+    #[arg(long, help_heading = "Security")]
+    pub(crate) insecure: bool,
+    /// What carries frames between processes
+    #[arg(long, value_name = "ENGINE", default_value = "zenoh")]
+    pub(crate) engine: EngineArg,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
+    /// Write down every message, for `jostle judge`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) events: Option<PathBuf>,
+    /// Speak only this version with other replicas, to see what they do
+    #[arg(long, value_name = "V", hide = true)]
+    pub(crate) speak: Option<u8>,
 }
 
 /// How bots move.

@@ -5,7 +5,7 @@ use super::failed;
 use crate::error::CliError;
 use jostle_net::recording::{Replay, Step};
 use jostle_net::witness::{Seen, events};
-use jostle_proto::Object;
+use jostle_proto::{Object, Span, Time};
 use jostle_sim::Court;
 use serde::Serialize;
 use std::io::Write;
@@ -15,10 +15,15 @@ struct Output {
     events: usize,
     ticks: u64,
     collisions: u64,
+    /// Of replicas of the directory.
+    answers: u64,
     violations: Vec<String>,
     /// The longest time without a new tick, in milliseconds.
     longest_gap_ms: f64,
 }
+
+/// The clocks of two replicas differ by less; what is closer together counts as at the same time.
+const CLOCKS: Span = Span::from_ms(1);
 
 /// Fails if a rule was broken.
 pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
@@ -29,10 +34,14 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliErro
     let objects: Vec<Object> = replay.objects().values().copied().collect();
     let mut court = Court::new(&objects, tick, replay.shapes(), replay.rate());
     let seen = events(&args.files).map_err(failed)?;
-    let (mut newest, mut last, mut longest) = (tick, None, 0);
+    let (mut newest, mut last, mut longest, mut answers) = (tick, None, 0, 0);
     for seen in &seen {
         match seen {
             Seen::Sent { at, from, to, message } => court.sent(*at, *from, *to, message),
+            Seen::Answered { at, asked, index } => {
+                answers += 1;
+                court.answered(*at, Time(asked.0.saturating_sub(CLOCKS.0)), *index);
+            }
             Seen::Published { at, commit } => {
                 if commit.tick > newest {
                     newest = commit.tick;
@@ -49,6 +58,7 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         events: seen.len(),
         ticks,
         collisions,
+        answers,
         violations: violations.iter().map(|it| format!("{}: {}", it.rule, it.what)).collect(),
         longest_gap_ms: longest as f64 / 1000.0,
     };

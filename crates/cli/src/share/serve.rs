@@ -1,7 +1,7 @@
 //! `jostle serve`: directory, first node, gateway and door in one process.
 
 use super::args::{EngineArg, FileArgs, ServeArgs};
-use super::{begin_log, failed, generate, start, wait_for_end};
+use super::{begin_log, failed, generate, resolve, start, wait_for_end};
 use crate::error::CliError;
 use jostle_net::Process;
 use jostle_net::charter::Operation;
@@ -72,6 +72,10 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         false => Interest::Auras { reach: args.reach },
     };
     check(args)?;
+    let replicas = args.replicas.iter().map(|text| resolve(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut names = vec![args.listen.ip().to_string()];
+    names.extend(replicas.iter().map(|replica| replica.ip().to_string()));
+    names.dedup();
     let objects = start.objects.len();
     let settings = ServeSettings {
         name: args.name.clone(),
@@ -80,12 +84,13 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         operation,
         listen: args.listen,
         web: args.web.0,
-        guards: args.guard.guards(&[args.listen.ip().to_string()])?,
+        guards: args.guard.guards(&names)?,
         store: args.store.clone(),
         files: args.files.files(),
         engine: args.engine.into(),
         gateway: GatewaySettings { interest, ..gateway },
         door,
+        replicas,
         controls: Controls::default(),
     };
     let process = Process::serve(settings).map_err(failed)?;
@@ -94,6 +99,9 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
     writeln!(out, "nodes:   jostle node --join {door}")?;
     writeln!(out, "clients: jostle bots --join {door}")?;
     writeln!(out, "status:  jostle status --join {door}")?;
+    for (number, _) in (1..).zip(&args.replicas) {
+        writeln!(out, "replica: jostle directory --id {number} --join {door} --store DIR")?;
+    }
     if let Some(web) = process.web_address() {
         writeln!(out, "web:     http://{web}/ (metrics at /metrics)")?;
     }

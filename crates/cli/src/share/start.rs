@@ -36,17 +36,7 @@ pub(super) fn scene(path: &Path) -> Result<Start, CliError> {
     let mut names = BTreeMap::new();
     for (number, id) in world.ids().enumerate() {
         let (pose, velocity) = (world.pose(id)?, world.velocity(id)?);
-        let shape = match world.shape(id)?.kind() {
-            ShapeKind::Mesh(model) => forms.model(model)?,
-            ShapeKind::Sphere { radius } => {
-                let mesh = solids::sphere(radius, ROUND.min(radius / 10.0)).map_err(failed)?;
-                forms.model(&Arc::new(Model::build(mesh, Quality::Default)))?
-            }
-            ShapeKind::Cuboid { size } => {
-                let mesh = solids::cuboid(size).map_err(failed)?;
-                forms.model(&Arc::new(Model::build(mesh, Quality::Default)))?
-            }
-        };
+        let shape = forms.of(&world.shape(id)?.kind())?;
         let moves = velocity.linear != DVec3::ZERO || velocity.angular != DVec3::ZERO;
         let state = State {
             position: position(pose.translation())?,
@@ -81,12 +71,48 @@ pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<Start, Cl
 pub(super) struct Forms {
     solids: Vec<Solid>,
     known: BTreeMap<*const Model, ShapeId>,
+    /// Those that are no meshes in a scene, by the bits of their numbers: a radius, or three edges.
+    round: BTreeMap<Vec<u64>, ShapeId>,
 }
 
 impl Forms {
     pub(super) fn add(&mut self, solid: Solid) -> ShapeId {
         self.solids.push(solid);
         ShapeId(self.solids.len() as u32 - 1)
+    }
+
+    /// The form of a shape, if it is there.
+    pub(super) fn known(&self, kind: &ShapeKind<'_>) -> Option<ShapeId> {
+        match kind {
+            ShapeKind::Mesh(model) => self.known.get(&Arc::as_ptr(model)),
+            _ => self.round.get(&numbers(kind)),
+        }
+        .copied()
+    }
+
+    /// The form of a shape, made if it is not there.
+    pub(super) fn of(&mut self, kind: &ShapeKind<'_>) -> Result<ShapeId, CliError> {
+        if let Some(shape) = self.known(kind) {
+            return Ok(shape);
+        }
+        let mesh = match *kind {
+            ShapeKind::Mesh(model) => return self.model(model),
+            // A point is shown as the smallest ball that there is.
+            ShapeKind::Sphere { radius } => {
+                let radius = radius.max(POSITION_UNIT);
+                solids::sphere(radius, ROUND.min(radius / 10.0))
+            }
+            ShapeKind::Cuboid { size } => solids::cuboid(size),
+        };
+        let model = Arc::new(Model::build(mesh.map_err(failed)?, Quality::Default));
+        let shape = self.model(&model)?;
+        self.round.insert(numbers(kind), shape);
+        Ok(shape)
+    }
+
+    /// All forms, in their order.
+    pub(super) fn solids(&self) -> &[Solid] {
+        &self.solids
     }
 
     pub(super) fn model(&mut self, model: &Arc<Model>) -> Result<ShapeId, CliError> {
@@ -124,7 +150,22 @@ impl Forms {
     }
 }
 
-fn position(metres: DVec3) -> Result<[i32; 3], CliError> {
+/// What tells spheres and boxes apart.
+fn numbers(kind: &ShapeKind<'_>) -> Vec<u64> {
+    match *kind {
+        ShapeKind::Mesh(_) => Vec::new(),
+        ShapeKind::Sphere { radius } => vec![radius.to_bits()],
+        ShapeKind::Cuboid { size } => size.to_array().map(f64::to_bits).to_vec(),
+    }
+}
+
+/// A speed as pages are told it: what is faster than 127 per second is shown with that.
+pub(super) fn clipped(per_second: DVec3) -> [i16; 3] {
+    // A number that is too large becomes the largest, and one that is none becomes nothing.
+    (per_second / VELOCITY_UNIT).round().to_array().map(|along| along as i16)
+}
+
+pub(super) fn position(metres: DVec3) -> Result<[i32; 3], CliError> {
     let units = (metres / POSITION_UNIT).round();
     if !units.is_finite() || units.abs().max_element() > f64::from(i32::MAX) / 2.0 {
         return Err(failed(format!("a part is at {metres}; worlds reach 262 km")));

@@ -58,6 +58,7 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&traffic["received_bytes"]),
         )?;
     }
+    replicas(status, out)?;
     for group in status["groups"].as_array().into_iter().flatten() {
         let state = if group["stable"] == true { "stable" } else { "changing" };
         writeln!(
@@ -81,6 +82,46 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             ]);
         }
         write!(out, "{table}")?;
+    }
+    Ok(())
+}
+
+/// The replicas of the directory, if it has several.
+fn replicas(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
+    let replicas = status["replicas"].as_array().map_or(&[][..], Vec::as_slice);
+    if replicas.is_empty() {
+        return Ok(());
+    }
+    let heads = ["replica", "is", "term", "index", "lag", "log bytes", "silent ms", "door"];
+    let mut table = Table::new(&heads);
+    for replica in replicas {
+        let is = match (replica["leads"] == true, replica["leader"].as_u64()) {
+            _ if replica["trouble"].is_string() => "away".into(),
+            (true, _) => "leader".into(),
+            (false, Some(leader)) => format!("follows {leader}"),
+            (false, None) => "looks for a leader".into(),
+        };
+        table.line(vec![
+            whole(&replica["replica"]),
+            is,
+            whole(&replica["term"]),
+            whole(&replica["index"]),
+            whole(&replica["lag"]),
+            whole(&replica["log_bytes"]),
+            number(&replica["silent_ms"]),
+            replica["door"].as_str().unwrap_or("-").into(),
+        ]);
+    }
+    write!(out, "\n{table}")?;
+    for replica in replicas {
+        let id = whole(&replica["replica"]);
+        if let Some(trouble) = replica["trouble"].as_str() {
+            writeln!(out, "replica {id} takes no part: {trouble}")?;
+        }
+        for stranger in replica["strangers"].as_array().into_iter().flatten() {
+            let stranger = whole(stranger);
+            writeln!(out, "replica {id} does not speak the version of replica {stranger}")?;
+        }
     }
     Ok(())
 }

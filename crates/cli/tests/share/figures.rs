@@ -41,7 +41,10 @@ impl Figures {
         for seen in events(files).unwrap() {
             match seen {
                 Seen::Sent {
-                    at, from: Address::Directory, message: Message::View(view), ..
+                    at,
+                    from: Address::Directory | Address::Replica(_),
+                    message: Message::View(view),
+                    ..
                 } => {
                     views.entry(view.epoch).or_insert((at, view));
                 }
@@ -54,7 +57,7 @@ impl Figures {
                         ticks.push(Published { at, group, epoch, tick, collisions });
                     }
                 }
-                Seen::Sent { .. } => {}
+                Seen::Sent { .. } | Seen::Answered { .. } => {}
             }
         }
         let lost = views.values().filter(|(_, view)| is_smaller(view));

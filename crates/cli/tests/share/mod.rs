@@ -72,10 +72,14 @@ impl Ground {
 
     /// Starts a process; `name` is that of its logs.
     pub(crate) fn start(&self, host: &Host, name: &str, args: &[&str]) -> Running {
+        self.start_command(name, host.command().args(args))
+    }
+
+    /// The same with any command.
+    pub(crate) fn start_command(&self, name: &str, command: &mut Command) -> Running {
         let log = |end: &str| self.path(&format!("{name}.{end}"));
         let (out, err) = (log("out"), log("err"));
-        let mut command = host.command();
-        command.args(args).current_dir(self.folder.path()).env("NO_COLOR", "1");
+        command.current_dir(self.folder.path()).env("NO_COLOR", "1");
         command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
         let child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         Running { name: name.into(), child, out, err }
@@ -145,6 +149,10 @@ impl Running {
         }
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let process = Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         nix::sys::signal::kill(process, signal).unwrap();
@@ -201,6 +209,11 @@ pub(crate) struct Place {
 pub(crate) struct Status(Value);
 
 impl Status {
+    /// All of it.
+    pub(crate) fn value(&self) -> &Value {
+        &self.0
+    }
+
     pub(crate) fn tick(&self) -> u64 {
         self.0["tick"].as_u64().unwrap_or(0)
     }

@@ -2,7 +2,8 @@
 
 use super::{ClientError, ClientOptions, Trust, trust};
 use crate::Secret;
-use crate::charter::{Answer, Charter, Knock, PROTOCOL, Place, Purpose};
+use crate::charter::{Answer, Begin, Charter, Knock, PROTOCOL, Place, Purpose, ReplicaChange};
+use crate::founding::Founding;
 use crate::parcel::{self, ParcelError};
 use jostle_proto::{Content, Library, Span};
 use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt};
@@ -121,6 +122,40 @@ impl Dialler {
     }
 }
 
+/// Doors that send on to others: so many in a row.
+const ON: usize = 4;
+
+impl Dialler {
+    /// The same at other doors, if the first one sends it there. Of those the first one counts that
+    /// lets it in.
+    async fn knock_around(
+        &self,
+        config: ClientConfig,
+        door: SocketAddr,
+        knock: &Knock,
+    ) -> Result<(SocketAddr, Connection, Stream, Answer), ClientError> {
+        let mut doors = vec![door];
+        for _ in 0..ON {
+            let mut failed = ClientError::NoDoor;
+            let mut told = None;
+            for door in doors {
+                match self.knock(config.clone(), door, knock).await {
+                    Ok((_, _, Answer::Elsewhere(others))) if !others.is_empty() => {
+                        told = Some(others);
+                        break;
+                    }
+                    Ok((connection, stream, answer)) => {
+                        return Ok((door, connection, stream, answer));
+                    }
+                    Err(error) => failed = error,
+                }
+            }
+            doors = told.ok_or(failed)?;
+        }
+        Err(ClientError::NoDoor)
+    }
+}
+
 fn knock(token: Option<&Secret>, purpose: Purpose) -> Knock {
     let token = token.map(|token| token.reveal().to_string()).unwrap_or_default();
     Knock { protocol: PROTOCOL, token, purpose }
@@ -133,6 +168,9 @@ fn unexpected(door: SocketAddr, answer: &Answer) -> ClientError {
         Answer::Place(..) => "a place",
         Answer::Status(_) => "a status",
         Answer::Content(_) => "a content",
+        Answer::Elsewhere(_) => "other doors",
+        Answer::Founding(_) => "how the world began",
+        Answer::Changed => "a change",
     };
     ClientError::Unexpected { door, what: format!("with {what}, which was not asked for") }
 }
@@ -237,7 +275,7 @@ pub fn fetch_status(
 }
 
 /// Asks to work as a node, with a name that the process has drawn and so many followers; fetches
-/// all forms and what [`Place::scenery`] names. Waits for it.
+/// all forms and what [`Place::scenery`] names. Asks at other doors if it is told to. Waits for it.
 ///
 /// # Errors
 /// See [`ClientError`].
@@ -250,15 +288,68 @@ pub fn ask_for_work(
 ) -> Result<(Charter, Place, Library), ClientError> {
     let config = trust::configuration(trust)?;
     let knock = knock(node_token, Purpose::Work { name, followers });
-    blocking(async |dialler| match dialler.knock(config, address, &knock).await? {
-        (connection, mut stream, Answer::Place(charter, place)) => {
-            let mut library = stream.fetch_forms(&charter).await?;
-            if library.get(place.scenery).is_none() {
-                library.put(stream.fetch(place.scenery).await?);
-            }
-            connection.close(DONE, b"");
-            Ok((*charter, place, library))
+    blocking(async |dialler| {
+        let (door, connection, mut stream, answer) =
+            dialler.knock_around(config, address, &knock).await?;
+        let Answer::Place(charter, place) = answer else { return Err(unexpected(door, &answer)) };
+        let mut library = stream.fetch_forms(&charter).await?;
+        if library.get(place.scenery).is_none() {
+            library.put(stream.fetch(place.scenery).await?);
         }
-        (_, _, other) => Err(unexpected(address, &other)),
+        connection.close(DONE, b"");
+        Ok((*charter, place, library))
+    })
+}
+
+/// A replica does not wait longer for another one to answer, who may be gone.
+const QUICK: Duration = Duration::from_millis(2000);
+
+/// Asks how a world began whose directory has replicas, perhaps to begin as one of them; fetches
+/// all of it. Waits for it.
+pub(crate) fn ask_for_founding(
+    address: SocketAddr,
+    node_token: Option<&Secret>,
+    trust: &Trust,
+    begin: Option<Begin>,
+) -> Result<(Founding, Library), ClientError> {
+    let config = trust::configuration(trust)?;
+    let knock = knock(node_token, Purpose::Replicate { begin });
+    blocking(async |dialler| {
+        let unreachable =
+            |_| ClientError::Unreachable { door: address, why: "no answer in time".to_string() };
+        let knocked = timeout(QUICK, dialler.knock(config, address, &knock)).await;
+        let (connection, mut stream, answer) = knocked.map_err(unreachable)??;
+        let Answer::Founding(content) = answer else { return Err(unexpected(address, &answer)) };
+        let bytes = stream.fetch(content).await?;
+        let founding: Founding = parcel::open(&bytes).map_err(|error| stream.broken(error))?;
+        let mut library = stream.fetch_forms(&founding.charter).await?;
+        if library.get(founding.scenery).is_none() {
+            library.put(stream.fetch(founding.scenery).await?);
+        }
+        library.put(bytes);
+        connection.close(DONE, b"");
+        Ok((founding, library))
+    })
+}
+
+/// Asks the leader of the directory's replicas to add one, or to remove one: at any of their doors.
+/// Waits until it is under way.
+///
+/// # Errors
+/// See [`ClientError`].
+pub fn ask_to_change(
+    address: SocketAddr,
+    node_token: Option<&Secret>,
+    trust: &Trust,
+    change: ReplicaChange,
+) -> Result<(), ClientError> {
+    let config = trust::configuration(trust)?;
+    let knock = knock(node_token, Purpose::Change(change));
+    blocking(async |dialler| match dialler.knock_around(config, address, &knock).await? {
+        (_, connection, _, Answer::Changed) => {
+            connection.close(DONE, b"");
+            Ok(())
+        }
+        (door, _, _, other) => Err(unexpected(door, &other)),
     })
 }

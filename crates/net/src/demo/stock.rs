@@ -233,7 +233,7 @@ mod tests {
         let mut dice = Dice::new(1);
         let mut maker = Maker { shapes: &shapes, patterns: &patterns, room, dice: &mut dice };
         let wall = object(9, Class::Immovable, [100, 100, 10]);
-        let world: Objects = [(wall.id, wall)].into_iter().collect();
+        let world: Objects = [wall].into_iter().collect();
         let mut next = 10;
         let made = maker.make(&world, 1000, &mut next);
         assert!((10..100).contains(&made.len()), "{} fit", made.len());

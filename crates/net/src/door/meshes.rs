@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// All forms with triangles.
-pub(super) struct Meshes(BTreeMap<Content, (Arc<Model>, OnceLock<Bytes>)>);
+pub(crate) struct Meshes(BTreeMap<Content, (Arc<Model>, OnceLock<Bytes>)>);
 
 impl Meshes {
-    pub(super) fn new(charter: &Charter, shapes: &Shapes) -> Meshes {
+    pub(crate) fn new(charter: &Charter, shapes: &Shapes) -> Meshes {
         let forms = charter.forms.iter().zip(shapes.solids());
         let models = forms.filter_map(|(form, solid)| {
             Some((form.content?, (solid.model.clone()?, OnceLock::new())))
@@ -20,7 +20,7 @@ impl Meshes {
         Meshes(models.collect())
     }
 
-    pub(super) fn get(&self, content: Content) -> Option<Bytes> {
+    pub(crate) fn get(&self, content: Content) -> Option<Bytes> {
         let (model, made) = self.0.get(&content)?;
         Some(made.get_or_init(|| bytes(model.mesh())).clone())
     }

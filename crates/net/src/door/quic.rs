@@ -178,7 +178,22 @@ async fn serve_purpose(
     waiting: Waiting,
 ) {
     let remote = connection.remote_address();
+    if let Some(answer) = of_replicas(house, &knock.purpose).await {
+        let goes_on = matches!(answer, Answer::Founding(_));
+        if goes_on && parcel::send(&mut send, &answer).await.is_ok() {
+            let questions = Turnstile::new(Instant::now(), &house.limits);
+            let _ = contents(house, (send, receive), questions).await;
+        } else {
+            finish(&mut send, &answer).await;
+        }
+        return connection.close(DONE, b"");
+    }
     match knock.purpose {
+        Purpose::Replicate { .. } | Purpose::Change(_) => {
+            let no = No::Work("the directory of this world has no replicas".into());
+            house.refused(remote, &no);
+            refuse(connection, Some(send), &no).await;
+        }
         Purpose::Status => {
             finish(&mut send, &Answer::Status((house.lobby.status)())).await;
             connection.close(DONE, b"");
@@ -213,6 +228,18 @@ async fn serve_purpose(
             }
         }
     }
+}
+
+/// What there is to say about replicas of the directory. On a thread that may wait.
+async fn of_replicas(house: &Arc<House>, purpose: &Purpose) -> Option<Answer> {
+    let asks =
+        matches!(purpose, Purpose::Work { .. } | Purpose::Replicate { .. } | Purpose::Change(_));
+    if !asks || house.lobby.replicas.is_none() {
+        return None;
+    }
+    let (house, purpose) = (house.clone(), purpose.clone());
+    let asked = move || house.lobby.replicas.as_ref().and_then(|desk| desk(&purpose));
+    tokio::task::spawn_blocking(asked).await.ok().flatten()
 }
 
 /// Somebody is in, until one of both has enough.

@@ -194,7 +194,9 @@ async fn form(State(house): State<Arc<House>>, Path(name): Path<String>) -> Resp
 
 /// The same triangles as a page wants them.
 async fn mesh(State(house): State<Arc<House>>, Path(name): Path<String>) -> Response {
-    for_ever(content(&name).and_then(|content| house.meshes.get(content)))
+    let grown = |content| house.lobby.view.as_ref()?.mesh(content);
+    let known = |content| house.meshes.get(content).or_else(|| grown(content));
+    for_ever(content(&name).and_then(known))
 }
 
 fn for_ever(bytes: Option<Bytes>) -> Response {

@@ -53,7 +53,9 @@ pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visi
             answer(&mut socket, &Answer::Status((house.lobby.status)())).await;
             return close(&mut socket, "that is all").await;
         }
-        Ok(Purpose::Work { .. }) => Err(No::Work("nodes come by QUIC".to_string())),
+        Ok(Purpose::Work { .. } | Purpose::Replicate { .. } | Purpose::Change(_)) => {
+            Err(No::Work("nodes come by QUIC".to_string()))
+        }
         Ok(Purpose::Play) => Guests::seat(&house.guests, remote, Outlet::Mailbox(mailbox.clone())),
         Err(no) => Err(no),
     };

@@ -200,6 +200,11 @@ fn ask(hub: &Arc<Hub>, viewer: &Arc<Viewer>, asks: Asks) -> Option<()> {
             viewer.set_interest(|interest| interest.clearance = clearance);
             hub.interest_changed();
         }
+        Asks::Hold => hub.hold(viewer),
+        Asks::Release => {
+            viewer.hold(None);
+            hub.interest_changed();
+        }
         Asks::Control(control) => hub.control(viewer, control.into()),
     }
     Some(())

@@ -3,6 +3,24 @@
 use std::fmt;
 use std::sync::Arc;
 
+/// A key in the numbers of Qt 3, which a scene's `KeySensor` has (Ohlenburg 2003, C.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// `Qt::Key`.
+    pub value: i32,
+    /// `Qt::ButtonState`: keys that are held besides.
+    pub state: i32,
+}
+
+/// A key that a scene listens to, for pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyBinding {
+    /// Which.
+    pub key: Key,
+    /// What it does, in a few words.
+    pub does: String,
+}
+
 /// Something that a page asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
@@ -19,6 +37,8 @@ pub enum Control {
     },
     /// There are to be so many bodies.
     Bodies(u64),
+    /// Somebody has pressed a key that a scene listens to.
+    Key(Key),
     /// A recording goes on.
     Play,
     /// It stands.
@@ -42,6 +62,7 @@ impl Control {
             Control::Add => "add",
             Control::Network { .. } => "network",
             Control::Bodies(_) => "bodies",
+            Control::Key(_) => "key",
             Control::Play => "play",
             Control::Pause => "pause",
             Control::Speed(_) => "speed",

@@ -2,10 +2,11 @@
 //! that copy, and puts answers into the mailboxes. It takes at most a quarter of its time for what
 //! is asked all the time, and sleeps while nobody asks.
 
+use super::frames::still;
 use super::questions::{Glance, Near, all_near, contacts, near, pick};
 use super::scene::{Forms, Scene};
 use super::viewer::{Interest, Topic, Viewer};
-use super::words;
+use super::words::{self, Tells};
 use axum::extract::ws::Message;
 use bytes::{BufMut, BytesMut};
 use jostle_proto::{ObjectId, Shapes};
@@ -29,17 +30,36 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Glances that wait, at most; more are met by nothing.
 const PICKS_MAX: usize = 64;
 
+/// What is asked once.
+#[derive(Default)]
+struct Asked {
+    picks: VecDeque<(Arc<Viewer>, Glance)>,
+    /// Those for whom the world is to stand still.
+    holds: Vec<Arc<Viewer>>,
+}
+
+/// Worlds that stand still for somebody, at most: each is a copy.
+const HELD_MAX: usize = 8;
+
+const TOO_MANY: &str = "this door keeps no more worlds that stand still";
+const NO_WORLD: &str = "there is no world to be seen";
+
 #[derive(Default)]
 struct Pile {
-    picks: VecDeque<(Arc<Viewer>, Glance)>,
+    asked: Asked,
     scene: Option<Scene>,
     over: bool,
 }
 
-/// The desk.
-pub(super) struct Desk {
+/// What does not change from tick to tick.
+struct Known {
     forms: Forms,
     names: BTreeMap<ObjectId, String>,
+}
+
+/// The desk.
+pub(super) struct Desk {
+    known: Mutex<Arc<Known>>,
     pile: Mutex<Pile>,
     changed: Condvar,
     wanted: AtomicBool,
@@ -47,13 +67,23 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(shapes: Shapes, names: BTreeMap<ObjectId, String>) -> Desk {
+        let names = Known { forms: Forms::new(shapes), names };
         Desk {
-            forms: Forms::new(shapes),
-            names,
+            known: Mutex::new(Arc::new(names)),
             pile: Mutex::default(),
             changed: Condvar::new(),
             wanted: AtomicBool::new(false),
         }
+    }
+
+    /// There are other forms and names from now on.
+    pub(super) fn renew(&self, shapes: Shapes, names: BTreeMap<ObjectId, String>) {
+        let known = Arc::new(Known { forms: Forms::new(shapes), names });
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    fn known(&self) -> Arc<Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn pile(&self) -> MutexGuard<'_, Pile> {
@@ -78,13 +108,22 @@ impl Desk {
 
     pub(super) fn pick(&self, viewer: &Arc<Viewer>, glance: Glance) {
         let mut pile = self.pile();
-        if pile.picks.len() < PICKS_MAX {
-            pile.picks.push_back((viewer.clone(), glance));
+        if pile.asked.picks.len() < PICKS_MAX {
+            pile.asked.picks.push_back((viewer.clone(), glance));
             drop(pile);
             self.changed.notify_all();
         } else {
-            viewer.put_answer(words::picked(None, None, &self.names).message());
+            viewer.put_answer(words::nothing_picked().message());
         }
+    }
+
+    pub(super) fn hold(&self, viewer: &Arc<Viewer>) {
+        let mut pile = self.pile();
+        if !pile.asked.holds.iter().any(|known| Arc::ptr_eq(known, viewer)) {
+            pile.asked.holds.push(viewer.clone());
+        }
+        drop(pile);
+        self.changed.notify_all();
     }
 
     pub(super) fn interest_changed(&self) {
@@ -100,23 +139,34 @@ impl Desk {
                 let all = viewers().into_iter().map(|viewer| (viewer.interest(), viewer));
                 all.filter(|(interest, _)| *interest != Interest::default()).collect::<Vec<_>>()
             };
-            let Some(picks) = self.wait(next, || !asked().is_empty()) else { return };
+            let Some(Asked { picks, holds }) = self.wait(next, || !asked().is_empty()) else {
+                return;
+            };
             let Some(scene) = self.scene() else {
                 if self.pile().over {
                     return;
                 }
-                let nothing = words::picked(None, None, &self.names).message();
+                let nothing = words::nothing_picked().message();
                 picks.iter().for_each(|(viewer, _)| viewer.put_answer(nothing.clone()));
+                holds.iter().for_each(|viewer| viewer.put_answer(not_held(NO_WORLD)));
                 continue;
             };
+            let known = self.known();
+            let Known { forms, names } = &*known;
+            if !holds.is_empty() {
+                let held = viewers().iter().filter(|viewer| viewer.scene().is_some()).count();
+                stand_still(&scene, forms.shapes(), &holds, held);
+            }
             for (viewer, glance) in picks {
-                let picked = pick(&scene, &self.forms, &glance);
-                let told = words::picked(picked.as_ref(), scene.view.as_ref(), &self.names);
-                viewer.put_answer(told.message());
+                let held = viewer.scene();
+                let scene = held.as_deref().unwrap_or(&scene);
+                let picked = pick(scene, forms, &glance);
+                let told = picked.map(|picked| words::picked(&picked, scene, names));
+                viewer.put_answer(told.unwrap_or_else(words::nothing_picked).message());
             }
             let begin = Instant::now();
             if begin >= next {
-                self.tell(&scene, &asked());
+                tell(&scene, forms, &asked());
                 let took = begin.elapsed();
                 next = (begin + EVERY).max(begin + took * (1 + PAUSES));
             }
@@ -124,11 +174,7 @@ impl Desk {
     }
 
     /// Waits until there is something to do; gives the glances. None when it is over.
-    fn wait(
-        &self,
-        next: Instant,
-        asked: impl Fn() -> bool,
-    ) -> Option<VecDeque<(Arc<Viewer>, Glance)>> {
+    fn wait(&self, next: Instant, asked: impl Fn() -> bool) -> Option<Asked> {
         loop {
             // Not while the pile is locked: nobody ever holds both locks.
             let asked = asked();
@@ -137,8 +183,9 @@ impl Desk {
             if pile.over {
                 return None;
             }
-            if !pile.picks.is_empty() || (asked && left.is_zero()) {
-                return Some(std::mem::take(&mut pile.picks));
+            let once = !pile.asked.picks.is_empty() || !pile.asked.holds.is_empty();
+            if once || (asked && left.is_zero()) {
+                return Some(std::mem::take(&mut pile.asked));
             }
             // Who begins to ask in just this moment is seen after a while.
             let wait = if asked { left } else { EVERY };
@@ -159,37 +206,72 @@ impl Desk {
         }
         pile.scene.take()
     }
+}
 
-    /// Tells those who have asked to be told all the time.
-    fn tell(&self, scene: &Scene, asked: &[(Interest, Arc<Viewer>)]) {
-        let clearances = asked.iter().filter_map(|(interest, _)| interest.clearance);
-        // Found once, for the largest.
-        let close = clearances.reduce(f64::max).map(|largest| {
-            let close = all_near(scene, &self.forms, largest, Some(BUDGET));
-            (close, largest)
-        });
-        // Many look at the same: each is looked at once.
-        let mut known: Vec<(Interest, Message)> = Vec::new();
-        for (interest, viewer) in asked {
-            if let (Some(clearance), Some((close, _))) = (interest.clearance, &close) {
-                viewer.put_news(Topic::Near, near_message(scene, close, clearance));
-            }
-            let Some(id) = interest.selected else { continue };
-            let told = known.iter().find(|(known, _)| known == interest);
-            let message = match told.map(|(_, message)| message.clone()) {
-                Some(message) => message,
-                None => {
-                    let with = contacts(scene, &self.forms, id);
-                    let near = |metres: f64| near(scene, &self.forms, id, metres);
-                    let near = interest.clearance.map(near);
-                    let told = words::contacts(id, scene.tick, &with, near.as_deref()).message();
-                    known.push((*interest, told.clone()));
-                    told
-                }
-            };
-            viewer.put_news(Topic::Contacts, message);
+/// The world stands still for those who have asked for that, and they are shown it.
+fn stand_still(scene: &Scene, shapes: &Shapes, holds: &[Arc<Viewer>], mut held: usize) {
+    let shared = Arc::new(scene.clone());
+    let mut frame = None;
+    for viewer in holds {
+        let had = viewer.scene().is_some();
+        if !had && held >= HELD_MAX {
+            viewer.put_answer(not_held(TOO_MANY));
+            continue;
+        }
+        held += usize::from(!had);
+        viewer.hold(Some(shared.clone()));
+        let make = || Message::Binary(still(scene, shapes));
+        viewer.put_answer(Tells::Held { tick: Some(scene.tick.0), error: None }.message());
+        viewer.put_answer(frame.get_or_insert_with(make).clone());
+    }
+}
+
+/// Tells those who have asked to be told all the time; about a world that stands still, once.
+fn tell(scene: &Scene, forms: &Forms, asked: &[(Interest, Arc<Viewer>)]) {
+    let (still, moving): (Vec<_>, Vec<_>) =
+        asked.iter().cloned().partition(|(_, viewer)| viewer.scene().is_some());
+    tell_of(scene, forms, &moving);
+    for (interest, viewer) in still {
+        if let Some(scene) = viewer.scene()
+            && viewer.is_untold(interest)
+        {
+            tell_of(&scene, forms, &[(interest, viewer)]);
         }
     }
+}
+
+fn tell_of(scene: &Scene, forms: &Forms, asked: &[(Interest, Arc<Viewer>)]) {
+    let clearances = asked.iter().filter_map(|(interest, _)| interest.clearance);
+    // Found once, for the largest.
+    let close = clearances.reduce(f64::max).map(|largest| {
+        let close = all_near(scene, forms, largest, Some(BUDGET));
+        (close, largest)
+    });
+    // Many look at the same: each is looked at once.
+    let mut known: Vec<(Interest, Message)> = Vec::new();
+    for (interest, viewer) in asked {
+        if let (Some(clearance), Some((close, _))) = (interest.clearance, &close) {
+            viewer.put_news(Topic::Near, near_message(scene, close, clearance));
+        }
+        let Some(id) = interest.selected else { continue };
+        let told = known.iter().find(|(known, _)| known == interest);
+        let message = match told.map(|(_, message)| message.clone()) {
+            Some(message) => message,
+            None => {
+                let with = contacts(scene, forms, id);
+                let near = |metres: f64| near(scene, forms, id, metres);
+                let near = interest.clearance.map(near);
+                let told = words::contacts(id, scene.tick, &with, near.as_deref()).message();
+                known.push((*interest, told.clone()));
+                told
+            }
+        };
+        viewer.put_news(Topic::Contacts, message);
+    }
+}
+
+fn not_held(why: &str) -> Message {
+    Tells::Held { tick: None, error: Some(why) }.message()
 }
 
 /// Pairs that are too close, as docs/view-protocol.md has them.

@@ -1,7 +1,7 @@
 //! A recording in memory, to be looked at anywhere: every tick's commit, and the whole world every
 //! few hundred ticks, from which the ticks after it are computed.
 
-use super::scene::Now;
+use super::scene::{NO_OTHERS, Now};
 use crate::recording::{Replay, ReplayError, Step};
 use jostle_proto::{Commit, ObjectId, Objects, Shapes, Tick, advance, apply};
 use std::collections::BTreeMap;
@@ -187,6 +187,7 @@ impl Position {
             objects: &self.objects,
             touches: commit.map_or(&[], |commit| &commit.touches),
             view: None,
+            others: &NO_OTHERS,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Frames as docs/view-protocol.md has them: each made once for all who watch. Only those objects
 //! are told again that are no longer where they would be if they had gone on as last told.
 
-use super::scene::{Now, goes_on, per_second};
+use super::scene::{Now, Scene, goes_on, per_second};
 use bytes::{BufMut, Bytes, BytesMut};
 use glam::{DQuat, DVec3};
-use jostle_proto::{Block, Class, Epoch, NodeId, Object, Region, Shapes, State, Tick};
+use jostle_proto::{
+    Block, Class, Epoch, GroupId, NodeId, Object, Objects, Region, Shapes, State, Tick,
+};
 
 /// Off by so many units of positions, an object is told again: a millimetre.
 const OFF: i64 = 4;
@@ -15,6 +17,9 @@ const TURNED: f64 = 4e-7;
 
 /// Every object is told again after this many seconds; some of them in every tick.
 const AGAIN: u64 = 10;
+
+/// The kind of a frame of a world that stands still.
+const STILL: u8 = 3;
 
 const HEAD: usize = 32;
 const OBJECT: usize = 44;
@@ -31,6 +36,8 @@ struct Told {
     border: bool,
     /// The place of its region in the list; a guess that is tried first.
     region: usize,
+    /// Whose it is, see [`home_mark`]. Always as it is now.
+    home: u8,
 }
 
 /// The regions of all nodes of a view: to see quickly who reaches beyond one.
@@ -77,12 +84,20 @@ pub(crate) struct Frames {
     told: Vec<Told>,
     spare: Vec<Told>,
     at: Option<Tick>,
+    /// What the group moves turns by its spin and not otherwise.
+    steady: bool,
 }
 
 impl Frames {
     pub(crate) fn new(rate: u32, shapes: Shapes) -> Frames {
         let (told, spare) = (Vec::new(), Vec::new());
-        Frames { rate: rate.max(1), shapes, borders: Borders::default(), told, spare, at: None }
+        let (rate, borders) = (rate.max(1), Borders::default());
+        Frames { rate, shapes, borders, told, spare, at: None, steady: true }
+    }
+
+    /// The same for a world in which things also turn otherwise than by their spin.
+    pub(crate) fn of_anything(rate: u32, shapes: Shapes) -> Frames {
+        Frames { steady: false, ..Frames::new(rate, shapes) }
     }
 
     /// Nobody was told anything: the next frame lists everything.
@@ -111,10 +126,10 @@ impl Frames {
                 gone.push(old.object.id);
             }
             let old = left.next_if(|old| old.object.id == object.id);
-            let told = self.tell(object, old, now.tick);
+            let told = self.tell(object, old, now);
             if told.since == now.tick {
                 listed += 1;
-                put_object(&mut frame, object, told.border);
+                put_object(&mut frame, object, &told);
             }
             after.push(told);
         }
@@ -135,7 +150,7 @@ impl Frames {
         let mut frame = BytesMut::with_capacity(bytes);
         frame.resize(HEAD, 0);
         for (object, told) in now.objects.values().zip(&self.told) {
-            put_object(&mut frame, object, told.border);
+            put_object(&mut frame, object, told);
         }
         finish(frame.as_mut(), now, [1, now.objects.len(), 0]);
         put_touches(&mut frame, now);
@@ -143,16 +158,20 @@ impl Frames {
     }
 
     /// What is known of an object after this tick; told in this tick if it has to be.
-    fn tell(&self, object: &Object, old: Option<&Told>, tick: Tick) -> Told {
+    fn tell(&self, object: &Object, old: Option<&Told>, now: &Now<'_>) -> Told {
+        let tick = now.tick;
+        let home = home_mark(now.home(object));
         let guess = old.map_or(0, |old| old.region);
         let region = self.borders.region(object.state.position, guess).unwrap_or(0);
         let border = self.borders.regions.len() > 1
             && self.borders.reaches_out(&self.shapes.block(object), region);
         match old {
-            Some(old) if old.border == border && self.goes_on(old, object, tick) => {
+            Some(old)
+                if (old.border, old.home) == (border, home) && self.goes_on(old, object, tick) =>
+            {
                 Told { region, ..*old }
             }
-            _ => Told { object: *object, since: tick, border, region },
+            _ => Told { object: *object, since: tick, border, region, home },
         }
     }
 
@@ -179,8 +198,8 @@ impl Frames {
         let turns = ticks > 0 && then.spin != [0; 3];
         near && match (turns, object.class) {
             (false, _) => then.rotation == is.rotation,
-            (true, Class::Foreign) => self.is_turned_so(then, is, ticks),
-            (true, _) => true,
+            (true, class) if self.steady && class != Class::Foreign => true,
+            (true, _) => self.is_turned_so(then, is, ticks),
         }
     }
 
@@ -200,6 +219,18 @@ impl Frames {
         let turns = |tick: u64| tick.wrapping_add(moment) / period;
         turns(tick.0) != turns(last)
     }
+}
+
+/// A world that stands still, as a message of its own kind.
+pub(crate) fn still(scene: &Scene, shapes: &Shapes) -> Bytes {
+    let objects: Objects = scene.objects.iter().copied().collect();
+    let mut frames = Frames::new(1, shapes.clone());
+    let now = scene.now(&objects);
+    let mut frame = BytesMut::from(frames.next(&now));
+    if let Some(kind) = frame.first_mut() {
+        *kind = STILL;
+    }
+    frame.freeze()
 }
 
 /// The head; kind, and how many objects there are and how many are gone.
@@ -222,7 +253,12 @@ fn put_touches(frame: &mut BytesMut, now: &Now<'_>) {
     }
 }
 
-fn put_object(frame: &mut BytesMut, object: &Object, border: bool) {
+/// Seven bits for a group: its number modulo 127, plus one; 0 if it is not known.
+fn home_mark(home: Option<GroupId>) -> u8 {
+    home.map_or(0, |home| (home.0 % 127) as u8 + 1)
+}
+
+fn put_object(frame: &mut BytesMut, object: &Object, told: &Told) {
     let mut bytes = [0; OBJECT];
     let mut out = &mut bytes[..];
     let State { position, rotation, velocity, spin } = object.state;
@@ -236,6 +272,6 @@ fn put_object(frame: &mut BytesMut, object: &Object, border: bool) {
     }
     out.put_u16_le(u16::try_from(object.shape.0).unwrap_or(u16::MAX));
     out.put_u8(object.class as u8);
-    out.put_u8(u8::from(border));
+    out.put_u8(u8::from(told.border) | told.home << 1);
     frame.extend_from_slice(&bytes);
 }

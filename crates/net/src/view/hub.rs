@@ -1,16 +1,18 @@
 //! Where all who watch come together: frames are made once and handed to each, questions are
 //! collected and answered on a thread of their own, controls are done on another.
 
-use super::controls::{Control, Controls};
+use super::controls::{Control, Controls, KeyBinding};
 use super::desk::Desk;
 use super::frames::Frames;
 use super::questions::Glance;
-use super::scene::{Now, Scene};
+use super::scene::{Now, Others, Scene};
 use super::viewer::{Due, Topic, Viewer};
 use super::words::{self, Recorded, Tells};
 use crate::charter::Charter;
+use crate::door::Meshes;
 use axum::extract::ws::Message;
-use jostle_proto::{Block, Epoch, ObjectId, Shapes, View};
+use bytes::Bytes;
+use jostle_proto::{Block, Content, Epoch, ObjectId, Shapes, View};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -25,20 +27,43 @@ const CONTROLS_MAX: usize = 16;
 const STATUS_AGE: Duration = Duration::from_millis(900);
 
 /// What a page is told about the world, besides its charter.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Showing {
     /// How far clients see, in metres; none if they see everything.
     pub(crate) reach: Option<f64>,
     pub(crate) names: BTreeMap<ObjectId, String>,
     pub(crate) controls: Controls,
+    /// Those that a scene listens to.
+    pub(crate) keys: Vec<KeyBinding>,
     pub(crate) recording: Option<Recorded>,
+    /// Can somebody come in with an avatar?
+    pub(crate) walkable: bool,
+}
+
+impl Default for Showing {
+    /// A world that people can walk into, without anything special.
+    fn default() -> Showing {
+        Showing {
+            reach: None,
+            names: BTreeMap::new(),
+            controls: Controls::default(),
+            keys: Vec::new(),
+            recording: None,
+            walkable: true,
+        }
+    }
 }
 
 /// What who comes is told first, and what is told again to those who are here.
 #[derive(Default)]
 struct Standing {
+    /// What kind of world this is, for those who may use the controls and for those who may not.
+    world: Option<[Message; 2]>,
+    /// Forms that were not there when the door was opened.
+    grown: Option<Meshes>,
     state: Option<Message>,
-    regions: Option<(Epoch, Message)>,
+    /// With the views that they are of.
+    regions: Option<(Vec<Epoch>, Message)>,
     status: Option<(Instant, Message)>,
 }
 
@@ -48,9 +73,8 @@ type Order = (Arc<Viewer>, Control);
 /// All who watch a world through one door.
 pub struct Hub {
     extent: Block,
-    /// What kind of world this is, for those who may use the controls and for those who may not.
-    world: [Message; 2],
-    is_recording: bool,
+    showing: Mutex<Showing>,
+    is_walkable: bool,
     viewers: Mutex<Vec<Arc<Viewer>>>,
     count: AtomicUsize,
     standing: Mutex<Standing>,
@@ -80,20 +104,18 @@ impl Hub {
         shapes: &Shapes,
         showing: Showing,
     ) -> (Arc<Hub>, Vec<JoinHandle<()>>) {
-        let Showing { reach, names, controls, recording } = showing;
-        let told =
-            |words| words::world(charter, reach, &names, words, recording.as_ref()).message();
+        let controls = showing.controls.clone();
         let (orders, to_do) = sync_channel(CONTROLS_MAX);
         let controlled = !controls.words().is_empty();
-        let world = [told(controls.words()), told(&[])];
-        let desk = Arc::new(Desk::new(shapes.clone(), names));
+        let world = Some(told(charter, &showing));
+        let desk = Arc::new(Desk::new(shapes.clone(), showing.names.clone()));
         let hub = Arc::new(Hub {
             extent: charter.extent,
-            world,
-            is_recording: recording.is_some(),
+            is_walkable: showing.walkable,
+            showing: Mutex::new(showing),
             viewers: Mutex::default(),
             count: AtomicUsize::new(0),
-            standing: Mutex::default(),
+            standing: Mutex::new(Standing { world, ..Standing::default() }),
             desk,
             controls,
             orders: Mutex::new(controlled.then_some(orders)),
@@ -125,9 +147,37 @@ impl Hub {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does it show a recording?
-    pub(crate) fn is_recording(&self) -> bool {
-        self.is_recording
+    /// Can somebody come in with an avatar?
+    pub(crate) fn is_walkable(&self) -> bool {
+        self.is_walkable
+    }
+
+    /// There are more forms and names than before: everybody is told anew what kind of world this
+    /// is, and shown all of it.
+    pub(crate) fn grow(
+        &self,
+        charter: &Charter,
+        shapes: &Shapes,
+        names: &BTreeMap<ObjectId, String>,
+    ) {
+        let world = {
+            let mut showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
+            showing.names.clone_from(names);
+            told(charter, &showing)
+        };
+        self.desk.renew(shapes.clone(), names.clone());
+        let viewers = self.viewers();
+        let mut standing = self.standing();
+        standing.grown = Some(Meshes::new(charter, shapes));
+        for viewer in viewers.iter() {
+            viewer.begin_anew(world[usize::from(!viewer.may_control)].clone());
+        }
+        standing.world = Some(world);
+    }
+
+    /// The triangles of a form that was not there when the door was opened.
+    pub(crate) fn mesh(&self, content: Content) -> Option<Bytes> {
+        self.standing().grown.as_ref()?.get(content)
     }
 
     /// Does anybody watch?
@@ -142,9 +192,11 @@ impl Hub {
             return None;
         }
         let viewer = Arc::new(Viewer::new(may_control));
-        viewer.put_answer(self.world[usize::from(!may_control)].clone());
         // Before others can put in news: what is newer replaces what is put in here.
         let standing = self.standing();
+        if let Some(world) = &standing.world {
+            viewer.put_answer(world[usize::from(!may_control)].clone());
+        }
         if let Some(state) = &standing.state {
             viewer.put_news(Topic::State, state.clone());
         }
@@ -175,7 +227,7 @@ impl Hub {
             return;
         }
         if let Some(view) = now.view {
-            self.show_regions(view);
+            self.show_regions(view, now.others);
         }
         let fresh = frames.tick().is_none();
         let change = frames.next(now);
@@ -213,17 +265,20 @@ impl Hub {
         }
     }
 
-    fn show_regions(&self, view: &View) {
+    fn show_regions(&self, view: &View, others: &Others) {
         let viewers = self.viewers();
         let mut standing = self.standing();
-        if standing.regions.as_ref().is_some_and(|(epoch, _)| *epoch == view.epoch) {
+        // All views are numbered by one counter, so these numbers tell all groups apart.
+        let others = others.views.values();
+        let epochs: Vec<Epoch> = others.clone().chain([view]).map(|view| view.epoch).collect();
+        if standing.regions.as_ref().is_some_and(|(known, _)| *known == epochs) {
             return;
         }
-        let message = words::regions(view, &self.extent).message();
+        let message = words::regions(view, others, &self.extent).message();
         for viewer in viewers.iter() {
             viewer.put_news(Topic::Regions, message.clone());
         }
-        standing.regions = Some((view.epoch, message));
+        standing.regions = Some((epochs, message));
     }
 
     /// How the world is, made anew at most about once a second.
@@ -246,8 +301,13 @@ impl Hub {
     pub(crate) fn pick(&self, viewer: &Arc<Viewer>, glance: Option<Glance>) {
         match glance {
             Some(glance) => self.desk.pick(viewer, glance),
-            None => viewer.put_answer(words::picked(None, None, &BTreeMap::new()).message()),
+            None => viewer.put_answer(words::nothing_picked().message()),
         }
+    }
+
+    /// Somebody asks for the world to stand still for them.
+    pub(crate) fn hold(&self, viewer: &Arc<Viewer>) {
+        self.desk.hold(viewer);
     }
 
     /// Somebody asks about something else from now on.
@@ -267,6 +327,11 @@ impl Hub {
             refuse("too much is being asked for");
         }
     }
+}
+
+/// What kind of world this is, for those who may use the controls and for those who may not.
+fn told(charter: &Charter, showing: &Showing) -> [Message; 2] {
+    [showing.controls.words(), &[]].map(|words| words::world(charter, showing, words).message())
 }
 
 fn controlled(control: Control, done: Result<(), String>) -> Message {

@@ -12,8 +12,7 @@ use crate::process::StartError;
 use crate::secret::Secret;
 use axum::extract::ws::Message;
 use jostle_proto::client::Limits;
-use jostle_proto::{Block, Class, Library, ShapeId, Span, Tick};
-use std::collections::BTreeMap;
+use jostle_proto::{Block, Class, Library, Objects, ShapeId, Span, Tick};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -87,7 +86,7 @@ impl Player {
         let recording = Some(Recorded { first: ticks[0].0, last: last.0, collisions });
         let contents = Library::of(&film.shapes, Span(0));
         let charter = charter(&film, &contents);
-        let showing = Showing { controls, recording, ..Showing::default() };
+        let showing = Showing { controls, recording, walkable: false, ..Showing::default() };
         let (hub, mut threads) = Hub::open(&charter, &film.shapes, showing);
         let status = Arc::new(Mutex::new(String::new()));
         let shown = status.clone();
@@ -99,6 +98,7 @@ impl Player {
             metrics: Box::new(String::new),
             admit: Box::new(|_, _| Err("this is a recording".into())),
             letter: Box::new(|_, _| {}),
+            replicas: None,
             view: Some(hub.clone()),
         };
         let PlayerSettings { web, token, certificates, limits } = settings;
@@ -155,7 +155,7 @@ fn check(control: Control) -> Result<(), String> {
 
 /// What is known of a world that was recorded.
 fn charter(film: &Film, contents: &Library) -> Charter {
-    let objects = film.first_world().into_iter().flat_map(BTreeMap::values);
+    let objects = film.first_world().into_iter().flat_map(Objects::values);
     let moving = objects.clone().filter(|object| object.class != Class::Immovable);
     let places = moving.map(|object| object.state.position);
     let point = |place| Block { min: place, max: place };
@@ -254,7 +254,11 @@ impl Playing {
                     self.go(at);
                 }
             }
-            Control::Kill(_) | Control::Add | Control::Network { .. } | Control::Bodies(_) => {}
+            Control::Kill(_)
+            | Control::Add
+            | Control::Network { .. }
+            | Control::Bodies(_)
+            | Control::Key(_) => {}
         }
         self.owed = 0.0;
     }

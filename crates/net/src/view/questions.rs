@@ -96,9 +96,9 @@ pub(crate) fn contacts(scene: &Scene, forms: &Forms, id: ObjectId) -> Vec<Contac
     let Some((model, pose)) = scene.get(id).and_then(|object| forms.placed(object)) else {
         return Vec::new();
     };
-    let others = scene.touches.iter().filter_map(|&[a, b]| match () {
-        () if a == id => Some(b),
-        () if b == id => Some(a),
+    let others = scene.touches.iter().filter_map(|touch| match () {
+        () if touch.a == id => Some(touch.b),
+        () if touch.b == id => Some(touch.a),
         () => None,
     });
     let others: Vec<&Object> =

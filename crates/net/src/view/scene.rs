@@ -3,10 +3,23 @@
 use glam::DVec3;
 use jostle_geom::{Model, Pose, Quality, solids};
 use jostle_proto::{
-    Block, Class, Object, ObjectId, Objects, POSITION_UNIT, Rotation, Shapes, State, Tick, Touch,
-    VELOCITY_UNIT, View,
+    Block, Class, GroupId, NodeId, Object, ObjectId, Objects, POSITION_UNIT, Rotation, Shapes,
+    State, Tick, Touch, VELOCITY_UNIT, View,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// What is known of groups besides the one that is followed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Others {
+    /// Their regions and members, by group.
+    pub(crate) views: BTreeMap<GroupId, View>,
+    /// Where objects of theirs are at home.
+    pub(crate) homes: BTreeMap<ObjectId, GroupId>,
+}
+
+/// There are none.
+pub(crate) static NO_OTHERS: Others = Others { views: BTreeMap::new(), homes: BTreeMap::new() };
 
 /// The world at a tick, borrowed from whoever follows it.
 #[derive(Clone, Copy)]
@@ -19,27 +32,63 @@ pub(crate) struct Now<'a> {
     pub(crate) touches: &'a [Touch],
     /// Who owns what; a recording does not say.
     pub(crate) view: Option<&'a View>,
+    pub(crate) others: &'a Others,
+}
+
+impl Now<'_> {
+    /// The group that an object of another group belongs to, as far as is known.
+    pub(crate) fn home(&self, object: &Object) -> Option<GroupId> {
+        self.others.home(object)
+    }
+}
+
+impl Others {
+    fn home(&self, object: &Object) -> Option<GroupId> {
+        let foreign = object.class == Class::Foreign;
+        self.homes.get(&object.id).copied().filter(|_| foreign)
+    }
 }
 
 /// The same, kept for those who ask about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) tick: Tick,
+    dilation: u32,
     /// Sorted by id.
     pub(crate) objects: Vec<Object>,
     /// Smaller id first; sorted.
-    pub(crate) touches: Vec<[ObjectId; 2]>,
+    pub(crate) touches: Vec<Touch>,
     pub(crate) view: Option<View>,
+    pub(crate) others: Others,
 }
 
 impl Scene {
     pub(crate) fn of(now: &Now<'_>) -> Scene {
         Scene {
             tick: now.tick,
+            dilation: now.dilation,
             objects: now.objects.values().copied().collect(),
-            touches: now.touches.iter().map(|touch| [touch.a, touch.b]).collect(),
+            touches: now.touches.to_vec(),
             view: now.view.cloned(),
+            others: now.others.clone(),
         }
+    }
+
+    /// Whose an object is: the group, and the node in whose region it is; none in a recording, and
+    /// where that group is not known.
+    pub(crate) fn owner(&self, object: &Object) -> Option<(GroupId, NodeId)> {
+        let view = match (object.class, self.others.home(object)) {
+            (Class::Foreign, Some(home)) => self.others.views.get(&home),
+            (Class::Foreign, None) => None,
+            _ => self.view.as_ref(),
+        }?;
+        Some((view.group, view.owner(object.state.position)))
+    }
+
+    /// The same with its objects in another order, to make a frame of.
+    pub(crate) fn now<'a>(&'a self, objects: &'a Objects) -> Now<'a> {
+        let Scene { tick, dilation, touches, view, others, .. } = self;
+        Now { tick: *tick, dilation: *dilation, objects, touches, view: view.as_ref(), others }
     }
 
     pub(crate) fn get(&self, id: ObjectId) -> Option<&Object> {
@@ -48,7 +97,8 @@ impl Scene {
     }
 
     pub(crate) fn touch(&self, a: ObjectId, b: ObjectId) -> bool {
-        self.touches.binary_search(&[a.min(b), a.max(b)]).is_ok()
+        let pair = (a.min(b), a.max(b));
+        self.touches.binary_search_by_key(&pair, |touch| (touch.a, touch.b)).is_ok()
     }
 }
 
@@ -78,6 +128,10 @@ impl Forms {
         let rotation = if boxed { Rotation::default() } else { object.state.rotation };
         let pose = State { rotation, ..object.state }.pose().ok()?;
         Some((model, pose))
+    }
+
+    pub(crate) fn shapes(&self) -> &Shapes {
+        &self.shapes
     }
 
     pub(crate) fn block(&self, object: &Object) -> Block {

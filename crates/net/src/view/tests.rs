@@ -3,7 +3,7 @@
 use super::film::{Film, Position};
 use super::frames::Frames;
 use super::questions::{CONTACTS_MAX, Glance, all_near, contacts, near, pick};
-use super::scene::{Forms, Now, Scene, is_moved};
+use super::scene::{Forms, NO_OTHERS, Now, Scene, is_moved};
 use crate::recording::Recorder;
 use glam::DVec3;
 use jostle_geom::{Model, Pair, Placed, Quality, Ray, solids};
@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 #[path = "../../tests/view_page/decode.rs"]
 mod decode;
+mod groups;
 
 const METRE: i32 = 4096;
 const RATE: u32 = 30;
@@ -80,7 +81,7 @@ fn object(dice: &mut Dice, id: u64, reach: i64) -> Object {
 }
 
 fn world(dice: &mut Dice, count: u64, reach: i64) -> Objects {
-    (1..=count).map(|id| (ObjectId(id), object(dice, id, reach))).collect()
+    (1..=count).map(|id| object(dice, id, reach)).collect()
 }
 
 fn touches(objects: &Objects) -> Vec<Touch> {
@@ -90,7 +91,8 @@ fn touches(objects: &Objects) -> Vec<Touch> {
 
 fn scene(objects: &Objects) -> Scene {
     let touches = touches(objects);
-    Scene::of(&Now { tick: Tick(7), dilation: 1000, objects, touches: &touches, view: None })
+    let (tick, touches, others) = (Tick(7), &touches[..], &NO_OTHERS);
+    Scene::of(&Now { tick, dilation: 1000, objects, touches, view: None, others })
 }
 
 fn view(epoch: u64, nodes: u32, dice: &mut Dice) -> View {
@@ -111,25 +113,29 @@ fn disturb(dice: &mut Dice, objects: &mut Objects, next: &mut u64) {
             }
             1 => {
                 *next += 1;
-                objects.insert(ObjectId(*next), object(dice, *next, i64::from(4 * METRE)));
+                objects.insert(object(dice, *next, i64::from(4 * METRE)));
             }
             2 => {
-                if let Some(object) = objects.get_mut(&id).filter(|it| it.class == Class::Foreign) {
+                let known = objects.get(&id).filter(|it| it.class == Class::Foreign).copied();
+                if let Some(mut object) = known {
                     // As another group corrects it.
                     let jump = self::object(dice, 0, 1000).state;
                     object.state.position = jump.position;
                     object.state.rotation = jump.rotation;
+                    objects.insert(object);
                 }
             }
             3 => {
-                if let Some(object) = objects.get_mut(&id) {
+                if let Some(mut object) = objects.get(&id).copied() {
                     object.class = if dice.below(2) == 0 { Class::Absent } else { Class::Dynamic };
+                    objects.insert(object);
                 }
             }
             _ => {
-                if let Some(object) = objects.get_mut(&id) {
+                if let Some(mut object) = objects.get(&id).copied() {
                     object.state.velocity = dice.speed();
                     object.state.spin = dice.speed();
+                    objects.insert(object);
                 }
             }
         }
@@ -165,6 +171,7 @@ fn changes_alone_give_the_same_picture_as_whole_frames() {
                 objects: &objects,
                 touches: &touches,
                 view: Some(&owners),
+                others: &NO_OTHERS,
             };
             let change = decode::frame(&frames.next(&now));
             assert_eq!(change.whole, step == 0);

@@ -1,11 +1,12 @@
 //! One who watches: what it asks about, and what waits to be sent to it. Never more than one frame
 //! waits; who misses one is given a whole one as soon as it has time for it.
 
+use super::scene::Scene;
 use axum::extract::ws::Message;
 use bytes::Bytes;
 use jostle_proto::ObjectId;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 /// Answers that wait, at most; the oldest go first.
@@ -48,8 +49,18 @@ pub(crate) struct Viewer {
     waiting: Mutex<Waiting>,
     filled: Notify,
     interest: Mutex<Interest>,
+    /// The world that it asks about, if that is not the newest.
+    held: Mutex<Held>,
     /// It came with a page of this door, or with none, so it may use the controls.
     pub(crate) may_control: bool,
+}
+
+/// A world that stands still for somebody.
+#[derive(Default)]
+struct Held {
+    scene: Option<Arc<Scene>>,
+    /// What was told about it.
+    told: Interest,
 }
 
 /// What is to be done for a viewer in a tick.
@@ -69,6 +80,7 @@ impl Viewer {
             waiting: Mutex::new(Waiting { behind: true, ..Waiting::default() }),
             filled: Notify::new(),
             interest: Mutex::default(),
+            held: Mutex::default(),
             may_control,
         }
     }
@@ -80,6 +92,26 @@ impl Viewer {
 
     pub(crate) fn interest(&self) -> Interest {
         *self.interest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing is left half done when a thread panics here.
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The world that it asks about; none if it is the newest.
+    pub(crate) fn scene(&self) -> Option<Arc<Scene>> {
+        self.held().scene.clone()
+    }
+
+    /// It asks about this world from now on, or about the newest.
+    pub(crate) fn hold(&self, scene: Option<Arc<Scene>>) {
+        *self.held() = Held { scene, told: Interest::default() };
+    }
+
+    /// Is this news about a world that stands still? Each is told once.
+    pub(crate) fn is_untold(&self, interest: Interest) -> bool {
+        std::mem::replace(&mut self.held().told, interest) != interest
     }
 
     pub(crate) fn set_interest(&self, change: impl FnOnce(&mut Interest)) {
@@ -114,6 +146,14 @@ impl Viewer {
         self.filled.notify_one();
     }
 
+    /// The world has become another one, and is shown anew.
+    pub(crate) fn begin_anew(&self, world: Message) {
+        let mut waiting = self.waiting();
+        (waiting.frame, waiting.behind) = (None, true);
+        drop(waiting);
+        self.put_answer(world);
+    }
+
     /// News about a topic, instead of what waits about it.
     pub(crate) fn put_news(&self, topic: Topic, message: Message) {
         self.waiting().topics[topic as usize] = Some(message);
@@ -131,7 +171,8 @@ impl Viewer {
         self.filled.notify_one();
     }
 
-    fn take(&self) -> Option<Message> {
+    /// The next message, if one waits.
+    pub(super) fn take(&self) -> Option<Message> {
         let mut waiting = self.waiting();
         let waiting = &mut *waiting;
         let topic = || waiting.topics.iter_mut().find_map(Option::take);

@@ -1,8 +1,9 @@
 //! What is said in JSON to those who watch, and by them: docs/view-protocol.md.
 
-use super::controls::Control;
+use super::controls::{Control, Key};
+use super::hub::Showing;
 use super::questions::{Contact, Near, Picked};
-use super::scene::{metres, per_second};
+use super::scene::{Scene, metres, per_second};
 use crate::charter::Charter;
 use crate::door::content_name;
 use axum::extract::ws::Message;
@@ -31,6 +32,10 @@ pub(crate) enum Asks {
     Clearance {
         metres: Option<f64>,
     },
+    /// What is asked from now on is asked about the world as it is now.
+    Hold,
+    /// And about the newest again.
+    Release,
     Control(SaidControl),
 }
 
@@ -41,6 +46,7 @@ pub(crate) enum SaidControl {
     Add,
     Network { delay_ms: f64, loss: f64 },
     Bodies { count: u64 },
+    Key { value: i32, state: i32 },
     Play,
     Pause,
     Speed { factor: f64 },
@@ -56,6 +62,7 @@ impl From<SaidControl> for Control {
             SaidControl::Add => Control::Add,
             SaidControl::Network { delay_ms, loss } => Control::Network { delay_ms, loss },
             SaidControl::Bodies { count } => Control::Bodies(count),
+            SaidControl::Key { value, state } => Control::Key(Key { value, state }),
             SaidControl::Play => Control::Play,
             SaidControl::Pause => Control::Pause,
             SaidControl::Speed { factor } => Control::Speed(factor),
@@ -91,16 +98,19 @@ pub(crate) enum Tells<'a> {
         forms: Vec<SaidForm>,
         names: BTreeMap<String, &'a str>,
         controls: &'a [&'static str],
+        keys: Vec<SaidKey<'a>>,
         recording: Option<&'a Recorded>,
     },
     Regions {
-        view: u64,
-        group: u32,
-        leader: Option<u32>,
-        nodes: Vec<u32>,
-        leaves: Vec<SaidLeaf>,
+        #[serde(flatten)]
+        followed: SaidRegions,
+        others: Vec<SaidRegions>,
     },
     Picked(SaidPicked<'a>),
+    Held {
+        tick: Option<u64>,
+        error: Option<&'a str>,
+    },
     Contacts {
         id: String,
         tick: u64,
@@ -139,6 +149,24 @@ pub(crate) struct SaidLeaf {
     max: [f64; 3],
 }
 
+/// A key that a scene listens to.
+#[derive(Serialize)]
+pub(crate) struct SaidKey<'a> {
+    value: i32,
+    state: i32,
+    does: &'a str,
+}
+
+/// The regions of one group.
+#[derive(Serialize)]
+pub(crate) struct SaidRegions {
+    view: u64,
+    group: u32,
+    leader: Option<u32>,
+    nodes: Vec<u32>,
+    leaves: Vec<SaidLeaf>,
+}
+
 #[derive(Serialize)]
 pub(crate) struct SaidContact {
     id: String,
@@ -168,7 +196,9 @@ pub(crate) enum SaidPicked<'a> {
         faces: usize,
         class: &'static str,
         shape: u32,
+        group: Option<u32>,
         owner: Option<u32>,
+        tick: u64,
         velocity: [f64; 3],
         spin: [f64; 3],
     },
@@ -177,11 +207,15 @@ pub(crate) enum SaidPicked<'a> {
 /// What everybody is told at first.
 pub(crate) fn world<'a>(
     charter: &'a Charter,
-    reach: Option<f64>,
-    names: &'a BTreeMap<ObjectId, String>,
+    showing: &'a Showing,
     controls: &'a [&'static str],
-    recording: Option<&'a Recorded>,
 ) -> Tells<'a> {
+    let Showing { reach, names, keys, recording, walkable, .. } = showing;
+    let keys = keys.iter().map(|binding| SaidKey {
+        value: binding.key.value,
+        state: binding.key.state,
+        does: &binding.does,
+    });
     let forms = charter
         .forms
         .iter()
@@ -190,17 +224,28 @@ pub(crate) fn world<'a>(
         name: &charter.world,
         ticks_per_second: charter.rate,
         extent: [metres(charter.extent.min), metres(charter.extent.max)],
-        reach,
-        avatar: recording.is_none().then_some(charter.avatar.0),
+        reach: *reach,
+        avatar: walkable.then_some(charter.avatar.0),
         forms: forms.collect(),
         names: names.iter().map(|(id, name)| (id.0.to_string(), name.as_str())).collect(),
         controls,
-        recording,
+        keys: keys.collect(),
+        recording: recording.as_ref(),
     }
 }
 
+/// The regions of the group that is followed, and of others.
+pub(crate) fn regions<'a>(
+    view: &View,
+    others: impl Iterator<Item = &'a View>,
+    extent: &Block,
+) -> Tells<'static> {
+    let others = others.map(|view| said_regions(view, extent)).collect();
+    Tells::Regions { followed: said_regions(view, extent), others }
+}
+
 /// The regions of a view, cut to a box a little larger than the extent: a metre, and a fiftieth.
-pub(crate) fn regions(view: &View, extent: &Block) -> Tells<'static> {
+fn said_regions(view: &View, extent: &Block) -> SaidRegions {
     let more = |axis: usize| {
         let side = i64::from(extent.max[axis]) - i64::from(extent.min[axis]);
         (1.0 / POSITION_UNIT) as i64 + side / 50
@@ -217,7 +262,7 @@ pub(crate) fn regions(view: &View, extent: &Block) -> Tells<'static> {
         let inside = (0..3).all(|axis| min[axis] < max[axis]);
         inside.then(|| SaidLeaf { node: node.0, min: metres(min), max: metres(max) })
     });
-    Tells::Regions {
+    SaidRegions {
         view: view.epoch.0,
         group: view.group.0,
         leader: view.leader().map(|leader| leader.node.0),
@@ -226,14 +271,16 @@ pub(crate) fn regions(view: &View, extent: &Block) -> Tells<'static> {
     }
 }
 
+pub(crate) fn nothing_picked<'a>() -> Tells<'a> {
+    Tells::Picked(SaidPicked::Nothing { id: () })
+}
+
 pub(crate) fn picked<'a>(
-    picked: Option<&Picked>,
-    view: Option<&View>,
+    Picked { object, hit, faces }: &Picked,
+    scene: &Scene,
     names: &'a BTreeMap<ObjectId, String>,
 ) -> Tells<'a> {
-    let Some(Picked { object, hit, faces }) = picked else {
-        return Tells::Picked(SaidPicked::Nothing { id: () });
-    };
+    let (group, owner) = scene.owner(object).unzip();
     Tells::Picked(SaidPicked::Something {
         id: object.id.0.to_string(),
         name: names.get(&object.id).map(String::as_str),
@@ -242,7 +289,9 @@ pub(crate) fn picked<'a>(
         faces: *faces,
         class: object.class.word(),
         shape: object.shape.0,
-        owner: view.map(|view| view.owner(object.state.position).0),
+        group: group.map(|group| group.0),
+        owner: owner.map(|owner| owner.0),
+        tick: scene.tick.0,
         velocity: per_second(object.state.velocity),
         spin: per_second(object.state.spin),
     })

@@ -144,6 +144,7 @@ fn lobby(letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> Lobby {
             _ => Ok(place(scenery, followers)),
         }),
         letter,
+        replicas: None,
         view: None,
     }
 }
@@ -277,7 +278,7 @@ impl Ground {
             directory: Directory::new(member, extent, timing),
             node: Node::founder(member, shapes(), timing, objects()),
             gateway: Gateway::new(gate, shapes(), timing, gateway),
-            world: objects().into_iter().map(|object| (object.id, object)).collect(),
+            world: objects().into_iter().collect(),
             tick: Tick(0),
             queue: VecDeque::new(),
             door: door.clone(),

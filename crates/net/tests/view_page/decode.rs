@@ -50,6 +50,8 @@ pub(crate) struct Shown {
     pub(crate) form: u16,
     pub(crate) class: u8,
     pub(crate) border: u8,
+    /// Whose it is, of another group's.
+    pub(crate) home: u8,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +66,7 @@ pub(crate) struct Frame {
 
 pub(crate) fn frame(bytes: &[u8]) -> Frame {
     let mut reader = Reader(bytes);
-    assert_eq!(reader.u8(), 1);
+    assert!(matches!(reader.u8(), 1 | 3));
     let whole = match reader.u8() {
         0 => false,
         1 => true,
@@ -78,7 +80,7 @@ pub(crate) fn frame(bytes: &[u8]) -> Frame {
     let mut objects = BTreeMap::new();
     for _ in 0..count {
         let id = reader.u64();
-        let shown = Shown {
+        let mut shown = Shown {
             position: [0; 3].map(|_| i32::from_le_bytes(reader.take())),
             velocity: reader.three(),
             spin: reader.three(),
@@ -86,7 +88,9 @@ pub(crate) fn frame(bytes: &[u8]) -> Frame {
             form: reader.u16(),
             class: reader.u8(),
             border: reader.u8(),
+            home: 0,
         };
+        (shown.border, shown.home) = (shown.border & 1, shown.border >> 1);
         assert!(objects.last_key_value().is_none_or(|(last, _)| *last < id), "sorted by id");
         objects.insert(id, shown);
     }
@@ -147,8 +151,8 @@ impl Picture {
             let (position, rotation) = now[id];
             let told = self.objects[id].1;
             assert_eq!(
-                (told.velocity, told.spin, told.form, told.class, told.border),
-                (right.velocity, right.spin, right.form, right.class, right.border),
+                (told.velocity, told.spin, told.form, told.class, told.border, told.home),
+                (right.velocity, right.spin, right.form, right.class, right.border, right.home),
                 "{id} in tick {}",
                 self.tick
             );

@@ -86,6 +86,7 @@ pub(crate) fn settings(start: Start) -> ServeSettings {
             knocks: Allowance { per_second: 200, most: 400 },
             ..DoorLimits::default()
         },
+        replicas: Vec::new(),
         controls: Controls::default(),
     }
 }
@@ -93,7 +94,8 @@ pub(crate) fn settings(start: Start) -> ServeSettings {
 /// A WebSocket with its own head; with a small buffer if it is to be slow.
 pub(crate) fn socket(web: SocketAddr, origin: Option<&str>, small: bool) -> WebSocket<TcpStream> {
     let stream = if small { small_stream(web) } else { TcpStream::connect(web).unwrap() };
-    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    // A handshake is not begun again: it is given time.
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let mut request = Request::builder()
         .uri(format!("ws://{web}/view"))
         .header("Host", web.to_string())
@@ -104,7 +106,9 @@ pub(crate) fn socket(web: SocketAddr, origin: Option<&str>, small: bool) -> WebS
     if let Some(origin) = origin {
         request = request.header("Origin", origin);
     }
-    client(request.body(()).unwrap(), stream).unwrap().0
+    let socket = client(request.body(()).unwrap(), stream).unwrap().0;
+    socket.get_ref().set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    socket
 }
 
 /// A line on which little is on its way.
@@ -124,6 +128,8 @@ fn small_stream(web: SocketAddr) -> TcpStream {
 pub(crate) enum Told {
     Text(Value),
     Frame(Frame, Vec<u8>),
+    /// A world that stands still.
+    Still(Frame),
     /// Clearance, and pairs with their distances.
     Near(f32, Vec<([u64; 2], f32)>),
 }
@@ -134,6 +140,8 @@ pub(crate) struct Page {
     /// What it was told at first.
     pub(crate) world: Value,
     pub(crate) bytes: u64,
+    /// Where a recording is, as it was last told.
+    replay: Value,
 }
 
 impl Page {
@@ -142,7 +150,12 @@ impl Page {
     }
 
     pub(crate) fn with(web: SocketAddr, hello: &Value, origin: Option<&str>, slow: bool) -> Page {
-        let mut page = Page { socket: socket(web, origin, slow), world: Value::Null, bytes: 0 };
+        let mut page = Page {
+            socket: socket(web, origin, slow),
+            world: Value::Null,
+            bytes: 0,
+            replay: Value::Null,
+        };
         page.say(hello);
         page.world = match page.until("a world", |told| matches!(told, Told::Text(_))) {
             Told::Text(world) => world,
@@ -168,10 +181,17 @@ impl Page {
         };
         self.bytes += message.len() as u64;
         Ok(match message {
-            Message::Text(text) => Some(Told::Text(serde_json::from_str(&text).unwrap())),
+            Message::Text(text) => {
+                let value: Value = serde_json::from_str(&text).unwrap();
+                if value["type"] == "replay" {
+                    self.replay = value.clone();
+                }
+                Some(Told::Text(value))
+            }
             Message::Binary(bytes) if bytes.first() == Some(&1) => {
                 Some(Told::Frame(frame(&bytes), bytes.to_vec()))
             }
+            Message::Binary(bytes) if bytes.first() == Some(&3) => Some(Told::Still(frame(&bytes))),
             Message::Binary(bytes) => Some(near(&bytes)),
             Message::Close(_) => return Err(Error::ConnectionClosed),
             _ => None,
@@ -200,6 +220,14 @@ impl Page {
             Told::Text(value) => value,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Until a recording is somewhere: it may have been told so before the answer to who asked.
+    pub(crate) fn until_replay(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        if !holds(&self.replay) {
+            self.until_value(what, &holds);
+        }
+        self.replay.clone()
     }
 
     pub(crate) fn until_frame(&mut self, what: &str, holds: impl Fn(&Frame) -> bool) -> Frame {

@@ -12,14 +12,16 @@ use crate::state::Block;
 use crate::time::{Span, Time};
 use crate::view::{Epoch, Member, View, buddy};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A member that is to leave is waited for so long; then it stays after all.
 const LEAVING: Span = Span::from_ms(3000);
 
-/// Regions are cut anew when a member has had more than one and a half times the mean to do for
-/// so long, and at least so many objects.
+/// Regions are cut anew when a member has had far more than the mean to do for so long: more than
+/// one and a half times as much, or more than a tenth more of much work.
 const UNEVEN_FOR: Span = Span::from_ms(1500);
-const UNEVEN_LEAST: u64 = 16;
+const UNEVEN_LEAST: u64 = 16 * Crowd::OBJECT as u64;
+const UNEVEN_MUCH: u64 = 128 * Crowd::OBJECT as u64;
 
 /// The views of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -132,8 +134,7 @@ impl Directory {
             return;
         };
         let (Ok(tree), Some(chain)) = (tree, self.kept.chains.get(&group)) else { return };
-        // A crowd in one place cannot be shared: cutting it again and again helps nobody.
-        if ring == chain.current.ring && tree == chain.current.tree && !first {
+        if ring == chain.current.ring && !first && !self.gains(chain, &tree) {
             return;
         }
         let (base, base_ring) = (chain.stable.epoch, chain.stable.ring.clone());
@@ -183,17 +184,31 @@ impl Directory {
     /// that regions do not change to and fro.
     fn is_uneven(&mut self, now: Time, group: GroupId) -> bool {
         let Some(chain) = self.kept.chains.get(&group) else { return false };
-        let crowd = |member: &Member| self.kept.known.get(&member.node).map(|it| it.crowd.objects);
-        let counts: Vec<u64> = chain.stable.ring.iter().filter_map(crowd).map(u64::from).collect();
-        let (sum, most) = (counts.iter().sum::<u64>(), counts.iter().max().copied().unwrap_or(0));
-        let uneven =
-            chain.is_stable() && most >= UNEVEN_LEAST && 2 * most * counts.len() as u64 > 3 * sum;
+        let crowd = |member: &Member| self.kept.known.get(&member.node).map(|it| it.crowd.work);
+        let work: Vec<u64> = chain.stable.ring.iter().filter_map(crowd).map(u64::from).collect();
+        let (sum, most) = (work.iter().sum::<u64>(), work.iter().max().copied().unwrap_or(0));
+        let all = most * work.len() as u64;
+        let uneven = most >= UNEVEN_LEAST && 2 * all > 3 * sum;
+        let uneven = uneven || most >= UNEVEN_MUCH && 10 * all > 11 * sum;
+        let uneven = uneven && chain.is_stable();
         let since = chain.uneven.filter(|_| uneven).or(uneven.then_some(now));
         let late = since.is_some_and(|since| now - since >= UNEVEN_FOR);
         if let Some(chain) = self.kept.chains.get_mut(&group) {
             chain.uneven = since.filter(|_| !late);
         }
         late
+    }
+
+    /// Would the busiest member have at least a twentieth less to do? A crowd in one place cannot
+    /// be shared, and cutting regions again and again for little helps nobody.
+    fn gains(&self, chain: &Chain, tree: &Tree) -> bool {
+        let points = self.population(chain);
+        let worst = |tree: &Tree| {
+            let mut counts: BTreeMap<NodeId, u64> = BTreeMap::new();
+            points.iter().for_each(|point| *counts.entry(tree.owner_of(*point)).or_default() += 1);
+            counts.into_values().max().unwrap_or(0)
+        };
+        20 * worst(tree) <= 19 * worst(&chain.current.tree)
     }
 
     /// Regions in which everybody has about the same to do.
@@ -204,17 +219,17 @@ impl Directory {
         Tree::shared_among(&nodes, &points)
     }
 
-    /// Points that stand for the objects of a group, as its members have told; evenly spread
-    /// before they have.
+    /// Points that stand for the work of a group, as its members have told; evenly spread before
+    /// they have.
     fn population(&self, chain: &Chain) -> Vec<[i32; 3]> {
         const POINTS: u64 = 4096;
         let known = |member: &Member| self.kept.known.get(&member.node);
         let crowds: Vec<&Crowd> =
             chain.stable.ring.iter().filter_map(known).map(|known| &known.crowd).collect();
-        let sum: u64 = crowds.iter().map(|crowd| u64::from(crowd.objects)).sum();
+        let sum: u64 = crowds.iter().map(|crowd| u64::from(crowd.work)).sum();
         let mut points = Vec::new();
         for crowd in crowds {
-            let share = (u64::from(crowd.objects) * POINTS).div_ceil(sum.max(1));
+            let share = (u64::from(crowd.work) * POINTS).div_ceil(sum.max(1));
             points.extend(crowd.places.iter().cycle().take(share as usize));
         }
         if points.is_empty() { lattice(&self.kept.extent) } else { points }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const GROUPS_MAX: usize = 64;
 
 /// What a vote said about a node, until it has followed.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ruled {
     pub(super) group: GroupId,
     /// Into it, or not into it?

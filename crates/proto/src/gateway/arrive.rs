@@ -304,9 +304,9 @@ impl Gateway {
         }
         let Some((_, objects)) = self.follower.world() else { return };
         let avatars: Vec<(ObjectId, Class)> = objects
-            .range(ObjectId(MADE)..)
-            .filter(|(id, _)| !self.served.contains_key(id))
-            .map(|(id, object)| (*id, object.class))
+            .from(ObjectId(MADE))
+            .filter(|object| !self.served.contains_key(&object.id))
+            .map(|object| (object.id, object.class))
             .collect();
         self.absent.retain(|id, _| objects.get(id).is_some_and(|o| o.class == Class::Absent));
         self.elsewhere.retain(|id, _| objects.get(id).is_some_and(|o| o.class == Class::Avatar));

@@ -4,9 +4,9 @@
 use super::GatewaySettings;
 use super::session::{CONTACTS_AT_ONCE, Session};
 use crate::client::{ContactChange, Glimpse};
-use crate::held::Objects;
 use crate::mutant::Mutant;
 use crate::object::{Class, Object, ObjectId, ShapeId};
+use crate::objects::Objects;
 use crate::state::{POSITION_UNIT, State};
 use crate::time::Tick;
 use crate::wire::{Snapshot, light};

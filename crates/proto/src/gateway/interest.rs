@@ -1,8 +1,8 @@
 //! Who is told about what: by auras that overlap, by regions, or everybody everything (row E6).
 
 use crate::detect::Shapes;
-use crate::held::Objects;
 use crate::object::{Object, ObjectId};
+use crate::objects::Objects;
 use crate::state::POSITION_UNIT;
 use glam::DVec3;
 use jostle_world::aura::{Aura, AuraError, RegionInterest};

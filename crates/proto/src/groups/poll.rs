@@ -174,6 +174,20 @@ impl Polls {
         Polls { mutant, ..self }
     }
 
+    /// Is there more in it than what was measured and when members are to be asked again?
+    pub(crate) fn has_decided_since(&self, before: &Polls) -> bool {
+        let ballot = |a: &Ballot, b: &Ballot| {
+            a.call != b.call || a.votes != b.votes || a.again != b.again || a.deadline != b.deadline
+        };
+        self.next != before.next
+            || self.epoch != before.epoch
+            || self.ballots.len() != before.ballots.len()
+            || self.changed != before.changed
+            || self.ended != before.ended
+            || self.refuted != before.refuted
+            || self.ballots.iter().zip(&before.ballots).any(|(a, b)| a.0 != b.0 || ballot(a.1, b.1))
+    }
+
     /// What happens, and what is to be done about it.
     pub fn step(&mut self, now: Time, input: PollInput) -> Vec<PollOutput> {
         let mut out = Vec::new();

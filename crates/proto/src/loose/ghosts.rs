@@ -7,7 +7,6 @@ use super::{Ghost, Letter, LooseNode};
 use crate::mutant::Mutant;
 use crate::node::Output;
 use crate::object::{NodeId, Object, ObjectId};
-use crate::space::is_wide;
 use crate::state::{Block, State};
 use crate::time::Tick;
 use crate::view::View;
@@ -128,16 +127,11 @@ impl LooseNode {
         }
     }
 
-    pub(super) fn is_wide(&self, object: &Object) -> bool {
-        let solid = self.shapes.get(object.shape);
-        solid.is_some_and(|solid| is_wide(solid.half, self.tuning.largest))
-    }
-
     /// Whoever may hold something that this object touches. They hold what is centred in their
     /// regions, or a hysteresis beyond, and is not wide; a ghost of it is there before it is, if it
     /// comes no farther than the margin in the meantime.
     fn audience(&self, view: &View, object: &Object) -> Vec<NodeId> {
-        let mut nodes: Vec<NodeId> = if self.is_wide(object) {
+        let mut nodes: Vec<NodeId> = if self.shapes.is_wide(object, self.tuning.largest) {
             view.nodes().collect()
         } else {
             let Self { tuning, .. } = self;

@@ -1,5 +1,6 @@
 //! What goes with an object wherever it goes: its token, its contacts, and what it still owes.
 
+use crate::detect::Certainty;
 use crate::message::Toward;
 use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::time::Tick;
@@ -56,6 +57,8 @@ pub struct Event {
     pub episode: Episode,
     /// Its beginning or its end.
     pub edge: Edge,
+    /// A beginning may be assumed, if there was no time to look closer; an end is exact.
+    pub certainty: Certainty,
 }
 
 /// What a contact does to the object that does not decide about it.

@@ -3,12 +3,15 @@
 use super::LooseNode;
 use super::keep::Gated;
 use super::record::{Contact, Edge, Episode, Event, Nudge, Record};
-use crate::held::{Objects, collide};
+use crate::detect::{Certainty, Shapes};
+use crate::held::collide;
 use crate::message::{Touch, Toward};
+use crate::mutant::Mutant;
 use crate::node::Output;
 use crate::object::{Class, Object, ObjectId};
+use crate::objects::Objects;
 use crate::time::{Tick, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Ticks for which a contact goes on with something of which nothing is heard.
 pub(super) const UNSEEN_MAX: u16 = 30;
@@ -55,31 +58,30 @@ impl LooseNode {
         }
     }
 
-    /// Who decides about a pair: the one with the smaller id of those that move. But of a wide
-    /// object everybody knows, while its holder does not know everybody, so the other one decides.
-    fn lead<'a>(&self, a: &'a Object, b: &'a Object) -> Option<(&'a Object, &'a Object)> {
-        let rank = |object: &Object| {
-            let moves = matches!(object.class, Class::Dynamic | Class::Avatar);
-            (!moves, self.is_wide(object), object.id)
-        };
-        let (lead, other) = if rank(a) < rank(b) { (a, b) } else { (b, a) };
-        (!rank(lead).0).then_some((lead, other))
-    }
-
-    /// Looks for contacts of all objects that are held here and decide.
+    /// Looks for contacts of all objects that are held here and decide. What others decide about is
+    /// not looked at.
     fn look(&mut self) {
-        let mut all: BTreeMap<ObjectId, Object> =
-            self.scenery.iter().map(|object| (object.id, *object)).collect();
-        all.extend(self.ghosts.objects().map(|object| (object.id, object)));
-        all.extend(self.hands.held.values().map(|record| (record.object.id, record.object)));
-        let objects: Vec<Object> = all.values().copied().collect();
-        let mut touching: BTreeMap<ObjectId, BTreeSet<ObjectId>> = BTreeMap::new();
+        let mut all: Objects = self.scenery.iter().copied().collect();
+        all.extend(self.ghosts.objects());
+        all.extend(self.hands.held.values().map(|record| record.object));
+        let (shapes, largest) = (&self.shapes, self.tuning.largest);
+        let held = &self.hands.held;
+        let found = self.detector.findings_of(all.as_slice(), |[(a, _), (b, _)]| {
+            lead(shapes, largest, a, b).is_some_and(|(lead, _)| held.contains_key(&lead.id))
+        });
+        let mut touching: BTreeMap<ObjectId, BTreeMap<ObjectId, Certainty>> = BTreeMap::new();
         let mut felt: Vec<Touch> = Vec::new();
-        for touch in self.detector.touches(&objects) {
+        let mut owed: Vec<(Touch, Object, Object)> = Vec::new();
+        for (touch, certainty) in found {
+            let certainty = match (certainty, self.mutant) {
+                (Certainty::Assumed, Some(Mutant::DropUnsure)) => continue,
+                (Certainty::Assumed, Some(Mutant::SureOfAll)) => Certainty::Exact,
+                (certainty, _) => certainty,
+            };
             let (Some(a), Some(b)) = (all.get(&touch.a), all.get(&touch.b)) else { continue };
-            let Some((lead, other)) = self.lead(a, b) else { continue };
-            let Some(record) = self.hands.held.get(&lead.id) else { continue };
-            touching.entry(lead.id).or_default().insert(other.id);
+            let Some((lead, other)) = lead(shapes, largest, a, b) else { continue };
+            let Some(record) = held.get(&lead.id) else { continue };
+            touching.entry(lead.id).or_default().insert(other.id, certainty);
             let remote = self.ghosts.knows(other.id);
             let fresh = !record.contacts.contains_key(&other.id);
             // What is known exactly is felt as long as it lasts, as in a synchronised group. Of a
@@ -88,12 +90,13 @@ impl LooseNode {
                 felt.push(touch);
             }
             if remote && fresh {
-                let (lead, other) = (*lead, *other);
-                self.owe_nudge(&touch, &lead, &other);
+                owed.push((touch, *lead, *other));
             }
         }
-        let mut feel: Objects =
-            self.hands.held.values().map(|record| (record.object.id, record.object)).collect();
+        for (touch, lead, other) in owed {
+            self.owe_nudge(&touch, &lead, &other);
+        }
+        let mut feel: Objects = self.hands.held.values().map(|record| record.object).collect();
         collide(&mut feel, &felt);
         for record in self.hands.held.values_mut() {
             record.object = feel.get(&record.object.id).copied().unwrap_or(record.object);
@@ -119,10 +122,10 @@ impl LooseNode {
     /// Which contacts begin, and which end?
     fn note_contacts(
         &mut self,
-        touching: &BTreeMap<ObjectId, BTreeSet<ObjectId>>,
-        all: &BTreeMap<ObjectId, Object>,
+        touching: &BTreeMap<ObjectId, BTreeMap<ObjectId, Certainty>>,
+        all: &Objects,
     ) {
-        let nothing = BTreeSet::new();
+        let nothing = BTreeMap::new();
         for record in self.hands.held.values_mut() {
             let id = record.object.id;
             let touched = touching.get(&id).unwrap_or(&nothing);
@@ -133,16 +136,20 @@ impl LooseNode {
                     true => 0,
                     false => contact.unseen + 1,
                 };
-                let goes_on = touched.contains(other) || (1..=UNSEEN_MAX).contains(&contact.unseen);
+                let goes_on =
+                    touched.contains_key(other) || (1..=UNSEEN_MAX).contains(&contact.unseen);
                 if !goes_on {
-                    events.push(event(id, *other, contact.episode, Edge::End));
+                    let (a, b) = (id.min(*other), id.max(*other));
+                    let (episode, edge) = (contact.episode, Edge::End);
+                    events.push(Event { a, b, episode, edge, certainty: Certainty::Exact });
                 }
                 goes_on
             });
-            for other in touched {
+            for (other, &certainty) in touched {
                 if record.contacts.len() < CONTACTS_MAX && !record.contacts.contains_key(other) {
                     record.contacts.insert(*other, Contact { episode, unseen: 0 });
-                    events.push(event(id, *other, episode, Edge::Begin));
+                    let (a, b) = (id.min(*other), id.max(*other));
+                    events.push(Event { a, b, episode, edge: Edge::Begin, certainty });
                 }
             }
             for event in events {
@@ -158,6 +165,18 @@ fn episode_of(record: &Record) -> Episode {
     Episode { token, tick: Tick(tick) }
 }
 
-fn event(lead: ObjectId, other: ObjectId, episode: Episode, edge: Edge) -> Event {
-    Event { a: lead.min(other), b: lead.max(other), episode, edge }
+/// Who decides about a pair: the one with the smaller id of those that move. But of a wide object
+/// everybody knows, while its holder does not know everybody, so the other one decides.
+fn lead<'a>(
+    shapes: &Shapes,
+    largest: i32,
+    a: &'a Object,
+    b: &'a Object,
+) -> Option<(&'a Object, &'a Object)> {
+    let rank = |object: &Object| {
+        let moves = matches!(object.class, Class::Dynamic | Class::Avatar);
+        (!moves, shapes.is_wide(object, largest), object.id)
+    };
+    let (lead, other) = if rank(a) < rank(b) { (a, b) } else { (b, a) };
+    (!rank(lead).0).then_some((lead, other))
 }

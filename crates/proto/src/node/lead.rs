@@ -3,7 +3,7 @@
 
 use super::{Address, Node, Output, Phase};
 use crate::input::{INPUTS_MAX, Input, Inputs, Source};
-use crate::message::{Commit, Done, Flush, Message, Resume};
+use crate::message::{Commit, Done, Flush, Message, Resume, Touch};
 use crate::mutant::Mutant;
 use crate::object::NodeId;
 use crate::time::{Span, Tick, Time};
@@ -59,6 +59,11 @@ impl Lead {
         self.dilation = (self.dilation * 7 + took).div_ceil(8).max(1000);
         self.committed_at = now;
         self.due = (self.due + period).max(now);
+    }
+
+    /// Is this member the leader of the newest view?
+    pub(super) fn leads(&self) -> bool {
+        self.leads
     }
 
     pub(super) fn wake_at(&self) -> Option<Time> {
@@ -152,7 +157,8 @@ impl Node {
         self.lead.pace(now, self.timing.rate);
         let mut touches: Vec<_> =
             self.lead.dones.values().flat_map(|done| done.touches.iter().copied()).collect();
-        touches.sort_unstable();
+        // Lists in order, one after the other: nearly as fast as merging them.
+        touches.sort_by_key(|touch: &Touch| (touch.a, touch.b));
         let digest = self.lead.dones.values().fold(0, |sum: u64, d| sum.wrapping_add(d.digest));
         let Some(tick) = self.tick() else { return };
         let (inputs, heard) = self.take_inputs();

@@ -24,6 +24,14 @@ pub(super) struct Monitor {
     peers: Option<Peers>,
     /// Which votes are called next, if there are many.
     turn: usize,
+    /// Are there other groups to speak to? Not where all nodes are one group.
+    grouped: bool,
+}
+
+impl Monitor {
+    fn new(rule: PingRule, grouped: bool) -> Monitor {
+        Monitor { pings: Pings::new(rule), peers: None, turn: 0, grouped }
+    }
 }
 
 impl Node {
@@ -31,8 +39,14 @@ impl Node {
     /// scenery, which never moves, as its own.
     #[must_use]
     pub fn measuring(self, rule: PingRule, scenery: Vec<Object>) -> Node {
-        let monitor = Monitor { pings: Pings::new(rule), peers: None, turn: 0 };
-        Node { monitor: Some(monitor), scenery, ..self }
+        Node { monitor: Some(Monitor::new(rule, true)), scenery, ..self }
+    }
+
+    /// The same, measuring delays for those who watch: all nodes are one group
+    /// ([`crate::Grouping::Together`]), however long they take.
+    #[must_use]
+    pub fn timing_others(self, rule: PingRule) -> Node {
+        Node { monitor: Some(Monitor::new(rule, false)), ..self }
     }
 
     pub(super) fn groups_wake_at(&self) -> Option<Time> {
@@ -149,7 +163,7 @@ impl Node {
 
     /// Keeps the role of speaking for the group with the leader.
     pub(super) fn relay_on(&mut self, now: Time, out: &mut Vec<Output>) {
-        let Some(monitor) = &self.monitor else { return };
+        let Some(monitor) = self.monitor.as_ref().filter(|monitor| monitor.grouped) else { return };
         let view = match &self.phase {
             Phase::Running { view, .. } if view.leader() == Some(self.me) => view,
             Phase::Running { .. } | Phase::Out | Phase::Leaving(_) => {
@@ -191,7 +205,7 @@ impl Node {
 
     /// The ticks before one, as far as they fit, for somebody who may lead soon.
     pub(super) fn history(&self, before: Tick) -> Vec<Arc<Commit>> {
-        if self.monitor.is_none() {
+        if !self.monitor.as_ref().is_some_and(|monitor| monitor.grouped) {
             return Vec::new();
         }
         let mut size = 0;

@@ -1,7 +1,10 @@
 //! How long the parts of a tick take a member: for those who watch, and nothing here depends on
 //! it. There is no clock; whoever drives the node may hand in a stopwatch.
 
-use super::Node;
+use super::{Node, Phase};
+use crate::object::Class;
+use crate::time::Tick;
+use crate::view::Epoch;
 use jostle_world::Stopwatch;
 use std::time::Duration;
 
@@ -48,10 +51,25 @@ impl Node {
         self.laps.stages
     }
 
-    /// Pairs that it compared exactly in the last tick.
+    /// Pairs that it had to decide about in the last tick.
     #[must_use]
     pub fn pairs_tested(&self) -> u64 {
         self.detector.pairs_tested()
+    }
+
+    /// The tick that it has looked at and that is not committed yet, and how many pairs it had to
+    /// decide about in it; for those who watch.
+    #[must_use]
+    pub fn compared(&self) -> Option<(Epoch, Tick, u64)> {
+        let Phase::Running { view, round } = &self.phase else { return None };
+        Some((view.epoch, round.tick, round.complete.as_ref()?.compared))
+    }
+
+    /// Objects that it moved in the last tick that was committed, its own.
+    #[must_use]
+    pub fn moved(&self) -> usize {
+        let mine = self.settled.iter().flat_map(|settled| settled.held.mine.values());
+        mine.filter(|object| !matches!(object.class, Class::Immovable | Class::Absent)).count()
     }
 
     /// Pairs that touched in the last tick that was committed, of the whole group.

@@ -2,10 +2,11 @@
 
 use super::serve::KEPT;
 use super::{Address, Node, Output, Phase, Settled};
-use crate::held::{Held, Objects};
+use crate::held::Held;
 use crate::message::{Bundle, Commit, Done, Message, Resume};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, digest};
+use crate::objects::Objects;
 use crate::round::{Means, Round};
 use crate::time::{Tick, Time};
 use crate::view::{Epoch, View, buddy};
@@ -24,7 +25,7 @@ impl Node {
                 if !settled.catch_up(&resume.last, self.me.node) {
                     return;
                 }
-                settled.hand_out(&view, self.me.node, self.mutant)
+                settled.hand_out(&view, self.me.node, self.timing.rate, self.mutant)
             }
             None => {
                 self.serve.kept = resume.before.into_iter().take(KEPT).collect();
@@ -33,7 +34,7 @@ impl Node {
         };
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
-        let round = Round::refresh(&means, objects, resume.last.tick);
+        let round = Round::refresh(&means, &objects, resume.last.tick);
         self.phase = Phase::Refreshing { view, round: Box::new(round), last: resume.last };
         self.begin(now, out);
     }
@@ -108,8 +109,10 @@ impl Node {
 
     /// Has everybody told? Then look, and report.
     fn look(&mut self, now: Time, out: &mut Vec<Output>) {
-        let (view, round) = match &mut self.phase {
-            Phase::Refreshing { view, round, .. } | Phase::Running { view, round } => (view, round),
+        // What touches where a view begins was found before, in its tick.
+        let (view, round, detector) = match &mut self.phase {
+            Phase::Refreshing { view, round, .. } => (view, round, None),
+            Phase::Running { view, round } => (view, round, Some(&mut self.detector)),
             _ => return,
         };
         if round.complete.is_some() || !round.is_full() {
@@ -118,7 +121,7 @@ impl Node {
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view, shapes: &self.shapes, mutant };
         let begin = self.laps.now();
-        round.finish(&means, &mut self.detector);
+        round.finish(&means, detector);
         self.laps.stages.detect += self.laps.now() - begin;
         self.lead_full(out);
         self.send_done(out);
@@ -131,10 +134,8 @@ impl Node {
             _ => return,
         };
         let (Some(complete), Some(leader)) = (&round.complete, view.leader()) else { return };
-        // Who holds what after a refresh was found out before, in its tick.
-        let refreshing = matches!(self.phase, Phase::Refreshing { .. });
-        let touches = if refreshing { Vec::new() } else { complete.touches.clone() };
-        let digest = digest(complete.held.mine.values());
+        let touches = complete.touches.clone();
+        let digest = digest(complete.mine.values());
         let done =
             Done { epoch: view.epoch, tick: round.tick, from: self.me.node, touches, digest };
         let second = view.ring.get(1).filter(|_| self.mutant == Some(Mutant::TwoLeaders));
@@ -148,19 +149,30 @@ impl Node {
     /// The leader says what holds.
     pub(super) fn commit(&mut self, now: Time, commit: Arc<Commit>, out: &mut Vec<Output>) {
         let begin = self.laps.now();
-        let (view, mut held, round) = match &mut self.phase {
-            Phase::Refreshing { view, round, .. } | Phase::Running { view, round }
-                if view.epoch == commit.epoch && round.tick == commit.tick =>
-            {
+        let (view, complete, told, runs) = match &mut self.phase {
+            phase @ (Phase::Refreshing { .. } | Phase::Running { .. }) => {
+                let runs = matches!(phase, Phase::Running { .. });
+                let (Phase::Refreshing { view, round, .. } | Phase::Running { view, round }) =
+                    phase
+                else {
+                    return;
+                };
+                if view.epoch != commit.epoch || round.tick != commit.tick {
+                    return;
+                }
                 let Some(complete) = round.complete.take() else { return };
-                (view.clone(), complete.held, std::mem::take(&mut round.out))
+                (view.clone(), complete, std::mem::take(&mut round.out), runs)
             }
             _ => return,
         };
-        if matches!(self.phase, Phase::Running { .. }) {
-            held.apply(&commit, &view, self.me.node);
-        }
-        self.told = round;
+        let held = match self.settled.take() {
+            Some(Settled { mut held, .. }) if runs => {
+                held.go_on(complete, &commit, &view, self.me.node);
+                held
+            }
+            _ => Held::begin(complete),
+        };
+        self.told = told;
         self.serve.keep(&commit);
         self.send_shares(now, &view, &held, &commit, out);
         self.settled = Some(Settled { view: view.clone(), last: commit, held, pending: None });
@@ -174,7 +186,7 @@ impl Node {
         let mutant = self.mutant;
         let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
         let begin = self.laps.now();
-        let round = Round::tick(&means, &settled.held, settled.last.tick, self.timing.rate);
+        let round = Round::tick(&means, &settled.held.mine, settled.last.tick, self.timing.rate);
         self.laps.stages.moving += self.laps.now() - begin;
         self.phase = Phase::Running { view, round: Box::new(round) };
         self.begin(now, out);
@@ -233,8 +245,7 @@ impl Settled {
         match self.pending.take() {
             Some(round) if round.tick == last.tick && self.last.tick.next() == last.tick => {
                 let Some(complete) = round.complete else { return false };
-                self.held = complete.held;
-                self.held.apply(last, &self.view, me);
+                self.held.go_on(complete, last, &self.view, me);
                 self.last = last.clone();
                 true
             }
@@ -247,13 +258,20 @@ impl Settled {
 
     /// All that this member answers for at the beginning of a view: its own, and what it kept for
     /// one who is gone.
-    fn hand_out(&self, view: &View, me: NodeId, mutant: Option<Mutant>) -> Objects {
-        let Held { mine, backup } = &self.held;
+    fn hand_out(&self, view: &View, me: NodeId, rate: u32, mutant: Option<Mutant>) -> Objects {
+        let Held { mine, copies } = &self.held;
         let mut objects = mine.clone();
         let ring = &self.view.ring;
         let gone = ring.iter().find(|member| buddy(ring, member.node) == Some(me));
-        if gone.is_some_and(|gone| !view.has(*gone)) && mutant != Some(Mutant::NoBackup) {
-            objects.extend(backup.iter().map(|(id, object)| (*id, *object)));
+        if let Some(gone) = gone.filter(|gone| !view.has(**gone))
+            && mutant != Some(Mutant::NoBackup)
+        {
+            let copies = match mutant {
+                Some(Mutant::StaleCopies) => copies.without_last(),
+                _ => copies.clone(),
+            };
+            let kept = copies.played_back(gone.node, &self.view, rate);
+            objects.extend(kept.values().copied());
         }
         objects
     }

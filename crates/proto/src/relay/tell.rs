@@ -4,7 +4,6 @@ use super::{
     Address, CORRECTIONS_MAX, Class, Commit, GroupId, INPUTS_MAX, Input, Inputs, Message, Mutant,
     Object, ObjectId, Output, Relay, Source, Tick, Told, Tolerance, is_home,
 };
-use std::ops::Bound;
 
 impl Relay {
     /// Adds to a tick what the copies of this group's objects must be corrected by: where dead
@@ -23,8 +22,8 @@ impl Relay {
         self.reckoned.retain(|id, _| world.get(id).is_some_and(|object| is_home(object.class)));
         let homes = || world.values().filter(|object| is_home(object.class));
         let each = homes().count().div_ceil(rate.max(1) as usize);
-        let after = self.turn.map_or(Bound::Unbounded, Bound::Excluded);
-        let ahead = world.range((after, Bound::Unbounded)).map(|(_, object)| object);
+        let next = self.turn.map_or(ObjectId(0), |last| ObjectId(last.0.saturating_add(1)));
+        let ahead = world.from(next);
         let due: Vec<ObjectId> =
             ahead.filter(|object| is_home(object.class)).take(each).map(|it| it.id).collect();
         self.turn = due.last().copied();

@@ -322,7 +322,7 @@ impl Group {
                     node.receive(self.now, message, &mut out);
                 }
             }
-            Address::Gateway(_) | Address::Gate(_) | Address::Client(_) => {}
+            Address::Replica(_) | Address::Gateway(_) | Address::Gate(_) | Address::Client(_) => {}
         }
         self.work(to, out);
     }

@@ -1,5 +1,6 @@
 //! A machine of any role, and what is wrong with it.
 
+use jostle_directory::Replica;
 use jostle_proto::{
     Address, Client, Directory, Gateway, LooseNode, Member, Message, Node, Output, Time,
 };
@@ -7,6 +8,7 @@ use jostle_proto::{
 /// What a machine is for.
 pub(super) enum Role {
     Directory(Box<Directory>),
+    Replica(Box<Replica>),
     Node(Box<Node>),
     Gateway(Box<Gateway>),
     Client(Box<Client>),
@@ -23,6 +25,8 @@ impl Role {
     ) {
         match self {
             Role::Directory(directory) => directory.receive(now, message, out),
+            // It wants other things done than the others, see `Cluster::step_replica`.
+            Role::Replica(_) => {}
             Role::Node(node) => node.receive(now, message, out),
             Role::Gateway(gateway) => gateway.receive(now, from, message, out),
             Role::Client(client) => {
@@ -48,6 +52,7 @@ impl Role {
     pub(super) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Role::Directory(directory) => directory.wake(now, out),
+            Role::Replica(_) => {}
             Role::Node(node) => node.wake(now, out),
             Role::Gateway(gateway) => gateway.wake(now, out),
             Role::Client(client) => client.wake(now, out),
@@ -58,6 +63,7 @@ impl Role {
     fn wake_at(&self) -> Time {
         match self {
             Role::Directory(directory) => directory.wake_at(),
+            Role::Replica(replica) => replica.wake_at(),
             Role::Node(node) => node.wake_at(),
             Role::Gateway(gateway) => gateway.wake_at(),
             Role::Client(client) => client.wake_at(),
@@ -68,7 +74,7 @@ impl Role {
     /// For a node: in which life it is, and whether it takes part.
     pub(super) fn member(&self) -> Option<(Member, bool)> {
         match self {
-            Role::Directory(_) | Role::Gateway(_) | Role::Client(_) => None,
+            Role::Directory(_) | Role::Replica(_) | Role::Gateway(_) | Role::Client(_) => None,
             Role::Node(node) => Some((node.member(), node.tick().is_some())),
             Role::Loose(node) => Some((node.member(), node.settled_in().is_some())),
         }

@@ -4,6 +4,7 @@
 mod contacts;
 mod drained;
 mod episodes;
+mod exact;
 mod leases;
 mod one_holder;
 mod orphans;
@@ -11,12 +12,13 @@ mod places;
 mod sight;
 
 use super::Sometimes;
-use crate::world::{Matter, Start};
+use crate::world::Start;
 use contacts::Contacts;
 use drained::Drained;
 use episodes::Episodes;
+use exact::Exact;
 use jostle_proto::{
-    Address, Edge, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
+    Address, Certainty, Edge, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
 };
 use leases::Leases;
 use one_holder::OneHolder;
@@ -40,14 +42,16 @@ pub(super) struct Loose {
     leases: Leases,
     episodes: Episodes,
     contacts: Contacts,
+    exact: Exact,
     drained: Drained,
     begun: u64,
+    assumed: u64,
     /// The newest view some time before the end.
     marked: Option<View>,
 }
 
 impl Loose {
-    pub(super) fn new(start: &Start, tuning: Tuning, news: u64, matter: Matter) -> Loose {
+    pub(super) fn new(start: &Start, tuning: Tuning, news: u64) -> Loose {
         let still = |object: &&Object| object.class == jostle_proto::Class::Immovable;
         let moving = start.objects.iter().filter(|object| !still(object)).map(|object| object.id);
         Loose {
@@ -57,9 +61,11 @@ impl Loose {
             orphans: Orphans::new(moving),
             leases: Leases::new(tuning.timing.lease),
             episodes: Episodes::default(),
-            contacts: Contacts::new(start, tuning, news, matter),
+            contacts: Contacts::new(start, tuning, news),
+            exact: Exact::new(start, tuning),
             drained: Drained::default(),
             begun: 0,
+            assumed: 0,
             marked: None,
         }
     }
@@ -76,6 +82,11 @@ impl Loose {
     /// Contacts that were published.
     pub(super) fn contacts(&self) -> u64 {
         self.begun
+    }
+
+    /// Of those, contacts that were not said to be exact.
+    pub(super) fn assumed(&self) -> u64 {
+        self.assumed
     }
 
     /// Pairs that were judged for being missed.
@@ -123,12 +134,14 @@ impl Loose {
         self.one_holder.saw(node, &change, &self.sight, notes);
         self.orphans.saw(view, &self.sight, notes.said);
         self.contacts.saw(now, node, &self.sight);
+        self.exact.saw(node, notes.said);
     }
 
     pub(super) fn happened(&mut self, now: Time, from: NodeId, event: Event, said: &mut Said) {
         self.leases.spoke(now, from, said);
         let fresh = self.episodes.happened(&event, said);
         self.begun += u64::from(fresh && event.edge == Edge::Begin);
+        self.assumed += u64::from(fresh && event.certainty == Certainty::Assumed);
         if fresh {
             self.contacts.happened(now, from, &event);
         }

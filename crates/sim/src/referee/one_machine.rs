@@ -6,6 +6,14 @@ use jostle_proto::{
 };
 use std::collections::BTreeMap;
 
+/// A tick as one machine has it.
+pub(super) struct Truth {
+    /// Before anything is done to them.
+    pub(super) objects: Objects,
+    /// Pairs that it had to decide about.
+    pub(super) compared: u64,
+}
+
 pub(super) struct OneMachine {
     objects: Objects,
     detector: Detector,
@@ -19,7 +27,7 @@ pub(super) struct OneMachine {
 impl OneMachine {
     pub(super) fn new(objects: &[Object], shapes: &Shapes, rate: u32) -> OneMachine {
         OneMachine {
-            objects: objects.iter().map(|object| (object.id, *object)).collect(),
+            objects: objects.iter().copied().collect(),
             detector: Detector::new(shapes.clone()),
             rate,
             last: Tick(0),
@@ -46,15 +54,15 @@ impl OneMachine {
         self.collisions
     }
 
-    /// Says whether it is a new tick.
+    /// The truth about a new tick; none about one that is not.
     pub(super) fn published(
         &mut self,
         commit: &Commit,
         said: &mut Vec<(&'static str, String)>,
-    ) -> bool {
+    ) -> Option<Truth> {
         let tick = commit.tick;
         if tick == Tick(0) {
-            return false;
+            return None;
         }
         if tick <= self.last {
             let same = self
@@ -64,20 +72,20 @@ impl OneMachine {
             if !same {
                 said.push(("C3", format!("tick {} was published in other words", tick.0)));
             }
-            return false;
+            return None;
         }
         if tick != self.last.next() {
             said.push(("C3", format!("tick {} came after {}", tick.0, self.last.0)));
             self.last = tick;
-            return false;
+            return None;
         }
         advance(&mut self.objects, self.last, self.rate);
-        let objects: Vec<Object> = self.objects.values().copied().collect();
-        let right = self.detector.touches(&objects);
+        let truth = self.objects.clone();
+        let right = self.detector.touches(truth.as_slice());
         if right != commit.touches {
             said.push(("C1", difference(tick, &right, &commit.touches)));
         }
-        if digest(&objects) != commit.digest {
+        if digest(truth.values()) != commit.digest {
             said.push(("C1", format!("tick {}: the objects are others", tick.0)));
         }
         self.collisions += right.len() as u64;
@@ -87,7 +95,7 @@ impl OneMachine {
         if self.told.len() > 4 {
             self.told.pop_first();
         }
-        true
+        Some(Truth { objects: truth, compared: self.detector.pairs_tested() })
     }
 }
 

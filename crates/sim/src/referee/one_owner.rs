@@ -1,19 +1,29 @@
-//! A2, A5, C2, S1: in a tick no object is lost or handed to two, nobody reports a pair that another
-//! reports, and copies of an object with the same tick are the same.
+//! A2, A5, C2, C7, S1: in a tick no object is lost or handed to two, nobody compares or reports a
+//! pair that another does, and what is told of an object is what one machine has.
 
+use super::one_machine::Truth;
 use jostle_proto::{
-    Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Objects, Tick,
+    Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Objects, Tick, View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+type Said = Vec<(&'static str, String)>;
+
+/// Ticks, and views, that are remembered.
+const KEPT: usize = 4;
+
 #[derive(Default)]
 pub(super) struct OneOwner {
-    /// For each of the newest ticks: whom an object was given to.
-    given: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, NodeId>>,
-    /// And how it was described, to whomever.
+    /// For each of the newest views: whom an object was last given to, and when.
+    owners: BTreeMap<Epoch, BTreeMap<ObjectId, (Tick, NodeId)>>,
+    /// And the tick that it began with.
+    began: BTreeMap<Epoch, Tick>,
+    /// For each of the newest ticks: how an object was described, to whomever.
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, Object>>,
     /// Who reported a pair.
     reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
+    /// How many pairs everybody has compared.
+    compared: BTreeMap<(Epoch, Tick), BTreeMap<NodeId, u64>>,
     /// Ticks that were committed: who commits one again says nothing new.
     committed: BTreeSet<(Epoch, Tick)>,
 }
@@ -25,7 +35,7 @@ impl OneOwner {
         to: Address,
         message: &Message,
         published: (u64, &Objects),
-        said: &mut Vec<(&'static str, String)>,
+        said: &mut Said,
     ) {
         match (message, to) {
             (Message::Bundle(bundle), Address::Node(to)) => self.bundle(to, bundle, said),
@@ -33,74 +43,129 @@ impl OneOwner {
             (Message::Commit(commit), _) => self.committed(commit, published, said),
             _ => {}
         }
-        while self.given.len() > 4 {
-            self.given.pop_first();
-        }
-        while self.told.len() > 4 {
-            self.told.pop_first();
-        }
-        while self.reported.len() > 4 {
-            self.reported.pop_first();
-        }
     }
 
-    fn bundle(&mut self, to: NodeId, bundle: &Bundle, said: &mut Vec<(&'static str, String)>) {
-        let key = (bundle.epoch, bundle.tick);
-        let given = self.given.entry(key).or_default();
-        let owned = bundle.backup.iter().map(|object| (bundle.from, *object));
-        let handed = bundle.transfers.iter().map(|object| (to, *object));
-        for (owner, object) in owned.chain(handed).chain(bundle.entrusted.iter().copied()) {
-            let known = *given.entry(object.id).or_insert(owner);
-            if known != owner {
-                let (a, b) = (known.0, owner.0);
-                let what = format!("object {} belongs to {a} and to {b}", object.id.0);
-                said.push(("A2", format!("tick {}: {what}", bundle.tick.0)));
+    fn bundle(&mut self, to: NodeId, bundle: &Bundle, said: &mut Said) {
+        let &Bundle { epoch, tick, from, .. } = bundle;
+        let begins = *self.began.entry(epoch).or_insert(tick) == tick;
+        newest(&mut self.began);
+        let owners = self.owners.entry(epoch).or_default();
+        let owned = bundle.backup.iter().map(|object| (from, object));
+        let handed = bundle.transfers.iter().map(|object| (to, object));
+        let entrusted = bundle.entrusted.iter().map(|(owner, object)| (*owner, object));
+        for (owner, object) in owned.chain(handed).chain(entrusted) {
+            let (when, known) = *owners.entry(object.id).or_insert((tick, owner));
+            if tick < when {
+                // Told again to somebody who has missed it.
+                continue;
             }
+            // When a view begins anybody may hand over what they had; later only who owns it.
+            let right = match begins || when == tick {
+                true => known == owner,
+                false => known == from,
+            };
+            if !right {
+                let (id, a, b) = (object.id.0, known.0, owner.0);
+                let what = format!("object {id} belongs to {a}, and {} says to {b}", from.0);
+                said.push(("A2", format!("tick {}: {what}", tick.0)));
+            }
+            owners.insert(object.id, (tick, owner));
         }
-        let told = self.told.entry(key).or_default();
+        newest(&mut self.owners);
+        let told = self.told.entry((epoch, tick)).or_default();
         let copies = bundle.entrusted.iter().map(|(_, object)| object);
         let whole = bundle.backup.iter().chain(&bundle.transfers).chain(&bundle.ghosts);
         for object in whole.chain(copies) {
             if *told.entry(object.id).or_insert(*object) != *object {
-                let id = object.id.0;
-                said.push(("S1", format!("tick {}: object {id} differs", bundle.tick.0)));
+                said.push(("S1", format!("tick {}: object {} differs", tick.0, object.id.0)));
+            }
+        }
+        newest(&mut self.told);
+    }
+
+    /// A view begins: everybody has told what they hold, and nothing may be missing or other than
+    /// it is in the published world. (One who is alone tells nobody. A leader that was left out
+    /// does not know that its time is over, and what it commits is of another time.)
+    fn committed(&mut self, commit: &Commit, (last, world): (u64, &Objects), said: &mut Said) {
+        let key = (commit.epoch, commit.tick);
+        let fresh = self.committed.insert(key);
+        while self.committed.len() > 16 {
+            self.committed.pop_first();
+        }
+        let begins = self.began.get(&commit.epoch) == Some(&commit.tick);
+        if !fresh || !begins || last != commit.tick.0 {
+            return;
+        }
+        let Some(owners) = self.owners.get(&commit.epoch) else { return };
+        let tick = commit.tick.0;
+        if let Some(lost) = world.keys().find(|id| !owners.contains_key(id)) {
+            let (held, all) = (owners.len(), world.len());
+            let what = format!("{held} of {all} objects have an owner, {} has none", lost.0);
+            said.push(("A5", format!("tick {tick}: {what}")));
+        }
+        if let Some(extra) = owners.keys().find(|id| !world.contains_key(id)) {
+            said.push(("A2", format!("tick {tick}: there is no object {}", extra.0)));
+        }
+        self.compare(key, world, said);
+    }
+
+    /// Is what was told what is?
+    fn compare(&self, key: (Epoch, Tick), world: &Objects, said: &mut Said) {
+        let told = self.told.get(&key).into_iter().flat_map(BTreeMap::values);
+        for object in told {
+            if world.get(&object.id) != Some(object) {
+                said.push(("S1", format!("tick {}: object {} is other", key.1.0, object.id.0)));
             }
         }
     }
 
-    /// Everybody has told what they hold: nothing may be missing. (One who is alone tells nobody.)
-    ///
-    /// What they held is the world after the tick before, which is published when all have told;
-    /// or, when a view begins, the world of this tick, which is published just before. Either way
-    /// the published world is the right one. A leader that was left out does not know that its
-    /// time is over, and what it commits is of another time.
-    fn committed(
+    /// A node of a view has looked at a tick.
+    pub(super) fn compared(&mut self, key: (Epoch, Tick), node: NodeId, pairs: u64) {
+        self.compared.entry(key).or_default().insert(node, pairs);
+        newest(&mut self.compared);
+    }
+
+    /// A new tick, as one machine has it before anything is done to it.
+    pub(super) fn published(
         &mut self,
         commit: &Commit,
-        (last, world): (u64, &Objects),
-        said: &mut Vec<(&'static str, String)>,
+        truth: &Truth,
+        view: Option<&View>,
+        said: &mut Said,
     ) {
         let key = (commit.epoch, commit.tick);
-        let begins = self.committed.last().is_none_or(|(epoch, _)| *epoch != commit.epoch);
-        if !self.committed.insert(key) || last + u64::from(!begins) != commit.tick.0 {
+        let Some(view) = view else { return };
+        // Alone, or again in the next view.
+        if self.began.get(&commit.epoch).is_none_or(|began| *began >= commit.tick) {
             return;
         }
-        while self.committed.len() > 16 {
-            self.committed.pop_first();
-        }
-        let Some(given) = self.given.get(&key) else { return };
         let tick = commit.tick.0;
-        if let Some(lost) = world.keys().find(|id| !given.contains_key(id)) {
-            let (held, all) = (given.len(), world.len());
-            let what = format!("{held} of {all} objects have an owner, {} has none", lost.0);
-            said.push(("A5", format!("tick {tick}: {what}")));
+        self.compare(key, &truth.objects, said);
+        if let Some(compared) = self.compared.get(&key)
+            && compared.len() == view.ring.len()
+        {
+            let sum: u64 = compared.values().sum();
+            if sum != truth.compared {
+                let what = format!("{sum} pairs were compared, there are {}", truth.compared);
+                said.push(("C7", format!("tick {tick}: {what}")));
+            }
         }
-        if let Some(extra) = given.keys().find(|id| !world.contains_key(id)) {
-            said.push(("A2", format!("tick {tick}: there is no object {}", extra.0)));
+        let Some(owners) = self.owners.get(&commit.epoch) else { return };
+        for object in truth.objects.values() {
+            let owner = view.owner(object.state.position);
+            // One that came in since then, nobody may have had to tell of. What was handed over in
+            // the tick after this one is known already.
+            if let Some((_, known)) = owners.get(&object.id).filter(|(when, _)| when.0 <= tick)
+                && *known != owner
+            {
+                let (id, a, b) = (object.id.0, known.0, owner.0);
+                let what = format!("object {id} is where {b} is, and was left with {a}");
+                said.push(("A5", format!("tick {tick}: {what}")));
+            }
         }
     }
 
-    fn done(&mut self, done: &Done, said: &mut Vec<(&'static str, String)>) {
+    fn done(&mut self, done: &Done, said: &mut Said) {
         let reported = self.reported.entry((done.epoch, done.tick)).or_default();
         for touch in &done.touches {
             let by = *reported.entry((touch.a, touch.b)).or_insert(done.from);
@@ -110,5 +175,13 @@ impl OneOwner {
                 said.push(("C2", format!("tick {}: {what}", done.tick.0)));
             }
         }
+        newest(&mut self.reported);
+    }
+}
+
+/// Forgets all but the newest.
+fn newest<K: Ord, V>(map: &mut BTreeMap<K, V>) {
+    while map.len() > KEPT {
+        map.pop_first();
     }
 }

@@ -73,6 +73,22 @@ pub struct Sometimes {
     pub lease_edge: u64,
     /// A contact was deep and long enough to be missed.
     pub contacts_judged: u64,
+    /// Another replica leads the directory.
+    pub directory_led: u64,
+    /// Another replica leads the directory while a view is not stable.
+    pub led_in_change: u64,
+    /// A replica came back with a snapshot.
+    pub from_snapshot: u64,
+    /// A record that was being written when a machine died was cut off.
+    pub torn: u64,
+    /// A replica had no room to write.
+    pub disk_full: u64,
+    /// Nobody led the directory for a second, and ticks went on.
+    pub without_majority: u64,
+    /// A replica was added or removed.
+    pub replicas_changed: u64,
+    /// A contact was said to be one without having been looked at to the end.
+    pub assumed: u64,
 }
 
 impl Sometimes {
@@ -112,6 +128,14 @@ impl Sometimes {
             ("lease ran out", self.lease_ran_out),
             ("spoke at the lease's edge", self.lease_edge),
             ("contacts judged", self.contacts_judged),
+            ("directory leaders", self.directory_led),
+            ("directory leaders in a change", self.led_in_change),
+            ("replicas from snapshots", self.from_snapshot),
+            ("torn records", self.torn),
+            ("disk full", self.disk_full),
+            ("went on without a directory", self.without_majority),
+            ("replicas changed", self.replicas_changed),
+            ("contacts assumed", self.assumed),
         ]
     }
 
@@ -151,6 +175,14 @@ impl Sometimes {
             lease_ran_out: self.lease_ran_out + other.lease_ran_out,
             lease_edge: self.lease_edge + other.lease_edge,
             contacts_judged: self.contacts_judged + other.contacts_judged,
+            directory_led: self.directory_led + other.directory_led,
+            led_in_change: self.led_in_change + other.led_in_change,
+            from_snapshot: self.from_snapshot + other.from_snapshot,
+            torn: self.torn + other.torn,
+            disk_full: self.disk_full + other.disk_full,
+            without_majority: self.without_majority + other.without_majority,
+            replicas_changed: self.replicas_changed + other.replicas_changed,
+            assumed: self.assumed + other.assumed,
         }
     }
 }

@@ -22,6 +22,11 @@ impl Views {
         self.views.get(&epoch).map(|view| view.group)
     }
 
+    /// A view.
+    pub(super) fn view_of(&self, epoch: Epoch) -> Option<&View> {
+        self.views.get(&epoch)
+    }
+
     /// E2: a member is in at most one group's newest stable view.
     fn stable(&mut self, epoch: Epoch, said: &mut Vec<(&'static str, String)>) {
         let Some(view) = self.views.get(&epoch) else { return };

@@ -14,15 +14,17 @@
 //! It judges only where these bounds hold: in that time, and in the heartbeat before it (for the
 //! last rule four heartbeats, after which a ghost is forgotten), no node lost a letter or had one
 //! late, stood still, was silent or died; both objects stayed with their holders; and no view
-//! changed. With triangles it judges only the last rule, by the boxes around them.
+//! changed. With triangles it judges only the last rule: by the balls around them what is said to
+//! be exact, and by the boxes what is assumed. (What one node holds is judged by `exact`.)
 
 use super::Said;
 use super::episodes::Episodes;
 use super::sight::Sight;
-use crate::world::{Matter, Start};
+use crate::world::Start;
+use jostle_geom::Model;
 use jostle_proto::{
-    Block, Class, Edge, Epoch, Event, Having, LooseNode, NodeId, Object, ObjectId, Shapes, Time,
-    Tuning, is_wide,
+    Block, Certainty, Class, Edge, Epoch, Event, Having, LooseNode, NodeId, Object, ObjectId,
+    POSITION_UNIT, Shapes, Time, Tuning, is_wide,
 };
 use std::collections::BTreeMap;
 
@@ -43,7 +45,6 @@ struct Track {
 pub(super) struct Contacts {
     shapes: Shapes,
     tuning: Tuning,
-    matter: Matter,
     news: u64,
     tracks: BTreeMap<ObjectId, Track>,
     still: Vec<Object>,
@@ -58,6 +59,8 @@ pub(super) struct Contacts {
     deep: BTreeMap<(ObjectId, ObjectId), Time>,
     /// When pairs were last near each other.
     near: BTreeMap<(ObjectId, ObjectId), Time>,
+    /// And when their balls were.
+    close: BTreeMap<(ObjectId, ObjectId), Time>,
     next_look: Time,
     /// What was published and is not judged yet: how it came about is known a tick later.
     said: Vec<(Time, NodeId, Event)>,
@@ -65,12 +68,11 @@ pub(super) struct Contacts {
 }
 
 impl Contacts {
-    pub(super) fn new(start: &Start, tuning: Tuning, news: u64, matter: Matter) -> Contacts {
+    pub(super) fn new(start: &Start, tuning: Tuning, news: u64) -> Contacts {
         let still = start.objects.iter().filter(|object| object.class == Class::Immovable);
         Contacts {
             shapes: start.shapes.clone(),
             tuning,
-            matter,
             news,
             tracks: BTreeMap::new(),
             still: still.copied().collect(),
@@ -80,6 +82,7 @@ impl Contacts {
             death: None,
             deep: BTreeMap::new(),
             near: BTreeMap::new(),
+            close: BTreeMap::new(),
             next_look: Time(0),
             said: Vec::new(),
             judged: 0,
@@ -173,6 +176,27 @@ impl Contacts {
         self.shapes.block(&object)
     }
 
+    /// The triangles of an object, if it has any.
+    fn model(&self, id: ObjectId) -> Option<&Model> {
+        let still = || self.still.iter().find(|object| object.id == id);
+        let object = self.tracks.get(&id).map(|track| &track.object).or_else(still)?;
+        self.shapes.get(object.shape)?.model.as_deref()
+    }
+
+    /// Do balls around two objects come within epsilon of each other? If one has no triangles, its
+    /// box is all there is.
+    fn balls_meet(&self, pair: [(ObjectId, &Block); 2], epsilon: [i64; 3]) -> bool {
+        let [Some(a), Some(b)] = pair.map(|(id, _)| self.model(id)) else { return true };
+        let reach = (a.radius() + b.radius()) / POSITION_UNIT;
+        let square = |parts: [f64; 3]| parts.iter().map(|part| part * part).sum::<f64>();
+        let middle = |block: &Block, axis: usize| {
+            (f64::from(block.min[axis]) + f64::from(block.max[axis])) / 2.0
+        };
+        let apart = [0, 1, 2].map(|axis| middle(pair[0].1, axis) - middle(pair[1].1, axis));
+        let slack = square(epsilon.map(|along| along as f64)).sqrt();
+        square(apart).sqrt() <= reach + slack
+    }
+
     /// How wrong the holder of the deciding object may be.
     fn epsilon(&self, lead: &Track, other: Option<&Track>, local: bool) -> [i64; 3] {
         let time = if local { self.period() } else { 2 * self.period() + 2 * self.news };
@@ -259,8 +283,12 @@ impl Contacts {
                 let epsilon = self.epsilon(lead_track, other_track, local);
                 if is_deep(block_a, block_b, epsilon.map(|epsilon| -epsilon)) {
                     self.near.insert(key, now);
+                    if self.balls_meet([(*a, block_a), (*b, block_b)], epsilon) {
+                        self.close.insert(key, now);
+                    }
                 }
-                if !is_deep(block_a, block_b, epsilon) || self.matter == Matter::Meshes {
+                let triangles = self.model(*a).is_some() || self.model(*b).is_some();
+                if !is_deep(block_a, block_b, epsilon) || triangles {
                     self.deep.remove(&key);
                     continue;
                 }
@@ -309,7 +337,11 @@ impl Contacts {
         if (now - calm).0 < self.patience() + 4 * self.heartbeat() || track.holder != from {
             return;
         }
-        let near = self.near.get(&(event.a, event.b));
+        let seen = match event.certainty {
+            Certainty::Exact => &self.close,
+            Certainty::Assumed => &self.near,
+        };
+        let near = seen.get(&(event.a, event.b));
         if near.is_none_or(|near| (now - *near).0 > self.patience()) {
             let (a, b) = (event.a.0, event.b.0);
             let ago = near.map(|near| (now - *near).0 / 1000);

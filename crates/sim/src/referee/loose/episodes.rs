@@ -31,7 +31,7 @@ impl Episodes {
 
     /// True if it was not said before.
     pub(super) fn happened(&mut self, event: &Event, said: &mut Said) -> bool {
-        let Event { a, b, episode, edge } = *event;
+        let Event { a, b, episode, edge, .. } = *event;
         let pair = self.pairs.entry((a, b)).or_default();
         let wrong = match edge {
             Edge::Begin => {

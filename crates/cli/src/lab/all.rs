@@ -1,0 +1,125 @@
+//! `jostle lab all`: every experiment of the laboratory, written down as one document.
+//!
+//! Numbers come from the run; what was learned was written after looking at several of them, and is
+//! kept beside the command that shows it (`all/sections.rs`). Whoever changes a method should read
+//! it again.
+
+mod sections;
+
+use super::clock::Clock;
+use super::table::short;
+use crate::args::{Args, Command};
+use crate::error::CliError;
+use crate::progress::Progress;
+use clap::Parser;
+use jostle_lab::bench::{Approach, Method, Question, Solid, approach};
+use sections::{SECTIONS, Section};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  jostle lab all
+  jostle lab all --quick --out /tmp/laboratory";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AllArgs {
+    /// Where laboratory.md is written, and figures beside it
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    pub(crate) out: PathBuf,
+    /// Everything in small: to see that it works, not to learn from
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only these experiments; nothing is written if one is not known
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) only: Vec<String>,
+}
+
+pub(crate) fn run(args: &AllArgs, out: &mut dyn Write) -> Result<(), CliError> {
+    let names: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
+    if let Some(name) = args.only.iter().find(|name| !names.contains(&name.as_str())) {
+        let known = names.join(", ");
+        return Err(CliError::UnknownExperiment { name: name.clone(), known });
+    }
+    let chosen = |section: &&Section| {
+        args.only.is_empty() || args.only.iter().any(|name| name == section.name)
+    };
+    let sections: Vec<&Section> = SECTIONS.iter().filter(chosen).collect();
+    let figures = args.out.join("figures");
+    let failed = |path: &Path| {
+        let file = path.display().to_string();
+        move |source| CliError::Write { file, source }
+    };
+    std::fs::create_dir_all(&figures).map_err(failed(&figures))?;
+    let path = args.out.join("laboratory.md");
+    let mut progress = Progress::new(sections.len(), true);
+    let mut text = head(args.quick)?;
+    for (done, section) in sections.iter().enumerate() {
+        text.push_str(&section.measure(&figures, args.quick)?);
+        progress.done(done + 1);
+    }
+    drop(progress);
+    text.push_str(sections::OTHERS);
+    std::fs::write(&path, text).map_err(failed(&path))?;
+    writeln!(out, "{}", path.display())?;
+    Ok(())
+}
+
+/// What it is, and how much two measurements of the same thing differ.
+fn head(quick: bool) -> Result<String, CliError> {
+    let mesh = Solid::Torus.mesh(4000)?;
+    let (steps, orientations) = if quick { (8, 1) } else { (200, 3) };
+    let asked = Approach { steps, orientations, seed: 1, question: Question::Touches };
+    let twice = [Method::Ours, Method::Ours];
+    let spent = approach(&mesh, asked, &twice, Clock::ThreadCpu.reader(), &mut || ())?;
+    let mut ratios: Vec<f64> =
+        spent[0].blocks.iter().zip(&spent[1].blocks).map(|(a, b)| a / b).collect();
+    ratios.sort_by(f64::total_cmp);
+    let quartile = |q: usize| short(ratios[(ratios.len() - 1) * q / 4]);
+    let whole = spent[0].micros() / spent[1].micros();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut text = sections::HEAD.to_owned();
+    let _ = writeln!(
+        text,
+        "\n**Noise.** The same method, measured as if it were two, in turns, on a machine with \
+         {processors} processors: {} times as long over all; block by block a quarter was below {} \
+         and a quarter above {}, the extremes were {} and {}.",
+        short(whole),
+        quartile(1),
+        quartile(3),
+        quartile(0),
+        quartile(4),
+    );
+    if quick {
+        text.push_str("\nThis is a quick run: too short to learn anything from.\n");
+    }
+    Ok(text)
+}
+
+impl Section {
+    /// Runs it as if somebody had typed it.
+    fn measure(&self, figures: &Path, quick: bool) -> Result<String, CliError> {
+        let options = if quick { self.quick } else { self.options };
+        let figure = figures.join(self.figure);
+        let figure_text = figure.display().to_string();
+        let words = ["jostle", "lab", self.name].into_iter().chain(options.iter().copied());
+        let typed: Vec<&str> = words.collect();
+        let all = typed.iter().copied().chain(["--svg", &figure_text]);
+        let Args { command: Command::Lab(lab) } = Args::try_parse_from(all)
+            .map_err(|error| CliError::Share(format!("{}: {error}", typed.join(" "))))?
+        else {
+            return Ok(String::new());
+        };
+        let mut shown = Vec::new();
+        super::run(&lab, &mut shown)?;
+        let shown = String::from_utf8_lossy(&shown);
+        let mut text = format!("\n## {}\n\n", self.title);
+        if !quick {
+            let _ = writeln!(text, "{}\n", self.learned.trim());
+        }
+        let _ = writeln!(text, "```text\n$ {}\n{}```\n", typed.join(" "), shown);
+        let _ = writeln!(text, "![{}](figures/{})", self.title, self.figure);
+        Ok(text)
+    }
+}

@@ -1,0 +1,72 @@
+//! A scene in motion that is looked at: step by step as time passes, with keys from the page.
+
+use super::record::Happened;
+use crate::error::CliError;
+use crate::scene::args::RunArgs;
+use crate::share::{Screen, Seat, end_flag, failed, legend};
+use jostle_stage::Stage;
+use std::io::Write;
+use std::sync::atomic::Ordering;
+
+/// Makes a step.
+pub(super) type Next<'a> = dyn FnMut(&mut Stage, u64, &mut Happened) -> Result<(), CliError> + 'a;
+
+/// Runs until it is stopped, or all steps are done; gives how many were. What happens is printed
+/// at once.
+pub(super) fn run(
+    stage: &mut Stage,
+    args: &RunArgs,
+    happened: &mut Happened,
+    out: &mut dyn Write,
+    next: &mut Next<'_>,
+) -> Result<u64, CliError> {
+    let stopped = end_flag()?;
+    let seat = Seat { listen: args.listen, open: !args.no_open, rate: rate(args.dt)? };
+    let file = args.scene.scene.file_name().unwrap_or_default();
+    let mut screen = Screen::open(stage, &file.to_string_lossy(), &seat, out)?;
+    for line in legend(stage) {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    let mut done = 0;
+    while done < args.steps() && !stopped.load(Ordering::Relaxed) {
+        let Some(keys) = screen.wait() else { continue };
+        for key in keys {
+            stage.play_mut().key(key);
+        }
+        next(stage, done + 1, happened)?;
+        done += 1;
+        screen.show(stage, done)?;
+        for row in happened.rows.drain(..) {
+            writeln!(out, "{row}")?;
+        }
+        out.flush()?;
+    }
+    Ok(done)
+}
+
+/// Steps per second, which pages count in whole numbers.
+fn rate(dt: f64) -> Result<u32, CliError> {
+    let rate = (1.0 / dt).round();
+    if !(1.0..=240.0).contains(&rate) || (rate * dt - 1.0).abs() > 1e-6 {
+        return Err(failed(format!(
+            "--dt {dt} with --view: expected one over a whole number from 1 to 240"
+        )));
+    }
+    Ok(rate as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_per_second_are_whole() {
+        assert_eq!(rate(0.03125).unwrap(), 32);
+        assert_eq!(rate(1.0).unwrap(), 1);
+        assert_eq!(rate(1.0 / 30.0).unwrap(), 30);
+        for dt in [0.0, 0.3, 2.0, 1e-9, f64::NAN] {
+            assert!(rate(dt).is_err(), "{dt}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `jostle directory`: one replica of a world's directory, or one less.
+
+use super::args::DirectoryArgs;
+use super::{begin_log, failed, resolve, wait_for_end};
+use crate::error::CliError;
+use jostle_net::charter::ReplicaChange;
+use jostle_net::client::ask_to_change;
+use jostle_net::direct::DirectorySettings;
+use jostle_net::door::DoorLimits;
+use jostle_net::{Process, Secret, Versions};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, CliError> {
+    begin_log();
+    let join = args.join.as_deref().map(resolve).transpose()?;
+    if let (Some(leave), Some(join)) = (args.leave, join) {
+        return remove(args, leave, join, out);
+    }
+    let speak = args.speak.map(|version| Versions { oldest: version, newest: version });
+    let settings = DirectorySettings {
+        id: args.id,
+        join,
+        listen: args.listen,
+        store: args.store.clone().unwrap_or_else(|| PathBuf::from(".")),
+        web: args.web,
+        guards: args.guard.shown(),
+        events: args.events.clone(),
+        engine: args.engine.into(),
+        limits: DoorLimits::default(),
+        versions: speak.unwrap_or(Versions::OURS),
+    };
+    if let Some(join) = join {
+        // Says so if the door is another machine's and nothing shows that it is the right one.
+        args.guard.node_trust(join, args.insecure)?;
+    }
+    let process = Process::direct(settings).map_err(failed)?;
+    if let Some(door) = process.door_address() {
+        writeln!(out, "a replica of the directory; nodes: jostle node --join {door}")?;
+        writeln!(out, "status:  jostle status --join {door}")?;
+    }
+    if let Some(web) = process.web_address() {
+        writeln!(out, "web:     http://{web}/ (metrics at /metrics)")?;
+    }
+    out.flush()?;
+    wait_for_end()?;
+    drop(process);
+    Ok(false)
+}
+
+fn remove(
+    args: &DirectoryArgs,
+    leave: u16,
+    join: SocketAddr,
+    out: &mut dyn Write,
+) -> Result<bool, CliError> {
+    let trust = args.guard.node_trust(join, args.insecure)?;
+    let token = args.guard.node_token.clone().map(Secret::new);
+    let change = ReplicaChange::Remove(leave);
+    ask_to_change(join, token.as_ref(), &trust, change).map_err(failed)?;
+    writeln!(out, "replica {leave} is being removed; when it is none any more, stop it")?;
+    Ok(false)
+}

@@ -1,0 +1,254 @@
+//! A scene in motion on a page: `jostle run --view`. Bodies of the scene's world become objects as
+//! pages know them, and keys that somebody presses there go to the scene's `KeySensor`s.
+
+use super::start::{Forms, clipped, position};
+use super::{browser, failed};
+use crate::error::CliError;
+use crate::keys;
+use jostle_net::view::{Key, KeyBinding, Picture, Show, ShowSettings};
+use jostle_proto::{
+    Block, Class, Object, ObjectId, Objects, Rotation, ShapeId, Shapes, State, Tick, Touch, Toward,
+};
+use jostle_scene::nodes::Kind;
+use jostle_stage::Stage;
+use jostle_world::BodyId;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// What changes its form all the time is shown with a new one at most so often.
+const REFORM: Duration = Duration::from_millis(500);
+
+/// Forms, at most: each one is kept by the page.
+const FORMS_MAX: usize = 4096;
+
+/// While nobody looks.
+const NAP: Duration = Duration::from_millis(20);
+
+/// Where it is to be seen.
+pub(crate) struct Seat {
+    pub(crate) listen: SocketAddr,
+    pub(crate) open: bool,
+    /// Steps per second.
+    pub(crate) rate: u32,
+}
+
+/// A body as it is shown.
+struct Shown {
+    object: ObjectId,
+    shape: ShapeId,
+    since: Instant,
+}
+
+/// A scene that is shown while it runs.
+pub(crate) struct Screen {
+    show: Show,
+    cast: Cast,
+    due: Instant,
+    step: Duration,
+}
+
+/// The bodies of a scene as objects.
+#[derive(Default)]
+struct Cast {
+    forms: Forms,
+    shown: BTreeMap<BodyId, Shown>,
+    names: BTreeMap<ObjectId, String>,
+    objects: Objects,
+    next: u64,
+    /// There are forms or names that nobody was told of.
+    grown: bool,
+}
+
+impl Screen {
+    /// Opens the page and says where it is.
+    pub(crate) fn open(
+        stage: &Stage,
+        name: &str,
+        seat: &Seat,
+        out: &mut dyn Write,
+    ) -> Result<Screen, CliError> {
+        super::begin_log();
+        let mut cast = Cast::default();
+        cast.follow(stage)?;
+        cast.grown = false;
+        let shapes = cast.shapes();
+        let blocks = cast.objects.values().filter(|object| object.class != Class::Avatar);
+        let extent = blocks.map(|object| shapes.block(object)).reduce(Block::join);
+        let keys = bindings(stage);
+        let heard = keys.len();
+        let settings = ShowSettings {
+            name: name.into(),
+            rate: seat.rate,
+            extent: extent.unwrap_or(Block { min: [-40960; 3], max: [40960; 3] }),
+            shapes,
+            names: cast.names.clone(),
+            keys,
+            web: seat.listen,
+        };
+        let show = Show::open(settings).map_err(failed)?;
+        let page = format!("http://{}/", show.web_address().unwrap_or(seat.listen));
+        writeln!(out, "{heard} keys are listened to; look at it at\n  {page}")?;
+        out.flush()?;
+        if seat.open {
+            browser::open(&page);
+        }
+        let step = Duration::from_secs_f64(1.0 / f64::from(seat.rate.max(1)));
+        Ok(Screen { show, cast, due: Instant::now(), step })
+    }
+
+    /// Waits until it is time for the next step; gives the keys that were pressed. None if nobody
+    /// looks: then time stands still.
+    pub(crate) fn wait(&mut self) -> Option<Vec<jostle_scene::Key>> {
+        if !self.show.is_watched() {
+            std::thread::sleep(NAP);
+            self.due = Instant::now();
+            return None;
+        }
+        std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
+        // A machine that is too slow slows the scene down; it does not hurry afterwards.
+        self.due = (self.due + self.step).max(Instant::now());
+        let key = |key: Key| jostle_scene::Key { value: key.value, state: key.state };
+        Some(self.show.keys().into_iter().map(key).collect())
+    }
+
+    /// Shows the scene after a step.
+    pub(crate) fn show(&mut self, stage: &Stage, step: u64) -> Result<(), CliError> {
+        self.cast.follow(stage)?;
+        if std::mem::take(&mut self.cast.grown) {
+            self.show.grow(&self.cast.shapes(), &self.cast.names);
+        }
+        let touches = self.cast.touches(stage);
+        let rate = 1.0 / self.step.as_secs_f64();
+        let status = serde_json::json!({
+            "tick": step,
+            "rate": rate.round(),
+            "ticks_per_second": rate,
+            "objects": self.cast.objects.len(),
+            "collisions": touches.len(),
+        });
+        let picture = Picture { tick: Tick(step), objects: &self.cast.objects, touches: &touches };
+        self.show.show(picture, status.to_string());
+        Ok(())
+    }
+}
+
+impl Cast {
+    fn shapes(&self) -> Shapes {
+        Shapes::new(self.forms.solids().to_vec())
+    }
+
+    /// Puts every body where it is now.
+    fn follow(&mut self, stage: &Stage) -> Result<(), CliError> {
+        let world = stage.world();
+        self.shown.retain(|id, _| world.has(*id));
+        self.objects = Objects::new();
+        for id in world.ids() {
+            if !world.is_enabled(id)? {
+                continue;
+            }
+            let shape = self.shape(stage, id)?;
+            let Some(shown) = self.shown.get(&id) else { continue };
+            let (pose, velocity) = (world.pose(id)?, world.velocity(id)?);
+            let state = State {
+                position: position(pose.translation())?,
+                rotation: Rotation::from_quaternion(pose.rotation()),
+                velocity: clipped(velocity.linear),
+                spin: clipped(velocity.angular),
+            };
+            let class = match () {
+                () if stage.is_avatar(id) => Class::Avatar,
+                () if stage.is_scenery(id) => Class::Immovable,
+                () => Class::Dynamic,
+            };
+            self.objects.insert(Object { id: shown.object, class, shape, state });
+        }
+        Ok(())
+    }
+
+    /// The form of a body. One that changes all the time keeps an old one for a while.
+    fn shape(&mut self, stage: &Stage, id: BodyId) -> Result<ShapeId, CliError> {
+        let known = self.shown.get(&id).map(|shown| (shown.shape, shown.since));
+        let kind = stage.world().shape(id)?.kind();
+        if let Some(shape) = self.forms.known(&kind) {
+            self.note(stage, id, shape);
+            return Ok(shape);
+        }
+        let full = self.forms.solids().len() >= FORMS_MAX;
+        if let Some((shape, since)) = known
+            && (full || since.elapsed() < REFORM)
+        {
+            return Ok(shape);
+        }
+        if full {
+            return Err(failed(format!(
+                "a scene with more than {FORMS_MAX} forms cannot be shown"
+            )));
+        }
+        let shape = self.forms.of(&kind)?;
+        self.grown = true;
+        self.note(stage, id, shape);
+        Ok(shape)
+    }
+
+    fn note(&mut self, stage: &Stage, id: BodyId, shape: ShapeId) {
+        match self.shown.get_mut(&id) {
+            Some(shown) if shown.shape == shape => {}
+            Some(shown) => (shown.shape, shown.since) = (shape, Instant::now()),
+            None => {
+                self.next += 1;
+                let object = ObjectId(self.next);
+                self.names.insert(object, stage.name(id));
+                self.shown.insert(id, Shown { object, shape, since: Instant::now() });
+                self.grown = true;
+            }
+        }
+    }
+
+    /// Pairs that touch, sorted. What that does to them the scene has decided itself.
+    fn touches(&self, stage: &Stage) -> Vec<Touch> {
+        let contacts = stage.world().contacts().iter().filter(|contact| contact.is_touching());
+        let mut touches: Vec<Touch> = contacts
+            .filter_map(|contact| {
+                let (a, b) =
+                    (self.shown.get(&contact.a)?.object, self.shown.get(&contact.b)?.object);
+                let toward = Toward { axis: 0, up: true };
+                let (kick_a, kick_b) = ([0; 3], [0; 3]);
+                Some(Touch { a: a.min(b), b: a.max(b), toward, stops: false, kick_a, kick_b })
+            })
+            .collect();
+        touches.sort_unstable();
+        touches
+    }
+}
+
+/// The keys that a scene's `KeySensor`s wait for, each once.
+fn bindings(stage: &Stage) -> Vec<KeyBinding> {
+    let mut bindings: Vec<KeyBinding> = Vec::new();
+    for (_, node) in stage.play().scene().nodes() {
+        let Kind::KeySensor(sensor) = &node.kind else { continue };
+        let key = Key { value: sensor.key_value, state: sensor.key_state };
+        let does = match (&*sensor.recipient, sensor.absolute_value) {
+            ("", _) => "tells the scene".to_string(),
+            (recipient, absolute) => {
+                let [x, y, z] = sensor.value.to_array();
+                let how = if absolute { "moves at" } else { "is pushed by" };
+                format!("{recipient} {how} {x} {y} {z} m/s")
+            }
+        };
+        match bindings.iter_mut().find(|known| known.key == key) {
+            Some(known) => known.does = format!("{}; {does}", known.does),
+            None => bindings.push(KeyBinding { key, does }),
+        }
+    }
+    bindings
+}
+
+/// What people are told at the start: names of keys, with what each does.
+pub(crate) fn legend(stage: &Stage) -> Vec<String> {
+    let line = |binding: KeyBinding| {
+        format!("{:>12}: {}", keys::name(binding.key.value, binding.key.state), binding.does)
+    };
+    bindings(stage).into_iter().map(line).collect()
+}

@@ -1,0 +1,144 @@
+//! A log as bytes: a head, then records, each with its length and a checksum.
+//!
+//! A record that was being written when the machine died was not answered for; it is cut off. It
+//! is recognised by being shorter than it says, or by ending in zeros where it is wrong (a file
+//! that had become longer before its content was there). Everything else that is wrong is
+//! damage: what follows may have been answered for, so nobody may go on from there.
+
+use crate::record::{Record, STATE_MAX};
+use jostle_proto::ReplicaId;
+use thiserror::Error;
+
+const MAGIC: [u8; 8] = *b"JOLOG\0\0\x01";
+/// The magic number, and whose log it is.
+const HEAD: usize = MAGIC.len() + 2;
+/// Length and checksum before each record.
+const FRAME: usize = 8;
+const RECORD_MAX: usize = STATE_MAX + 4096;
+
+/// Why a log cannot be used.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum LogError {
+    /// Something else, or of another version.
+    #[error("this is no log of a directory's replica that this version can read")]
+    Foreign,
+    /// Of another replica.
+    #[error("this is the log of replica {}, not of {}", .found.0, .expected.0)]
+    Another {
+        /// Whose.
+        found: ReplicaId,
+        /// Who asked.
+        expected: ReplicaId,
+    },
+    /// Damaged in the middle.
+    #[error(
+        "the log is damaged at byte {at}: what follows may have been answered for. Remove this \
+         replica from the directory, delete its log, and add it again as a new one"
+    )]
+    Damaged {
+        /// Where.
+        at: usize,
+    },
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// All records that were kept.
+    pub records: Vec<Record>,
+    /// How many bytes of the file hold; the rest is to be cut off before anything is added.
+    pub length: usize,
+    /// Was there such a rest?
+    pub torn: bool,
+}
+
+/// How a log of this replica begins.
+#[must_use]
+pub fn begin_log(replica: ReplicaId) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(replica.0.to_le_bytes());
+    bytes
+}
+
+/// Adds records to bytes that are to be written.
+pub fn write_log(records: &[Record], bytes: &mut Vec<u8>) {
+    for record in records {
+        let start = bytes.len();
+        bytes.extend([0; FRAME]);
+        let written = std::mem::take(bytes);
+        *bytes = postcard::to_extend(record, written).expect("memory takes everything");
+        let length = ((bytes.len() - start - FRAME) as u32).to_le_bytes();
+        let sum = checksum(length, &bytes[start + FRAME..]).to_le_bytes();
+        bytes[start..start + 4].copy_from_slice(&length);
+        bytes[start + 4..start + FRAME].copy_from_slice(&sum);
+    }
+}
+
+/// Of the length too: a length that was damaged must not look like a record that was cut short.
+fn checksum(length: [u8; 4], content: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&length), content)
+}
+
+/// Reads a log. No bytes at all are a log that has not begun.
+///
+/// # Errors
+/// If it is not this replica's, or damaged.
+pub fn read_log(replica: ReplicaId, bytes: &[u8]) -> Result<Restored, LogError> {
+    let mut records = Vec::new();
+    let head = begin_log(replica);
+    if bytes.len() < HEAD {
+        let torn = !bytes.is_empty();
+        let begun = head.starts_with(bytes) || bytes.iter().all(|byte| *byte == 0);
+        let nothing = Restored { records, length: 0, torn };
+        return if begun { Ok(nothing) } else { Err(LogError::Foreign) };
+    }
+    if bytes[..MAGIC.len()] != MAGIC {
+        return Err(LogError::Foreign);
+    }
+    let found = ReplicaId(u16::from_le_bytes([bytes[MAGIC.len()], bytes[MAGIC.len() + 1]]));
+    if found != replica {
+        return Err(LogError::Another { found, expected: replica });
+    }
+    let mut at = HEAD;
+    while at < bytes.len() {
+        match read_record(&bytes[at..]) {
+            Some((record, length)) => {
+                records.push(record);
+                at += length;
+            }
+            None if is_torn(&bytes[at..]) => {
+                return Ok(Restored { records, length: at, torn: true });
+            }
+            None => return Err(LogError::Damaged { at }),
+        }
+    }
+    Ok(Restored { records, length: at, torn: false })
+}
+
+/// A record at the beginning of these bytes, and how long it is.
+fn read_record(bytes: &[u8]) -> Option<(Record, usize)> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (sum, rest) = rest.split_first_chunk::<4>()?;
+    let long = u32::from_le_bytes(*length) as usize;
+    let content = rest.get(..long).filter(|_| long <= RECORD_MAX)?;
+    if checksum(*length, content) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    Some((postcard::from_bytes(content).ok()?, FRAME + long))
+}
+
+/// Was this being written when the machine died?
+fn is_torn(bytes: &[u8]) -> bool {
+    if bytes.ends_with(&[0; 16]) || bytes.iter().all(|byte| *byte == 0) {
+        return !holds_a_record(bytes);
+    }
+    let Some((length, rest)) = bytes.split_first_chunk::<4>() else { return true };
+    let long = u32::from_le_bytes(*length) as usize;
+    // A length that was damaged would look the same, so nothing that is whole may follow.
+    rest.len() < 4 + long && long <= RECORD_MAX && !holds_a_record(bytes)
+}
+
+/// Is there a whole record anywhere behind the first byte?
+fn holds_a_record(bytes: &[u8]) -> bool {
+    (1..bytes.len()).any(|at| read_record(&bytes[at..]).is_some())
+}

@@ -1,0 +1,160 @@
+//! A world that a program computes by itself, alone, and shows: `jostle run --view`.
+
+use super::controls::{Control, Controls, Key, KeyBinding};
+use super::frames::Frames;
+use super::hub::{Hub, Showing};
+use super::scene::{NO_OTHERS, Now};
+use crate::charter::{Charter, Operation, PROTOCOL};
+use crate::door::{Door, DoorLimits, DoorSettings, Lobby};
+use crate::process::StartError;
+use jostle_proto::client::Limits;
+use jostle_proto::{Block, Library, ObjectId, Objects, ShapeId, Shapes, Span, Tick, Touch};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// Keys that wait for the next step, at most.
+const KEYS_MAX: usize = 64;
+
+/// What is shown, and where.
+#[derive(Clone, Debug)]
+pub struct ShowSettings {
+    /// What the world is called.
+    pub name: String,
+    /// Steps per second.
+    pub rate: u32,
+    /// Where most of it is.
+    pub extent: Block,
+    /// All forms at the beginning.
+    pub shapes: Shapes,
+    /// What those objects are called that have a name.
+    pub names: BTreeMap<ObjectId, String>,
+    /// The keys that are wanted.
+    pub keys: Vec<KeyBinding>,
+    /// Where the page is.
+    pub web: SocketAddr,
+}
+
+/// A world after a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture<'a> {
+    /// Counts the steps.
+    pub tick: Tick,
+    /// Everything.
+    pub objects: &'a Objects,
+    /// Pairs that touch, sorted.
+    pub touches: &'a [Touch],
+}
+
+/// A world that is shown until this is dropped.
+pub struct Show {
+    door: Door,
+    hub: Arc<Hub>,
+    frames: Frames,
+    charter: Charter,
+    keys: Receiver<Key>,
+    status: Arc<Mutex<String>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Show {
+    /// Opens a door for those who want to look.
+    ///
+    /// # Errors
+    /// If the door cannot be opened.
+    pub fn open(settings: ShowSettings) -> Result<Show, StartError> {
+        let ShowSettings { name, rate, extent, shapes, names, keys, web } = settings;
+        let contents = Library::of(&shapes, Span(0));
+        let charter = Charter {
+            protocol: PROTOCOL,
+            world: name,
+            rate,
+            operation: Operation::Synchronised,
+            extent,
+            forms: contents.forms().to_vec(),
+            avatar: ShapeId(0),
+            places: extent,
+            limits: Limits { speed: 0, spin: 0, change: 0 },
+            gate: 0,
+        };
+        let (pressed, keys_pressed) = sync_channel(KEYS_MAX);
+        let words: &[&str] = if keys.is_empty() { &[] } else { &["key"] };
+        let controls = Controls::new(words, move |control| match control {
+            Control::Key(key) => {
+                pressed.try_send(key).map_err(|_| "too many keys at once".to_string())
+            }
+            _ => Ok(()),
+        });
+        let showing = Showing { names, controls, keys, walkable: false, ..Showing::default() };
+        let (hub, threads) = Hub::open(&charter, &shapes, showing);
+        let status = Arc::new(Mutex::new(String::new()));
+        let shown = status.clone();
+        let lobby = Lobby {
+            charter: charter.clone(),
+            contents,
+            shapes: shapes.clone(),
+            status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+            metrics: Box::new(String::new),
+            admit: Box::new(|_, _| Err("this is a scene on one machine".into())),
+            letter: Box::new(|_, _| {}),
+            view: Some(hub.clone()),
+            replicas: None,
+        };
+        let settings = DoorSettings {
+            quic: None,
+            web: Some(web),
+            token: None,
+            node_token: None,
+            certificates: None,
+            limits: DoorLimits::default(),
+        };
+        let frames = Frames::of_anything(rate, shapes);
+        let door = Door::open(settings, lobby)?;
+        Ok(Show { door, hub, frames, charter, keys: keys_pressed, status, threads })
+    }
+
+    /// Where the page is.
+    #[must_use]
+    pub fn web_address(&self) -> Option<SocketAddr> {
+        self.door.web_address()
+    }
+
+    /// Does anybody look?
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.hub.is_watched()
+    }
+
+    /// The keys that were pressed since it was last asked, in their order.
+    pub fn keys(&self) -> Vec<Key> {
+        self.keys.try_iter().collect()
+    }
+
+    /// There are more forms, or more that has a name. Forms keep their numbers.
+    pub fn grow(&mut self, shapes: &Shapes, names: &BTreeMap<ObjectId, String>) {
+        self.charter.forms = Library::of(shapes, Span(0)).forms().to_vec();
+        self.hub.grow(&self.charter, shapes, names);
+        self.frames = Frames::of_anything(self.charter.rate, shapes.clone());
+    }
+
+    /// Shows the world after a step, and how it is, as `/status` says it.
+    pub fn show(&mut self, picture: Picture<'_>, status: String) {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        let Picture { tick, objects, touches } = picture;
+        let now = Now { tick, dilation: 1000, objects, touches, view: None, others: &NO_OTHERS };
+        self.hub.show(&now, &mut self.frames);
+    }
+}
+
+impl Drop for Show {
+    fn drop(&mut self) {
+        self.hub.close();
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread has ended by a mistake in the program");
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Pages look at worlds that stand still for them, and at those that a program computes alone.
+
+mod view_page;
+
+use glam::DVec3;
+use jostle_geom::{Model, Quality, solids};
+use jostle_net::Process;
+use jostle_net::serve::Start;
+use jostle_net::view::{Key, KeyBinding, Picture, Show, ShowSettings};
+use jostle_proto::{ObjectId, Objects, Shapes, Solid, Tick};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use view_page::decode::{Frame, Reader};
+use view_page::{Page, RATE, Told, get, settings, start};
+
+/// The world that stands still for a page that has just asked for it.
+fn still(page: &mut Page) -> Frame {
+    let held = page.until_text("held");
+    assert_eq!(held["error"], Value::Null);
+    let Told::Still(frame) = page.until("a frame", |told| matches!(told, Told::Still(_))) else {
+        unreachable!("it was one");
+    };
+    assert!(frame.whole);
+    assert_eq!(held["tick"], frame.tick);
+    frame
+}
+
+#[test]
+fn a_world_that_stands_still_is_asked_as_it_was() {
+    let world = Process::serve(settings(start(40, 5))).unwrap();
+    let web = world.web_address().unwrap();
+    let mut page = Page::open(web);
+    page.is_served();
+    page.say(&json!({"type": "hold"}));
+    let frame = still(&mut page);
+    page.until_frame("the world goes on", |now| now.tick > frame.tick + 40);
+    // A ray from outside to the middle of what moves: it is met where it was, or something
+    // before it.
+    let mut met = 0;
+    for (_, shown) in frame.objects.iter().filter(|(_, shown)| shown.class == 1) {
+        let at = shown.position.map(|along| f64::from(along) / 4096.0);
+        let origin = [at[0], 50.0, at[2]];
+        page.say(&json!({"type": "pick", "origin": origin, "direction": [0, -1, 0],
+            "through": [1, 2, 3]}));
+        let picked = page.until_text("picked");
+        assert_eq!(picked["tick"], frame.tick);
+        let id: u64 = picked["id"].as_str().unwrap().parse().unwrap();
+        let there = frame.objects[&id].position.map(|along| f64::from(along) / 4096.0);
+        let beside = (there[0] - at[0]).hypot(there[2] - at[2]);
+        assert!(beside < 0.31 && there[1] >= at[1], "{picked} {there:?} {at:?}");
+        met += usize::from(there == at);
+    }
+    assert!(met > 20, "{met} were met");
+    // What is selected is told about that world, once.
+    page.say(&json!({"type": "select", "id": "1"}));
+    assert_eq!(page.until_text("contacts")["tick"], frame.tick);
+    page.say(&json!({"type": "release"}));
+    let later = page.until_value("contacts of the newest world", |told| {
+        told["type"] == "contacts" && told["tick"].as_u64() > Some(frame.tick)
+    });
+    assert!(later["tick"].as_u64() > Some(frame.tick + 40));
+    // Each such world is a copy: only so many are kept, and who leaves gives theirs back.
+    let mut pages: Vec<Page> = (0..8).map(|_| Page::open(web)).collect();
+    for other in &mut pages {
+        other.say(&json!({"type": "hold"}));
+        still(other);
+    }
+    page.say(&json!({"type": "hold"}));
+    let refused = page.until_text("held");
+    assert_eq!(refused["tick"], Value::Null);
+    assert!(refused["error"].as_str().unwrap().contains("no more"), "{refused}");
+    drop(pages.pop());
+    let begin = Instant::now();
+    loop {
+        page.say(&json!({"type": "hold"}));
+        if page.until_text("held")["tick"].is_u64() {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "no place became free");
+    }
+    page.is_served();
+}
+
+/// One ball that is somewhere else in every step.
+fn ball_at(step: u64) -> Objects {
+    let start = start(1, 5);
+    let mut ball = start.objects[0];
+    ball.state.position = [step as i32 * 41, 0, 0];
+    [ball].into_iter().collect()
+}
+
+#[test]
+fn a_program_shows_its_own_world_and_hears_keys() {
+    let Start { shapes, extent, .. } = start(1, 5);
+    let key = Key { value: 0x1014, state: 0x100 };
+    let settings = ShowSettings {
+        name: "scene.wrl".into(),
+        rate: RATE,
+        extent,
+        shapes: shapes.clone(),
+        names: [(ObjectId(1), "CART".to_string())].into(),
+        keys: vec![KeyBinding { key, does: "CART moves".into() }],
+        web: "127.0.0.1:0".parse().unwrap(),
+    };
+    let mut show = Show::open(settings).unwrap();
+    let web = show.web_address().unwrap();
+    assert!(!show.is_watched());
+    let mut page = Page::open(web);
+    assert_eq!(
+        page.world["keys"],
+        json!([{"value": 0x1014, "state": 0x100, "does": "CART moves"}])
+    );
+    assert_eq!((&page.world["avatar"], &page.world["controls"]), (&Value::Null, &json!(["key"])));
+    assert!(show.is_watched());
+    let mut step = 0;
+    assert!(run_until(&mut show, &mut page, &mut step, |_| true).whole);
+    run_until(&mut show, &mut page, &mut step, |frame| !frame.whole && frame.tick > 1);
+    for (value, state) in [(0x1014, 0x100), (65, 0)] {
+        page.say(&json!({"type": "control", "do": "key", "value": value, "state": state}));
+        assert_eq!(page.until_text("controlled")["error"], Value::Null);
+    }
+    assert_eq!(show.keys(), [key, Key { value: 65, state: 0 }]);
+    assert_eq!(show.keys(), []);
+    // Whoever presses faster than anybody looks is told so, and the others wait.
+    for _ in 0..2 {
+        for _ in 0..40 {
+            page.say(&json!({"type": "control", "do": "key", "value": 65, "state": 0}));
+        }
+        std::thread::sleep(Duration::from_millis(1500));
+    }
+    assert!(show.keys().len() <= 64);
+    // A form comes in while it runs: pages are told the world anew, and can have its triangles.
+    let mut solids = shapes.solids().to_vec();
+    let cone = solids::cuboid(DVec3::splat(0.5)).unwrap();
+    let model = Some(Arc::new(Model::build(cone, Quality::Default)));
+    solids.push(Solid { half: [4096; 3], model });
+    show.grow(&Shapes::new(solids), &BTreeMap::new());
+    let world = page.until_text("world");
+    let forms = world["forms"].as_array().unwrap();
+    assert_eq!(forms.len(), shapes.solids().len() + 1);
+    let content = forms.last().unwrap()["content"].as_str().unwrap();
+    let (head, bytes) = get(web, &format!("/mesh/{content}"));
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert_eq!(Reader(&bytes[..8]).u64() >> 32, 12, "triangles of a box");
+    let all = run_until(&mut show, &mut page, &mut step, |frame| frame.whole);
+    assert!(all.objects.contains_key(&1));
+    // Nobody walks in, and other pages may not press keys.
+    let mut stranger = Page::with(web, &json!({"type": "hello"}), Some("http://evil.test"), false);
+    stranger.say(&json!({"type": "control", "do": "key", "value": 65, "state": 0}));
+    assert!(stranger.until_text("controlled")["error"].is_string());
+    assert_eq!(show.keys(), []);
+}
+
+/// Goes on step by step until a page is shown something; a page that is just being told something
+/// else misses a step.
+fn run_until(
+    show: &mut Show,
+    page: &mut Page,
+    step: &mut u64,
+    fits: impl Fn(&Frame) -> bool,
+) -> Frame {
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(20) {
+        *step += 1;
+        let (tick, objects) = (Tick(*step), ball_at(*step));
+        show.show(Picture { tick, objects: &objects, touches: &[] }, "{}".into());
+        while let Some(told) = page.next().unwrap() {
+            if let Told::Frame(frame, _) = told
+                && fits(&frame)
+            {
+                return frame;
+            }
+        }
+    }
+    panic!("never came");
+}

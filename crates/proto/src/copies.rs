@@ -1,0 +1,71 @@
+//! What a member keeps for the one whose buddy it is.
+//!
+//! Copies are needed only when that one is lost. So nobody moves them from tick to tick: what was
+//! told is put aside together with what was committed, and played back when it is needed. A member
+//! tells each of its objects once in [`TURNS`] ticks, a part of them in every tick, so that there
+//! is an end to what must be kept and played back. (Telling all in every tick, the buddy then
+//! keeping them up to date, was a quarter of a member's work in a group of eight.)
+
+use crate::held::{advance, apply};
+use crate::message::Commit;
+use crate::object::{NodeId, Object, ObjectId};
+use crate::objects::Objects;
+use crate::time::Tick;
+use crate::view::View;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Ticks in which a member tells each of its objects to its buddy once.
+pub const TURNS: u64 = 16;
+
+/// Is it this object's turn?
+pub(crate) fn is_turn(id: ObjectId, tick: Tick) -> bool {
+    id.0.wrapping_add(tick.0).is_multiple_of(TURNS)
+}
+
+/// What is kept for another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Copies {
+    /// All its objects when the view began; none once each was told again.
+    base: Objects,
+    /// Of the ticks after that, at most [`TURNS`]: what was told, and what was committed then.
+    turns: VecDeque<(Arc<Commit>, Vec<Object>)>,
+}
+
+impl Copies {
+    /// All that it has when a view begins.
+    pub(crate) fn all(objects: Vec<Object>) -> Copies {
+        Copies { base: objects.into_iter().collect(), turns: VecDeque::new() }
+    }
+
+    /// What was told for a tick, before anything was done to it, and what was committed.
+    pub(crate) fn add(&mut self, told: Vec<Object>, commit: Arc<Commit>) {
+        self.turns.push_back((commit, told));
+        if self.turns.len() as u64 > TURNS {
+            self.turns.pop_front();
+        }
+        if self.turns.len() as u64 == TURNS {
+            self.base = Objects::new();
+        }
+    }
+
+    /// As they were a tick earlier, for a mistake on purpose.
+    pub(crate) fn without_last(&self) -> Copies {
+        let mut earlier = self.clone();
+        earlier.turns.pop_back();
+        earlier
+    }
+
+    /// What `owner` held after the last tick: bit for bit what it had itself.
+    pub(crate) fn played_back(&self, owner: NodeId, view: &View, rate: u32) -> Objects {
+        let mut objects = self.base.clone();
+        let owns = |object: &Object| view.owner(object.state.position) == owner;
+        for (commit, told) in &self.turns {
+            advance(&mut objects, Tick(commit.tick.0.saturating_sub(1)), rate);
+            objects.retain(owns);
+            objects.extend(told.iter().copied());
+            apply(&mut objects, commit, owns);
+        }
+        objects
+    }
+}
