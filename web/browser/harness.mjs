@@ -92,3 +92,39 @@ export async function ready(page) {
 export async function shoot(page, name) {
   await page.screenshot({ path: join(ARTEFACTS, `${name}.png`) });
 }
+
+/**
+ * Presses on bodies that nothing else is near on the screen until one press names the body; what was
+ * wanted and what was named, press by press. Not every press can: a knot has holes, and something in
+ * front may be wider than its middle tells.
+ */
+export async function pressBodies(page, press, { area, tries = 12, wait = 600 }) {
+  const hits = [];
+  for (let turn = 0; turn < tries; turn++) {
+    const target = await page.evaluate(lonelyBody, { area, skip: turn });
+    if (target === null) break;
+    await press(...target.at);
+    await page.waitForTimeout(wait);
+    hits.push({ wanted: target.id, got: await page.evaluate(() => window.jostle.selected()) });
+    if (hits.at(-1).wanted === hits.at(-1).got) break;
+  }
+  return hits;
+}
+
+/** In the page: the body whose nearest neighbour on the screen is farthest, or the next best. */
+function lonelyBody({ area: { left, right, top, bottom }, skip }) {
+  const seen = window.jostle
+    .ids()
+    .map((id) => ({ id, at: window.jostle.screenOf(id), v: window.jostle.velocity(id) }))
+    .filter(({ at, v }) => at && Math.hypot(...v) > 0 && Math.hypot(...v) < 5)
+    .filter(({ at: [x, y] }) => x > left && x < right && y > top && y < bottom);
+  const apart = (one) =>
+    Math.min(
+      ...seen.filter((other) => other !== one).map((other) =>
+        Math.hypot(one.at[0] - other.at[0], one.at[1] - other.at[1]),
+      ),
+    );
+  const ranked = seen.map((one) => ({ ...one, apart: apart(one) }));
+  ranked.sort((a, b) => b.apart - a.apart);
+  return ranked[skip] ?? null;
+}

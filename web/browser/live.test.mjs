@@ -2,7 +2,7 @@
 // in, and nobody complains. Against the mock, or against JOSTLE_URL.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { browser, mock, open, ready, shoot } from "./harness.mjs";
+import { browser, mock, open, pressBodies, ready, shoot } from "./harness.mjs";
 
 const elsewhere = process.env.JOSTLE_URL;
 let server;
@@ -114,7 +114,7 @@ describe("a live world", () => {
 
   test("names the body that is clicked", () =>
     onPage(async (page) => {
-      const hits = await clickBodies(page, 12);
+      const hits = await clickBodies(page, 600);
       assert.ok(hits.some(({ wanted, got }) => wanted === got), JSON.stringify(hits));
       const id = await page.evaluate(() => window.jostle.selected());
       assert.ok(id !== null);
@@ -141,7 +141,7 @@ describe("a live world", () => {
       await shoot(page, "clearance");
       // A click asks about what is seen, however long ago that was.
       assert.equal(await page.evaluate(() => window.jostle.askable), true);
-      const hits = await clickBodies(page, 12, true);
+      const hits = await clickBodies(page, 1200);
       assert.ok(hits.some(({ wanted, got }) => wanted === got), JSON.stringify(hits));
       assert.deepEqual(await places(page), frozen);
       await page.click("#freeze");
@@ -206,40 +206,13 @@ describe("a live world", () => {
     }));
 });
 
-/** Clicks bodies that nothing else is near on the screen until one click names it. */
-async function clickBodies(page, tries, still = false) {
-  const hits = [];
+/** Comes closer, and clicks bodies until one click names the body. */
+async function clickBodies(page, wait) {
   await page.mouse.move(480, 400);
   for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -120);
   await page.waitForTimeout(800);
-  for (let turn = 0; turn < tries; turn++) {
-    const target = await page.evaluate(lonelyBody, turn);
-    if (target === null) continue;
-    await page.mouse.click(...target.at);
-    // A picture that stands still must name the first one right.
-    await page.waitForTimeout(still ? 1200 : 600);
-    hits.push({ wanted: target.id, got: await page.evaluate(() => window.jostle.selected()) });
-    if (hits.at(-1).wanted === hits.at(-1).got) break;
-  }
-  return hits;
-}
-
-/** In the page: the body whose nearest neighbour on the screen is farthest, or the next best. */
-function lonelyBody(skip) {
-  const seen = window.jostle
-    .ids()
-    .map((id) => ({ id, at: window.jostle.screenOf(id), v: window.jostle.velocity(id) }))
-    .filter(({ at, v }) => at && Math.hypot(...v) > 0 && Math.hypot(...v) < 5)
-    .filter(({ at: [x, y] }) => x > 280 && x < 900 && y > 120 && y < 620);
-  const apart = (one) =>
-    Math.min(
-      ...seen.filter((other) => other !== one).map((other) =>
-        Math.hypot(one.at[0] - other.at[0], one.at[1] - other.at[1]),
-      ),
-    );
-  const ranked = seen.map((one) => ({ ...one, apart: apart(one) }));
-  ranked.sort((a, b) => b.apart - a.apart);
-  return ranked[skip] ?? null;
+  const area = { left: 280, right: 900, top: 120, bottom: 620 };
+  return pressBodies(page, (x, y) => page.mouse.click(x, y), { area, wait });
 }
 
 /** Waits until the avatar has not moved for a second, though a key is held. */

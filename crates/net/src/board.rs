@@ -5,8 +5,8 @@ mod stages;
 
 use crate::machine::Machine;
 use jostle_proto::{
-    Address, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message, Node,
-    NodeId, Span, Tick, Time,
+    Address, Certainty, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message,
+    Node, NodeId, Span, Tick, Time,
 };
 pub(crate) use replicas::ReplicaStatus;
 use replicas::{Heard, StatusReplica};
@@ -73,7 +73,9 @@ struct Shown {
     objects: usize,
     clients: usize,
     gateway: GatewayCounters,
+    /// Beginnings and ends of contacts in an unsynchronised group, and how many were assumed.
     contacts: u64,
+    assumed: u64,
     workload: Workload,
 }
 
@@ -215,8 +217,10 @@ impl Board {
         self.shown().published += 1;
     }
 
-    pub(crate) fn contact(&self) {
-        self.shown().contacts += 1;
+    pub(crate) fn contact(&self, certainty: Certainty) {
+        let mut shown = self.shown();
+        shown.contacts += 1;
+        shown.assumed += u64::from(certainty == Certainty::Assumed);
     }
 
     /// A client wishes something.
@@ -249,9 +253,10 @@ impl Board {
     fn counters(&self, shown: &Shown, more: &[Count]) -> BTreeMap<&'static str, u64> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let gateway = &shown.gateway;
-        let mine: [Count; 15] = [
+        let mine: [Count; 16] = [
             ("published", shown.published),
             ("contacts", shown.contacts),
+            ("contacts_assumed", shown.assumed),
             ("mail_overflow", count(&self.losses.overflow)),
             ("frames_refused", count(&self.losses.garbage)),
             ("avatars_entered", gateway.entered),

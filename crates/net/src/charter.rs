@@ -41,7 +41,19 @@ pub enum Operation {
     /// The same, in several groups of nodes that are near each other.
     Grouped,
     /// Without waiting for each other.
-    Unsynchronised,
+    Unsynchronised {
+        /// See [`jostle_proto::Tuning::operations`].
+        operations: Option<u64>,
+    },
+}
+
+impl Operation {
+    /// Do all nodes of a group agree on every tick? If not, there is nothing that could be stored,
+    /// recorded, shown or walked in.
+    #[must_use]
+    pub fn has_ticks(self) -> bool {
+        !matches!(self, Operation::Unsynchronised { .. })
+    }
 }
 
 /// What somebody wants at the door.

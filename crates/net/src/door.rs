@@ -27,7 +27,7 @@ mod web_letters;
 mod web_view;
 
 use crate::Secret;
-use crate::charter::{Answer, Charter, Knock, Operation, PROTOCOL, Place, Purpose};
+use crate::charter::{Answer, Charter, Knock, PROTOCOL, Place, Purpose};
 use crate::parcel;
 use crate::view::Hub;
 use guests::{Guests, Outlet, Seat};
@@ -322,9 +322,7 @@ impl House {
         match knock.purpose {
             Purpose::Status => self.may_look(knock),
             _ if watched_only => Err(No::Recording),
-            Purpose::Play if self.lobby.charter.operation == Operation::Unsynchronised => {
-                Err(No::Avatars)
-            }
+            Purpose::Play if !self.lobby.charter.operation.has_ticks() => Err(No::Avatars),
             Purpose::Play if self.is_replica() => Err(No::Replica),
             Purpose::Play if self.token.is_none() || fits(&self.token) => Ok(()),
             Purpose::Play => Err(No::Token),

@@ -283,7 +283,7 @@ impl Driver {
                         witness.published(now, &commit);
                     }
                 }
-                Output::Happened(_) => self.means.board.contact(),
+                Output::Happened(event) => self.means.board.contact(event.certainty),
             }
         }
         self.spent.sending += stopwatch() - begin;

@@ -358,7 +358,7 @@ const SURELY_FAR: Span = Span::from_ms(100);
 /// How nodes are grouped.
 pub(crate) fn grouping(operation: Operation, rate: u32) -> Grouping {
     match operation {
-        Operation::Synchronised | Operation::Unsynchronised => Grouping::Together,
+        Operation::Synchronised | Operation::Unsynchronised { .. } => Grouping::Together,
         Operation::Grouped => {
             let near = thresholds(rate, Span::from_ms(5), Span::from_ms(2));
             // Delays are measured from role to role, so a machine that has too much to do seems far

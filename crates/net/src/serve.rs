@@ -98,7 +98,7 @@ pub struct ServeSettings {
 impl ServeSettings {
     fn check(&self) -> Result<(), StartError> {
         let kept = self.store.is_some() || self.files.record.is_some();
-        if kept && self.operation == Operation::Unsynchronised {
+        if kept && !self.operation.has_ticks() {
             return Err(StartError::Other(
                 "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
                  recorded"
@@ -197,7 +197,7 @@ impl Process {
             controls: settings.controls.clone(),
             ..Showing::default()
         };
-        let watched = settings.web.is_some() && charter.operation != Operation::Unsynchronised;
+        let watched = settings.web.is_some() && charter.operation.has_ticks();
         let view = watched.then(|| Hub::open(&charter, &shapes, showing));
         if let Some((hub, _)) = &view {
             let id = follower(begun.follower + 3);
@@ -379,8 +379,8 @@ pub(crate) fn node(
             };
             Machine::Node(Box::new(node))
         }
-        Operation::Unsynchronised => {
-            let tuning = Tuning { timing, ..Tuning::default() };
+        Operation::Unsynchronised { operations } => {
+            let tuning = Tuning { timing, operations, ..Tuning::default() };
             let scenery = Arc::new(scenery.to_vec());
             let node = LooseNode::new(member, shapes.clone(), scenery, tuning);
             let node = match objects {
@@ -407,7 +407,7 @@ fn roles(
         first => first,
     };
     let mut roles = vec![first];
-    if charter.operation == Operation::Unsynchronised {
+    if !charter.operation.has_ticks() {
         return Ok(roles);
     }
     let shapes = begun.shapes.clone();

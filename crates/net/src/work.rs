@@ -1,6 +1,6 @@
 //! A process that adds a machine to a world: a node, and a door of its own if wanted.
 
-use crate::charter::{Charter, Operation, Place};
+use crate::charter::{Charter, Place};
 use crate::client::{Trust, ask_for_work};
 use crate::door::{DoorLimits, DoorSettings};
 use crate::machine::Machine;
@@ -70,8 +70,8 @@ impl Process {
             certificates: guards.certificates.clone(),
             limits: settings.limits,
         });
-        let watched = door.as_ref().is_some_and(|door| door.web.is_some())
-            && charter.operation != Operation::Unsynchronised;
+        let watched =
+            door.as_ref().is_some_and(|door| door.web.is_some()) && charter.operation.has_ticks();
         let showing = Showing { reach: reach(&settings.gateway), ..Showing::default() };
         let view = watched.then(|| Hub::open(&charter, &shapes, showing));
         if let Some((hub, _)) = &view {
@@ -163,7 +163,7 @@ fn roles(
     let timing = timing(charter.rate);
     let member = Member { node: NodeId(place.node), life: place.life };
     let mut roles = vec![node(charter, member, forms, timing, None)];
-    if charter.operation == Operation::Unsynchronised {
+    if !charter.operation.has_ticks() {
         return Ok(roles);
     }
     if settings.door.is_some() {

@@ -335,7 +335,7 @@ fn with_certificates_a_node_joins_and_the_world_ticks() {
 
 #[test]
 fn an_unsynchronised_world_runs_and_says_that_it_has_no_avatars() {
-    let operation = Operation::Unsynchronised;
+    let operation = Operation::Unsynchronised { operations: None };
     let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
     let other = Process::work(node(&world, Engine::Zenoh, Guards::default())).expect("joins");
     wait(&world, "two members that touch", |status| {
@@ -348,4 +348,13 @@ fn an_unsynchronised_world_runs_and_says_that_it_has_no_avatars() {
     let store = Some(std::env::temp_dir().join("jostle-never-made"));
     let impossible = Process::serve(ServeSettings { operation, store, ..settings() });
     assert!(impossible.is_err());
+}
+
+#[test]
+fn an_unsynchronised_world_with_hardly_any_operations_says_what_it_assumes() {
+    let operation = Operation::Unsynchronised { operations: Some(1) };
+    let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
+    let assumed = |status: &Value| status["counters"]["contacts_assumed"].as_u64();
+    let status = wait(&world, "assumed contacts", |status| assumed(status) > Some(0));
+    assert!(status["counters"]["contacts"].as_u64() >= assumed(&status));
 }

@@ -68,6 +68,10 @@ pub(crate) struct ServeArgs {
     /// No node waits for another; without clients and recordings
     #[arg(long)]
     pub(crate) unsync: bool,
+    /// Box and triangle tests that a node may make in a tick; what it cannot find out with them it
+    /// assumes to touch, and says so
+    #[arg(long, value_name = "COUNT", requires = "unsync")]
+    pub(crate) operations: Option<u64>,
     /// All nodes are one group, however far from each other
     #[arg(long)]
     pub(crate) one_group: bool,

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         None => generate::generate(&args.generate, args.seed)?,
     };
     let operation = match (args.unsync, args.one_group) {
-        (true, _) => Operation::Unsynchronised,
+        (true, _) => Operation::Unsynchronised { operations: args.operations },
         (false, true) => Operation::Synchronised,
         (false, false) => Operation::Grouped,
     };
