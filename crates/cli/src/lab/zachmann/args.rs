@@ -22,9 +22,9 @@ pub(crate) struct ZachmannArgs {
     #[arg(long, value_delimiter = ',', value_parser = parse_solid, value_name = "LIST",
         default_value = "sphere,torus,hyperboloid,bumpy,flake,cone")]
     pub(crate) solid: Vec<Solid>,
-    /// About how many triangles each copy has
+    /// About how many triangles each copy has; with many, leave out boxtree-clipped and pipeline
     #[arg(long, value_delimiter = ',', value_parser = triangles(), value_name = "LIST",
-        default_value = "1000,8000")]
+        default_value = "1000")]
     pub(crate) triangles: Vec<usize>,
     /// Steps of a full turn at each distance; the thesis takes 2000
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "60")]
@@ -43,7 +43,7 @@ pub(crate) struct ZachmannArgs {
     pub(crate) method: Vec<Method>,
     /// About how many triangles meshes have whose building is timed; 0 for none
     #[arg(long, value_delimiter = ',', value_parser = parse_build, value_name = "LIST",
-        default_value = "12544,22952")]
+        default_value = "12544,22952,73984")]
     pub(crate) build: Vec<usize>,
     /// How many pairs of polygons of each kind are tested; 0 for none
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000_000),
