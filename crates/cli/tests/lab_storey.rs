@@ -14,6 +14,9 @@ fn every_combination_is_measured_and_nothing_is_lost_between_nodes() {
     for (row, nodes) in rows.iter().zip([1, 3]) {
         assert_eq!((&row["nodes"], &row["objects"]), (&nodes.into(), &300.into()));
         assert!(row["collisions"].as_f64().unwrap() > 1.0, "{row}");
+        // Both ways of timing have something to show.
+        let times = [&row["busiest_ms"], &row["in_turns"]["busiest_ms"]];
+        assert!(times.iter().all(|time| time.as_f64().unwrap() > 0.0), "{row}");
     }
     // Alone there is nobody to tell. Otherwise a part of all that somebody holds goes to their
     // buddy in every step.

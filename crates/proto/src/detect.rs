@@ -72,6 +72,7 @@ const NOBODY: u32 = u32::MAX;
 pub(crate) type Couple<'a> = [(&'a Object, &'a Block); 2];
 
 /// Finds the pairs that touch among the objects that a machine has for a tick.
+#[derive(Clone)]
 pub struct Detector {
     shapes: Shapes,
     /// Blocks that meet, of all objects.
@@ -94,7 +95,7 @@ pub struct Detector {
 }
 
 /// Poses of those that have triangles and come near others, made when they are needed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Placed {
     /// For every object: where its pose is.
     at: Vec<u32>,
@@ -150,14 +151,14 @@ impl Detector {
     /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Two that this group
     /// does not move are not compared, and nothing with one that is absent.
     pub fn touches(&mut self, objects: &[Object]) -> Vec<Touch> {
-        self.touches_of(objects, |_| true)
+        self.touches_of(objects.iter(), |_| true)
     }
 
     /// The same of the pairs whose blocks meet and that are `wanted`: the others are somebody
     /// else's, and are not looked at.
-    pub(crate) fn touches_of(
+    pub(crate) fn touches_of<'a>(
         &mut self,
-        objects: &[Object],
+        objects: impl Iterator<Item = &'a Object>,
         wanted: impl Fn(Couple<'_>) -> bool,
     ) -> Vec<Touch> {
         self.findings_of(objects, wanted).into_iter().map(|(touch, _)| touch).collect()
@@ -165,13 +166,13 @@ impl Detector {
 
     /// The same as [`Detector::touches`], and how much is known about each.
     pub fn findings(&mut self, objects: &[Object]) -> Vec<(Touch, Certainty)> {
-        self.findings_of(objects, |_| true)
+        self.findings_of(objects.iter(), |_| true)
     }
 
     /// The same of the pairs that are `wanted`.
-    pub(crate) fn findings_of(
+    pub(crate) fn findings_of<'a>(
         &mut self,
-        objects: &[Object],
+        objects: impl Iterator<Item = &'a Object>,
         wanted: impl Fn(Couple<'_>) -> bool,
     ) -> Vec<(Touch, Certainty)> {
         self.follow(objects);
@@ -255,13 +256,13 @@ impl Detector {
     }
 
     /// Brings blocks up to date.
-    fn follow(&mut self, objects: &[Object]) {
-        debug_assert!(objects.is_sorted_by(|one, two| one.id < two.id));
+    fn follow<'a>(&mut self, objects: impl Iterator<Item = &'a Object>) {
         let before = std::mem::take(&mut self.known);
         let mut now = std::mem::take(&mut self.spare);
         now.clear();
-        let mut old = before.iter().copied().peekable();
-        for object in objects.iter().filter(|object| object.class != Class::Absent) {
+        let mut old = before.iter().peekable();
+        for object in objects.filter(|object| object.class != Class::Absent) {
+            debug_assert!(now.last().is_none_or(|last| last.object.id < object.id));
             while let Some(gone) = old.next_if(|known| known.object.id < object.id) {
                 self.forget(gone);
             }
@@ -275,12 +276,12 @@ impl Detector {
         (self.known, self.spare) = (now, before);
     }
 
-    fn forget(&mut self, gone: Known) {
+    fn forget(&mut self, gone: &Known) {
         self.broad.remove(gone.slot);
         self.free.push(gone.slot);
     }
 
-    fn follow_one(&mut self, object: &Object, before: Option<Known>) -> Known {
+    fn follow_one(&mut self, object: &Object, before: Option<&Known>) -> Known {
         let block = self.shapes.block(object);
         let corner = |of: [i32; 3]| DVec3::from_array(of.map(f64::from));
         let bounds = || Aabb::around_wide(corner(block.min), corner(block.max));

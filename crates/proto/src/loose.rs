@@ -341,7 +341,7 @@ impl LooseNode {
             Message::Join(self.me)
         } else {
             let objects = self.hands.held.values().map(|record| &record.object);
-            let crowd = Crowd::of(objects, self.detector.took());
+            let crowd = Crowd::of(objects, self.detector.took(), 1);
             Message::Alive { member: self.me, epoch: self.seen, sent: now, crowd }
         };
         out.push(Output::Send(Address::Directory, message));

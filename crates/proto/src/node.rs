@@ -11,6 +11,7 @@
 //! stands. Only when the directory has recorded that this is done may anybody forget what they
 //! held in the stable view: if the new view fails too, it begins again from there.
 
+mod count;
 mod lead;
 mod monitor;
 mod serve;
@@ -19,7 +20,6 @@ mod turn;
 
 use crate::client::ClientId;
 use crate::copies::Copies;
-use crate::crowd::Crowd;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::Held;
@@ -34,6 +34,7 @@ use crate::round::Round;
 use crate::space::NODES_MAX;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
+use count::Count;
 use lead::Lead;
 use monitor::Monitor;
 use serve::Serve;
@@ -123,7 +124,8 @@ enum Phase {
     Leaving(View),
 }
 
-/// A node.
+/// A node. A copy of one does the same when it hears the same.
+#[derive(Clone)]
 pub struct Node {
     me: Member,
     shapes: Shapes,
@@ -148,6 +150,8 @@ pub struct Node {
     seen: Epoch,
     resend_at: Time,
     alive_at: Time,
+    /// What it has to do.
+    count: Count,
     /// Messages to itself.
     own: VecDeque<Message>,
     laps: Laps,
@@ -175,6 +179,7 @@ impl Node {
             seen: Epoch(0),
             resend_at: Time(0),
             alive_at: Time(0),
+            count: Count::default(),
             own: VecDeque::new(),
             laps: Laps::default(),
         }
@@ -381,12 +386,7 @@ impl Node {
         if matches!(self.phase, Phase::Out) && self.settled.is_none() {
             return;
         }
-        let objects = self.settled.iter().flat_map(|settled| settled.held.mine.values());
-        let crowd = Crowd::of(objects, self.detector.took());
-        let crowd = match self.lead.leads() {
-            true => crowd.leading(self.collisions()),
-            false => crowd,
-        };
+        let crowd = self.crowd(now);
         let (member, epoch) = (self.me, self.seen);
         let alive = Message::Alive { member, epoch, sent: now, crowd };
         out.push(Output::Send(Address::Directory, alive));

@@ -83,6 +83,21 @@ impl Objects {
         self.list[at..].iter()
     }
 
+    /// All of these and of some others, in the order of ids; of two with one id the one that is
+    /// here.
+    pub(crate) fn with<'a>(&'a self, others: &'a Objects) -> impl Iterator<Item = &'a Object> {
+        let (mut here, mut there) = (self.list.iter().peekable(), others.list.iter().peekable());
+        std::iter::from_fn(move || match (here.peek(), there.peek()) {
+            (Some(one), Some(other)) if one.id == other.id => {
+                there.next();
+                here.next()
+            }
+            (Some(one), Some(other)) if one.id > other.id => there.next(),
+            (Some(_), _) => here.next(),
+            (None, _) => there.next(),
+        })
+    }
+
     /// Puts one in; gives the one that had its id before.
     pub fn insert(&mut self, object: Object) -> Option<Object> {
         match self.place(object.id) {
@@ -182,6 +197,10 @@ mod tests {
             }
             assert!(list.iter().eq(tree.iter()), "{mark}");
             assert_eq!(list.get(&ObjectId(id)), tree.get(&ObjectId(id)));
+            let others: Objects = [object(id, -1), object(id + 1, -1)].into_iter().collect();
+            let mut both: BTreeMap<_, _> = others.values().map(|it| (it.id, it)).collect();
+            both.extend(tree.iter().map(|(id, it)| (*id, it)));
+            assert!(list.with(&others).eq(both.into_values()));
             assert!(list.from(ObjectId(id)).eq(tree.range(ObjectId(id)..).map(|(_, it)| it)));
         }
     }

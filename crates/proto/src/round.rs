@@ -186,9 +186,9 @@ impl Round {
 
     /// Finds what touches among this member's objects and what reaches into its regions.
     fn look(&mut self, means: &Means<'_>, detector: &mut Detector, complete: &mut Complete) {
-        let mut seen: Objects = std::mem::take(&mut self.ghosts).into_iter().collect();
-        seen.extend(self.incoming.values().flat_map(|bundle| bundle.ghosts.iter().copied()));
-        seen.extend(complete.mine.values().copied());
+        let mut ghosts: Objects = std::mem::take(&mut self.ghosts).into_iter().collect();
+        ghosts.extend(self.incoming.values().flat_map(|bundle| bundle.ghosts.iter().copied()));
+        let seen = complete.mine.with(&ghosts);
         let region = means.region();
         let reports = |pair: Couple<'_>| {
             let point = match means.mutant {
@@ -199,12 +199,14 @@ impl Round {
             region.is_some_and(|region| region.contains(point))
         };
         let mut touches = match means.mutant {
-            Some(Mutant::CompareAll) => detector.touches(seen.as_slice()),
-            _ => detector.touches_of(seen.as_slice(), reports),
+            Some(Mutant::CompareAll) => detector.touches_of(seen, |_| true),
+            _ => detector.touches_of(seen, reports),
         };
         if means.mutant == Some(Mutant::CompareAll) {
+            let mine = &complete.mine;
             touches.retain(|touch| {
-                let (Some(a), Some(b)) = (seen.get(&touch.a), seen.get(&touch.b)) else {
+                let get = |id| mine.get(id).or_else(|| ghosts.get(id));
+                let (Some(a), Some(b)) = (get(&touch.a), get(&touch.b)) else {
                     return false;
                 };
                 let blocks = [a, b].map(|object| means.shapes.block(object));

@@ -2,12 +2,17 @@
 //!
 //! All nodes run in one thread, one after the other, and each is timed by itself: the busiest one
 //! is as long as a tick would take if each had a machine of its own and messages took no time.
+//! Twice: once while they take turns, and once with each going through the same messages alone, as
+//! it would on a machine of its own (see `tape`).
+
+mod tape;
 
 use crate::dice::Dice;
 use crate::world::{Layout, Matter, draw};
 use jostle_proto::{Address, Directory, Member, Message, Node, NodeId, Output, Time, Timing};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
+use tape::{Heard, Tape};
 
 /// What is to be measured.
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +55,39 @@ impl Work {
     }
 }
 
-/// What a tick cost, in the mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scaled {
-    /// On the busiest node.
+/// What a tick took, in the mean over all ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// On whichever node was the busiest in each tick.
     pub busiest: Duration,
     /// On all nodes, in the mean.
     pub mean: Duration,
     /// On the leader.
     pub leader: Duration,
+}
+
+impl Times {
+    /// Adds a tick, and how long each node took for it.
+    fn add(&mut self, spent: &BTreeMap<NodeId, Duration>, leader: Option<NodeId>) {
+        let sum: Duration = spent.values().sum();
+        self.busiest += spent.values().max().copied().unwrap_or_default();
+        self.mean += sum / spent.len().max(1) as u32;
+        self.leader += leader.and_then(|id| spent.get(&id)).copied().unwrap_or_default();
+    }
+
+    fn over(self, ticks: u32) -> Times {
+        let Times { busiest, mean, leader } = self;
+        Times { busiest: busiest / ticks, mean: mean / ticks, leader: leader / ticks }
+    }
+}
+
+/// What a tick cost, in the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scaled {
+    /// Each node alone with what it heard.
+    pub alone: Times,
+    /// The nodes in turns, as they ran.
+    pub in_turns: Times,
     /// Messages.
     pub messages: f64,
     /// Of all nodes together.
@@ -80,6 +109,10 @@ struct Bench {
     work: BTreeMap<NodeId, Work>,
     sums: Scaled,
     ticks: u32,
+    /// What nodes hear in the ticks that are measured, and in a few before.
+    tape: Option<Tape>,
+    /// Who leads in each of those.
+    leaders: Vec<Option<NodeId>>,
     measuring: bool,
 }
 
@@ -87,24 +120,7 @@ struct Bench {
 /// together.
 #[must_use]
 pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
-    let start = draw(scale.objects, scale.matter, Layout::Uniform, &mut Dice::new(scale.seed));
-    let timing = Timing { rate: 60, ..Timing::default() };
-    let member = |number| Member { node: NodeId(number), life: 1 };
-    let founder = Node::founder(member(0), start.shapes.clone(), timing, start.objects);
-    let others =
-        (1..scale.nodes).map(|n| (NodeId(n), Node::new(member(n), start.shapes.clone(), timing)));
-    let mut bench = Bench {
-        now: Time(0),
-        directory: Directory::new(member(0), start.extent, timing),
-        nodes: others.chain([(NodeId(0), founder)]).collect(),
-        queue: VecDeque::new(),
-        stopwatch,
-        spent: BTreeMap::new(),
-        work: BTreeMap::new(),
-        sums: Scaled::default(),
-        ticks: 0,
-        measuring: false,
-    };
+    let mut bench = Bench::new(scale, stopwatch);
     // The nodes come together within the first seconds of the world.
     while bench.now < Time(5_000_000) && !bench.is_together(scale.nodes) {
         bench.advance();
@@ -115,10 +131,15 @@ pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
     for _ in 0..(SETTLING / u64::from(scale.objects.max(1))).clamp(WARM_UP_LEAST, WARM_UP_MOST) {
         bench.tick();
     }
+    bench.tape = Some(Tape::new(&bench.nodes));
+    for _ in 0..LEAD_IN {
+        bench.tick();
+    }
     (bench.measuring, bench.ticks, bench.sums) = (true, 0, Scaled::default());
     while bench.ticks < scale.ticks.max(1) {
         bench.tick();
     }
+    bench.play();
     Some(bench.means())
 }
 
@@ -130,7 +151,34 @@ const WARM_UP_MOST: u64 = 240;
 const WARM_UP_LEAST: u64 = 5;
 const SETTLING: u64 = 5_000_000;
 
+/// Ticks that a node goes through alone before the first that is measured, to find its caches as
+/// it left them.
+const LEAD_IN: usize = 4;
+
 impl Bench {
+    fn new(scale: Scale, stopwatch: fn() -> Duration) -> Bench {
+        let start = draw(scale.objects, scale.matter, Layout::Uniform, &mut Dice::new(scale.seed));
+        let timing = Timing { rate: 60, ..Timing::default() };
+        let member = |number| Member { node: NodeId(number), life: 1 };
+        let founder = Node::founder(member(0), start.shapes.clone(), timing, start.objects);
+        let others = (1..scale.nodes)
+            .map(|n| (NodeId(n), Node::new(member(n), start.shapes.clone(), timing)));
+        Bench {
+            now: Time(0),
+            directory: Directory::new(member(0), start.extent, timing),
+            nodes: others.chain([(NodeId(0), founder)]).collect(),
+            queue: VecDeque::new(),
+            stopwatch,
+            spent: BTreeMap::new(),
+            work: BTreeMap::new(),
+            sums: Scaled::default(),
+            ticks: 0,
+            tape: None,
+            leaders: Vec::new(),
+            measuring: false,
+        }
+    }
+
     fn is_together(&self, nodes: u32) -> bool {
         let ticking = self.nodes.values().all(|node| node.tick().is_some());
         self.directory.is_stable() && self.directory.view().ring.len() == nodes as usize && ticking
@@ -151,6 +199,7 @@ impl Bench {
             match to {
                 Address::Directory => self.directory.receive(self.now, message, &mut out),
                 Address::Node(id) => {
+                    self.record(id, |now| Heard::Told(now, message.clone()));
                     let begin = (self.stopwatch)();
                     if let Some(node) = self.nodes.get_mut(&id) {
                         node.receive(self.now, message, &mut out);
@@ -171,6 +220,7 @@ impl Bench {
         let is_due = |node: &Node| node.wake_at() <= self.now;
         let due = self.nodes.iter().filter(|(_, node)| is_due(node)).map(|(id, _)| *id);
         for id in due.collect::<Vec<_>>() {
+            self.record(id, Heard::Woken);
             let begin = (self.stopwatch)();
             if let Some(node) = self.nodes.get_mut(&id) {
                 node.wake(self.now, &mut out);
@@ -178,6 +228,12 @@ impl Bench {
             self.add_time(id, begin);
         }
         self.work(out);
+    }
+
+    fn record(&mut self, id: NodeId, heard: impl FnOnce(Time) -> Heard) {
+        if let Some(tape) = &mut self.tape {
+            tape.add(id, heard(self.now));
+        }
     }
 
     fn add_time(&mut self, id: NodeId, begin: Duration) {
@@ -210,6 +266,11 @@ impl Bench {
 
     fn end_tick(&mut self) {
         self.ticks += 1;
+        let leader = self.directory.view().leader().map(|leader| leader.node);
+        if let Some(tape) = &mut self.tape {
+            tape.end_tick();
+            self.leaders.push(leader);
+        }
         let spent = std::mem::take(&mut self.spent);
         let mut work = std::mem::take(&mut self.work);
         if !self.measuring {
@@ -224,19 +285,24 @@ impl Bench {
         let most = work.values().fold(Work::default(), |most, work| most.each(*work, f64::max));
         self.sums.all = self.sums.all.plus(all);
         self.sums.most = self.sums.most.plus(most);
-        let sum: Duration = spent.values().sum();
-        let leader = self.directory.view().leader().and_then(|leader| spent.get(&leader.node));
-        self.sums.busiest += spent.values().max().copied().unwrap_or_default();
-        self.sums.mean += sum / self.nodes.len().max(1) as u32;
-        self.sums.leader += leader.copied().unwrap_or_default();
+        self.sums.in_turns.add(&spent, leader);
+    }
+
+    /// Lets every node go through what it heard alone.
+    fn play(&mut self) {
+        let Some(tape) = self.tape.take() else { return };
+        let played = tape.play(self.stopwatch);
+        for (tick, &leader) in self.leaders.iter().enumerate().skip(LEAD_IN) {
+            let spent = |(&id, times): (&NodeId, &Vec<Duration>)| Some((id, *times.get(tick)?));
+            self.sums.alone.add(&played.iter().filter_map(spent).collect(), leader);
+        }
     }
 
     fn means(&self) -> Scaled {
         let (sums, ticks) = (&self.sums, self.ticks.max(1));
         Scaled {
-            busiest: sums.busiest / ticks,
-            mean: sums.mean / ticks,
-            leader: sums.leader / ticks,
+            alone: sums.alone.over(ticks),
+            in_turns: sums.in_turns.over(ticks),
             messages: sums.messages / f64::from(ticks),
             all: sums.all.each(sums.all, |sum, _| sum / f64::from(ticks)),
             most: sums.most.each(sums.most, |sum, _| sum / f64::from(ticks)),

@@ -35,7 +35,7 @@ struct Row {
     ticks: u32,
     seed: u64,
     clock: Clock,
-    /// On the busiest node.
+    /// On the busiest node; this and the following with each node alone with what it heard.
     busiest_ms: f64,
     /// On all nodes.
     mean_ms: f64,
@@ -44,6 +44,8 @@ struct Row {
     scale_up: f64,
     /// 100 (leader − mean) / leader, as in table 5.6, as a share.
     leader_overhead: f64,
+    /// The same while all nodes took turns in one thread.
+    in_turns: InTurns,
     messages: f64,
     collisions: f64,
     /// Counted on all nodes together.
@@ -53,6 +55,17 @@ struct Row {
     /// How many times less that is than one node's; what is sent has no such number.
     pairs_scale_up: f64,
     moved_scale_up: f64,
+}
+
+/// What a step cost while all nodes took turns in one thread: each found the caches full of what
+/// the others did, and paid for reading the clock at every message.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct InTurns {
+    busiest_ms: f64,
+    mean_ms: f64,
+    leader_ms: f64,
+    scale_up: f64,
+    leader_overhead: f64,
 }
 
 /// What is done in a step, in numbers that do not depend on the clock.
@@ -76,6 +89,7 @@ impl From<scale::Work> for Counted {
 #[derive(Clone, Copy)]
 struct Alone {
     busiest_ms: f64,
+    in_turns_ms: f64,
     most: Counted,
 }
 
@@ -87,8 +101,9 @@ pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError
         let mut alone = None;
         for &nodes in &args.nodes {
             let row = measure(args, nodes, objects, alone)?;
-            let Row { busiest_ms, most, .. } = row;
-            alone = alone.or((nodes == 1).then_some(Alone { busiest_ms, most }));
+            let Row { busiest_ms, in_turns, most, .. } = row;
+            let in_turns_ms = in_turns.busiest_ms;
+            alone = alone.or((nodes == 1).then_some(Alone { busiest_ms, in_turns_ms, most }));
             rows.push(row);
             progress.done(rows.len());
         }
@@ -97,7 +112,7 @@ pub(crate) fn run(args: &StoreyArgs, out: &mut dyn Write) -> Result<(), CliError
     let results = Results { rows: &rows, table: table(&rows), figure: figure(&rows) };
     results.show(&args.output, out)?;
     if !args.output.json {
-        write!(out, "\n{}\n{}", counts(&rows), best_sizes(&rows))?;
+        write!(out, "\n{}\n{}\n{}", in_turns(&rows), counts(&rows), best_sizes(&rows))?;
         write!(out, "\n{}\n{}", thesis(), thesis_sizes())?;
     }
     Ok(())
@@ -113,10 +128,11 @@ fn measure(
     let matter = if args.boxes { Matter::Boxes } else { Matter::Meshes };
     let asked = scale::Scale { nodes, objects, ticks: args.ticks, matter, seed: args.seed };
     let scaled = scale::measure(asked, clock.reader()).ok_or(CliError::NotTogether { nodes })?;
-    let (busiest, mean, leader) =
-        (milliseconds(scaled.busiest), milliseconds(scaled.mean), milliseconds(scaled.leader));
+    let [busiest, mean, leader] = in_ms(scaled.alone);
+    let [busiest_ms, mean_ms, leader_ms] = in_ms(scaled.in_turns);
     let most = Counted::from(scaled.most);
-    let alone = alone.or((nodes == 1).then_some(Alone { busiest_ms: busiest, most }));
+    let one = Alone { busiest_ms: busiest, in_turns_ms: busiest_ms, most };
+    let alone = alone.or((nodes == 1).then_some(one));
     let times = |part: fn(&Alone) -> f64, now: f64| alone.map_or(f64::NAN, |it| part(&it) / now);
     Ok(Row {
         nodes,
@@ -129,6 +145,13 @@ fn measure(
         leader_ms: leader,
         scale_up: times(|alone| alone.busiest_ms, busiest),
         leader_overhead: (leader - mean) / leader,
+        in_turns: InTurns {
+            busiest_ms,
+            mean_ms,
+            leader_ms,
+            scale_up: times(|alone| alone.in_turns_ms, busiest_ms),
+            leader_overhead: (leader_ms - mean_ms) / leader_ms,
+        },
         messages: scaled.messages,
         collisions: scaled.collisions,
         all: scaled.all.into(),
@@ -136,6 +159,10 @@ fn measure(
         pairs_scale_up: times(|alone| alone.most.pairs, most.pairs),
         moved_scale_up: times(|alone| alone.most.moved, most.moved),
     })
+}
+
+fn in_ms(times: scale::Times) -> [f64; 3] {
+    [times.busiest, times.mean, times.leader].map(milliseconds)
 }
 
 fn table(rows: &[Row]) -> Table {
@@ -167,10 +194,32 @@ fn table(rows: &[Row]) -> Table {
     }
     if let Some(Row { ticks, clock, .. }) = rows.first() {
         table.note(format!(
-            "{ticks} steps; times: {}, each node by itself, messages take no time",
+            "{ticks} steps; times: {}, each node alone with what it heard, the least of several \
+             times; messages take no time",
             clock.name()
         ));
     }
+    table
+}
+
+/// The same as they ran, for comparison: less like machines of their own.
+fn in_turns(rows: &[Row]) -> Table {
+    let columns = ["objects", "nodes", "busiest ms", "mean ms", "leader ms", "scale-up"];
+    let mut table = Table::new(&[&columns[..], &["leader overhead"]].concat());
+    for Row { objects, nodes, in_turns, .. } in rows {
+        table.line(vec![
+            objects.to_string(),
+            nodes.to_string(),
+            short(in_turns.busiest_ms),
+            short(in_turns.mean_ms),
+            short(in_turns.leader_ms),
+            short(in_turns.scale_up),
+            percent(in_turns.leader_overhead),
+        ]);
+    }
+    table.note(
+        "the same while all nodes took turns in one thread, each in the others' caches".into(),
+    );
     table
 }
 

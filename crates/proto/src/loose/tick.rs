@@ -66,7 +66,7 @@ impl LooseNode {
         all.extend(self.hands.held.values().map(|record| record.object));
         let (shapes, largest) = (&self.shapes, self.tuning.largest);
         let held = &self.hands.held;
-        let found = self.detector.findings_of(all.as_slice(), |[(a, _), (b, _)]| {
+        let found = self.detector.findings_of(all.values(), |[(a, _), (b, _)]| {
             lead(shapes, largest, a, b).is_some_and(|(lead, _)| held.contains_key(&lead.id))
         });
         let mut touching: BTreeMap<ObjectId, BTreeMap<ObjectId, Certainty>> = BTreeMap::new();

@@ -24,7 +24,7 @@ pub struct Stages {
 }
 
 /// The stopwatch, if there is one, and what it has shown.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Laps {
     stopwatch: Option<Stopwatch>,
     pub(super) stages: Stages,

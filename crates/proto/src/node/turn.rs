@@ -172,12 +172,14 @@ impl Node {
             }
             _ => Held::begin(complete),
         };
+        let tick = commit.tick;
         self.told = told;
         self.serve.keep(&commit);
         self.send_shares(now, &view, &held, &commit, out);
         self.settled = Some(Settled { view: view.clone(), last: commit, held, pending: None });
         self.laps.stages.commit += self.laps.now() - begin;
         self.laps.stages.ticks += 1;
+        self.count_tick(tick);
         self.next_tick(now, view, out);
     }
 
