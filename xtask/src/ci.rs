@@ -64,7 +64,7 @@ fn campaign() -> [Step; 5] {
     [
         storm("storms", "--nodes 6 --objects 60"),
         storm("storms, unsynchronised", "--nodes 6 --objects 60 --unsync"),
-        storm("storms, several groups", "--nodes 6 --objects 60 --sites 2"),
+        storm("storms, several groups", "--nodes 6 --objects 60 --sites 2 --replicas 3"),
         storm("storms, with clients", "--clients 8"),
         storm("storms, replicated directory", "--nodes 6 --objects 60 --replicas 3"),
     ]

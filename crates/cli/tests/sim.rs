@@ -139,7 +139,7 @@ const SITES: [&str; 6] = ["--sites", "2", "--nodes", "6", "--objects", "60"];
 fn every_mutant_of_groups_is_caught() {
     // With the first seed, how many, and the rule that finds each.
     let mutants = [
-        ("vote-twice", "36", "4", "E6"),
+        ("vote-twice", "92", "4", "E6"),
         ("late-vote", "21", "30", "E6"),
         ("no-deadline", "147", "6", "L3"),
         ("no-hysteresis", "1", "10", "E5"),

@@ -64,6 +64,7 @@ impl Lead {
         newest: u64,
         mutant: Option<Mutant>,
     ) -> Lead {
+        let directory = directory.deferring();
         let proposed = directory.save();
         let waiting = VecDeque::new();
         Lead { term, directory, proposed, newest, waiting, begun: 0, confirmed: 0, mutant }
@@ -144,7 +145,7 @@ impl Lead {
     }
 
     /// Says what may be said now that the log was followed up to here.
-    pub(crate) fn release(&mut self, followed: u64, out: &mut Vec<Output>) {
+    pub(crate) fn release(&mut self, at: Time, followed: u64, out: &mut Vec<Output>) {
         let trusting = self.mutant == Some(Mutant::StaleLeader);
         let (confirmed, hasty) = (self.confirmed, self.mutant == Some(Mutant::AnswerEarly));
         let may = |waiting: &Waiting| {
@@ -156,6 +157,7 @@ impl Lead {
         let now: VecDeque<Waiting> = now;
         for Waiting { basis, said, .. } in now {
             for (to, message) in said {
+                self.directory.said(at, to, &message);
                 out.push(Output::Send { to, message, basis });
             }
         }

@@ -286,7 +286,7 @@ impl Replica {
             }
             self.take_lead(now);
             let Some(lead) = &mut self.lead else { return };
-            lead.release(self.raw.store().tip().index, out);
+            lead.release(self.clock.at(now), self.raw.store().tip().index, out);
             if !lead.ask(&mut self.raw) {
                 return;
             }

@@ -117,6 +117,10 @@ pub struct Directory {
     mutant: Option<Mutant>,
     kept: Saved,
     wake_at: Time,
+    /// When nodes that wait for a group were told whom to measure.
+    told: BTreeMap<NodeId, Time>,
+    /// What it says goes out later, see [`Directory::said`].
+    defers: bool,
 }
 
 impl Directory {
@@ -161,7 +165,51 @@ impl Directory {
             polls: Polls::new(settings),
             grouped: 0,
         };
-        Directory { timing, mutant: None, kept, wake_at: Time(0) }
+        let told = BTreeMap::new();
+        Directory { timing, mutant: None, kept, wake_at: Time(0), told, defers: false }
+    }
+
+    /// The same where what it says is kept back for a while: whoever does that says when it goes
+    /// out, by [`Directory::said`].
+    #[must_use]
+    pub fn deferring(self) -> Directory {
+        let mut kept = self.kept;
+        kept.polls = kept.polls.deferring();
+        // What went out before is not known.
+        Directory { kept, told: BTreeMap::new(), defers: true, ..self }
+    }
+
+    /// Something that it said goes out now. Those who are given time to answer have it from here,
+    /// however long it took to become sure that it may be said.
+    pub fn said(&mut self, now: Time, to: Address, message: &Message) {
+        match (to, message) {
+            (_, Message::VoteCall(call)) => self.kept.polls.called(now, call.ballot),
+            (Address::Node(node), Message::Peers(_)) => {
+                let waits = |known: &&Known| known.group.is_none();
+                let since = self.kept.known.get(&node).filter(waits).map(|known| known.since);
+                let before = self.told.get(&node).copied();
+                match since {
+                    Some(since) if before.is_none_or(|before| before < since) => {
+                        self.told.insert(node, now);
+                    }
+                    Some(_) => {}
+                    None => drop(self.told.remove(&node)),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Nobody keeps back what stands behind `from`.
+    fn said_at_once(&mut self, now: Time, from: usize, out: &[Output]) {
+        if self.defers {
+            return;
+        }
+        for output in out.iter().skip(from) {
+            if let Output::Send(to, message) = output {
+                self.said(now, *to, message);
+            }
+        }
     }
 
     /// What must be on disk before anything that was answered goes out.
@@ -178,7 +226,11 @@ impl Directory {
         for known in kept.known.values_mut() {
             known.heard = now;
         }
-        Directory { timing, mutant: None, kept, wake_at: now }
+        kept.polls.resume(now);
+        // It told them when they came.
+        let waits = kept.known.iter().filter(|(_, known)| known.group.is_none());
+        let told = waits.map(|(&node, known)| (node, known.since)).collect();
+        Directory { timing, mutant: None, kept, wake_at: now, told, defers: false }
     }
 
     /// The same with a mistake in it, to try the referees.
@@ -238,16 +290,24 @@ impl Directory {
 
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        let before = out.len();
         if now >= self.wake_at || self.kept.grouping == Grouping::Together {
             self.wake_at = now + self.timing.resend;
             self.place(now, out);
             self.reconsider(now, out);
         }
         self.hold_votes(now, None, out);
+        self.said_at_once(now, before, out);
     }
 
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        let before = out.len();
+        self.heed(now, message, out);
+        self.said_at_once(now, before, out);
+    }
+
+    fn heed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         match message {
             Message::Join(member) if self.hear(now, member, out) => {
                 self.place(now, out);

@@ -4,6 +4,7 @@
 //! are near each other form groups, and members vote about who comes and who goes. What the thesis
 //! leaves open (voters that die, votes that come late, how often) is settled here.
 
+mod admit;
 mod clique;
 mod delays;
 mod form;
@@ -11,6 +12,7 @@ mod poll;
 mod settle;
 mod vote;
 
+pub(crate) use admit::{Party, Room, admit};
 pub use delays::{
     Matrix, Measured, PingInput, PingOutput, PingRule, Pings, SAMPLES, STRIKES, Window,
 };

@@ -2,8 +2,8 @@
 
 use jostle_proto::{
     Address, Block, Crowd, Delays, Directory, GroupId, GroupRules, Grouping, Kind, Member, Message,
-    NodeId, Opinion, Output, PollSettings, Saved, Span, Thresholds, Time, Timing, View, Vote,
-    VoteRequest,
+    NodeId, Opinion, Outcome, Output, PollSettings, Saved, Span, Thresholds, Time, Timing, View,
+    Vote, VoteRequest,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -262,4 +262,117 @@ fn a_directory_that_comes_back_suspects_nobody_for_a_lease() {
     hear(&mut directory, back + lease + Span::from_ms(60));
     assert_eq!(ring(&directory), 1, "node 1 was never heard again");
     assert_eq!(town.group_of(1), GroupId(0));
+}
+
+/// A directory that is kept by machines far from each other says things long after it has decided
+/// them. Voters who were called late were counted as silent, so nobody ever came in.
+#[test]
+fn voters_have_their_time_from_when_they_are_called() {
+    let mut town = Town::new(8);
+    town.arrive(1, 0);
+    town.arrive(2, 1);
+    for _ in 0..150 {
+        town.pass(true);
+    }
+    assert_eq!(town.group_of(0), town.group_of(1));
+    let mut directory = town.directory.clone().deferring();
+    let mut out = Vec::new();
+    let peers = town.said.iter().rev().find_map(|output| match output {
+        Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
+        _ => None,
+    });
+    let request = VoteRequest { epoch: peers.unwrap(), kind: Kind::Include, subject: NodeId(2) };
+    let asks = Message::VoteRequest { from: NodeId(0), request };
+    directory.receive(town.now, asks, &mut out);
+    let calls: Vec<_> = out
+        .drain(..)
+        .filter_map(|output| match output {
+            Output::Send(to, message @ Message::VoteCall(_)) => Some((to, message)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls.len(), 2, "both members are asked");
+    // Nobody hears of it for three times as long as a ballot is open, and nobody is asked twice.
+    let later = town.now + Span(3 * rules(8).polls.open.0);
+    directory.wake(later, &mut out);
+    let about_votes = |output: &Output| {
+        matches!(output, Output::Send(_, Message::VoteCall(_) | Message::VoteClosed(_)))
+    };
+    assert!(!out.iter().any(about_votes));
+    for (to, call) in &calls {
+        directory.said(later, *to, call);
+    }
+    let Message::VoteCall(call) = calls[0].1.clone() else { unreachable!() };
+    for voter in [0, 1].map(NodeId) {
+        let (epoch, ballot, opinion) = (call.epoch, call.ballot, Opinion::Include);
+        let vote = Vote { epoch, ballot, voter, opinion, measured: None };
+        directory.receive(later + Span::from_ms(300), Message::Vote(vote), &mut out);
+    }
+    let passed = |output: &Output| {
+        matches!(output, Output::Send(_, Message::VoteClosed(closed))
+            if closed.outcome == Outcome::Passed)
+    };
+    assert!(out.iter().any(passed));
+    // A leader that goes on from it lets the ballot end in time, too.
+    let saved = directory.save();
+    let again = Directory::load(saved, later, Timing::default());
+    assert!(again.wake_at() <= later + rules(8).polls.open);
+}
+
+/// The first to come is near to one of three who are near each other. Placed one by one, it took
+/// that one with it.
+#[test]
+fn those_who_wait_together_are_placed_by_all_that_they_have_measured() {
+    let mut town = Town::new(8);
+    for node in 1..5 {
+        town.arrive(node, 1);
+    }
+    let near = [(1, 2), (2, 3), (2, 4), (3, 4)];
+    for round in 0..14 {
+        town.now = town.now + Span::from_ms(100);
+        for node in 0..5u32 {
+            let from = town.member(NodeId(node));
+            town.say(Message::Join(from));
+            let delay = |other: u32| {
+                let pair = (node.min(other), node.max(other));
+                if near.contains(&pair) { NEAR } else { FAR }
+            };
+            let others = (0..5).filter(|other| *other != node);
+            let medians = others.map(|other| (NodeId(other), delay(other))).collect();
+            let from = town.member(NodeId(node));
+            town.say(Message::Delays(Delays { from, medians, keeps: false }));
+        }
+        assert!(round > 9 || town.groups().len() == 1, "they wait at first");
+    }
+    let groups: Vec<Vec<u32>> =
+        town.groups().iter().map(|group| group.iter().map(|node| node.0).collect()).collect();
+    assert_eq!(groups, [vec![0], vec![1], vec![2, 3, 4]]);
+    // Each of the new groups began with all who belong to it.
+    assert_eq!(town.directory.newest().0, 3);
+}
+
+/// It waits for measurements, so it waits from when it was told whom to measure.
+#[test]
+fn patience_begins_when_a_node_is_told_whom_to_measure() {
+    let founder = Member { node: NodeId(0), life: 1 };
+    let extent = Block { min: [-40_960; 3], max: [40_960; 3] };
+    let grouping = Grouping::ByDelay(rules(8));
+    let directory = Directory::grouping(founder, extent, Timing::default(), grouping);
+    let mut directory = directory.deferring();
+    let newcomer = Member { node: NodeId(1), life: 1 };
+    let mut out = Vec::new();
+    let mut told_at = None;
+    for tenth in 1..40u64 {
+        let now = Time(100_000 * tenth);
+        directory.receive(now, Message::Join(founder), &mut out);
+        directory.receive(now, Message::Join(newcomer), &mut out);
+        assert_eq!(directory.views().count() > 1, tenth >= 30, "at {now:?}");
+        if tenth >= 20 && told_at.is_none() {
+            for output in std::mem::take(&mut out) {
+                let Output::Send(to, message) = output else { continue };
+                directory.said(now, to, &message);
+            }
+            told_at = Some(now);
+        }
+    }
 }

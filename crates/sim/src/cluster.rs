@@ -128,6 +128,9 @@ impl Cluster {
         let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
         let house = crowd.house(options.rate);
         let mut referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
+        if options.replicas > 1 {
+            referees.directory_keeps(sites.farthest());
+        }
         let tuning = Tuning { operations: options.operations, ..tuning(timing) };
         let scenery = scenery(&start);
         if options.operation == Operation::Unsynchronised {
@@ -251,7 +254,7 @@ impl Cluster {
     fn go(&mut self) {
         // Groups take longer to come to rest.
         let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
-        let end = Time(self.heal_at.0 * 2 + rest);
+        let mut end = Time(self.heal_at.0 * 2 + rest);
         let mut healed = false;
         let mut ticks_then = None;
         let mut marked = false;
@@ -270,6 +273,9 @@ impl Cluster {
                 marked = true;
                 let view = directory_of(&self.machines, &self.replicas).map(Directory::view);
                 self.referees.loose_mark(view);
+            }
+            while self.now > end && self.is_still_moving(end) {
+                end = Time(end.0 + 1_000_000);
             }
             if self.now > end || self.referees.failed() {
                 break;

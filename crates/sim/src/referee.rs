@@ -307,6 +307,11 @@ impl Referees {
     }
 
     /// The directory does nothing for so many microseconds.
+    /// How long the directory's machines take at most to agree.
+    pub(crate) fn directory_keeps(&mut self, microseconds: u64) {
+        self.votes.keeping(microseconds);
+    }
+
     pub(crate) fn directory_down(&mut self, microseconds: u64) {
         self.votes.down(microseconds);
     }

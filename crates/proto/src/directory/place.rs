@@ -1,8 +1,8 @@
 //! Where nodes belong: with those that they are near to, otherwise by themselves.
 
 use super::chain::Chain;
-use super::{Directory, GroupRules, Grouping};
-use crate::groups::GroupId;
+use super::{Directory, GroupRules, Grouping, Known};
+use crate::groups::{Formation, GROUP_NODES_MAX, GroupId, Matrix, Party, Room, Sizes, admit};
 use crate::node::Output;
 use crate::object::NodeId;
 use crate::time::{Span, Time};
@@ -22,32 +22,152 @@ pub(super) struct Ruled {
     pub(super) until: Time,
 }
 
+/// A node that waits for a group.
+struct Waiting {
+    node: NodeId,
+    /// It knows how far everybody is who has one.
+    measured: bool,
+    /// It has waited long enough.
+    is_late: bool,
+}
+
 impl Directory {
     /// Finds a group for every node that has none.
     pub(super) fn place(&mut self, now: Time, out: &mut Vec<Output>) {
         let Grouping::ByDelay(rules) = self.kept.grouping else { return };
         self.kept.ruled.retain(|_, ruled| now < ruled.until);
         self.let_go(now, rules.polls.size_max, out);
-        let waiting: Vec<Member> = self.waiting(now).collect();
-        for member in waiting {
-            let Some(group) = self.find_group(now, member, &rules) else { continue };
-            let group = group.unwrap_or_else(|| {
-                let group = self.kept.next_group;
-                self.kept.next_group = GroupId(group.0 + 1);
-                self.kept.chains.insert(group, Chain::new(group, member, now));
-                group
-            });
-            if let Some(known) = self.kept.known.get_mut(&member.node) {
-                (known.group, known.since) = (Some(group), now);
-            }
+        self.place_ruled(now, &rules);
+        let waiting: Vec<Waiting> = self.waiting(now, &rules).collect();
+        if waiting.iter().any(|node| node.measured || node.is_late) {
+            self.place_together(now, &waiting, &rules);
         }
         self.reconsider(now, out);
     }
 
-    fn waiting(&self, now: Time) -> impl Iterator<Item = Member> + '_ {
+    /// Who has no group.
+    fn homeless(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
         let alone = self.kept.known.iter().filter(|(_, known)| known.group.is_none());
-        let members = alone.map(|(&node, known)| Member { node, life: known.life });
-        members.filter(move |member| self.is_alive(now, member) && !self.is_over(member))
+        let members = alone.map(|(&node, known)| (Member { node, life: known.life }, known));
+        members.filter(move |(member, _)| self.is_alive(now, member) && !self.is_over(member))
+    }
+
+    fn waiting(&self, now: Time, rules: &GroupRules) -> impl Iterator<Item = Waiting> {
+        let placed = self.kept.known.iter().filter(move |(_, other)| {
+            other.group.is_some() && now - other.heard <= self.timing.lease
+        });
+        let placed: Vec<NodeId> = placed.map(|(&node, _)| node).collect();
+        let patience = rules.patience;
+        self.homeless(now).take(GROUP_NODES_MAX).map(move |(Member { node, .. }, known)| {
+            let measured = placed.iter().all(|other| known.delays.contains_key(other));
+            // Before it was told whom to measure it could not.
+            let told = self.told.get(&node).filter(|told| **told >= known.since);
+            let is_late = told.is_some_and(|told| now - *told >= patience);
+            Waiting { node, measured, is_late }
+        })
+    }
+
+    fn put(&mut self, now: Time, node: NodeId, group: GroupId) {
+        if let Some(known) = self.kept.known.get_mut(&node) {
+            (known.group, known.since) = (Some(group), now);
+        }
+    }
+
+    /// Those whom votes have let in go there.
+    fn place_ruled(&mut self, now: Time, rules: &GroupRules) {
+        let nodes: Vec<NodeId> = self.homeless(now).map(|(member, _)| member.node).collect();
+        for node in nodes {
+            let ruled = self.kept.ruled.get(&node).filter(|ruled| ruled.into);
+            if let Some(group) = ruled.map(|ruled| ruled.group)
+                && self.with_room(now, group, rules).is_some()
+            {
+                self.put(now, node, group);
+            }
+        }
+    }
+
+    /// Finds groups for all who wait, from all that they have measured, largest groups first. One
+    /// after the other, the first to come would take those with it who have more neighbours
+    /// elsewhere. Who has measured everybody goes into a group that is there; a new one begins only
+    /// when somebody in it has waited long enough: the other side may not have measured yet.
+    fn place_together(&mut self, now: Time, waiting: &[Waiting], rules: &GroupRules) {
+        let (groups, parties) = self.parties(now, waiting, rules);
+        let is = |node: &NodeId, what: fn(&Waiting) -> bool| {
+            waiting.iter().any(|it| it.node == *node && what(it))
+        };
+        for Party { into, nodes } in parties {
+            if let Some(&group) = into.and_then(|at| groups.get(at)) {
+                for node in nodes.iter().filter(|node| is(node, |it| it.measured || it.is_late)) {
+                    self.put(now, *node, group);
+                }
+            } else if nodes.iter().any(|node| is(node, |it| it.is_late)) {
+                self.found(now, &nodes);
+            }
+        }
+    }
+
+    /// A new group, if there may be one more.
+    fn found(&mut self, now: Time, nodes: &[NodeId]) {
+        let life = |node: &NodeId| self.kept.known.get(node).map(|known| known.life);
+        let founder = nodes.first().and_then(|&node| Some(Member { node, life: life(&node)? }));
+        let Some(founder) = founder.filter(|_| self.kept.chains.len() < GROUPS_MAX) else { return };
+        let group = self.kept.next_group;
+        self.kept.next_group = GroupId(group.0 + 1);
+        self.kept.chains.insert(group, Chain::new(group, founder, now));
+        for &node in nodes {
+            self.put(now, node, group);
+        }
+    }
+
+    /// Groups that have room, and who of those who wait would go where.
+    fn parties(
+        &self,
+        now: Time,
+        waiting: &[Waiting],
+        rules: &GroupRules,
+    ) -> (Vec<GroupId>, Vec<Party>) {
+        let limit = rules.thresholds.inclusion;
+        let near = |a: NodeId, b: NodeId| self.mutual(a, b).is_some_and(|delay| delay < limit);
+        let groups = self.kept.chains.keys().copied();
+        let open: Vec<(GroupId, Vec<NodeId>)> =
+            groups.filter_map(|group| Some((group, self.with_room(now, group, rules)?))).collect();
+        let rooms = open.iter().map(|(group, members)| {
+            let barred = |node: NodeId| {
+                let ruled = self.kept.ruled.get(&node);
+                ruled.is_some_and(|ruled| !ruled.into && ruled.group == *group)
+            };
+            let comes =
+                |node: &NodeId| !barred(*node) && members.iter().all(|&member| near(*node, member));
+            let nodes = waiting.iter().map(|it| it.node).filter(comes);
+            Room { size: members.len(), near: nodes.collect() }
+        });
+        let rooms: Vec<Room> = rooms.collect();
+        let nodes: Vec<NodeId> = waiting.iter().map(|it| it.node).collect();
+        let formation = Formation {
+            thresholds: rules.thresholds,
+            size_max: rules.polls.size_max,
+            sizes: Sizes::Largest,
+        };
+        // No more wait than fit, see `waiting`.
+        let parties = Matrix::new(&nodes).map_or_else(
+            |_| Vec::new(),
+            |mut matrix| {
+                for &from in &nodes {
+                    let delays = self.kept.known.get(&from).map(|known| &known.delays);
+                    for (&to, &delay) in delays.into_iter().flatten() {
+                        matrix.set(from, to, delay);
+                    }
+                }
+                admit(&matrix, &rooms, &formation)
+            },
+        );
+        (open.into_iter().map(|(group, _)| group).collect(), parties)
+    }
+
+    /// The members of a group that can take one more.
+    fn with_room(&self, now: Time, group: GroupId, rules: &GroupRules) -> Option<Vec<NodeId>> {
+        let members = self.members(now, group);
+        (!members.is_empty() && members.len() < rules.polls.size_max).then_some(members)
     }
 
     fn is_over(&self, member: &Member) -> bool {
@@ -112,45 +232,6 @@ impl Directory {
     fn is_of(&self, member: Member, group: GroupId) -> bool {
         let known = self.kept.known.get(&member.node);
         known.is_some_and(|known| known.life == member.life && known.group == Some(group))
-    }
-
-    /// None if it is too early to say; nothing in it for a group of its own.
-    fn find_group(&self, now: Time, member: Member, rules: &GroupRules) -> Option<Option<GroupId>> {
-        let known = self.kept.known.get(&member.node)?;
-        let ruled = self.kept.ruled.get(&member.node);
-        let groups = self.kept.chains.keys().copied();
-        let sized = groups.map(|group| (self.members(now, group), group));
-        let mut open: Vec<(Vec<NodeId>, GroupId)> = sized
-            .filter(|(nodes, _)| !nodes.is_empty() && nodes.len() < rules.polls.size_max)
-            .filter(|&(_, group)| !ruled.is_some_and(|ruled| !ruled.into && ruled.group == group))
-            .collect();
-        if let Some(ruled) = ruled.filter(|ruled| ruled.into)
-            && open.iter().any(|&(_, group)| group == ruled.group)
-        {
-            return Some(Some(ruled.group));
-        }
-        let placed =
-            self.kept.known.iter().filter(|(_, other)| {
-                other.group.is_some() && now - other.heard <= self.timing.lease
-            });
-        let measured = placed.into_iter().all(|(node, _)| known.delays.contains_key(node));
-        let patient = now - known.since < rules.patience;
-        if !measured && patient {
-            return None;
-        }
-        let limit = rules.thresholds.inclusion;
-        open.retain(|(nodes, _)| {
-            nodes.iter().all(|&other| self.mutual(member.node, other).is_some_and(|it| it < limit))
-        });
-        // The largest; of those, the oldest.
-        let best =
-            open.into_iter().max_by_key(|(nodes, group)| (nodes.len(), std::cmp::Reverse(*group)));
-        match best {
-            Some((_, group)) => Some(Some(group)),
-            // The other side may not have measured yet.
-            None if patient || self.kept.chains.len() >= GROUPS_MAX => None,
-            None => Some(None),
-        }
     }
 
     /// Those that belong to a group and can be heard; nobody if one of its stable view cannot.

@@ -40,6 +40,11 @@ impl Graph {
         members(set).all(|member| set & !self.0[member] == 1 << member)
     }
 
+    /// Everybody who is linked with all of them.
+    pub(super) fn linked_with_all(&self, set: u64) -> u64 {
+        members(set).fold(u64::MAX, |all, member| all & self.0[member])
+    }
+
     /// A largest clique of at most `most` members, or the best within so many steps.
     pub(super) fn largest(&self, among: u64, most: u32, steps: u32) -> u64 {
         let mut search = Search { graph: self, enough: most, steps, best: 0 };

@@ -148,7 +148,7 @@ pub fn form(matrix: &Matrix, current: &[Vec<NodeId>], formation: &Formation) -> 
 }
 
 /// Who is near whom.
-fn links(matrix: &Matrix, current: &[u64], thresholds: &Thresholds) -> Graph {
+pub(super) fn links(matrix: &Matrix, current: &[u64], thresholds: &Thresholds) -> Graph {
     let nodes = matrix.nodes();
     let mut graph = Graph::default();
     for (a, &node) in nodes.iter().enumerate() {

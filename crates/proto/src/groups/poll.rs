@@ -122,9 +122,12 @@ struct Ballot {
     votes: BTreeMap<NodeId, Option<Opinion>>,
     /// What a mistake counts again.
     again: Vec<Opinion>,
+    /// [`NEVER`] before its call has gone out.
     deadline: Time,
     resend: Time,
 }
+
+const NEVER: Time = Time(u64::MAX);
 
 /// Holds votes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -132,6 +135,9 @@ pub struct Polls {
     settings: PollSettings,
     #[serde(skip)]
     mutant: Option<Mutant>,
+    /// Calls go out later than they are made, see [`Polls::called`].
+    #[serde(skip)]
+    defers: bool,
     epoch: u64,
     groups: BTreeMap<GroupId, Vec<NodeId>>,
     /// Where every machine is, and since when.
@@ -156,6 +162,7 @@ impl Polls {
         Polls {
             settings,
             mutant: None,
+            defers: false,
             epoch: 0,
             groups: BTreeMap::new(),
             members: BTreeMap::new(),
@@ -174,11 +181,34 @@ impl Polls {
         Polls { mutant, ..self }
     }
 
-    /// Is there more in it than what was measured and when members are to be asked again?
+    /// The same where calls go out later than they are made: whoever keeps them back says when,
+    /// by [`Polls::called`].
+    pub(crate) fn deferring(self) -> Polls {
+        Polls { defers: true, ..self }
+    }
+
+    /// A call goes out only now: its voters have their time from here. A directory of machines
+    /// that are far from each other keeps a ballot for as long as voters had to answer before
+    /// anybody hears of it; when that time counted, no vote ever passed.
+    pub(crate) fn called(&mut self, now: Time, number: u64) {
+        let PollSettings { open, resend, .. } = self.settings;
+        let endless = self.mutant == Some(Mutant::NoDeadline);
+        if let Some(ballot) = self.ballots.get_mut(&number).filter(|it| it.waits() && !endless) {
+            (ballot.deadline, ballot.resend) = (now + open, now + Span(resend.0.max(1)));
+        }
+    }
+
+    /// Whoever held them is gone; whether its calls went out nobody knows.
+    pub(crate) fn resume(&mut self, now: Time) {
+        let numbers: Vec<u64> = self.ballots.keys().copied().collect();
+        numbers.into_iter().for_each(|number| self.called(now, number));
+    }
+
+    /// Is there more in it than what was measured and when members are asked again? When a
+    /// ballot ends follows from when its call went out.
     pub(crate) fn has_decided_since(&self, before: &Polls) -> bool {
-        let ballot = |a: &Ballot, b: &Ballot| {
-            a.call != b.call || a.votes != b.votes || a.again != b.again || a.deadline != b.deadline
-        };
+        let ballot =
+            |a: &Ballot, b: &Ballot| a.call != b.call || a.votes != b.votes || a.again != b.again;
         self.next != before.next
             || self.epoch != before.epoch
             || self.ballots.len() != before.ballots.len()
@@ -303,8 +333,8 @@ impl Polls {
             from: (home != group).then_some(home),
             votes: votes.collect(),
             again: Vec::new(),
-            deadline: if self.mutant == Some(Mutant::NoDeadline) {
-                Time(u64::MAX)
+            deadline: if self.defers || self.mutant == Some(Mutant::NoDeadline) {
+                NEVER
             } else {
                 now + self.settings.open
             },
@@ -394,8 +424,8 @@ impl Polls {
     fn call(&mut self, now: Time, out: &mut Vec<PollOutput>) {
         for ballot in self.ballots.values_mut().filter(|ballot| now >= ballot.resend) {
             ballot.resend = now + Span(self.settings.resend.0.max(1));
-            if self.mutant == Some(Mutant::NoDeadline) {
-                ballot.resend = Time(u64::MAX);
+            if ballot.waits() {
+                ballot.resend = NEVER;
             }
             let call = ballot.call;
             let silent = ballot.votes.iter().filter(|(_, said)| said.is_none());
@@ -405,6 +435,11 @@ impl Polls {
 }
 
 impl Ballot {
+    /// Has nobody heard of it yet?
+    fn waits(&self) -> bool {
+        self.deadline == NEVER
+    }
+
     fn touches(&self, group: GroupId) -> bool {
         self.group == group || self.from == Some(group)
     }

@@ -2,13 +2,25 @@
 
 use super::Cluster;
 use super::sites::{RULES, THRESHOLDS};
-use jostle_proto::{Address, GroupId, NodeId, View, is_home};
+use jostle_proto::{Address, GroupId, NodeId, Time, View, is_home};
 use std::collections::BTreeMap;
 
 /// If nothing has changed for so long although something should, it will not any more.
 const LONG: u64 = 5_000_000;
 
+/// Groups that are far from a directory whose replicas are far from each other come to rest late;
+/// but so late at the latest.
+const LATEST: u64 = 24_000_000;
+
 impl Cluster {
+    /// Is somebody in no group, or has one changed so lately that somebody may be on its way to
+    /// another? Then it is judged later: where everybody is counts when all has come to rest.
+    pub(super) fn is_still_moving(&self, end: Time) -> bool {
+        let lately = self.referees.last_change().0 + 3_000_000 > end.0;
+        let moves = || lately || !self.judge_partition().is_empty();
+        self.sites.count > 1 && self.replicas.are_there() && end.0 < LATEST && moves()
+    }
+
     pub(super) fn judge_healed(&mut self, ticks_then: &BTreeMap<GroupId, u64>) {
         let mut said = Vec::new();
         let ticks = self.referees.ticks_by_group();

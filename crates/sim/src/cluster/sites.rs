@@ -93,6 +93,11 @@ impl Sites {
         self.delays.get(&(a.min(b), a.max(b))).copied().unwrap_or(0)
     }
 
+    /// There and back between the two that are farthest from each other.
+    pub(super) fn farthest(&self) -> u64 {
+        2 * self.delays.values().max().copied().unwrap_or(0)
+    }
+
     pub(super) fn heal(&mut self) {
         (self.moves, self.directory_crash) = (0, 0);
     }

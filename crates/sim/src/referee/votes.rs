@@ -23,6 +23,9 @@ pub(super) struct Votes {
     ballots: BTreeMap<u64, Ballot>,
     /// How long the directory was down or stood still, all in all.
     down: u64,
+    /// How long the directory's machines take at most to agree that a ballot has ended. Nobody may
+    /// be told before that, so it is no part of the time that voters have.
+    keeping: u64,
     /// Where nodes are, and since when.
     members: BTreeMap<NodeId, (GroupId, Time)>,
     changed: BTreeMap<GroupId, (Vec<Member>, Time)>,
@@ -35,6 +38,16 @@ const SLACK: u64 = 300_000;
 impl Votes {
     pub(super) fn down(&mut self, microseconds: u64) {
         self.down += microseconds;
+    }
+
+    pub(super) fn keeping(&mut self, microseconds: u64) {
+        self.keeping = microseconds;
+    }
+
+    /// How much longer than allowed a ballot is open.
+    fn late(&self, ballot: &Ballot, now: Time) -> u64 {
+        let open = RULES.polls.open.0 + SLACK + self.keeping + (self.down - ballot.down);
+        now.0.saturating_sub(ballot.opened.0 + open)
     }
 
     pub(super) fn moves(&self) -> u64 {
@@ -95,13 +108,14 @@ impl Votes {
     }
 
     fn closed(&mut self, now: Time, closed: &VoteClosed, said: &mut Vec<(&'static str, String)>) {
-        let Some(ballot) = self.ballots.get_mut(&closed.ballot) else {
+        let Some(ballot) = self.ballots.get(&closed.ballot) else {
             return said.push(("E6", format!("ballot {} was never called", closed.ballot)));
         };
+        let late = self.late(ballot, now);
+        let Some(ballot) = self.ballots.get_mut(&closed.ballot) else { return };
         if std::mem::replace(&mut ballot.closed, true) {
             return;
         }
-        let late = late(ballot, now, self.down);
         if late > 0 {
             said.push(("L3", format!("ballot {} ended {late} µs late", closed.ballot)));
         }
@@ -151,15 +165,9 @@ impl Votes {
     /// Ballots that should have ended.
     pub(super) fn open(&self, now: Time) -> Vec<(&'static str, String)> {
         let open = self.ballots.iter().filter(|(_, ballot)| !ballot.closed);
-        let late = open.filter(|(_, ballot)| late(ballot, now, self.down) > 0);
+        let late = open.filter(|(_, ballot)| self.late(ballot, now) > 0);
         late.map(|(number, _)| ("L3", format!("ballot {number} never ends"))).take(1).collect()
     }
-}
-
-/// How much longer than allowed a ballot is open.
-fn late(ballot: &Ballot, now: Time, down: u64) -> u64 {
-    let open = RULES.polls.open.0 + SLACK + (down - ballot.down);
-    now.0.saturating_sub(ballot.opened.0 + open)
 }
 
 /// E5: who is let in is near to whoever is for it; who is put out is far from somebody.
