@@ -25,6 +25,17 @@ impl Default for Pace {
     }
 }
 
+impl Pace {
+    /// The same for replicas between which a message takes up to so long there and back. A leader
+    /// is waited for twice that long besides: one that had to hear from a majority within 320 ms,
+    /// at 300 ms from it, gave up again and again for ever.
+    #[must_use]
+    pub fn over(self, round_trip: Span) -> Pace {
+        let longer = 2 * round_trip.0 / u64::from(self.election.max(1));
+        Pace { tick: Span(self.tick.0 + longer), ..self }
+    }
+}
+
 /// What a replica is told about itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {

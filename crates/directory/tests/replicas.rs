@@ -11,12 +11,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 const EXTENT: Block = Block { min: [-4096; 3], max: [4096; 3] };
 
-/// Replicas with disks that never fail, on a network without delay.
+/// Replicas with disks that never fail, on a network that loses nothing.
 struct Net {
     now: Time,
     up: BTreeMap<ReplicaId, Replica>,
     disks: BTreeMap<ReplicaId, Vec<Record>>,
-    mail: VecDeque<PeerMessage>,
+    /// When each arrives.
+    mail: VecDeque<(Time, PeerMessage)>,
+    /// How long that takes.
+    delay: Span,
     said: Vec<(ReplicaId, Address, Message)>,
     /// Replicas that nobody reaches.
     parted: Vec<ReplicaId>,
@@ -41,8 +44,8 @@ impl Net {
         let up =
             voters.iter().map(|&id| (id, Replica::new(settings(id), founding.clone()).unwrap()));
         let (mail, said, parted) = (VecDeque::new(), Vec::new(), Vec::new());
-        let nodes = vec![0];
-        Net { now: Time(0), up: up.collect(), disks, mail, said, parted, nodes }
+        let (nodes, delay) = (vec![0], Span(0));
+        Net { now: Time(0), up: up.collect(), disks, mail, delay, said, parted, nodes }
     }
 
     fn step(&mut self, id: ReplicaId, with: impl FnOnce(&mut Replica, Time, &mut Vec<Output>)) {
@@ -57,7 +60,8 @@ impl Net {
                 }
                 Output::SendPeer(_, message) => {
                     let bytes = message.encode().unwrap();
-                    self.mail.push_back(PeerMessage::decode(&bytes).unwrap());
+                    let arrives = self.now + self.delay;
+                    self.mail.push_back((arrives, PeerMessage::decode(&bytes).unwrap()));
                 }
                 Output::Send { to, message, .. } => self.said.push((id, to, message)),
             }
@@ -67,7 +71,7 @@ impl Net {
     fn run(&mut self, milliseconds: u64) {
         let end = self.now + Span::from_ms(milliseconds);
         while self.now < end {
-            while let Some(message) = self.mail.pop_front() {
+            while let Some((_, message)) = self.mail.pop_front_if(|(at, _)| *at <= self.now) {
                 let (from, to) = (message.from(), message.to());
                 if !self.parted.contains(&from) && !self.parted.contains(&to) {
                     self.step(to, |replica, now, out| replica.hear(now, &message, out));
@@ -344,4 +348,33 @@ fn the_largest_directory_fits_into_an_entry() {
     let Record::Snapshot(snapshot) = &founding[0] else { panic!("a founding record") };
     // Without what nodes tell again.
     assert!(snapshot.state.len() < STATE_MAX / 4, "{} bytes", snapshot.state.len());
+}
+
+/// Found by a storm in which the replicas were 300 ms from each other, there and back: whoever had
+/// been elected gave up before a majority could answer.
+#[test]
+fn replicas_far_from_each_other_keep_a_leader_if_their_pace_is_for_that() {
+    let round_trip = Span::from_ms(340);
+    let led = |slowly: bool| {
+        let mut net = Net::new(3);
+        net.delay = Span(round_trip.0 / 2);
+        for (&id, replica) in net.up.iter_mut().filter(|_| slowly) {
+            let settings = settings(id);
+            let settings = Settings { pace: settings.pace.over(round_trip), ..settings };
+            *replica = Replica::new(settings, net.disks[&id].clone()).unwrap();
+        }
+        net.run(5000);
+        let (before, first) = (net.leader(), net.up[&ReplicaId(0)].report().term);
+        net.join(1);
+        net.run(10_000);
+        let last = net.up[&ReplicaId(0)].report().term;
+        let views = |(_, _, message): &(ReplicaId, Address, Message)| match message {
+            Message::View(view) => Some(view.ring.len()),
+            _ => None,
+        };
+        let joined = net.said.iter().filter_map(views).max();
+        (before.is_some() && before == net.leader() && first == last, joined)
+    };
+    assert_eq!(led(true), (true, Some(2)));
+    assert!(!led(false).0, "at the usual pace nobody leads for long");
 }

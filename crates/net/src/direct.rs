@@ -39,6 +39,8 @@ pub struct DirectorySettings {
     pub web: Option<SocketAddr>,
     /// Who may come.
     pub guards: Guards,
+    /// How long a message takes between replicas at most, there and back.
+    pub round_trip: Span,
     /// Every message, for [`crate::witness::events`].
     pub events: Option<PathBuf>,
     /// What carries frames between processes.
@@ -90,6 +92,7 @@ impl Process {
         let shapes = library.shapes().map_err(|error| StartError::Other(error.to_string()))?;
         let shapes = shapes.ok_or_else(lacks)?;
         let replica = Settings::new(ReplicaId(id), timing(charter.rate));
+        let replica = Settings { pace: replica.pace.over(settings.round_trip), ..replica };
         let mut seat = Seat::open(replica, &settings.store.join(LOG), settings.versions)?;
         seat.set_door(Some(door));
         let others: BTreeSet<SocketAddr> =

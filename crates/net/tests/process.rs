@@ -205,6 +205,7 @@ fn three_replicas(engine: &Engine) {
         store: folder.path().join(id.to_string()),
         web: None,
         guards: guards.clone(),
+        round_trip: Span(0),
         events: None,
         engine: engine.clone(),
         limits: DoorLimits::default(),

@@ -306,12 +306,12 @@ impl Referees {
         self.watch.sometimes.directory_in_change += u64::from(changing);
     }
 
-    /// The directory does nothing for so many microseconds.
     /// How long the directory's machines take at most to agree.
     pub(crate) fn directory_keeps(&mut self, microseconds: u64) {
         self.votes.keeping(microseconds);
     }
 
+    /// The directory does nothing for so many microseconds.
     pub(crate) fn directory_down(&mut self, microseconds: u64) {
         self.votes.down(microseconds);
     }

@@ -180,6 +180,11 @@ pub(crate) struct DirectoryArgs {
     /// Where status and metrics are
     #[arg(long, value_name = "ADDR")]
     pub(crate) web: Option<SocketAddr>,
+    /// How many milliseconds a message takes between replicas at most, there and back; the same
+    /// for all of them
+    #[arg(long, value_name = "MS", default_value = "0",
+        value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    pub(crate) round_trip: u64,
     /// Remove a replica from the directory, for good, and end
     #[arg(long, value_name = "N", requires = "join", conflicts_with_all = ["id", "store"])]
     pub(crate) leave: Option<u16>,

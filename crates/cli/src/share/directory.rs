@@ -8,6 +8,7 @@ use jostle_net::client::ask_to_change;
 use jostle_net::direct::DirectorySettings;
 use jostle_net::door::DoorLimits;
 use jostle_net::{Process, Secret, Versions};
+use jostle_proto::Span;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, Cli
         store: args.store.clone().unwrap_or_else(|| PathBuf::from(".")),
         web: args.web,
         guards: args.guard.shown(),
+        round_trip: Span::from_ms(args.round_trip),
         events: args.events.clone(),
         engine: args.engine.into(),
         limits: DoorLimits::default(),

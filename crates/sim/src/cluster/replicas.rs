@@ -108,9 +108,10 @@ impl Replicas {
         self.disks.values_mut().for_each(Disk::heal);
     }
 
-    fn settings(&self, id: ReplicaId, mutant: Option<Mutant>) -> Settings {
+    fn settings(&self, id: ReplicaId, farthest: Span, mutant: Option<Mutant>) -> Settings {
         let Settings { timing, compact, .. } = self.settings;
-        Settings { compact, mutant, ..Settings::new(id, timing) }
+        let settings = Settings::new(id, timing);
+        Settings { compact, mutant, pace: settings.pace.over(farthest), ..settings }
     }
 
     /// The directory as it was last followed by any replica.
@@ -153,7 +154,7 @@ impl Cluster {
         disk.write(records);
         disk.sync();
         self.replicas.disks.insert(id, disk);
-        let settings = self.replicas.settings(id, self.options.mutant);
+        let settings = self.replicas.settings(id, Span(self.sites.farthest()), self.options.mutant);
         if self.sites.count > 1 {
             let site = self.replicas.dice.below(u64::from(self.sites.count)) as u32;
             self.sites.of.insert(Address::Replica(id), site);
@@ -323,7 +324,7 @@ impl Cluster {
 
     /// A replica comes back with what is on its disk.
     pub(super) fn recover(&mut self, id: ReplicaId) {
-        let settings = self.replicas.settings(id, self.options.mutant);
+        let settings = self.replicas.settings(id, Span(self.sites.farthest()), self.options.mutant);
         let Some(disk) = self.replicas.disks.get_mut(&id) else { return };
         let restored = match disk.read() {
             Ok(restored) => restored,
