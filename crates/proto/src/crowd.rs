@@ -11,8 +11,8 @@ const LOOKED_AT: u64 = 1024;
 
 /// What an object costs in a tick, in units of about one box or triangle test: to move it, to sort
 /// it out, to keep its block up to date. These were fitted to the times of 56 nodes, each one of
-/// eight that share 4000 objects: a test took 17 ns, an object 165 ns, one that turns 400 ns, a pair
-/// 80 ns, leading 35 ns for each pair that touched.
+/// eight that share 4000 objects: a test took 17 ns, an object 165 ns, one that turns 400 ns, a
+/// pair 80 ns, leading 35 ns for each pair that touched.
 const PER_OBJECT: u64 = 10;
 
 /// What it costs besides to turn it.
