@@ -1,9 +1,12 @@
-//! A log as bytes: a head, then records, each with its length and a checksum.
+//! A log as bytes: a head, then records, each with its length, checksums and a mark at its end.
 //!
 //! A record that was being written when the machine died was not answered for; it is cut off. It
-//! is recognised by being shorter than it says, or by ending in zeros where it is wrong (a file
-//! that had become longer before its content was there). Everything else that is wrong is
-//! damage: what follows may have been answered for, so nobody may go on from there.
+//! is recognised by being shorter than it says, or by zeros from its end mark on (a file that had
+//! become longer before its content was there). Everything else that is wrong is damage: it may
+//! have been answered for, so nobody may go on from there. The length has a checksum of its own and
+//! the mark is never zero, so no single bit that is wrong, wherever it is, looks like a record
+//! that was cut short. A machine that died while the end of a record was on its disk before its
+//! beginning is refused, too: that cannot be told from damage.
 
 use crate::record::{Record, STATE_MAX};
 use jostle_proto::ReplicaId;
@@ -12,8 +15,10 @@ use thiserror::Error;
 const MAGIC: [u8; 8] = *b"JOLOG\0\0\x01";
 /// The magic number, and whose log it is.
 const HEAD: usize = MAGIC.len() + 2;
-/// Length and checksum before each record.
-const FRAME: usize = 8;
+/// Before each record: its length, a checksum of that, and one of the content.
+const FRAME: usize = 12;
+/// Behind each record.
+const END: u8 = 0xa5;
 const RECORD_MAX: usize = STATE_MAX + 4096;
 
 /// Why a log cannot be used.
@@ -68,15 +73,12 @@ pub fn write_log(records: &[Record], bytes: &mut Vec<u8>) {
         let written = std::mem::take(bytes);
         *bytes = postcard::to_extend(record, written).expect("memory takes everything");
         let length = ((bytes.len() - start - FRAME) as u32).to_le_bytes();
-        let sum = checksum(length, &bytes[start + FRAME..]).to_le_bytes();
+        let sums = [crc32c::crc32c(&length), crc32c::crc32c(&bytes[start + FRAME..])];
         bytes[start..start + 4].copy_from_slice(&length);
-        bytes[start + 4..start + FRAME].copy_from_slice(&sum);
+        bytes[start + 4..start + 8].copy_from_slice(&sums[0].to_le_bytes());
+        bytes[start + 8..start + FRAME].copy_from_slice(&sums[1].to_le_bytes());
+        bytes.push(END);
     }
-}
-
-/// Of the length too: a length that was damaged must not look like a record that was cut short.
-fn checksum(length: [u8; 4], content: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&length), content)
 }
 
 /// Reads a log. No bytes at all are a log that has not begun.
@@ -115,30 +117,33 @@ pub fn read_log(replica: ReplicaId, bytes: &[u8]) -> Result<Restored, LogError> 
     Ok(Restored { records, length: at, torn: false })
 }
 
+/// How many bytes the record at the beginning of these takes, if its length is whole.
+fn length(bytes: &[u8]) -> Option<usize> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let sum = rest.first_chunk::<4>()?;
+    let long = u32::from_le_bytes(*length) as usize;
+    let whole = crc32c::crc32c(length) == u32::from_le_bytes(*sum) && long <= RECORD_MAX;
+    whole.then_some(FRAME + long + 1)
+}
+
 /// A record at the beginning of these bytes, and how long it is.
 fn read_record(bytes: &[u8]) -> Option<(Record, usize)> {
-    let (length, rest) = bytes.split_first_chunk::<4>()?;
-    let (sum, rest) = rest.split_first_chunk::<4>()?;
-    let long = u32::from_le_bytes(*length) as usize;
-    let content = rest.get(..long).filter(|_| long <= RECORD_MAX)?;
-    if checksum(*length, content) != u32::from_le_bytes(*sum) {
+    let length = length(bytes)?;
+    let (end, record) = bytes.get(..length)?.split_last()?;
+    let (sum, content) = record.get(8..)?.split_first_chunk::<4>()?;
+    if *end != END || crc32c::crc32c(content) != u32::from_le_bytes(*sum) {
         return None;
     }
-    Some((postcard::from_bytes(content).ok()?, FRAME + long))
+    Some((postcard::from_bytes(content).ok()?, length))
 }
 
 /// Was this being written when the machine died?
 fn is_torn(bytes: &[u8]) -> bool {
-    if bytes.ends_with(&[0; 16]) || bytes.iter().all(|byte| *byte == 0) {
-        return !holds_a_record(bytes);
+    let zeros = |from: usize| bytes.iter().skip(from).all(|byte| *byte == 0);
+    match length(bytes) {
+        // Shorter than it says, or its end is not there.
+        Some(length) => bytes.len() < length || zeros(length - 1),
+        // Not even its length is there.
+        None => zeros(8),
     }
-    let Some((length, rest)) = bytes.split_first_chunk::<4>() else { return true };
-    let long = u32::from_le_bytes(*length) as usize;
-    // A length that was damaged would look the same, so nothing that is whole may follow.
-    rest.len() < 4 + long && long <= RECORD_MAX && !holds_a_record(bytes)
-}
-
-/// Is there a whole record anywhere behind the first byte?
-fn holds_a_record(bytes: &[u8]) -> bool {
-    (1..bytes.len()).any(|at| read_record(&bytes[at..]).is_some())
 }

@@ -14,7 +14,7 @@ use jostle_net::witness::{Seen, events};
 use jostle_net::work::NodeSettings;
 use jostle_net::{Process, Secret, StartError, Versions};
 use jostle_proto::{
-    Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
+    Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, Span, State,
 };
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
