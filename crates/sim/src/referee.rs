@@ -23,8 +23,8 @@ use consensus::Consensus;
 use frames::Frames;
 use jostle_directory::{Record, Replica};
 use jostle_proto::{
-    Address, Class, Client, Commit, Epoch, Event, GroupId, LooseNode, Message, Node, NodeId,
-    Object, Objects, ReplicaId, Shapes, Tick, Time, Tuning, View,
+    Address, Class, Client, Commit, Directory, Epoch, Event, GroupId, LooseNode, Message, Node,
+    NodeId, Object, Objects, ReplicaId, Shapes, Tick, Time, Tuning, View,
 };
 use loose::{Loose, Notes};
 use one_machine::OneMachine;
@@ -355,6 +355,9 @@ impl Referees {
 
     /// A replica leads the directory, and another one did before.
     pub(crate) fn directory_led(&mut self, changing: bool, another: bool) {
+        if another {
+            self.votes.led();
+        }
         self.watch.sometimes.directory_led += u64::from(another);
         self.watch.sometimes.led_in_change += u64::from(another && changing);
     }
@@ -376,13 +379,22 @@ impl Referees {
     }
 
     /// L3, at the end.
-    pub(crate) fn open_ballots(&self, now: Time) -> Vec<(&'static str, String)> {
-        self.votes.open(now)
+    pub(crate) fn open_ballots(
+        &self,
+        now: Time,
+        directory: Option<&Directory>,
+    ) -> Vec<(&'static str, String)> {
+        self.votes.open(now, directory)
     }
 
     /// When the members of a group last changed.
     pub(crate) fn changed(&self, group: GroupId) -> Option<Time> {
         self.votes.changed(group)
+    }
+
+    /// When the newest view of any group was made.
+    pub(crate) fn last_view(&self) -> Time {
+        self.votes.last_view()
     }
 
     /// When the members of any group last changed.

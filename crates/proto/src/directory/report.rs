@@ -38,6 +38,11 @@ pub struct MemberReport {
 }
 
 impl Directory {
+    /// The numbers of the ballots that are held.
+    pub fn ballots(&self) -> impl Iterator<Item = u64> {
+        self.kept.polls.ballots()
+    }
+
     /// How all groups are.
     #[must_use]
     pub fn report(&self, now: Time) -> Vec<GroupReport> {

@@ -245,6 +245,11 @@ impl Polls {
         out
     }
 
+    /// The numbers of those that are open.
+    pub(crate) fn ballots(&self) -> impl Iterator<Item = u64> {
+        self.ballots.keys().copied()
+    }
+
     /// When to call [`Polls::step`] at the latest.
     #[must_use]
     pub fn wake_at(&self) -> Option<Time> {

@@ -49,12 +49,13 @@ impl Cluster {
             said.extend(self.judge_partition());
             said.extend(self.judge_admission());
             let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
-            // Who has just begun to speak for a group needs a moment.
-            if self.referees.last_change().0 + 3_000_000 < self.now.0 {
+            // Who has just begun to speak for a group needs a moment, and while a group goes over
+            // to a new view others let its objects fly on.
+            if self.referees.last_view().0 + 3_000_000 < self.now.0 {
                 said.extend(self.referees.apart(&groups));
             }
         }
-        said.extend(self.referees.open_ballots(self.now));
+        said.extend(self.referees.open_ballots(self.now, self.directory()));
         self.referees.note(self.now, said);
     }
 

@@ -46,8 +46,8 @@ pub(super) struct Replicas {
     held: Option<Directory>,
     /// Since when nobody leads, and how many ticks there were.
     leaderless: Option<(Time, u64)>,
-    /// Who led last.
-    led: Option<ReplicaId>,
+    /// Who led last, and in which term.
+    led: Option<(ReplicaId, u64)>,
 }
 
 /// What happens to a replica.
@@ -448,16 +448,16 @@ impl Cluster {
             machine.is_some_and(|it| it.paused <= self.now && it.parted <= self.now)
         };
         let mut leaders = live(&self.machines).filter(|(_, it)| it.position().leads);
-        let leader = leaders.find(|(id, _)| leads(id)).map(|(id, _)| id);
+        let leader = leaders.find(|(id, _)| leads(id)).map(|(id, it)| (id, it.position().term));
         match leader {
-            Some(id) => {
+            Some(lead) => {
                 self.replicas.leaderless = None;
-                if self.replicas.led != Some(id) {
+                if self.replicas.led != Some(lead) {
                     let directory = self.directory();
                     let changing =
                         directory.is_some_and(|it| it.views().any(|(_, stable)| !stable));
                     self.referees.directory_led(changing, self.replicas.led.is_some());
-                    self.replicas.led = Some(id);
+                    self.replicas.led = Some(lead);
                 }
             }
             None => {

@@ -3,8 +3,8 @@
 
 use crate::cluster::RULES;
 use jostle_proto::{
-    Address, GroupId, Kind, Member, Message, NodeId, Opinion, Outcome, Tally, Time, View, Vote,
-    VoteCall, VoteClosed, passes,
+    Address, Directory, Epoch, GroupId, Kind, Member, Message, NodeId, Opinion, Outcome, Tally,
+    Time, View, Vote, VoteCall, VoteClosed, passes,
 };
 use std::collections::BTreeMap;
 
@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 struct Ballot {
     call: VoteCall,
     opened: Time,
-    /// How long the directory had been down when it was opened.
+    /// How long the directory had been down when it was opened, and how often another of its
+    /// machines had come to lead.
     down: u64,
+    leads: u64,
     votes: BTreeMap<NodeId, Vec<Vote>>,
     closed: bool,
 }
@@ -26,6 +28,10 @@ pub(super) struct Votes {
     /// How long the directory's machines take at most to agree that a ballot has ended. Nobody may
     /// be told before that, so it is no part of the time that voters have.
     keeping: u64,
+    /// How often another of the directory's machines came to lead.
+    leads: u64,
+    /// The newest view, and since when.
+    newest: (Epoch, Time),
     /// Where nodes are, and since when.
     members: BTreeMap<NodeId, (GroupId, Time)>,
     changed: BTreeMap<GroupId, (Vec<Member>, Time)>,
@@ -42,6 +48,15 @@ impl Votes {
 
     pub(super) fn keeping(&mut self, microseconds: u64) {
         self.keeping = microseconds;
+    }
+
+    pub(super) fn led(&mut self) {
+        self.leads += 1;
+    }
+
+    /// When the newest view was made.
+    pub(super) fn last_view(&self) -> Time {
+        self.newest.1
     }
 
     /// How much longer than allowed a ballot is open.
@@ -72,11 +87,12 @@ impl Votes {
         match message {
             Message::View(view) if from == Address::Directory => self.view(now, view),
             Message::VoteCall(call) => {
-                let down = self.down;
+                let (down, leads) = (self.down, self.leads);
                 self.ballots.entry(call.ballot).or_insert_with(|| Ballot {
                     call: *call,
                     opened: now,
                     down,
+                    leads,
                     votes: BTreeMap::new(),
                     closed: false,
                 });
@@ -94,6 +110,9 @@ impl Votes {
     }
 
     fn view(&mut self, now: Time, view: &View) {
+        if view.epoch > self.newest.0 {
+            self.newest = (view.epoch, now);
+        }
         let (ring, time) = self.changed.entry(view.group).or_insert((Vec::new(), now));
         if *ring != view.ring {
             (*ring, *time) = (view.ring.clone(), now);
@@ -162,9 +181,16 @@ impl Votes {
         }
     }
 
-    /// Ballots that should have ended.
-    pub(super) fn open(&self, now: Time) -> Vec<(&'static str, String)> {
+    /// Ballots that should have ended. What a leader of the directory had still to say when it was
+    /// replaced nobody says: then it counts whether the ballot is still held.
+    pub(super) fn open(
+        &self,
+        now: Time,
+        directory: Option<&Directory>,
+    ) -> Vec<(&'static str, String)> {
+        let is_held = |number: u64| directory.is_none_or(|it| it.ballots().any(|it| it == number));
         let open = self.ballots.iter().filter(|(_, ballot)| !ballot.closed);
+        let open = open.filter(|(number, it)| it.leads == self.leads || is_held(**number));
         let late = open.filter(|(_, ballot)| self.late(ballot, now) > 0);
         late.map(|(number, _)| ("L3", format!("ballot {number} never ends"))).take(1).collect()
     }
