@@ -71,7 +71,8 @@ impl Net {
     fn run(&mut self, milliseconds: u64) {
         let end = self.now + Span::from_ms(milliseconds);
         while self.now < end {
-            while let Some((_, message)) = self.mail.pop_front_if(|(at, _)| *at <= self.now) {
+            while self.mail.front().is_some_and(|(at, _)| *at <= self.now) {
+                let Some((_, message)) = self.mail.pop_front() else { break };
                 let (from, to) = (message.from(), message.to());
                 if !self.parted.contains(&from) && !self.parted.contains(&to) {
                     self.step(to, |replica, now, out| replica.hear(now, &message, out));
