@@ -164,21 +164,22 @@ pub(super) const SECTIONS: &[Section] = &[
 
 const ZACHMANN: &str = "\
 The default hierarchy beats the best of all laboratory methods on every mesh by more than two
-times; which one is best depends on the mesh. DOP-trees and oriented boxes alternate as winners, as
-in the thesis, and BoxTrees are clearly slower, as it says too. Clipped ones are out of reach: a
-triangle that crosses a cut is in both halves. Time falls up to about k = 20 and stays level beyond
-(the thesis: up to 24), and 8 and 10 are worst, as there. Functions for every correspondence save up
-to a sixth at k = 6, on the cone nothing; the thesis gains 1.2 to 2.3 times. Ohlenburg's boundary of
-one's own takes the fewest tests of all 18-DOPs and mostly more time than sums; the boundary from
-above is so loose that it loses nearly everything. The cone, whose thin triangles all meet in one
-point, parts the methods most: whoever encloses thin triangles loosely takes a thousand times as long.
+times; which one is best depends on the mesh. DOP-trees and oriented boxes alternate as winners,
+as in the thesis, and BoxTrees are clearly slower, as it says too. Clipped ones are out of reach:
+a triangle that crosses a cut is in both halves. Time falls up to about k = 20 and stays level
+beyond (the thesis: up to 24), and 8 and 10 are worst, as there. Functions for every
+correspondence save up to a sixth at k = 6, on the cone nothing; the thesis gains 1.2 to 2.3
+times. Ohlenburg's boundary of one's own takes the fewest tests of all 18-DOPs and mostly more
+time than sums; the boundary from above is so loose that it loses nearly everything. The cone,
+whose thin triangles all meet in one point, parts the methods most: whoever encloses thin
+triangles loosely takes a thousand times as long.
 
 A 6-DOP-tree takes a quarter of the memory of oriented boxes and a fifth of the time to build, the
-thesis' 4 to 8 and 2 to 4 times; with 14 directions it is half the memory. Leaves are as deep as in
-its table 3.2. The default takes an eighth of the time and less than half the memory of the smallest.
-Its rule for polygons is confirmed too: in rounded numbers triangles and quads are faster cut
-(Möller), and 5-gons are faster by their edges. With exact signs cutting into triangles, which we do
-once and for all, stays ahead up to five corners.
+thesis' 4 to 8 and 2 to 4 times; with 14 directions it is half the memory. Leaves are as deep as
+in its table 3.2. The default takes an eighth of the time and less than half the memory of the
+smallest. Its rule for polygons is confirmed too: in rounded numbers triangles and quads are
+faster cut (Möller), and 5-gons are faster by their edges. With exact signs cutting into
+triangles, which we do once and for all, stays ahead up to five corners.
 ";
 
 const ZACHMANN_LARGE: &str = "\
