@@ -20,8 +20,10 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let begin = Instant::now();
     // First, because the page becomes a part of the command.
     timed("page", || crate::web::check(root))?;
-    let before_tidy = [
-        step("formatting", "fmt --all --check"),
+    let formatting = step("formatting", "fmt --all --check");
+    timed(formatting.title, || formatting.run(root))?;
+    timed("tidy", || crate::tidy::run(root))?;
+    let reading = [
         step("clippy", "clippy --locked --workspace --all-targets -- -D warnings"),
         Step {
             environment: Some(("RUSTDOCFLAGS", "-D warnings")),
@@ -29,10 +31,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             ..step("rustdoc", "doc --locked --workspace --no-deps --lib")
         },
     ];
-    for step in &before_tidy {
+    for step in reading {
         timed(step.title, || step.run(root))?;
     }
-    timed("tidy", || crate::tidy::run(root))?;
     for step in tests(has_nextest(root)) {
         timed(step.title, || step.run(root))?;
     }
@@ -62,8 +63,9 @@ const STORMS: [(&str, &str); 5] = [
     ("storms, replicated directory", "--nodes 6 --objects 60 --replicas 3"),
 ];
 
-/// One storm, by the `jostle` that the tests were just made with; it lies beside this program. Cargo
-/// would build zenoh and all above it once more: without tests, some crates have other features.
+/// One storm, by the `jostle` that the tests were just made with; it lies beside this program.
+/// Cargo would build zenoh and all above it once more: without tests, some crates have other
+/// features.
 fn weather(root: &Path, storm: &str) -> Result<(), String> {
     let command = format!("sim --boxes --seeds 1000000 --budget 12 {storm}");
     let here = std::env::current_exe().map_err(|error| format!("where am I? {error}"))?;
