@@ -8,6 +8,7 @@ mod hostile;
 mod machine;
 mod replicas;
 mod sites;
+mod squalls;
 mod wire;
 
 use crate::dice::Dice;
@@ -25,6 +26,7 @@ use machine::{Machine, Role};
 use replicas::{Event, Replicas};
 pub(crate) use sites::RULES;
 use sites::{Sites, ping_rule};
+use squalls::Squalls;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -92,6 +94,7 @@ struct Cluster {
     hands: BTreeMap<GroupId, Hand>,
     sites: Sites,
     replicas: Replicas,
+    squalls: Squalls,
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
@@ -160,6 +163,7 @@ impl Cluster {
             hands: BTreeMap::from([(GroupId(0), hand)]),
             sites,
             replicas,
+            squalls: Squalls::draw(seed, options.weather),
             wants: 0,
             died: None,
             crowd,
@@ -298,6 +302,7 @@ impl Cluster {
         self.faults = self.faults.healed();
         self.sites.heal();
         self.replicas.heal();
+        self.squalls.heal();
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
@@ -316,6 +321,7 @@ impl Cluster {
             What::Fate => {
                 self.fate();
                 self.replica_fate();
+                self.squall_fate();
                 self.crowd_fate();
                 self.referees.loose_look(self.now);
                 self.after(1000, What::Fate);
@@ -453,36 +459,6 @@ impl Cluster {
         for later in self.journeys(from, to) {
             self.after(later, What::Deliver(to, from, message.clone()));
         }
-    }
-
-    /// How long what is sent now takes: none if it is lost, several if it is doubled.
-    fn journeys(&mut self, from: Address, to: Address) -> Vec<u64> {
-        let faults = self.crowd.line(from, to).unwrap_or(self.faults);
-        let Faults { delay, jitter, loss, doubled, clogged, .. } = faults;
-        if self.is_cut(from, to) || self.dice.once_in_million(loss) {
-            self.referees.late(self.now, from, to, self.now);
-            return Vec::new();
-        }
-        let copies = 1 + u32::from(self.dice.once_in_million(doubled));
-        let far = self.sites.between(from, to);
-        let busy = self.machines.get(&from).map_or(0, |machine| machine.slow);
-        let journey = |_| {
-            let mut later = busy + far + delay + self.dice.below(jitter + 1);
-            if self.dice.once_in_million(clogged) {
-                later += self.dice.below(1_000_000);
-                self.referees.late(self.now, from, to, Time(self.now.0 + later));
-            }
-            self.trace(later);
-            later
-        };
-        (0..copies).map(journey).collect()
-    }
-
-    fn is_cut(&self, from: Address, to: Address) -> bool {
-        let (from, to) = (place_of(from), place_of(to));
-        let parted = |who| self.machines.get(&who).is_some_and(|m| m.parted > self.now);
-        let cut = self.cuts.get(&(from, to)).is_some_and(|until| *until > self.now);
-        cut || parted(from) || parted(to)
     }
 
     /// Hostile clients know what others say, except for credentials: lines are encrypted, and

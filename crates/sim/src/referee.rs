@@ -367,6 +367,11 @@ impl Referees {
         self.watch.sometimes.without_majority += 1;
     }
 
+    /// Machines fall into two sides.
+    pub(crate) fn rift(&mut self) {
+        self.watch.sometimes.rifts += 1;
+    }
+
     /// Nothing fails any more.
     pub(crate) fn healed(&mut self, now: Time) {
         self.between.healed(now);

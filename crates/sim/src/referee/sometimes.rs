@@ -85,6 +85,8 @@ pub struct Sometimes {
     pub disk_full: u64,
     /// Nobody led the directory for a second, and ticks went on.
     pub without_majority: u64,
+    /// Machines fell into two sides that did not hear each other.
+    pub rifts: u64,
     /// A replica was added or removed.
     pub replicas_changed: u64,
     /// A contact was said to be one without having been looked at to the end.
@@ -134,6 +136,7 @@ impl Sometimes {
             ("torn records", self.torn),
             ("disk full", self.disk_full),
             ("went on without a directory", self.without_majority),
+            ("rifts", self.rifts),
             ("replicas changed", self.replicas_changed),
             ("contacts assumed", self.assumed),
         ]
@@ -181,6 +184,7 @@ impl Sometimes {
             torn: self.torn + other.torn,
             disk_full: self.disk_full + other.disk_full,
             without_majority: self.without_majority + other.without_majority,
+            rifts: self.rifts + other.rifts,
             replicas_changed: self.replicas_changed + other.replicas_changed,
             assumed: self.assumed + other.assumed,
         }
