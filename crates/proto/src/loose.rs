@@ -85,6 +85,7 @@ pub enum Having {
 }
 
 /// A node of an unsynchronised group.
+#[derive(Clone)]
 pub struct LooseNode {
     me: Member,
     tuning: Tuning,
