@@ -5,6 +5,7 @@ mod disk;
 mod fate;
 mod healed;
 mod hostile;
+mod loose;
 mod machine;
 mod replicas;
 mod sites;
@@ -14,13 +15,14 @@ use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
-use crate::world::{Start, draw};
+use crate::world::{FOUNDER, Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
     Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
     Timing, Tuning, Want,
 };
+use loose::{Hour, REST};
 use machine::{Machine, Role};
 use replicas::{Event, Replicas};
 pub(crate) use sites::RULES;
@@ -58,6 +60,8 @@ enum What {
     ComeBack(usize),
     /// A gateway comes back.
     Reopen(Address),
+    /// All replicas are down for a while.
+    Dark(Hour),
 }
 
 /// Somebody who steers avatars of a group.
@@ -95,6 +99,8 @@ struct Cluster {
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
+    /// The ticks of nodes that go on in the dark.
+    in_the_dark: BTreeMap<NodeId, u64>,
     crowd: Crowd,
     heal_at: Time,
     /// The ends of all links, if messages go through their bytes.
@@ -120,8 +126,7 @@ impl Cluster {
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
-        let founder = Member { node: NodeId(0), life: 1 };
-        let directory = Directory::grouping(founder, start.extent, timing, sites.grouping());
+        let directory = Directory::grouping(FOUNDER, start.extent, timing, sites.grouping());
         let directory = directory.with_mutant(options.mutant);
         let stream = Stream::new(Source::Gateway(HAND), 1);
         let hand = Hand { stream, avatars: start.avatars.clone() };
@@ -138,7 +143,7 @@ impl Cluster {
             faults.slow = 0;
             referees.judge_loose(&start, tuning, faults.delay + faults.jitter);
         }
-        let replicas = Replicas::draw(options.replicas, seed, options.weather, timing);
+        let replicas = Replicas::draw(&options, seed, timing);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -162,6 +167,7 @@ impl Cluster {
             replicas,
             wants: 0,
             died: None,
+            in_the_dark: BTreeMap::new(),
             crowd,
             heal_at,
             wire,
@@ -254,6 +260,7 @@ impl Cluster {
     fn go(&mut self) {
         // Groups take longer to come to rest.
         let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
+        let rest = if self.has_darkness() { REST } else { rest };
         let mut end = Time(self.heal_at.0 * 2 + rest);
         let mut healed = false;
         let mut ticks_then = None;
@@ -301,6 +308,7 @@ impl Cluster {
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
+        self.plan_darkness();
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
             machine.paused = self.now;
@@ -334,6 +342,7 @@ impl Cluster {
             What::Whim(at) => self.whim(at),
             What::ComeBack(at) => self.come_back(at),
             What::Reopen(gate) => self.reopen(gate),
+            What::Dark(hour) => self.dark(hour),
         }
     }
 
@@ -388,17 +397,6 @@ impl Cluster {
         self.work(who, out);
         self.watch(who);
         self.set_alarm(who);
-    }
-
-    /// The referees look at a node of an unsynchronised group, and at all of them now and then.
-    fn watch(&mut self, who: Address) {
-        let Some(machine) = self.machines.get(&who) else { return };
-        let Some(Role::Loose(node)) = &machine.role else { return };
-        if let Some(directory) = directory_of(&self.machines, &self.replicas) {
-            let view = directory.is_stable().then(|| directory.view());
-            let local = machine.local(self.now);
-            self.referees.loose_saw(self.now, node, node.is_suspended(local), view);
-        }
     }
 
     /// Asks a machine when it wants to be woken; older alarms are off.
