@@ -7,7 +7,7 @@
 //! * Others know an object as a *ghost*: as it was, moved on as it went (dead reckoning).
 //! * Everything that a node holds is with its *buddy* too. What cannot be taken back (an event, an
 //!   answer, a nudge) is said only when the buddy has what it follows from.
-//! * A node speaks only while its *lease* lasts, or its buddy's word that nobody will take its place.
+//! * A node speaks only while its *lease* lasts, or its buddy's word that nobody takes its place.
 //! * A view that loses nobody changes nothing until it is stable; then objects go to their new
 //!   owners as they always do. In a view that has lost somebody everybody stops, all copies are
 //!   compared, and the latest of each object is granted anew, in a new *era*: older tokens, and

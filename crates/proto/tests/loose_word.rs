@@ -165,6 +165,17 @@ fn a_node_comes_back_by_itself_when_it_hears_its_buddy_again() {
 }
 
 #[test]
+fn without_a_directory_who_kept_copies_for_the_dead_one_goes_on_and_whose_it_kept_does_not() {
+    let mut group = Group::new(3);
+    group.settle(&view(1, &[0, 1, 2], &View::first(member(0))));
+    group.answered.clear();
+    group.cut.extend([(0, 1), (1, 0), (1, 2), (2, 1)]);
+    group.pass(1000);
+    // The first one answers the last one although it stands still itself.
+    assert!(!group.runs(0) && group.runs(2));
+}
+
+#[test]
 fn who_may_be_in_a_newer_view_needs_the_word_of_its_buddy_there_too() {
     let mut group = Group::new(3);
     let old = view(1, &[0, 1], &View::first(member(0)));
