@@ -8,7 +8,7 @@ use share::figures::Figures;
 use share::{Door, Ground, Host, Running, Status, free_address, wait};
 use std::cell::{Cell, RefCell};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a world is made with, and what is in it: six walls besides.
 const WORLD: &str = "solids,200";
@@ -46,11 +46,15 @@ impl<'a> World<'a> {
     }
 
     fn serve(&self, recording: &str) -> Running {
-        let replicas = self.replicas.join(",");
-        let args = ["serve", "--generate", WORLD, "--web", "none", "--record", recording];
         // On a machine that has much else to do nodes may seem far from each other.
-        let more = ["--one-group", "--listen", &self.door, "--replicas", &replicas];
-        let mut serve = self.start("serve", &[&args[..], &more[..]].concat());
+        self.serve_with(&["--one-group", "--record", recording])
+    }
+
+    fn serve_with(&self, more: &[&str]) -> Running {
+        let replicas = self.replicas.join(",");
+        let args = ["serve", "--generate", WORLD, "--web", "none"];
+        let there = ["--listen", &self.door, "--replicas", &replicas];
+        let mut serve = self.start("serve", &[&args[..], &there[..], more].concat());
         serve.says("status:  jostle status --join ");
         serve
     }
@@ -237,6 +241,45 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
         process.end();
     }
     world.judge();
+}
+
+#[test]
+fn without_a_majority_an_unsynchronised_world_goes_on() {
+    let ground = Ground::new();
+    let world = World::new(&ground);
+    let serve = world.serve_with(&["--unsync"]);
+    let [first, second, third] = [1, 2, 3].map(|number| world.replica(number, &[]));
+    let door = world.ask();
+    let one = world.node("one");
+    // Those that the serving process found, with the help of the other: each goes on by the
+    // other's word.
+    let contacts = |status: &Status| status.value()["counters"]["contacts"].as_u64().unwrap();
+    // Without the walls, which nobody holds. What is on its way is nobody's for a moment.
+    let held = |status: &Status| {
+        let members = status.groups()[0]["members"].as_array().unwrap();
+        members.iter().map(|member| member["objects"].as_u64().unwrap()).sum::<u64>()
+    };
+    door.wait("two nodes", |status| status.places().len() == 2 && status.is_stable());
+    door.wait("contacts", |status| contacts(status) > 0 && held(status) == OBJECTS - 6);
+
+    second.kill();
+    third.kill();
+    door.wait("nobody leads", |status| leader(status).is_none());
+    for _ in 0..3 {
+        // Two leases.
+        std::thread::sleep(Duration::from_secs(1));
+        let before = contacts(&door.status().unwrap());
+        door.wait("more contacts", |status| contacts(status) > before);
+    }
+
+    let second = world.replica(2, &[]);
+    let late = world.node("late");
+    door.wait("three nodes, and all objects", |status| {
+        status.places().len() == 3 && status.is_stable() && held(status) == OBJECTS - 6
+    });
+    for process in [one, late, first, second, serve] {
+        process.end();
+    }
 }
 
 #[test]

@@ -204,7 +204,12 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("same-token", "1", "5", "A4"),
         ("hold-on", "1", "5", "A6"),
     ];
-    all_caught(&["--unsync", "--nodes", "6", "--objects", "60"], &mutants);
+    let run = ["--unsync", "--nodes", "6", "--objects", "60"];
+    all_caught(&run, &mutants);
+    // The directory must be unable to hear a node that others hear.
+    all_caught(&[&run[..], &["--seconds", "6"]].concat(), &[("break-promise", "30", "6", "A7")]);
+    let alone = [("directory-only", "1", "2", "L6")];
+    all_caught(&[&run[..], &["--replicas", "3"]].concat(), &alone);
 }
 
 /// Triangles, and few tests for them.
@@ -253,6 +258,9 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--unsync", "--nodes", "5"];
     let (code, unsync) = sim(&args);
     assert_eq!(code, 0, "{}", unsync["failures"]);
+    for what in ["ticks by a buddy's word", "contacts by a buddy's word"] {
+        assert!(unsync["sometimes"][what].as_u64().unwrap() > 100, "{what}: {unsync}");
+    }
 }
 
 #[test]

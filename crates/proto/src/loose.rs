@@ -7,7 +7,7 @@
 //! * Others know an object as a *ghost*: as it was, moved on as it went (dead reckoning).
 //! * Everything that a node holds is with its *buddy* too. What cannot be taken back (an event, an
 //!   answer, a nudge) is said only when the buddy has what it follows from.
-//! * A node speaks only while its *lease* lasts.
+//! * A node speaks only while its *lease* lasts, or its buddy's word that nobody takes its place.
 //! * A view that loses nobody changes nothing until it is stable; then objects go to their new
 //!   owners as they always do. In a view that has lost somebody everybody stops, all copies are
 //!   compared, and the latest of each object is granted anew, in a new *era*: older tokens, and
@@ -104,6 +104,8 @@ pub struct LooseNode {
     seen: Epoch,
     /// By its own clock.
     lease_until: Time,
+    /// The moment at which it works, by its own clock.
+    now: Time,
     hands: Hands,
     ghosts: Ghosts,
     keep: Keep,
@@ -141,6 +143,7 @@ impl LooseNode {
             change: None,
             seen: Epoch(0),
             lease_until: Time(0),
+            now: Time(0),
             hands: Hands::default(),
             ghosts: Ghosts::default(),
             keep: Keep::default(),
@@ -231,8 +234,22 @@ impl LooseNode {
     /// Must it be silent at this moment of its own clock?
     #[must_use]
     pub fn is_suspended(&self, now: Time) -> bool {
-        let ignored = self.mutant == Some(Mutant::IgnoreLease) && self.lease_until > Time(0);
-        now >= self.lease_until && !ignored
+        if self.lease_until == Time(0) {
+            // The directory has never answered.
+            return true;
+        }
+        now >= self.lease_until && now >= self.vouched_until()
+    }
+
+    /// Until when it may go on although the directory does not answer. In a view that has lost
+    /// somebody there is nothing to go on with.
+    fn vouched_until(&self) -> Time {
+        match self.mutant {
+            Some(Mutant::IgnoreLease) => Time(u64::MAX),
+            Some(Mutant::DirectoryOnly) => Time(0),
+            _ if self.is_running() => self.keep.vouched_until(),
+            _ => Time(0),
+        }
     }
 
     /// Does it go from tick to tick?
@@ -251,9 +268,10 @@ impl LooseNode {
 
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.now = now;
         let said = out.len();
         if now >= self.resend_at {
-            self.resend_at = now + self.tuning.timing.resend;
+            self.resend_at = self.wait_for_promises(now + self.tuning.timing.resend);
             self.send_again(now, out);
         }
         if now >= self.tick_at {
@@ -269,18 +287,22 @@ impl LooseNode {
         if now >= self.alive_at {
             self.alive_at = now + self.tuning.timing.alive;
             self.tell_alive(now, out);
+            self.ask_buddies(out);
         }
     }
 
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        self.now = now;
         let said = out.len();
         match message {
             Message::Reset { life } => self.reset(life),
             Message::View(view) => self.new_view(view, out),
             Message::Lease { sent, span } => self.lease(sent, span),
             // Who may not speak does not listen either: others say it again.
-            Message::Loose(letter) if !self.is_suspended(now) => self.read(letter, out),
+            Message::Loose(letter) if letter.is_of_copies() || !self.is_suspended(now) => {
+                self.read(letter, out);
+            }
             Message::StableKept(epoch) if !self.is_suspended(now) => self.lead_stable(epoch, out),
             Message::Inputs(inputs) => self.hear_wants(inputs),
             _ => {}
@@ -298,19 +320,22 @@ impl LooseNode {
         }
     }
 
-    /// After its lease a node says nothing (rule A7), whatever it would have said.
+    /// After its lease a node says nothing (rule A7), whatever it would have said, but for what
+    /// everybody needs to come back when nobody may speak.
     fn hush(&self, now: Time, said: usize, out: &mut Vec<Output>) {
         if self.is_suspended(now) && (self.ground.is_some() || self.change.is_some()) {
-            out.truncate(said);
+            let later = out.split_off(said);
+            out.extend(later.into_iter().filter(|output| match output {
+                Output::Send(_, Message::Loose(letter)) => letter.is_of_copies(),
+                _ => false,
+            }));
         }
     }
 
     /// The directory leaves nobody out before `span` has passed by its clock since it heard them,
-    /// which was after `sent`. Clocks are wrong by at most 2 in 100 each: a slow one here needs
-    /// 0.94 / 0.98 = 0.96 of the span's true time, a fast one there at least 1 / 1.02 = 0.98.
+    /// which was after `sent`.
     fn lease(&mut self, sent: Time, span: Span) {
-        let until = sent + Span(span.0 / 100 * 94);
-        self.lease_until = self.lease_until.max(until);
+        self.lease_until = self.lease_until.max(sent + believed(span));
     }
 
     /// This life is over.
@@ -422,4 +447,11 @@ impl LooseNode {
     fn say(&self, event: Event, out: &mut Vec<Output>) {
         out.push(Output::Happened(event));
     }
+}
+
+/// How much of a span somebody else's clock shows at least while this passes here. Clocks are
+/// wrong by at most 2 in 100 each: a slow one here needs 0.94 / 0.98 = 0.96 of the span's true
+/// time, a fast one there at least 1 / 1.02 = 0.98.
+fn believed(span: Span) -> Span {
+    Span(span.0 / 100 * 94)
 }

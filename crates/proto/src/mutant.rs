@@ -89,6 +89,10 @@ pub enum Mutant {
     KeepUntilAck,
     /// A node speaks although its lease is over.
     IgnoreLease,
+    /// A buddy that has promised a node that it may go on helps to replace it all the same.
+    BreakPromise,
+    /// A node stands still when the directory does not answer, whatever its buddy says.
+    DirectoryOnly,
     /// An object is taken whatever token it has.
     StaleToken,
     /// What cannot be taken back is said before the buddy knows.
@@ -163,6 +167,8 @@ impl Mutant {
         (Mutant::RelinquishOnSend, "relinquish-on-send"),
         (Mutant::KeepUntilAck, "keep-until-ack"),
         (Mutant::IgnoreLease, "ignore-lease"),
+        (Mutant::BreakPromise, "break-promise"),
+        (Mutant::DirectoryOnly, "directory-only"),
         (Mutant::StaleToken, "stale-token"),
         (Mutant::SayEarly, "say-early"),
         (Mutant::ShortGhosts, "short-ghosts"),

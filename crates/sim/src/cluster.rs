@@ -5,6 +5,7 @@ mod disk;
 mod fate;
 mod healed;
 mod hostile;
+mod loose;
 mod machine;
 mod replicas;
 mod sites;
@@ -15,13 +16,14 @@ use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
-use crate::world::{Start, draw};
+use crate::world::{FOUNDER, Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
     Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
     Timing, Tuning, Want,
 };
+use loose::{Hour, REST};
 use machine::{Machine, Role};
 use replicas::{Event, Replicas};
 pub(crate) use sites::RULES;
@@ -60,6 +62,8 @@ enum What {
     ComeBack(usize),
     /// A gateway comes back.
     Reopen(Address),
+    /// All replicas are down for a while.
+    Dark(Hour),
 }
 
 /// Somebody who steers avatars of a group.
@@ -98,6 +102,8 @@ struct Cluster {
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
+    /// The ticks of nodes that go on in the dark.
+    in_the_dark: BTreeMap<NodeId, u64>,
     crowd: Crowd,
     heal_at: Time,
     /// The ends of all links, if messages go through their bytes.
@@ -123,8 +129,7 @@ impl Cluster {
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
-        let founder = Member { node: NodeId(0), life: 1 };
-        let directory = Directory::grouping(founder, start.extent, timing, sites.grouping());
+        let directory = Directory::grouping(FOUNDER, start.extent, timing, sites.grouping());
         let directory = directory.with_mutant(options.mutant);
         let stream = Stream::new(Source::Gateway(HAND), 1);
         let hand = Hand { stream, avatars: start.avatars.clone() };
@@ -141,7 +146,7 @@ impl Cluster {
             faults.slow = 0;
             referees.judge_loose(&start, tuning, faults.delay + faults.jitter);
         }
-        let replicas = Replicas::draw(options.replicas, seed, options.weather, timing);
+        let replicas = Replicas::draw(&options, seed, timing);
         let heal_at = Time((options.seconds * 1e6) as u64);
         let mut cluster = Cluster {
             options,
@@ -166,6 +171,7 @@ impl Cluster {
             squalls: Squalls::draw(seed, options.weather),
             wants: 0,
             died: None,
+            in_the_dark: BTreeMap::new(),
             crowd,
             heal_at,
             wire,
@@ -258,6 +264,7 @@ impl Cluster {
     fn go(&mut self) {
         // Groups take longer to come to rest.
         let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
+        let rest = if self.has_darkness() { REST } else { rest };
         let mut end = Time(self.heal_at.0 * 2 + rest);
         let mut healed = false;
         let mut ticks_then = None;
@@ -306,6 +313,7 @@ impl Cluster {
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
+        self.plan_darkness();
         for machine in self.machines.values_mut() {
             machine.parted = self.now;
             machine.paused = self.now;
@@ -340,6 +348,7 @@ impl Cluster {
             What::Whim(at) => self.whim(at),
             What::ComeBack(at) => self.come_back(at),
             What::Reopen(gate) => self.reopen(gate),
+            What::Dark(hour) => self.dark(hour),
         }
     }
 
@@ -394,17 +403,6 @@ impl Cluster {
         self.work(who, out);
         self.watch(who);
         self.set_alarm(who);
-    }
-
-    /// The referees look at a node of an unsynchronised group, and at all of them now and then.
-    fn watch(&mut self, who: Address) {
-        let Some(machine) = self.machines.get(&who) else { return };
-        let Some(Role::Loose(node)) = &machine.role else { return };
-        if let Some(directory) = directory_of(&self.machines, &self.replicas) {
-            let view = directory.is_stable().then(|| directory.view());
-            let local = machine.local(self.now);
-            self.referees.loose_saw(self.now, node, node.is_suspended(local), view);
-        }
     }
 
     /// Asks a machine when it wants to be woken; older alarms are off.

@@ -91,6 +91,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
     ("L5", "clients come back to their avatars, and predict what is"),
+    ("L6", "while the directory has no majority a group that loses nobody goes on"),
 ];
 
 /// What is against the rules: which, and what happened.
@@ -445,7 +446,8 @@ impl Referees {
     pub(crate) fn loose_happened(&mut self, now: Time, from: Address, event: Event) {
         let mut said = Vec::new();
         if let (Some(loose), Address::Node(node)) = (&mut self.loose, from) {
-            loose.happened(now, node, event, &mut said);
+            let sometimes = &mut self.watch.sometimes;
+            loose.happened(now, node, event, &mut Notes { said: &mut said, sometimes });
         }
         self.note(now, said);
     }

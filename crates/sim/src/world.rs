@@ -3,8 +3,13 @@
 use crate::dice::Dice;
 use glam::DVec3;
 use jostle_geom::{Mesh, Model, Quality, solids};
-use jostle_proto::{Block, Class, Object, ObjectId, POSITION_UNIT, ShapeId, Shapes, Solid, State};
+use jostle_proto::{
+    Block, Class, Member, NodeId, Object, ObjectId, POSITION_UNIT, ShapeId, Shapes, Solid, State,
+};
 use std::sync::Arc;
+
+/// Who has the world when it begins.
+pub(crate) const FOUNDER: Member = Member { node: NodeId(0), life: 1 };
 
 /// A world at its beginning.
 #[derive(Clone, Debug)]

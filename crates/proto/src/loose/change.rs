@@ -6,7 +6,8 @@
 //!
 //! A view that has lost somebody: everybody stops and sends the leader every copy that they have.
 //! Of each object the one with the largest token, and among these the latest, is granted to the
-//! owner of its place, and to that one's buddy. Nothing of this counts before the view is stable:
+//! owner of its place, and to that one's buddy. Who has promised a lost member that it may go on
+//! waits with that until the promise is over. Nothing of this counts before the view is stable:
 //! if it fails, everybody goes on from what they had, or the next view asks for it again.
 
 use super::keep::{Keep, buddy_of};
@@ -16,6 +17,7 @@ use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output};
 use crate::object::{NodeId, ObjectId};
+use crate::time::Time;
 use crate::view::{Epoch, Member, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,6 +75,7 @@ impl LooseNode {
         let ground = self.ground.as_ref().and_then(|ground| buddy_of(ground, self.me.node));
         self.keep.link(ground, next, view.epoch);
         self.change = Some(Change { view, lost, need: None, grant: None, ready: false, lead });
+        self.resend_at = self.wait_for_promises(self.resend_at);
         self.change_again(out);
     }
 
@@ -82,6 +85,9 @@ impl LooseNode {
         let (epoch, leader) = (change.view.epoch, change.view.leader());
         let Some(leader) = leader else { return };
         if change.lost && change.grant.is_none() {
+            if self.promised() > self.now && self.mutant != Some(Mutant::BreakPromise) {
+                return;
+            }
             let records = self.copies();
             let copies = Letter::Copies { epoch, from: self.me, records };
             self.send(leader.node, copies, out);
@@ -89,6 +95,19 @@ impl LooseNode {
             self.tell_ready(out);
         }
         self.lead_again(out);
+    }
+
+    /// Until when members that the new view has lost may go on by this one's word.
+    fn promised(&self) -> Time {
+        let change = self.change.as_ref().filter(|change| change.lost);
+        let promise = self.promise();
+        change.map_or(Time(0), |change| self.keep.promised_until(&change.view, promise))
+    }
+
+    /// When that is over, if it is before this; copies are sent then.
+    pub(super) fn wait_for_promises(&self, otherwise: Time) -> Time {
+        let promised = self.promised();
+        if promised > self.now { promised.min(otherwise) } else { otherwise }
     }
 
     /// Every copy that this member has: its own, and those that it kept for the lost.

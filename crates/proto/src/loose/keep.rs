@@ -4,12 +4,17 @@
 //! last number that was answered, so any of them may be lost. What cannot be taken back waits at
 //! the gate until the number is answered that has what it follows from: so whoever comes after
 //! this node knows about it.
+//!
+//! An answer is also a promise. No view can leave a node out without the copies that its buddy has,
+//! and the buddy holds them back until what it has promised is over: so a node that the directory
+//! does not answer goes on by its buddy's word.
 
 use super::record::{Event, Nudge, Record, Token};
-use super::{Backup, Letter, LooseNode};
+use super::{Backup, Letter, LooseNode, believed};
 use crate::mutant::Mutant;
-use crate::node::Output;
+use crate::node::{Output, Timing};
 use crate::object::{NodeId, ObjectId};
+use crate::time::{Span, Time};
 use crate::view::{Epoch, Member, View};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -38,6 +43,15 @@ struct Link {
     acked: Option<u64>,
     /// Does the gate wait for it?
     required: bool,
+    /// Until when it lets no view without this node come about, by this node's clock.
+    vouches: Time,
+}
+
+impl Link {
+    /// One who has nothing yet.
+    fn new(to: Member, stream: Epoch) -> Link {
+        Link { to, stream, acked: None, required: false, vouches: Time(0) }
+    }
 }
 
 /// What is kept for another.
@@ -47,6 +61,8 @@ pub(super) struct Kept {
     stream: Epoch,
     number: u64,
     pub(super) records: BTreeMap<ObjectId, Record>,
+    /// When it was last answered that they are here, by this node's clock.
+    answered: Time,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -55,6 +71,8 @@ pub(super) struct Keep {
     number: u64,
     /// Something has changed since.
     dirty: bool,
+    /// When numbers were first told, as long as an answer to them is worth something.
+    sent: Vec<(u64, Time)>,
     /// With which number an object last changed, or went.
     changed: BTreeMap<ObjectId, u64>,
     gone: BTreeMap<ObjectId, u64>,
@@ -69,10 +87,12 @@ impl Keep {
     pub(super) fn begin(view: &View, me: Member, era: Epoch, kept: Vec<Record>) -> Keep {
         let mut keep = Keep::default();
         let buddy = buddy_of(view, me.node);
-        keep.links.extend(buddy.map(|to| Link { to, stream: era, acked: Some(0), required: true }));
+        let link = |to| Link { acked: Some(0), required: true, ..Link::new(to, era) };
+        keep.links.extend(buddy.map(link));
         if let Some(before) = view.ring.iter().find(|m| view.buddy(m.node) == Some(me.node)) {
             let records = kept.into_iter().map(|record| (record.object.id, record)).collect();
-            keep.kept.insert(*before, Kept { era, stream: era, number: 0, records });
+            let answered = Time(0);
+            keep.kept.insert(*before, Kept { era, stream: era, number: 0, records, answered });
         }
         keep
     }
@@ -108,7 +128,7 @@ impl Keep {
     /// newer view can become stable, the buddy of that one. That one begins with nothing.
     pub(super) fn link(&mut self, ground: Option<Member>, next: Option<Member>, stream: Epoch) {
         let known = |to: Member| self.links.iter().find(|link| link.to == to).copied();
-        let fresh = |to| Link { to, stream, acked: None, required: false };
+        let fresh = |to| Link::new(to, stream);
         let mut links = Vec::new();
         if let Some(to) = ground {
             links.push(Link { required: true, ..known(to).unwrap_or(fresh(to)) });
@@ -123,7 +143,7 @@ impl Keep {
     pub(super) fn link_only(&mut self, buddy: Option<Member>, stream: Epoch) {
         self.links.retain(|link| Some(link.to) == buddy);
         if let (true, Some(to)) = (self.links.is_empty(), buddy) {
-            self.links.push(Link { to, stream, acked: None, required: true });
+            self.links.push(Link::new(to, stream));
         }
         self.links.iter_mut().for_each(|link| link.required = true);
     }
@@ -140,6 +160,20 @@ impl Keep {
         }
         link.required = true;
         acked >= *need.get_or_insert(number)
+    }
+
+    /// Until when those vouch for this node who keep its copies in a view that may be stable; one
+    /// whose answer the gate does not wait for is in no such view. Nobody can do without a node
+    /// that is alone, so there it is for ever.
+    pub(super) fn vouched_until(&self) -> Time {
+        let required = self.links.iter().filter(|link| link.required);
+        required.map(|link| link.vouches).min().unwrap_or(Time(u64::MAX))
+    }
+
+    /// Until when this node has promised to let no view come about that leaves somebody out.
+    pub(super) fn promised_until(&self, view: &View, promise: Span) -> Time {
+        let lost = self.kept.iter().filter(|(member, _)| !view.has(**member));
+        lost.map(|(_, kept)| kept.answered + promise).max().unwrap_or(Time(0))
     }
 
     /// The number up to which everybody who must have copies has them.
@@ -162,6 +196,9 @@ impl LooseNode {
         if self.keep.dirty {
             self.keep.dirty = false;
             self.keep.number += 1;
+            let (now, promise) = (self.now, self.promise());
+            self.keep.sent.retain(|&(_, sent)| sent + promise > now);
+            self.keep.sent.push((self.keep.number, now));
         }
         let (number, from) = (self.keep.number, self.me);
         let mut letters = Vec::new();
@@ -186,6 +223,24 @@ impl LooseNode {
         for (to, letter) in letters {
             self.send(to, letter, out);
         }
+    }
+
+    /// Asks the buddies for their word if nothing has been told for a while: one who holds nothing,
+    /// or may not speak, needs it too. It changes nothing, so it is said in any case.
+    pub(super) fn ask_buddies(&mut self, out: &mut Vec<Output>) {
+        let last = self.keep.sent.last().map_or(Time(0), |&(_, sent)| sent);
+        if self.now - last >= self.tuning.timing.alive {
+            self.keep.dirty = true;
+            self.flush(out);
+        }
+    }
+
+    /// How long a buddy's word counts since it was given, by its clock. The directory makes a view
+    /// without a node when a lease has passed since that one spoke to it, which it does so often:
+    /// so a buddy whose node died has not to wait longer than the directory.
+    pub(super) fn promise(&self) -> Span {
+        let Timing { lease, alive, .. } = self.tuning.timing;
+        Span(lease.0.saturating_sub(alive.0))
     }
 
     /// Another node's copies. In a view that has lost somebody nothing moves any more.
@@ -221,12 +276,13 @@ impl LooseNode {
                 kept.remove(&id);
             }
             kept.extend(records.into_iter().map(|record| (record.object.id, record)));
-            self.keep.kept.insert(from, Kept { era, stream, number, records: kept });
+            let answered = self.now;
+            self.keep.kept.insert(from, Kept { era, stream, number, records: kept, answered });
         }
-        let same = |kept: &&Kept| (kept.era, kept.stream) == (era, stream);
-        let have = self.keep.kept.get(&from).filter(same);
-        if let Some(number) = have.map(|kept| kept.number) {
-            let answer = Letter::BackupAck { era, from: self.me, stream, number };
+        let same = |kept: &&mut Kept| (kept.era, kept.stream) == (era, stream);
+        if let Some(kept) = self.keep.kept.get_mut(&from).filter(same) {
+            kept.answered = self.now;
+            let answer = Letter::BackupAck { era, from: self.me, stream, number: kept.number };
             self.send(from.node, answer, out);
         }
     }
@@ -242,9 +298,12 @@ impl LooseNode {
         if number > self.keep.number {
             return;
         }
+        let told = self.keep.sent.iter().find(|(told, _)| *told == number);
+        let vouches = told.map_or(Time(0), |&(_, sent)| sent + believed(self.promise()));
         let same = |link: &&mut Link| link.to == from && link.stream == stream;
         if let Some(link) = self.keep.links.iter_mut().find(same) {
             link.acked = link.acked.max(Some(number));
+            link.vouches = link.vouches.max(vouches);
         }
         if self.change.as_ref().is_some_and(|change| !change.ready) {
             self.tell_ready(out);

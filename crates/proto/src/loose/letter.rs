@@ -110,6 +110,14 @@ pub enum Letter {
     },
 }
 
+impl Letter {
+    /// Is it about copies at a buddy? That changes nothing in the world.
+    #[must_use]
+    pub fn is_of_copies(&self) -> bool {
+        matches!(self, Letter::Backup(_) | Letter::BackupAck { .. })
+    }
+}
+
 /// An object as others see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ghost {

@@ -5,6 +5,7 @@ use super::machine::{Machine, Role};
 use super::{Cluster, What};
 use crate::dice::Dice;
 use crate::faults::Weather;
+use crate::options::{Operation, Options};
 use jostle_directory::{Basis, Change, Output, PeerMessage, Record, Replica, Settings};
 use jostle_proto::{Address, Directory, Message, Mutant, ReplicaId, Span, Time, Timing};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,10 @@ struct Faults {
     change: u32,
     /// All replicas are restarted, one after the other.
     roll: u32,
+    /// All replicas are down for a while; this and the next only in an unsynchronised group.
+    dark: u32,
+    /// A node reaches no replica, or none reaches it, and others do.
+    unheard: u32,
 }
 
 /// All replicas.
@@ -60,7 +65,9 @@ pub(super) enum Event {
 
 impl Replicas {
     /// What a seed draws; nothing for one replica.
-    pub(super) fn draw(count: u32, seed: u64, weather: Weather, timing: Timing) -> Replicas {
+    pub(super) fn draw(options: &Options, seed: u64, timing: Timing) -> Replicas {
+        let Options { replicas: count, weather, operation, .. } = *options;
+        let loose = operation == Operation::Unsynchronised;
         let mut dice = Dice::new(seed ^ 0x4449_5245_4354_4f52);
         let storm = weather == Weather::Storm && count > 1;
         let all = dice.below(20) == 0;
@@ -78,6 +85,8 @@ impl Replicas {
             full: pick(500),
             change: pick(1_000),
             roll: pick(300),
+            dark: if loose { pick(600) } else { 0 },
+            unheard: if loose { pick(1_500) } else { 0 },
         };
         let settings =
             Settings { compact: 4 + dice.below(40), ..Settings::new(ReplicaId(0), timing) };
@@ -322,6 +331,12 @@ impl Cluster {
         self.after(later.0, What::Recover(id));
     }
 
+    /// So do all.
+    pub(super) fn put_all_away(&mut self, later: Span) {
+        let ids: Vec<ReplicaId> = self.replicas.disks.keys().copied().collect();
+        ids.into_iter().for_each(|id| self.put_away(id, later));
+    }
+
     /// A replica comes back with what is on its disk.
     pub(super) fn recover(&mut self, id: ReplicaId) {
         let settings = self.replicas.settings(id, Span(self.sites.farthest()), self.options.mutant);
@@ -404,6 +419,20 @@ impl Cluster {
         }
         if self.replicas.dice.once_in_million(faults.change) {
             self.change_replicas();
+        }
+        if faults.dark > 0 && self.replicas.dice.once_in_million(faults.dark) {
+            let latest = (self.heal_at - self.now).0 + 500_000;
+            let later = 600_000 + self.replicas.dice.below(2_000_000);
+            self.put_all_away(Span(later.min(latest)));
+        }
+        if faults.unheard > 0 && self.replicas.dice.once_in_million(faults.unheard) {
+            let node = self.replicas.dice.below(u64::from(self.nodes)) as u32;
+            let node = Address::Node(jostle_proto::NodeId(node));
+            let hears = self.replicas.dice.coin();
+            let until = Time(self.now.0 + 500_000 + self.replicas.dice.below(2_000_000));
+            for replica in self.replica_addresses() {
+                self.cuts.insert(if hears { (node, replica) } else { (replica, node) }, until);
+            }
         }
     }
 

@@ -59,7 +59,7 @@ impl Loose {
             sight: Sight::default(),
             one_holder: OneHolder::default(),
             orphans: Orphans::new(moving),
-            leases: Leases::new(tuning.timing.lease),
+            leases: Leases::new(tuning.timing),
             episodes: Episodes::default(),
             contacts: Contacts::new(start, tuning, news),
             exact: Exact::new(start, tuning),
@@ -131,15 +131,26 @@ impl Loose {
         }
         notes.sometimes.lease_ran_out += u64::from(self.sight.suspend(id, suspended));
         let Some(change) = self.sight.update(node) else { return };
+        if self.leases.is_by_word(now, id) {
+            notes.sometimes.ticks_by_word += change.ticks;
+        }
         self.one_holder.saw(node, &change, &self.sight, notes);
         self.orphans.saw(view, &self.sight, notes.said);
         self.contacts.saw(now, node, &self.sight);
         self.exact.saw(node, notes.said);
     }
 
-    pub(super) fn happened(&mut self, now: Time, from: NodeId, event: Event, said: &mut Said) {
-        self.leases.spoke(now, from, said);
-        let fresh = self.episodes.happened(&event, said);
+    pub(super) fn happened(
+        &mut self,
+        now: Time,
+        from: NodeId,
+        event: Event,
+        notes: &mut Notes<'_>,
+    ) {
+        self.leases.spoke(now, from, notes.said);
+        let fresh = self.episodes.happened(&event, notes.said);
+        let by_word = fresh && self.leases.is_by_word(now, from);
+        notes.sometimes.contacts_by_word += u64::from(by_word);
         self.begun += u64::from(fresh && event.edge == Edge::Begin);
         self.assumed += u64::from(fresh && event.certainty == Certainty::Assumed);
         if fresh {

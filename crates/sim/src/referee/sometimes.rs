@@ -71,6 +71,10 @@ pub struct Sometimes {
     pub lease_ran_out: u64,
     /// A node spoke just before its lease was over by the true clock.
     pub lease_edge: u64,
+    /// A node made a tick although its lease was over, by its buddy's word.
+    pub ticks_by_word: u64,
+    /// The same of contacts that were published.
+    pub contacts_by_word: u64,
     /// A contact was deep and long enough to be missed.
     pub contacts_judged: u64,
     /// Another replica leads the directory.
@@ -129,6 +133,8 @@ impl Sometimes {
             ("crash with escrow", self.crash_with_escrow),
             ("lease ran out", self.lease_ran_out),
             ("spoke at the lease's edge", self.lease_edge),
+            ("ticks by a buddy's word", self.ticks_by_word),
+            ("contacts by a buddy's word", self.contacts_by_word),
             ("contacts judged", self.contacts_judged),
             ("directory leaders", self.directory_led),
             ("directory leaders in a change", self.led_in_change),
@@ -177,6 +183,8 @@ impl Sometimes {
             crash_with_escrow: self.crash_with_escrow + other.crash_with_escrow,
             lease_ran_out: self.lease_ran_out + other.lease_ran_out,
             lease_edge: self.lease_edge + other.lease_edge,
+            ticks_by_word: self.ticks_by_word + other.ticks_by_word,
+            contacts_by_word: self.contacts_by_word + other.contacts_by_word,
             contacts_judged: self.contacts_judged + other.contacts_judged,
             directory_led: self.directory_led + other.directory_led,
             led_in_change: self.led_in_change + other.led_in_change,

@@ -1,21 +1,49 @@
-//! A7: a node is silent when its lease is over. The judge knows the true time up to which the
-//! directory has promised to leave the node in, whatever the clocks of both show.
+//! A7: a node is silent when its lease is over, unless its buddy has promised that no view comes
+//! about without it. The judge knows the true time up to which the directory, and the buddy in the
+//! newest stable view, have promised that, whatever the clocks of all show.
 
 use super::{Notes, Said};
-use jostle_proto::{Address, Letter, Message, NodeId, Span, Time};
+use crate::world::FOUNDER;
+use jostle_proto::{Address, Epoch, Letter, Member, Message, NodeId, Span, Time, Timing, View};
 use std::collections::BTreeMap;
 
 pub(super) struct Leases {
     lease: Span,
     /// The true length of a lease, by the directory's clock.
     truly: u64,
+    /// The same of a buddy's promise, by a clock that is as fast as one may be.
+    promise: Span,
     /// Until when each node will not be left out.
     until: BTreeMap<NodeId, Time>,
+    /// Until when a buddy will not help to leave a node out.
+    promised: BTreeMap<(NodeId, Member), Time>,
+    /// The newest view that is stable, and newer ones.
+    stable: (Epoch, Vec<Member>),
+    views: BTreeMap<Epoch, Vec<Member>>,
+}
+
+/// What a node rests on that speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grounds {
+    Lease,
+    /// Nobody can do without it.
+    Alone,
+    BuddysWord,
+    Nothing,
 }
 
 impl Leases {
-    pub(super) fn new(lease: Span) -> Leases {
-        Leases { lease, truly: lease.0, until: BTreeMap::new() }
+    pub(super) fn new(timing: Timing) -> Leases {
+        let Timing { lease, alive, .. } = timing;
+        Leases {
+            lease,
+            truly: lease.0,
+            promise: Span((lease.0 - alive.0) * 100 / 102),
+            until: BTreeMap::new(),
+            promised: BTreeMap::new(),
+            stable: (Epoch(0), vec![FOUNDER]),
+            views: BTreeMap::new(),
+        }
     }
 
     pub(super) fn directory_drifts(&mut self, drift: i64) {
@@ -35,8 +63,13 @@ impl Leases {
             (Message::Lease { .. }, _, Address::Node(node)) => {
                 self.until.insert(node, now + Span(self.truly));
             }
-            (Message::Loose(letter), Address::Node(node), _) => {
-                if !matches!(letter, Letter::BackupAck { .. } | Letter::TransferAck { .. }) {
+            (Message::View(view), ..) => self.view(view),
+            (Message::StableKept(epoch), ..) => self.holds(*epoch),
+            (Message::Loose(Letter::BackupAck { from, .. }), _, Address::Node(node)) => {
+                self.promised.insert((node, *from), now + self.promise);
+            }
+            (Message::Loose(letter), Address::Node(node), _) if !letter.is_of_copies() => {
+                if !matches!(letter, Letter::TransferAck { .. }) {
                     let left = self.until.get(&node).map_or(Span(0), |until| *until - now);
                     notes.sometimes.lease_edge += u64::from(left.0 > 0 && left.0 < self.truly / 10);
                 }
@@ -46,8 +79,44 @@ impl Leases {
         }
     }
 
+    fn view(&mut self, view: &View) {
+        if view.epoch > self.stable.0 {
+            self.views.insert(view.epoch, view.ring.clone());
+        }
+        self.holds(view.base);
+    }
+
+    fn holds(&mut self, epoch: Epoch) {
+        if let Some(ring) = self.views.remove(&epoch) {
+            self.stable = (epoch, ring);
+            self.views.retain(|newer, _| *newer > epoch);
+        }
+    }
+
+    fn grounds(&self, now: Time, node: NodeId) -> Grounds {
+        if self.until.get(&node).is_some_and(|until| *until >= now) {
+            return Grounds::Lease;
+        }
+        let ring = &self.stable.1;
+        let Some(at) = ring.iter().position(|member| member.node == node) else {
+            return Grounds::Nothing;
+        };
+        let buddy = ring[(at + 1) % ring.len()];
+        let promised = self.promised.get(&(node, buddy));
+        match promised.is_some_and(|until| *until >= now) {
+            _ if buddy.node == node => Grounds::Alone,
+            true => Grounds::BuddysWord,
+            false => Grounds::Nothing,
+        }
+    }
+
+    /// Is a buddy's word all that a node may go on by?
+    pub(super) fn is_by_word(&self, now: Time, node: NodeId) -> bool {
+        self.grounds(now, node) == Grounds::BuddysWord
+    }
+
     pub(super) fn spoke(&self, now: Time, node: NodeId, said: &mut Said) {
-        if self.until.get(&node).is_none_or(|until| *until < now) {
+        if self.grounds(now, node) == Grounds::Nothing {
             said.push(("A7", format!("{} speaks after its lease", node.0)));
         }
     }

@@ -20,6 +20,8 @@ pub(super) struct Change {
     pub(super) anew: bool,
     /// What it had and has not any more.
     pub(super) left: Vec<(ObjectId, Token)>,
+    /// Ticks that it has made.
+    pub(super) ticks: u64,
 }
 
 #[derive(Default)]
@@ -57,7 +59,8 @@ impl Sight {
             .map(|(_, record)| (record.object.id, record.token))
             .filter(|(id, token)| records.get(id).is_none_or(|(_, record)| record.token < *token))
             .collect();
-        self.ticks += node.ticks().saturating_sub(known.map_or(0, |known| known.ticks));
+        let ticks = node.ticks().saturating_sub(known.map_or(0, |known| known.ticks));
+        self.ticks += ticks;
         let seen = Node {
             member,
             era: node.era(),
@@ -67,7 +70,7 @@ impl Sight {
             ticks: node.ticks(),
         };
         self.nodes.insert(member.node, seen);
-        Some(Change { anew, left })
+        Some(Change { anew, left, ticks })
     }
 
     pub(super) fn gone(&mut self, node: NodeId) {
