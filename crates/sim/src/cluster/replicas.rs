@@ -428,10 +428,10 @@ impl Cluster {
         if faults.unheard > 0 && self.replicas.dice.once_in_million(faults.unheard) {
             let node = self.replicas.dice.below(u64::from(self.nodes)) as u32;
             let node = Address::Node(jostle_proto::NodeId(node));
-            let hears = self.replicas.dice.coin();
+            let mute = self.replicas.dice.coin();
             let until = Time(self.now.0 + 500_000 + self.replicas.dice.below(2_000_000));
             for replica in self.replica_addresses() {
-                self.cuts.insert(if hears { (node, replica) } else { (replica, node) }, until);
+                self.cuts.insert(if mute { (node, replica) } else { (replica, node) }, until);
             }
         }
     }
