@@ -194,7 +194,7 @@ impl LooseNode {
 }
 
 /// Are they so far apart that others must hear of it?
-fn is_off(told: &State, is: &State, threshold: i32) -> bool {
+pub(super) fn is_off(told: &State, is: &State, threshold: i32) -> bool {
     let apart = |axis: usize| told.position[axis].abs_diff(is.position[axis]);
     (0..3).any(|axis| apart(axis) > threshold.unsigned_abs()) || told.spin != is.spin
 }

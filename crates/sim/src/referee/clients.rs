@@ -2,15 +2,16 @@
 //! anybody may; it waits for its client, and is the same when that comes back.
 
 use super::Said;
+use super::loose::Followed;
 use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Report};
 use jostle_proto::{Address, ClientId, Commit, Input, Message, ObjectId, Objects, Tick, Want};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of position per unit of velocity and second.
-const PER_SECOND: f64 = 16.0;
+pub(super) const PER_SECOND: f64 = 16.0;
 
 /// Roundings of a step, in units of position.
-const SLACK: f64 = 2.0;
+pub(super) const SLACK: f64 = 2.0;
 
 /// What the judge must know of the rules that gateways go by.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,7 @@ impl Clients {
         from: Address,
         to: Address,
         message: &Message,
-        world: &Objects,
+        is_there: impl Fn(ObjectId) -> bool,
         said: &mut Said,
     ) {
         match (from, to, message) {
@@ -87,7 +88,7 @@ impl Clients {
                 if let Some(asked) = self.asked.get(&(client, welcome.attempt))
                     && self.given.contains(asked)
                     && asked.avatar != avatar
-                    && world.contains_key(&asked.avatar)
+                    && is_there(asked.avatar)
                 {
                     let what = format!(
                         "{} came back for {:x} and got {:x}",
@@ -144,16 +145,31 @@ impl Clients {
             let what = format!("avatar {:x} goes {velocity:?}, turns {spin:?}", avatar.0);
             said.push(("S3", what));
         }
+        let as_wanted = |own: &Want| own == want || self.corrected.contains(want);
+        self.wanted(avatar, number, as_wanted, said);
+    }
+
+    /// Did the client of this avatar want this, under this number?
+    fn wanted(&self, avatar: ObjectId, number: u64, this: impl Fn(&Want) -> bool, said: &mut Said) {
         let owner = self.owner.get(&avatar).copied();
         let wanted = self.wanted.get(&(avatar, number)).map(Vec::as_slice).unwrap_or_default();
-        let by_owner = |(host, own): &&(u32, Want)| {
-            Some(*host) == owner && (own == want || self.corrected.contains(want))
-        };
-        if !wanted.iter().any(|entry| by_owner(&entry)) {
+        if !wanted.iter().any(|(host, own)| Some(*host) == owner && this(own)) {
             let what =
-                format!("avatar {:x} of {owner:?} did what it did not want: {want:?}", avatar.0);
+                format!("avatar {:x} of {owner:?} did not want what it did: {number}", avatar.0);
             said.push(("R2", what));
         }
+    }
+
+    /// An avatar of an unsynchronised world has followed a wish; what it ran into may have stopped
+    /// it along some axes.
+    pub(super) fn followed(&self, followed: Followed, said: &mut Said) {
+        let (avatar, number, velocity) = followed;
+        let stopped = |own: &Want| {
+            velocity.iter().zip(own.velocity).all(|(&is, wanted)| is == wanted || is == 0)
+        };
+        let made = |own: &Want| (own.avatar, own.number) == (avatar, number) && stopped(own);
+        let corrected = || self.corrected.iter().any(made);
+        self.wanted(avatar, number, |own| stopped(own) || corrected(), said);
     }
 
     fn returned(&mut self, id: ObjectId, tick: Tick, world: &Objects, said: &mut Said) {

@@ -89,6 +89,10 @@ pub struct Sometimes {
     pub replicas_changed: u64,
     /// A contact was said to be one without having been looked at to the end.
     pub assumed: u64,
+    /// An avatar was handed over while its client steered it.
+    pub handed_over_steered: u64,
+    /// A client was let in again after the holder of its avatar had died.
+    pub resumed_after_death: u64,
 }
 
 impl Sometimes {
@@ -136,6 +140,8 @@ impl Sometimes {
             ("went on without a directory", self.without_majority),
             ("replicas changed", self.replicas_changed),
             ("contacts assumed", self.assumed),
+            ("steered and handed over", self.handed_over_steered),
+            ("resumed after a death", self.resumed_after_death),
         ]
     }
 
@@ -183,6 +189,8 @@ impl Sometimes {
             without_majority: self.without_majority + other.without_majority,
             replicas_changed: self.replicas_changed + other.replicas_changed,
             assumed: self.assumed + other.assumed,
+            handed_over_steered: self.handed_over_steered + other.handed_over_steered,
+            resumed_after_death: self.resumed_after_death + other.resumed_after_death,
         }
     }
 }

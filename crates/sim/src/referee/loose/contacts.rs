@@ -137,6 +137,11 @@ impl Contacts {
             if sight.holder(id).is_some_and(|(holder, _)| holder != me) {
                 continue;
             }
+            if record.object.class == Class::Absent {
+                // It touches nothing. If it comes back, everybody must hear of it first.
+                self.tracks.remove(&id);
+                continue;
+            }
             let half_second = now.0 / 500_000;
             let held = having == Having::Held;
             let track = self.tracks.entry(id).or_insert(Track {
