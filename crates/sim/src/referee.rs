@@ -26,7 +26,7 @@ use jostle_proto::{
     Address, Class, Client, Commit, Directory, Epoch, Event, GroupId, LooseNode, Message, Node,
     NodeId, Object, ObjectId, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
 };
-use loose::{Loose, Notes};
+use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 use pace::Pace;
@@ -442,8 +442,16 @@ impl Referees {
         if let Some(loose) = &mut self.loose {
             let sometimes = &mut self.watch.sometimes;
             let mut notes = Notes { said: &mut said, sometimes };
-            let followed = loose.saw(now, node, suspended, view, &mut notes);
-            followed.into_iter().for_each(|it| self.clients.followed(it, &mut said));
+            for news in loose.saw(now, node, suspended, view, &mut notes) {
+                match news {
+                    News::Followed(avatar, number, velocity) => {
+                        self.clients.followed(avatar, number, velocity, &mut said);
+                    }
+                    News::Removed(avatar, long) => {
+                        self.clients.too_early(avatar, &format!("{long} ms"), &mut said);
+                    }
+                }
+            }
         }
         self.note(now, said);
     }

@@ -2,7 +2,6 @@
 //! anybody may; it waits for its client, and is the same when that comes back.
 
 use super::Said;
-use super::loose::Followed;
 use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Report};
 use jostle_proto::{Address, ClientId, Commit, Input, Message, ObjectId, Objects, Tick, Want};
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,10 +159,15 @@ impl Clients {
         }
     }
 
-    /// An avatar of an unsynchronised world has followed a wish; what it ran into may have stopped
-    /// it along some axes.
-    pub(super) fn followed(&self, followed: Followed, said: &mut Said) {
-        let (avatar, number, velocity) = followed;
+    /// An avatar of an unsynchronised world has followed a wish and goes like this; what it ran into
+    /// may have stopped it along some axes.
+    pub(super) fn followed(
+        &self,
+        avatar: ObjectId,
+        number: u64,
+        velocity: [i16; 3],
+        said: &mut Said,
+    ) {
         let stopped = |own: &Want| {
             velocity.iter().zip(own.velocity).all(|(&is, wanted)| is == wanted || is == 0)
         };
@@ -184,18 +188,25 @@ impl Clients {
     fn removed(&mut self, id: ObjectId, tick: Tick, house: House, said: &mut Said) {
         let absent = self.absent.remove(&id).map(|(since, _)| tick.0 - since.0);
         let long = absent.or(self.was_absent.get(&id).copied()).unwrap_or(0);
+        if long < house.forget {
+            self.too_early(id, &format!("{long} ticks"), said);
+        }
+        self.followed.remove(&id);
+        self.places.remove(&id);
+    }
+
+    /// An avatar was removed that was not absent for long: its client must have gone for good, or
+    /// have had others.
+    pub(super) fn too_early(&self, id: ObjectId, long: &str, said: &mut Said) {
         let owner = self.owner.get(&id).copied();
         let only = |host: u32| self.owner.values().filter(|owner| **owner == host).count() == 1;
         if let Some(host) = owner
             && !self.bye.contains(&host)
-            && long < house.forget
             && only(host)
         {
-            let what = format!("avatar {:x} of {host} was removed, absent {long} ticks", id.0);
+            let what = format!("avatar {:x} of {host} was removed, absent {long}", id.0);
             said.push(("L5", what));
         }
-        self.followed.remove(&id);
-        self.places.remove(&id);
     }
 
     /// Nobody got farther than they may.

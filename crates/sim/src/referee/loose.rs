@@ -25,7 +25,7 @@ use jostle_proto::{
 use leases::Leases;
 use one_holder::OneHolder;
 use orphans::Orphans;
-pub(super) use people::Followed;
+pub(super) use people::News;
 use people::People;
 use sight::Sight;
 
@@ -131,7 +131,7 @@ impl Loose {
         suspended: bool,
         view: Option<&View>,
         notes: &mut Notes<'_>,
-    ) -> Vec<Followed> {
+    ) -> Vec<News> {
         let id = node.member().node;
         if suspended || !node.is_running() {
             self.contacts.disturbed(id, now);
@@ -142,7 +142,7 @@ impl Loose {
         self.orphans.saw(view, self.people.there(), &self.sight, notes.said);
         self.contacts.saw(now, node, &self.sight);
         self.exact.saw(node, notes.said);
-        self.people.saw(node, &change, &self.sight, notes.said)
+        self.people.saw(now, node, &change, &self.sight, notes.said)
     }
 
     /// Where an avatar truly is, with its holder or on its way; none if it is not in the world.

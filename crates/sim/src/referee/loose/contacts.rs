@@ -137,11 +137,6 @@ impl Contacts {
             if sight.holder(id).is_some_and(|(holder, _)| holder != me) {
                 continue;
             }
-            if record.object.class == Class::Absent {
-                // It touches nothing. If it comes back, everybody must hear of it first.
-                self.tracks.remove(&id);
-                continue;
-            }
             let half_second = now.0 / 500_000;
             let held = having == Having::Held;
             let track = self.tracks.entry(id).or_insert(Track {
@@ -153,7 +148,9 @@ impl Contacts {
                 fastest: [[0; 3]; 2],
                 half_second,
             });
-            if track.holder != me || track.held != held {
+            // One that goes, or comes back, others hear of as of one that changes hands.
+            let goes = track.object.class != record.object.class;
+            if track.holder != me || track.held != held || goes {
                 (track.holder, track.held, track.since) = (me, held, now);
             }
             if track.half_second != half_second {
@@ -286,14 +283,18 @@ impl Contacts {
                 let other_track = self.tracks.get(&other);
                 let local = other_track.is_none_or(|other| other.holder == lead_track.holder);
                 let epsilon = self.epsilon(lead_track, other_track, local);
-                if is_deep(block_a, block_b, epsilon.map(|epsilon| -epsilon)) {
+                let tracks = [Some(lead_track), other_track].into_iter().flatten();
+                let mut absent = tracks.filter(|track| track.object.class == Class::Absent);
+                // Who is absent touches nothing, once others have heard of it.
+                let gone = absent.clone().any(|track| (now - track.since).0 > self.patience());
+                if is_deep(block_a, block_b, epsilon.map(|epsilon| -epsilon)) && !gone {
                     self.near.insert(key, now);
                     if self.balls_meet([(*a, block_a), (*b, block_b)], epsilon) {
                         self.close.insert(key, now);
                     }
                 }
                 let triangles = self.model(*a).is_some() || self.model(*b).is_some();
-                if !is_deep(block_a, block_b, epsilon) || triangles {
+                if !is_deep(block_a, block_b, epsilon) || triangles || absent.next().is_some() {
                     self.deep.remove(&key);
                     continue;
                 }
