@@ -1,5 +1,5 @@
-//! People in an unsynchronised world: three nodes, two gateways and two clients on lines that always
-//! take a millisecond, unless a test loses something or ends somebody.
+//! People in an unsynchronised world: three nodes, two gateways and two clients on lines that
+//! always take a millisecond, unless a test loses something or ends somebody.
 
 use jostle_proto::{
     Address, Block, Class, Client, ClientId, ClientSettings, Directory, Gateway, GatewayId,

@@ -127,7 +127,7 @@ impl Loose {
         self.era = era;
         let rounds = self.rounds.entry(from).or_default();
         // What is so late may be of something that has left the world since.
-        if round + 1 < rounds.round {
+        if round.saturating_add(1) < rounds.round {
             return;
         }
         if round > rounds.round {

@@ -123,7 +123,7 @@ impl Gateway {
         unknown.retain(|id, _| class(id).is_none());
     }
 
-    /// Tells the holders what is new; everybody everything, in case it is somebody else, if `again`.
+    /// Tells holders what is new; everybody everything, in case it is somebody else, if `again`.
     pub(super) fn say_errands(&mut self, again: bool, out: &mut Vec<Output>) {
         let Some(view) = self.follower.view() else { return };
         let Some(errands) = &mut self.errands else { return };

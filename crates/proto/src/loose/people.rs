@@ -16,7 +16,8 @@ use crate::node::Output;
 use crate::object::{Class, NodeId, ObjectId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Gateways of which it is remembered what they brought; of more nothing is taken.
+/// Gateways of which it is remembered what they brought. Of more nothing is taken, unless some of
+/// them are silent.
 pub(super) const GATEWAYS_MAX: usize = 256;
 
 /// Avatars of a gateway that have entered and are not known to it to have; more wait.
@@ -72,6 +73,12 @@ impl LooseNode {
         let Entry { to, from, over, objects } = entry;
         let (Some(era), true) = (self.era, self.is_running() && to == self.me) else { return };
         let known = self.people.entered.get(&from.number).map(|entered| entered.life);
+        if known.is_none() && self.people.entered.len() >= GATEWAYS_MAX {
+            // Those that are silent bring nobody; should one speak again, what it brought in this
+            // era is known by its tokens.
+            let serve = &self.serve;
+            self.people.entered.retain(|number, _| serve.is_followed_by(*number));
+        }
         if known.is_some_and(|life| life > from.life)
             || (known.is_none() && self.people.entered.len() >= GATEWAYS_MAX)
         {
@@ -149,8 +156,10 @@ impl LooseNode {
         }
         let done: Vec<ObjectId> = graves
             .iter()
-            .filter(|(_, grave)| grave.stamp <= open)
-            .filter(|(_, grave)| hasty || others.iter().all(|node| grave.clean.contains(node)))
+            .filter(|(_, grave)| {
+                let clean = others.iter().all(|node| grave.clean.contains(node));
+                hasty || (clean && grave.stamp <= open)
+            })
             .map(|(id, _)| *id)
             .collect();
         for id in done {

@@ -51,6 +51,11 @@ pub(super) struct Serve {
 }
 
 impl Serve {
+    /// Is a gateway with this number heard?
+    pub(super) fn is_followed_by(&self, number: u32) -> bool {
+        self.followers.keys().any(|follower| follower.number == number)
+    }
+
     /// See [`LooseNode::holdings`].
     pub(super) fn holdings(&self) -> [(&'static str, usize, usize); 2] {
         [

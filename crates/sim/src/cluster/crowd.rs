@@ -316,7 +316,12 @@ impl Cluster {
             return self.be_hostile(at);
         }
         let still = self.now.0 + STILL > self.end().0;
-        let leaves = !still && self.now < self.heal_at && self.dice.below(100) == 0;
+        // What is removed is hard only where nobody puts everything in order.
+        let seldom = match self.options.operation {
+            Operation::Synchronised => 100,
+            Operation::Unsynchronised => 25,
+        };
+        let leaves = !still && self.now < self.heal_at && self.dice.below(seldom) == 0;
         let looks = self.dice.below(4) == 0;
         let velocity = [(); 3].map(|()| self.dice.between(-1500, 1500) as i16);
         let velocity = if still || self.dice.below(5) == 0 { [0; 3] } else { velocity };

@@ -38,8 +38,8 @@ pub(super) struct Clients {
     /// How long an avatar was last absent, in ticks.
     was_absent: BTreeMap<ObjectId, u64>,
     bye: BTreeSet<u32>,
-    /// The avatar that a client asked for.
-    asked: BTreeMap<(ClientId, u32), Credential>,
+    /// The avatar that a client asked for, and at which gateway.
+    asked: BTreeMap<(ClientId, Address, u32), Credential>,
     /// The credentials that were given out.
     given: BTreeSet<Credential>,
 }
@@ -68,7 +68,7 @@ impl Clients {
                     self.bye.insert(client.host);
                 }
                 ClientSays::Hello(hello) => {
-                    let key = (client, hello.attempt);
+                    let key = (client, to, hello.attempt);
                     match hello.credential {
                         Some(credential) => self.asked.insert(key, credential),
                         None => self.asked.remove(&key),
@@ -84,7 +84,7 @@ impl Clients {
                         format!("avatar {:x} of {owner} is given to {}", avatar.0, client.host);
                     said.push(("R2", what));
                 }
-                if let Some(asked) = self.asked.get(&(client, welcome.attempt))
+                if let Some(asked) = self.asked.get(&(client, from, welcome.attempt))
                     && self.given.contains(asked)
                     && asked.avatar != avatar
                     && is_there(asked.avatar)
@@ -159,8 +159,8 @@ impl Clients {
         }
     }
 
-    /// An avatar of an unsynchronised world has followed a wish and goes like this; what it ran into
-    /// may have stopped it along some axes.
+    /// An avatar of an unsynchronised world has followed a wish and goes like this; what it ran
+    /// into may have stopped it along some axes.
     pub(super) fn followed(
         &self,
         avatar: ObjectId,
