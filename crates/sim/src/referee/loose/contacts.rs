@@ -19,6 +19,7 @@
 
 use super::Said;
 use super::episodes::Episodes;
+use super::people::is_made;
 use super::sight::Sight;
 use crate::world::Start;
 use jostle_geom::Model;
@@ -252,6 +253,8 @@ impl Contacts {
         }
         self.next_look = Time(now.0 + self.period() / 3);
         self.judge_said(now, said);
+        // Who came in may be lost before anybody outside has seen it, and who leaves is forgotten.
+        self.tracks.retain(|id, _| !is_made(*id) || sight.copies(*id).next().is_some());
         // With the most that epsilon can be, so that few pairs need a closer look.
         let time = 2 * self.period() + 2 * self.news;
         let moving: Vec<(ObjectId, Block, Block)> = self

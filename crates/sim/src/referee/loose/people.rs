@@ -46,7 +46,7 @@ pub(super) struct People {
 }
 
 /// Was it brought in by a gateway?
-fn is_made(id: ObjectId) -> bool {
+pub(super) fn is_made(id: ObjectId) -> bool {
     id.0 >> 63 == 1
 }
 
