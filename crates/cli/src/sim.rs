@@ -51,8 +51,8 @@ pub(crate) struct SimArgs {
     /// A tick waits for all nodes (the default)
     #[arg(long, conflicts_with = "unsync")]
     sync: bool,
-    /// No node waits for another; with one group and without clients
-    #[arg(long, conflicts_with_all = ["clients", "sites"])]
+    /// No node waits for another; with one group
+    #[arg(long, conflicts_with = "sites")]
     unsync: bool,
     /// Box and triangle tests that a node may make in a tick; what it cannot find out with them it
     /// assumes to touch, and says so

@@ -212,6 +212,50 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
     all_caught(&[&run[..], &["--replicas", "3"]].concat(), &alone);
 }
 
+const PEOPLE: [&str; 7] = ["--unsync", "--clients", "6", "--nodes", "6", "--objects", "40"];
+
+#[test]
+fn people_in_an_unsynchronised_storm_break_no_rule_and_what_is_rare_happens() {
+    let args = [&PEOPLE[..], &["--boxes", "--seeds", "40", "--seed", "201"]].concat();
+    let (code, first) = sim(&args);
+    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let rare = [
+        "steered and handed over",
+        "resumed after a death",
+        "gateway crashes",
+        "resumed elsewhere",
+        "kicked",
+        "corrected",
+        "bases lost",
+    ];
+    for what in rare {
+        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
+    }
+    assert_eq!(first, sim(&args).1);
+    let (code, wire) = sim(&[&PEOPLE[..], &["--boxes", "--seeds", "6", "--wire"]].concat());
+    assert_eq!(code, 0, "{}", wire["failures"]);
+}
+
+#[test]
+fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
+    let mutants = [
+        ("enter-twice", "1", "5", "A4"),
+        ("show-early", "335", "10", "A5"),
+        ("show-early", "485", "10", "S3"),
+        ("trust-ids", "1", "20", "R2"),
+        ("accept-replays", "1", "20", "S3"),
+        ("no-speed-check", "1", "20", "S3"),
+        ("forget-absent", "1", "20", "L5"),
+        ("unacked-base", "1", "10", "S2"),
+        ("unbounded-sessions", "1", "20", "R1"),
+        ("forget-contacts", "1", "10", "C4"),
+    ];
+    all_caught(&PEOPLE, &mutants);
+    // Many who leave, and many borders to be handed over at.
+    let crowd = ["--unsync", "--clients", "12", "--nodes", "8", "--objects", "8"];
+    all_caught(&crowd, &[("bury-at-once", "20", "160", "A3")]);
+}
+
 /// Triangles, and few tests for them.
 const SHORT: [&str; 7] = ["--unsync", "--nodes", "6", "--objects", "60", "--operations", "300"];
 

@@ -48,8 +48,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Do all nodes of a group agree on every tick? If not, there is nothing that could be stored,
-    /// recorded, shown or walked in.
+    /// Do all nodes of a group agree on every tick? If not, there is nothing that could be stored
+    /// or recorded, and those who follow the world go by their own clocks.
     #[must_use]
     pub fn has_ticks(self) -> bool {
         !matches!(self, Operation::Unsynchronised { .. })

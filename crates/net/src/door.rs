@@ -241,8 +241,6 @@ enum No {
     Unreadable(String),
     #[error("you cannot work here: {0}")]
     Work(String),
-    #[error("the nodes of this world do not wait for each other, and such a world has no avatars")]
-    Avatars,
     #[error("this is a replica of the directory: clients come in where the world is served")]
     Replica,
     #[error("this is a recording: nobody can take part in it")]
@@ -322,7 +320,6 @@ impl House {
         match knock.purpose {
             Purpose::Status => self.may_look(knock),
             _ if watched_only => Err(No::Recording),
-            Purpose::Play if !self.lobby.charter.operation.has_ticks() => Err(No::Avatars),
             Purpose::Play if self.is_replica() => Err(No::Replica),
             Purpose::Play if self.token.is_none() || fits(&self.token) => Ok(()),
             Purpose::Play => Err(No::Token),
@@ -354,9 +351,7 @@ impl House {
             No::Token | No::NodeToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
             No::Late | No::Unreadable(_) => &self.tally.silent,
-            No::Work(_) | No::Avatars | No::Replica | No::Recording | No::Unseen => {
-                &self.tally.work
-            }
+            No::Work(_) | No::Replica | No::Recording | No::Unseen => &self.tally.work,
         };
         count(counter, 1);
         // A host that is refused all the time does not fill the log.

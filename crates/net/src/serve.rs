@@ -16,9 +16,9 @@ use crate::records::RecordError;
 use crate::secret::Secret;
 use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    Block, Class, Directory, Epoch, Form, Gateway, GatewaySettings, Interest, Key, Library,
-    LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span,
-    Tick, Time, Timing, Tuning,
+    Block, Class, Directory, Epoch, Form, Gateway, GatewayId, GatewaySettings, Interest, Key,
+    Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source,
+    Span, Tick, Time, Timing, Tuning,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -99,11 +99,7 @@ impl ServeSettings {
     fn check(&self) -> Result<(), StartError> {
         let kept = self.store.is_some() || self.files.record.is_some();
         if kept && !self.operation.has_ticks() {
-            return Err(StartError::Other(
-                "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
-                 recorded"
-                    .into(),
-            ));
+            return Err(unkept());
         }
         founding::check(&self.replicas)
     }
@@ -125,6 +121,13 @@ impl ServeSettings {
         let (quic, web, limits) = (Some(self.listen), self.web, self.door);
         DoorSettings { quic, web, token, node_token, certificates, limits }
     }
+}
+
+/// What has no ticks cannot be kept.
+pub(crate) fn unkept() -> StartError {
+    let why = "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
+               recorded";
+    StartError::Other(why.into())
 }
 
 /// A world that is about to begin.
@@ -197,11 +200,14 @@ impl Process {
             controls: settings.controls.clone(),
             ..Showing::default()
         };
-        let watched = settings.web.is_some() && charter.operation.has_ticks();
-        let view = watched.then(|| Hub::open(&charter, &shapes, showing));
+        let view = settings.web.map(|_| Hub::open(&charter, &shapes, showing));
         if let Some((hub, _)) = &view {
             let id = follower(begun.follower + 3);
             let watcher = Watcher::new(id, timing, shapes.clone(), hub.clone());
+            let watcher = match charter.operation.has_ticks() {
+                true => watcher,
+                false => watcher.unsynchronised(begun.scenery.clone()),
+            };
             machines.push(Machine::Watcher(Box::new(watcher)));
         }
         Process::start(Parts {
@@ -392,6 +398,21 @@ pub(crate) fn node(
     }
 }
 
+/// The gateway of a door.
+pub(crate) fn gate(
+    charter: &Charter,
+    id: GatewayId,
+    (shapes, scenery): (&Shapes, &[Object]),
+    timing: Timing,
+    settings: GatewaySettings,
+) -> Machine {
+    let gateway = Gateway::new(id, shapes.clone(), timing, settings);
+    Machine::Gateway(Box::new(match charter.operation.has_ticks() {
+        true => gateway,
+        false => gateway.unsynchronised(scenery),
+    }))
+}
+
 fn roles(
     settings: &ServeSettings,
     charter: &Charter,
@@ -407,12 +428,8 @@ fn roles(
         first => first,
     };
     let mut roles = vec![first];
-    if !charter.operation.has_ticks() {
-        return Ok(roles);
-    }
-    let shapes = begun.shapes.clone();
     let id = follower(begun.follower);
-    roles.push(Machine::Gateway(Box::new(Gateway::new(id, shapes, timing, gateway))));
+    roles.push(gate(charter, id, forms, timing, gateway));
     let files = [(1, &begun.journal), (2, &settings.files.record)];
     for (further, file) in files {
         if let Some(file) = file {

@@ -7,9 +7,9 @@ use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
-use crate::serve::{Files, Guards, node, plane_address, reach};
+use crate::serve::{Files, Guards, gate, node, plane_address, reach, unkept};
 use crate::view::{Hub, Showing, Watcher};
-use jostle_proto::{Gateway, GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
+use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
 use std::net::{IpAddr, SocketAddr};
 
 /// How a machine joins a world.
@@ -70,13 +70,16 @@ impl Process {
             certificates: guards.certificates.clone(),
             limits: settings.limits,
         });
-        let watched =
-            door.as_ref().is_some_and(|door| door.web.is_some()) && charter.operation.has_ticks();
+        let watched = door.as_ref().is_some_and(|door| door.web.is_some());
         let showing = Showing { reach: reach(&settings.gateway), ..Showing::default() };
         let view = watched.then(|| Hub::open(&charter, &shapes, showing));
         if let Some((hub, _)) = &view {
             let id = follower(place.follower + 2);
             let watcher = Watcher::new(id, timing(charter.rate), shapes.clone(), hub.clone());
+            let watcher = match charter.operation.has_ticks() {
+                true => watcher,
+                false => watcher.unsynchronised(scenery.clone()),
+            };
             machines.push(Machine::Watcher(Box::new(watcher)));
         }
         tracing::info!(node = place.node, world = charter.world, "joins");
@@ -163,9 +166,6 @@ fn roles(
     let timing = timing(charter.rate);
     let member = Member { node: NodeId(place.node), life: place.life };
     let mut roles = vec![node(charter, member, forms, timing, None)];
-    if !charter.operation.has_ticks() {
-        return Ok(roles);
-    }
     if settings.door.is_some() {
         let gateway = GatewaySettings {
             key: Key(place.key),
@@ -175,10 +175,12 @@ fn roles(
             ..settings.gateway
         };
         let id = follower(place.follower);
-        let gateway = Gateway::new(id, forms.0.clone(), timing, gateway);
-        roles.push(Machine::Gateway(Box::new(gateway)));
+        roles.push(gate(charter, id, forms, timing, gateway));
     }
     if let Some(file) = &settings.files.record {
+        if !charter.operation.has_ticks() {
+            return Err(unkept());
+        }
         let id = follower(place.follower + 1);
         let world = (charter.world.as_str(), forms.0);
         roles.push(Machine::Recorder(Box::new(Recorder::new(id, world, timing, file)?)));

@@ -334,21 +334,84 @@ fn with_certificates_a_node_joins_and_the_world_ticks() {
     drop(other);
 }
 
-#[test]
-fn an_unsynchronised_world_runs_and_says_that_it_has_no_avatars() {
-    let operation = Operation::Unsynchronised { operations: None };
-    let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
-    let other = Process::work(node(&world, Engine::Zenoh, Guards::default())).expect("joins");
-    wait(&world, "two members that touch", |status| {
-        members(status) == 2 && status["counters"]["contacts"].as_u64() > Some(0)
+/// Waits until something is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Steers people one way until all of them stand at the wall there.
+fn walk(people: &[&Connection], axis: usize, side: f64) {
+    let mut velocity = [0.0; 3];
+    velocity[axis] = 4.0 * side;
+    people.iter().for_each(|one| one.steer(velocity, [0.0; 3]));
+    until("they stop at the wall", || {
+        people.iter().all(|one| {
+            let told = one.own_told().map(|(_, body)| (body.position[axis], body.velocity));
+            // Its face is five metres from the middle, and they are three decimetres thick.
+            told.is_some_and(|(at, velocity)| (at * side - 4.7).abs() < 0.3 && velocity == [0.0; 3])
+        })
     });
-    let refused = Connection::open(ClientOptions::to(world.door_address().expect("a door")));
-    let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(why.contains("no avatars"), "{why}");
+}
+
+/// How many objects each member has, by node.
+fn loads(status: &Value) -> Vec<(u64, u64)> {
+    let members = status["groups"][0]["members"].as_array().cloned().unwrap_or_default();
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    members.iter().map(|it| (number(&it["node"]), number(&it["objects"]))).collect()
+}
+
+#[test]
+fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
+    let operation = Operation::Unsynchronised { operations: None };
+    let mut start = start();
+    start.objects.retain(|object| object.class == Class::Immovable);
+    start.places = Block { min: [-METRE; 3], max: [METRE; 3] };
+    let settings = ServeSettings { operation, start, ..settings() };
+    let world = Process::serve(settings).expect("begins");
+    let first = wait(&world, "one member", |status| members(status) == 1);
+    let first = loads(&first)[0].0;
+    let other = Process::work(node(&world, Engine::Zenoh, Guards::default())).expect("joins");
+    wait(&world, "two members", |status| members(status) == 2);
+    let door = world.door_address().expect("a door");
+    let [one, two] = [(); 2].map(|()| {
+        let client = Connection::open(ClientOptions::to(door)).expect("a connection");
+        assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_words());
+        client
+    });
+    let avatar = one.avatar().expect("an avatar");
+    let seen = || two.others().into_iter().find(|shown| shown.id == avatar);
+    until("one sees the other", || seen().is_some());
+    // From wall to wall, until the node that joined has both of them.
+    let has_both = || loads(&status(&world)).iter().any(|it| it.0 != first && it.1 == 2);
+    let walls = (0..3).flat_map(|axis| [(axis, -1.0), (axis, 1.0)]);
+    let there = walls.into_iter().find(|&(axis, side)| {
+        walk(&[&one, &two], axis, side);
+        let begin = Instant::now();
+        while !has_both() && begin.elapsed() < Duration::from_secs(1) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        has_both()
+    });
+    let (axis, side) = there.expect("one of the walls is the other node's");
+    until("one sees where the other is", || {
+        seen().is_some_and(|shown| (shown.place.position[axis] * side - 4.7).abs() < 0.3)
+    });
     drop(other);
+    wait(&world, "one member", |status| members(status) == 1);
+    walk(&[&one, &two], axis, -side);
+    assert_eq!(one.avatar(), Some(avatar), "it is the same avatar");
     let store = Some(std::env::temp_dir().join("jostle-never-made"));
-    let impossible = Process::serve(ServeSettings { operation, store, ..settings() });
+    let impossible = Process::serve(ServeSettings { operation, store, ..self::settings() });
     assert!(impossible.is_err());
+    let record = Some(std::env::temp_dir().join("jostle-never-made"));
+    let files = Files { record, ..Files::default() };
+    let recording = NodeSettings { files, ..node(&world, Engine::Zenoh, Guards::default()) };
+    let why = Process::work(recording).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(why.contains("cannot be stored or recorded"), "{why}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod view_page;
 
+use jostle_net::charter::Operation;
 use jostle_net::serve::{Files, Guards, ServeSettings};
 use jostle_net::view::{Control, Controls, Player, PlayerSettings};
 use jostle_net::{Process, Secret};
@@ -68,6 +69,28 @@ fn a_page_sees_the_world_from_what_changes() {
     }
     assert!(status["pairs_tested"].is_u64() && status["collisions"].is_u64());
     drop(world);
+}
+
+#[test]
+fn a_page_sees_a_world_whose_nodes_wait_for_nobody() {
+    let operation = Operation::Unsynchronised { operations: None };
+    let (_world, web) = serve(ServeSettings { operation, ..settings(start(60, 5)) });
+    let mut page = Page::open(web);
+    let frame = page.until_frame("a whole frame", |frame| frame.whole);
+    assert_eq!(frame.objects.len(), 67, "walls and all");
+    let mut picture = Picture::new(RATE);
+    picture.take(&frame);
+    while picture.tick < frame.tick + 60 {
+        picture.take(&page.until_frame("a frame", |_| true));
+    }
+    let whole = Page::open(web).until_frame("a whole frame", |frame| frame.whole);
+    let flown = whole.objects.iter().filter(|(id, now)| {
+        frame.objects.get(id).is_some_and(|then| then.position != now.position)
+    });
+    assert!(flown.count() > 50, "the balls fly");
+    page.until_frame("contacts", |frame| !frame.touches.is_empty());
+    let regions = Page::open(web).until_text("regions");
+    assert_eq!(regions["nodes"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

@@ -3,17 +3,22 @@
 //!
 //! Everything that happens is in the published ticks, so whoever has the world at one tick and all
 //! ticks after it has the world, bit by bit; the digest in every tick says whether that is so. The
-//! world at one tick comes from all members, each telling its share.
+//! world at one tick comes from all members, each telling its share. An unsynchronised world has no
+//! such ticks; it is followed by one's own clock (`loose`).
+
+mod loose;
 
 use crate::groups::GroupId;
 use crate::held::{advance, apply};
 use crate::input::{GatewayId, Source};
+use crate::loose::Letter;
 use crate::message::{Commit, Follow, Message, Share};
 use crate::node::{Address, Output, Timing};
-use crate::object::{NodeId, digest};
+use crate::object::{NodeId, Object, ObjectId, digest};
 use crate::objects::Objects;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
+use loose::Loose;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -40,6 +45,8 @@ pub struct Follower {
     /// When it last came on.
     moved: Time,
     ask_at: Time,
+    /// Of an unsynchronised world.
+    loose: Option<Loose>,
 }
 
 impl Follower {
@@ -58,7 +65,17 @@ impl Follower {
             fresh: VecDeque::new(),
             moved: Time(0),
             ask_at: Time(0),
+            loose: None,
         }
+    }
+
+    /// The same for an unsynchronised world, in which `scenery` never moves: ticks are its own, and
+    /// [`Follower::take`] gives them without a digest, with what touches and which wishes were
+    /// followed.
+    #[must_use]
+    pub fn unsynchronised(self, scenery: &[Object]) -> Follower {
+        let loose = Some(Loose::new(self.timing.rate, scenery));
+        Follower { loose, ..self }
     }
 
     /// The same for another group.
@@ -76,24 +93,46 @@ impl Follower {
     /// The last tick that it has, and the world after it.
     #[must_use]
     pub fn world(&self) -> Option<(Tick, &Objects)> {
+        if let Some(loose) = &self.loose {
+            return loose.world();
+        }
         self.world.as_ref().map(|(tick, objects)| (*tick, objects))
     }
 
     /// How far the group has come with a source, as of that tick.
     #[must_use]
     pub fn heard_of(&self, source: Source) -> u64 {
+        if let Some(loose) = &self.loose {
+            return loose.heard_of(source);
+        }
         let at = self.heard.binary_search_by_key(&source, |&(source, _)| source);
         at.ok().and_then(|at| self.heard.get(at)).map_or(0, |&(_, number)| number)
+    }
+
+    /// Of an unsynchronised world: who was last heard to have an object.
+    #[must_use]
+    pub fn holder(&self, id: ObjectId) -> Option<NodeId> {
+        self.loose.as_ref().and_then(|loose| loose.holder(id))
+    }
+
+    /// Of an unsynchronised world: how often all members have told all that they have.
+    #[must_use]
+    pub fn sweeps(&self) -> u64 {
+        self.loose.as_ref().map_or(0, Loose::sweeps)
     }
 
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
-        self.ask_at
+        self.loose.as_ref().map_or(self.ask_at, |loose| loose.wake_at().min(self.ask_at))
     }
 
     /// The clock says so: asks directory and members, who answer what it has missed.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        let epoch = self.view.as_ref().map_or(Epoch(0), |view| view.epoch);
+        if let Some(loose) = &mut self.loose {
+            loose.wake(now, self.group, epoch);
+        }
         if now < self.ask_at {
             return;
         }
@@ -101,7 +140,6 @@ impl Follower {
         if self.world.is_some() && now - self.moved > PATIENCE && !self.early.is_empty() {
             self.forget(now);
         }
-        let epoch = self.view.as_ref().map_or(Epoch(0), |view| view.epoch);
         let have = self.world.as_ref().map(|(tick, _)| *tick);
         let follow = Message::Follow(Follow { from: self.me, group: self.group, epoch, have });
         out.push(Output::Send(Address::Directory, follow.clone()));
@@ -120,6 +158,11 @@ impl Follower {
                 self.view = Some(view);
                 self.ask_at = now;
             }
+            Message::Loose(Letter::Shown(shown)) => {
+                if let (Some(loose), Some(view)) = (&mut self.loose, &self.view) {
+                    loose.shown(shown, view);
+                }
+            }
             Message::Share(share) => self.share(now, share),
             Message::Published(commit) => self.published(now, commit),
             _ => {}
@@ -129,6 +172,9 @@ impl Follower {
     /// The next tick that its owner has not seen, in order. (After a gap that could not be filled
     /// there is a jump.)
     pub fn take(&mut self) -> Option<Arc<Commit>> {
+        if let Some(loose) = &mut self.loose {
+            return loose.take();
+        }
         self.fresh.pop_front()
     }
 

@@ -7,6 +7,7 @@
 //! in order ([`crate::Source::Avatar`]), whatever gateways they come through.
 
 mod arrive;
+mod errands;
 mod glimpse;
 mod interest;
 mod judge;
@@ -26,12 +27,13 @@ use crate::input::{GatewayId, Input, Source, Stream, Want};
 use crate::message::{Commit, Message};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
-use crate::object::{Class, ObjectId, ShapeId};
+use crate::object::{Class, Object, ObjectId, ShapeId};
 use crate::objects::Objects;
 use crate::state::Block;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use arrive::Host;
+use errands::Errands;
 use glimpse::Scene;
 use interest::look;
 use session::{Session, Standing, pairs};
@@ -152,6 +154,8 @@ pub struct Gateway {
     mutant: Option<Mutant>,
     follower: Follower,
     stream: Stream,
+    /// In place of the stream, if the group is not synchronised.
+    errands: Option<Errands>,
     sessions: BTreeMap<ClientId, Session>,
     served: BTreeMap<ObjectId, ClientId>,
     hosts: BTreeMap<u32, Host>,
@@ -193,6 +197,7 @@ impl Gateway {
             mutant: None,
             follower: Follower::new(me, timing),
             stream: Stream::new(Source::Gateway(me), 1),
+            errands: None,
             sessions: BTreeMap::new(),
             served: BTreeMap::new(),
             hosts: BTreeMap::new(),
@@ -215,6 +220,13 @@ impl Gateway {
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Gateway {
         Gateway { mutant, ..self }
+    }
+
+    /// The same for an unsynchronised group, in whose world `scenery` never moves.
+    #[must_use]
+    pub fn unsynchronised(self, scenery: &[Object]) -> Gateway {
+        let follower = self.follower.unsynchronised(scenery);
+        Gateway { follower, errands: Some(Errands::default()), ..self }
     }
 
     /// Which gateway, in which life.
@@ -253,11 +265,12 @@ impl Gateway {
     pub fn holdings(&self) -> [(&'static str, usize, usize); 6] {
         let sessions = self.settings.sessions;
         let most = |part: fn(&Session) -> usize| self.sessions.values().map(part).max();
+        let steers = self.errands.as_ref().map_or(0, Errands::steers);
         [
             ("sessions", self.sessions.len(), sessions),
             ("hosts", self.hosts.len(), arrive::HOSTS_MAX),
-            ("inputs", self.stream.waiting(), STREAM_MAX + 2 * sessions),
-            ("wants", self.wants.len(), sessions),
+            ("inputs", self.waiting(), STREAM_MAX + 2 * sessions),
+            ("wants", self.wants.len().max(steers), sessions),
             ("glimpses", most(|s| s.told.len()).unwrap_or(0), session::TOLD_MAX),
             (
                 "contacts",
@@ -283,6 +296,7 @@ impl Gateway {
         }
         self.woke = now;
         self.follower.wake(now, out);
+        self.follow(now, out);
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
             self.miss_silent(now);
@@ -344,6 +358,7 @@ impl Gateway {
         let heard = self.follower.heard_of(self.stream.source());
         self.stream.heard(heard);
         self.asked.retain(|_, number| *number > heard);
+        self.errands_seen();
         self.look_after(tick, out);
         self.say_wants();
         self.say(false, out);
@@ -393,6 +408,9 @@ impl Gateway {
             }
         }
         self.epoch = epoch;
+        if self.errands.is_some() {
+            return;
+        }
         if !self.wants.is_empty() && self.stream.waiting() < STEERS_WAIT {
             let wants = std::mem::take(&mut self.wants);
             self.stream.push(wants.into_values().map(Input::Steer).collect());
@@ -400,7 +418,10 @@ impl Gateway {
     }
 
     /// Tells the leader what waits; everybody, in case it is another one, if `again`.
-    fn say(&self, again: bool, out: &mut Vec<Output>) {
+    fn say(&mut self, again: bool, out: &mut Vec<Output>) {
+        if self.errands.is_some() {
+            return self.say_errands(again, out);
+        }
         let Some(view) = self.follower.view() else { return };
         let Some(inputs) = self.stream.message() else { return };
         let leader = view.leader().map(|leader| leader.node);
@@ -411,7 +432,13 @@ impl Gateway {
 
     /// Something is to become of an avatar.
     fn ask(&mut self, input: Input) {
-        let number = self.stream.push(vec![input]);
+        let number = match &mut self.errands {
+            Some(errands) => {
+                errands.ask(input, self.follower.view());
+                u64::MAX
+            }
+            None => self.stream.push(vec![input]),
+        };
         self.asked.insert(input.object(), number);
     }
 

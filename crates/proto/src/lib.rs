@@ -49,8 +49,8 @@ pub use groups::{
 pub use held::{advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
 pub use loose::{
-    Backup, Contact, Edge, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record, Token,
-    Tuning,
+    Backup, Contact, Edge, Entry, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record,
+    Shown, Sight, Token, Tuning,
 };
 pub use message::{
     Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,

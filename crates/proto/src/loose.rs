@@ -18,10 +18,12 @@ mod ghosts;
 mod hands;
 mod keep;
 mod letter;
+mod people;
 mod record;
+mod serve;
 mod tick;
 
-pub use letter::{Backup, Ghost, Letter};
+pub use letter::{Backup, Entry, Ghost, Letter, Shown, Sight};
 pub use record::{Contact, Edge, Episode, Event, Nudge, Record, Token};
 
 use crate::crowd::Crowd;
@@ -37,6 +39,9 @@ use change::Change;
 use ghosts::Ghosts;
 use hands::Hands;
 use keep::Keep;
+use people::People;
+pub(crate) use serve::ROUND;
+use serve::Serve;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -113,6 +118,8 @@ pub struct LooseNode {
     nudges: BTreeMap<(ObjectId, ObjectId), (NodeId, Nudge)>,
     /// Wishes that will be followed with the next tick.
     wants: BTreeMap<ObjectId, Want>,
+    people: People,
+    serve: Serve,
     tick_at: Time,
     resend_at: Time,
     alive_at: Time,
@@ -149,6 +156,8 @@ impl LooseNode {
             keep: Keep::default(),
             nudges: BTreeMap::new(),
             wants: BTreeMap::new(),
+            people: People::default(),
+            serve: Serve::default(),
             tick_at: Time(0),
             resend_at: Time(0),
             alive_at: Time(0),
@@ -217,6 +226,12 @@ impl LooseNode {
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.turns
+    }
+
+    /// What it has in its hands for people, how much of it, and how much that may be at most (rule
+    /// R1).
+    pub fn holdings(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
+        self.people.holdings().into_iter().chain(self.serve.holdings())
     }
 
     /// The last view that it knows to be stable; for those who watch.
@@ -305,6 +320,7 @@ impl LooseNode {
             }
             Message::StableKept(epoch) if !self.is_suspended(now) => self.lead_stable(epoch, out),
             Message::Inputs(inputs) => self.hear_wants(inputs),
+            Message::Follow(follow) => self.followed(now, follow),
             _ => {}
         }
         self.run_own(out);
@@ -344,6 +360,8 @@ impl LooseNode {
             return;
         }
         self.me.life = life + 1;
+        self.people = People::default();
+        self.serve = Serve::default();
         self.forget();
     }
 
@@ -382,6 +400,8 @@ impl LooseNode {
                 if known.number < want.number {
                     *known = want;
                 }
+            } else {
+                self.called(input);
             }
         }
     }
@@ -414,6 +434,11 @@ impl LooseNode {
                     self.send(to, letter, out);
                 }
             }
+            Letter::Buried { era, from, graves } if self.counts(era) => {
+                self.asked_of_graves(from, graves, out);
+            }
+            Letter::Clean { era, from, graves } if self.counts(era) => self.is_clean(from, graves),
+            Letter::Enter(entry) => self.enter(entry, out),
             // Of another era, or in the wrong moment: it will come again if it still matters.
             _ => {}
         }
@@ -433,6 +458,7 @@ impl LooseNode {
         if self.is_running() {
             self.transfers_again(now, out);
             self.nudges_again(true, out);
+            self.graves_again(out);
         }
     }
 

@@ -119,6 +119,12 @@ pub enum Mutant {
     DropUnsure,
     /// What there was no time to look at is said to touch for sure.
     SureOfAll,
+    /// Those who follow an unsynchronised world are told what its buddy does not have yet.
+    ShowEarly,
+    /// An unsynchronised node does not remember who has entered.
+    EnterTwice,
+    /// An unsynchronised node forgets at once who is removed.
+    BuryAtOnce,
 }
 
 impl Mutant {
@@ -182,6 +188,9 @@ impl Mutant {
         (Mutant::AnswerEarly, "answer-early"),
         (Mutant::DropUnsure, "drop-unsure"),
         (Mutant::SureOfAll, "sure-of-all"),
+        (Mutant::ShowEarly, "show-early"),
+        (Mutant::EnterTwice, "enter-twice"),
+        (Mutant::BuryAtOnce, "bury-at-once"),
     ];
 
     /// The one with this name.

@@ -513,6 +513,10 @@ impl Cluster {
             }
             Some(Role::Gateway(gateway)) => self.referees.held(self.now, &gateway.holdings()),
             Some(Role::Node(node)) => self.referees.saw(self.now, node),
+            Some(Role::Loose(node)) => {
+                let holdings: Vec<_> = node.holdings().collect();
+                self.referees.held(self.now, &holdings);
+            }
             _ => {}
         }
     }

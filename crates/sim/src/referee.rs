@@ -24,9 +24,9 @@ use frames::Frames;
 use jostle_directory::{Record, Replica};
 use jostle_proto::{
     Address, Class, Client, Commit, Directory, Epoch, Event, GroupId, LooseNode, Message, Node,
-    NodeId, Object, Objects, ReplicaId, Shapes, Tick, Time, Tuning, View,
+    NodeId, Object, ObjectId, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
 };
-use loose::{Loose, Notes};
+use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 use pace::Pace;
@@ -195,7 +195,13 @@ impl Referees {
             self.watch.sometimes.groups_ended += 1;
         }
         if let Some(world) = self.worlds.get(&HOUSE) {
-            self.clients.sent(from, to, message, world.one_machine.objects(), &mut said);
+            let objects = world.one_machine.objects();
+            let loose = self.loose.as_ref();
+            let is_there = |id: ObjectId| match loose {
+                Some(loose) => loose.state(id).is_some(),
+                None => objects.contains_key(&id),
+            };
+            self.clients.sent(from, to, message, is_there, &mut said);
         }
         self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
@@ -280,9 +286,14 @@ impl Referees {
         }
     }
 
-    /// The world that clients are in, after its last published tick.
-    pub(crate) fn house(&self) -> Option<&Objects> {
-        self.worlds.get(&HOUSE).map(|world| world.one_machine.objects())
+    /// Where an avatar truly is, in the world that clients are in: after its last published tick,
+    /// or with its holder.
+    pub(crate) fn avatar(&self, id: ObjectId) -> Option<State> {
+        if let Some(loose) = &self.loose {
+            return loose.state(id);
+        }
+        let world = self.worlds.get(&HOUSE)?;
+        world.one_machine.objects().get(&id).map(|object| object.state)
     }
 
     /// A gateway has died.
@@ -417,7 +428,7 @@ impl Referees {
     /// From now on an unsynchronised group is judged, in which letters take at most `news`
     /// microseconds unless it is said that one is late.
     pub(crate) fn judge_loose(&mut self, start: &Start, tuning: Tuning, news: u64) {
-        self.loose = Some(Loose::new(start, tuning, news));
+        self.loose = Some(Loose::new(start, tuning, news, self.house));
     }
 
     /// The directory promises leases by a clock that is off by so many parts of a million.
@@ -437,7 +448,16 @@ impl Referees {
         if let Some(loose) = &mut self.loose {
             let sometimes = &mut self.watch.sometimes;
             let mut notes = Notes { said: &mut said, sometimes };
-            loose.saw(now, node, suspended, view, &mut notes);
+            for news in loose.saw(now, node, suspended, view, &mut notes) {
+                match news {
+                    News::Followed(avatar, number, velocity) => {
+                        self.clients.followed(avatar, number, velocity, &mut said);
+                    }
+                    News::Removed(avatar, long) => {
+                        self.clients.too_early(avatar, &format!("{long} ms"), &mut said);
+                    }
+                }
+            }
         }
         self.note(now, said);
     }
@@ -454,7 +474,9 @@ impl Referees {
 
     /// A message is lost, or comes at this moment, which is too late.
     pub(crate) fn late(&mut self, now: Time, from: Address, to: Address, until: Time) {
-        if let Some(loose) = &mut self.loose {
+        // What gateways and nodes tell each other has nothing to do with contacts.
+        let outside = |who: Address| matches!(who, Address::Gateway(_) | Address::Gate(_));
+        if let Some(loose) = self.loose.as_mut().filter(|_| !outside(from) && !outside(to)) {
             [from, to].into_iter().for_each(|who| loose.disturbed(who, until.max(now)));
         }
     }

@@ -65,8 +65,8 @@ pub(crate) struct ServeArgs {
     /// A tick waits for all nodes of a group (the default)
     #[arg(long, conflicts_with = "unsync")]
     pub(crate) sync: bool,
-    /// No node waits for another; without clients and recordings
-    #[arg(long)]
+    /// No node waits for another; without store and recordings
+    #[arg(long, conflicts_with_all = ["store", "record"])]
     pub(crate) unsync: bool,
     /// Box and triangle tests that a node may make in a tick; what it cannot find out with them it
     /// assumes to touch, and says so

@@ -6,8 +6,8 @@ use super::frames::Frames;
 use super::hub::Hub;
 use super::scene::{Now, Others};
 use jostle_proto::{
-    Class, Follower, GatewayId, GroupId, Message, Objects, Output, Shapes, Source, Span, Time,
-    Timing, View, is_home,
+    Class, Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span,
+    Time, Timing, View, is_home,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub(crate) struct Watcher {
     timing: Timing,
     hub: Arc<Hub>,
     frames: Frames,
+    /// What never moves, if the world is not synchronised.
+    scenery: Option<Vec<Object>>,
     /// None while nobody looks.
     follower: Option<Follower>,
     others: BTreeMap<GroupId, Other>,
@@ -56,11 +58,17 @@ impl Watcher {
             timing,
             hub,
             frames: Frames::new(timing.rate, shapes),
+            scenery: None,
             follower: None,
             others: BTreeMap::new(),
             look_at: Time(0),
             watched: Time(0),
         }
+    }
+
+    /// The same for an unsynchronised world, in which this never moves.
+    pub(crate) fn unsynchronised(self, scenery: Vec<Object>) -> Watcher {
+        Watcher { scenery: Some(scenery), ..self }
     }
 
     pub(crate) fn id(&self) -> GatewayId {
@@ -77,7 +85,13 @@ impl Watcher {
         self.look_at = now + LOOK;
         if self.hub.is_watched() {
             self.watched = now;
-            let fresh = || Follower::new(self.me, self.timing);
+            let fresh = || {
+                let follower = Follower::new(self.me, self.timing);
+                match &self.scenery {
+                    None => follower,
+                    Some(scenery) => follower.unsynchronised(scenery),
+                }
+            };
             self.follower.get_or_insert_with(fresh);
         } else if now - self.watched > ALONE {
             self.follower = None;

@@ -50,7 +50,7 @@ const LIFE_SHIFT: u32 = 28;
 const LIFE_MASK: u64 = (1 << (GATEWAY_SHIFT - LIFE_SHIFT)) - 1;
 const NUMBER_MASK: u64 = (1 << LIFE_SHIFT) - 1;
 
-fn avatar_id(gateway: GatewayId, number: u64) -> ObjectId {
+pub(super) fn avatar_id(gateway: GatewayId, number: u64) -> ObjectId {
     let GatewayId { number: which, life } = gateway;
     let which = u64::from(which) << GATEWAY_SHIFT & !MADE;
     let life = (u64::from(life) & LIFE_MASK) << LIFE_SHIFT;
@@ -134,6 +134,11 @@ impl Gateway {
         }
         let known = valid.map(|credential| credential.avatar);
         let known = known.filter(|avatar| self.class_of(*avatar).is_some());
+        if let (Some(credential), None) = (valid, known)
+            && !self.is_gone(credential.avatar)
+        {
+            return;
+        }
         if let Some(other) = known.and_then(|avatar| self.served.get(&avatar).copied()) {
             let attempt = self.sessions.get(&other).map_or(0, |session| session.attempt);
             self.tell(other, GatewaySays::Refused { attempt, why: Refusal::Replaced }, out);
@@ -168,7 +173,7 @@ impl Gateway {
         let last = ClientId { host: client.host, connection: u32::MAX };
         let room = self.sessions.len() < sessions
             && self.sessions.range(first..=last).count() < host_sessions
-            && self.stream.waiting() < STREAM_MAX;
+            && self.waiting() < STREAM_MAX;
         let Some(host) = self.host(now, client.host) else { return false };
         room && host.banned <= now && host.hellos.take(now, 1, hellos)
     }
@@ -230,9 +235,11 @@ impl Gateway {
             Some(Class::Absent) => self.ask(Input::Return(avatar)),
             Some(_) if standing == Standing::Arriving || again => {
                 let after = number.max(self.follower.heard_of(Source::Avatar(avatar)));
+                // Ticks of an unsynchronised world are each gateway's own.
+                let since = if self.errands.is_some() { Tick(0) } else { tick };
                 let welcome = Welcome {
                     attempt,
-                    credential: self.settings.key.credential(avatar, tick),
+                    credential: self.settings.key.credential(avatar, since),
                     limits: self.settings.limits,
                     tick,
                     rate: self.timing.rate,
@@ -266,6 +273,7 @@ impl Gateway {
         let avatar = session.avatar;
         self.served.remove(&avatar);
         self.wants.remove(&avatar);
+        self.errands.iter_mut().for_each(|errands| errands.part(avatar));
         match parting {
             Parting::Silence => {
                 // Another gateway has it already if the group has heard more than this one.
@@ -311,7 +319,7 @@ impl Gateway {
         self.absent.retain(|id, _| objects.get(id).is_some_and(|o| o.class == Class::Absent));
         self.elsewhere.retain(|id, _| objects.get(id).is_some_and(|o| o.class == Class::Avatar));
         for (avatar, class) in avatars {
-            if self.asked.contains_key(&avatar) || self.stream.waiting() >= STREAM_MAX {
+            if self.asked.contains_key(&avatar) || self.waiting() >= STREAM_MAX {
                 continue;
             }
             match class {

@@ -278,7 +278,11 @@ fn grants(view: &View, copies: impl Iterator<Item = Record>) -> BTreeMap<NodeId,
     }
     let mut grants: BTreeMap<NodeId, Grant> =
         view.nodes().map(|node| (node, Grant::default())).collect();
-    for record in best.into_values() {
+    // Nobody has anything else when the new era begins: what is over need not be remembered.
+    let over: BTreeSet<ObjectId> =
+        best.values().filter(|record| record.is_settled()).map(|record| record.object.id).collect();
+    for mut record in best.into_values().filter(|record| !over.contains(&record.object.id)) {
+        record.nudges.retain(|nudge| !over.contains(&nudge.object));
         let record = Record { token: Token { era: view.epoch, hop: 0 }, ..record };
         let owner = view.owner(record.object.state.position);
         if let Some(grant) = view.buddy(owner).and_then(|buddy| grants.get_mut(&buddy)) {

@@ -6,7 +6,7 @@ use super::tick::UNSEEN_MAX;
 use super::{Ghost, Letter, LooseNode};
 use crate::mutant::Mutant;
 use crate::node::Output;
-use crate::object::{NodeId, Object, ObjectId};
+use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::state::{Block, State};
 use crate::time::Tick;
 use crate::view::View;
@@ -34,6 +34,7 @@ struct Seen {
 /// What others were told about one that is held here.
 #[derive(Clone, Debug)]
 struct Told {
+    class: Class,
     /// Where they take it to be, if the letter came.
     state: State,
     to: Vec<NodeId>,
@@ -69,7 +70,8 @@ impl Ghosts {
         let Record { object, .. } = record;
         self.seen.remove(&object.id);
         let to = record.told.iter().copied().filter(|node| *node != me).collect();
-        let told = Told { state: object.state, to, age: u32::MAX, again: REPEATS - 1 };
+        let Object { class, state, .. } = *object;
+        let told = Told { class, state, to, age: u32::MAX, again: REPEATS - 1 };
         self.told.insert(object.id, told);
     }
 
@@ -165,7 +167,10 @@ impl LooseNode {
             for node in before.iter().flat_map(|told| &told.to).filter(|node| !to.contains(node)) {
                 away.entry(*node).or_default().push((object.id, record.token));
             }
-            let off = |told: &Told| is_off(&told.state, &object.state, self.tuning.threshold);
+            let off = |told: &Told| {
+                told.class != object.class
+                    || is_off(&told.state, &object.state, self.tuning.threshold)
+            };
             let told = match before {
                 Some(told) if told.to == to && told.age < self.tuning.heartbeat && !off(&told) => {
                     if told.again == 0 {
@@ -175,7 +180,10 @@ impl LooseNode {
                     Told { again: told.again - 1, ..told }
                 }
                 Some(told) if !off(&told) && told.to == to => Told { age: 0, ..told },
-                _ => Told { state: object.state, to: to.clone(), age: 0, again: REPEATS - 1 },
+                _ => {
+                    let (state, again) = (object.state, REPEATS - 1);
+                    Told { class: object.class, state, to: to.clone(), age: 0, again }
+                }
             };
             self.ghosts.told.insert(object.id, Told { state: object.state, ..told });
             let ghost = Ghost { object, token: record.token, tick: record.tick };
@@ -194,7 +202,7 @@ impl LooseNode {
 }
 
 /// Are they so far apart that others must hear of it?
-fn is_off(told: &State, is: &State, threshold: i32) -> bool {
+pub(super) fn is_off(told: &State, is: &State, threshold: i32) -> bool {
     let apart = |axis: usize| told.position[axis].abs_diff(is.position[axis]);
     (0..3).any(|axis| apart(axis) > threshold.unsigned_abs()) || told.spin != is.spin
 }

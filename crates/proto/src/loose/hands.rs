@@ -29,7 +29,7 @@ pub(super) struct Hands {
     pub(super) held: BTreeMap<ObjectId, Record>,
     pub(super) escrow: BTreeMap<ObjectId, Escrow>,
     /// The largest token that was seen here, in this era.
-    seen: BTreeMap<ObjectId, Token>,
+    pub(super) seen: BTreeMap<ObjectId, Token>,
 }
 
 impl Hands {
@@ -170,10 +170,15 @@ impl LooseNode {
 
     /// A contact that another node decided about happens to an object, with the next tick.
     pub(super) fn nudge(&mut self, from: NodeId, nudge: Nudge) {
-        let (Some(record), Some(era)) = (self.hands.held.get(&nudge.object), self.era) else {
+        let Some(era) = self.era else { return };
+        let Nudge { lead, object, episode, .. } = nudge;
+        let Some(record) = self.hands.held.get(&object) else {
+            if self.is_buried(object) {
+                let answer = Letter::NudgeAck { era, lead, object, episode, passed_on: false };
+                self.keep.gate(Gated::Letter(from, answer));
+            }
             return;
         };
-        let Nudge { lead, object, episode, .. } = nudge;
         let taken = record.taken.get(&lead).is_some_and(|taken| *taken >= episode);
         if taken && self.mutant != Some(Mutant::NudgeTwice) {
             let answer = Letter::NudgeAck { era, lead, object, episode, passed_on: false };

@@ -176,8 +176,18 @@ impl Keep {
         lost.map(|(_, kept)| kept.answered + promise).max().unwrap_or(Time(0))
     }
 
+    /// The number with which buddies get what is here now.
+    pub(super) fn stamp(&self) -> u64 {
+        self.number + u64::from(self.dirty)
+    }
+
+    /// Has no buddy a copy of this one, which is not here?
+    pub(super) fn is_rid_of(&self, id: ObjectId) -> bool {
+        !self.changed.contains_key(&id) && !self.gone.contains_key(&id)
+    }
+
     /// The number up to which everybody who must have copies has them.
-    fn open_to(&self) -> u64 {
+    pub(super) fn open_to(&self) -> u64 {
         let required = self.links.iter().filter(|link| link.required);
         required.map(|link| link.acked.unwrap_or(0)).min().unwrap_or(u64::MAX)
     }
@@ -348,6 +358,7 @@ impl LooseNode {
                 }
             }
         }
+        self.show_kept(open, out);
         if nudges {
             self.nudges_again(false, out);
         }

@@ -1,9 +1,11 @@
 //! What members of an unsynchronised group tell each other.
 //!
 //! Every letter names the era (or the view) that it belongs to and changes nothing in another.
-//! Ghosts are told and forgotten; everything else is told again until it is answered.
+//! Ghosts are told and forgotten; everything else is told again until it is answered. What members
+//! and gateways tell each other is here too.
 
 use super::record::{Episode, Nudge, Record, Token};
+use crate::input::GatewayId;
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::Tick;
 use crate::view::{Epoch, Member};
@@ -108,6 +110,70 @@ pub enum Letter {
         /// Of all tokens that count in it.
         era: Epoch,
     },
+    /// Holder to members: these have left the world. Have you anything older of them?
+    Buried {
+        /// Of all tokens that count.
+        era: Epoch,
+        /// Who asks.
+        from: NodeId,
+        /// Which, and under which tokens.
+        graves: Vec<(ObjectId, Token)>,
+    },
+    /// No, nor has the buddy.
+    Clean {
+        /// Of all tokens that count.
+        era: Epoch,
+        /// Who has nothing.
+        from: NodeId,
+        /// Of these.
+        graves: Vec<(ObjectId, Token)>,
+    },
+    /// Gateway to member: these come into the world with you.
+    Enter(Entry),
+    /// Member to those who follow the world: what is here, as the buddy has it too.
+    Shown(Shown),
+}
+
+/// What a gateway brings into the world. It goes to one member in one of its lives and to nobody
+/// else, so that it enters once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it enters.
+    pub to: Member,
+    /// Who brings it.
+    pub from: GatewayId,
+    /// Those of this gateway up to this id are in, or were given up: none of them enters any more.
+    pub over: ObjectId,
+    /// What.
+    pub objects: Vec<Object>,
+}
+
+/// A part of what a member has. All parts of a round together name everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Of all tokens that count.
+    pub era: Epoch,
+    /// Who has it.
+    pub from: Member,
+    /// Rises.
+    pub round: u64,
+    /// Which part of the round, from 0.
+    pub part: u32,
+    /// How many there are, in the last one.
+    pub parts: Option<u32>,
+    /// Objects.
+    pub sights: Vec<Sight>,
+}
+
+/// An object as those see it who follow the world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sight {
+    /// What it was.
+    pub ghost: Ghost,
+    /// The last wish of its client that it has followed.
+    pub heard: u64,
+    /// What it touches, of the pairs that it decides about.
+    pub touching: Vec<ObjectId>,
 }
 
 impl Letter {

@@ -130,6 +130,9 @@ pub struct Record {
     pub nudged: u64,
     /// The number of the last wish of its client that it has followed.
     pub heard: u64,
+    /// It has left the world. The record stays until nobody has an older one, from which it could
+    /// come back.
+    pub over: bool,
 }
 
 impl Record {
@@ -147,7 +150,14 @@ impl Record {
             told: Vec::new(),
             nudged: 0,
             heard: 0,
+            over: false,
         }
+    }
+
+    /// Has it left the world, and owes nothing any more?
+    pub(super) fn is_settled(&self) -> bool {
+        let owes = !(self.contacts.is_empty() && self.owed.is_empty() && self.nudges.is_empty());
+        self.over && !owes
     }
 
     /// Of two copies the one with the larger age knows more.

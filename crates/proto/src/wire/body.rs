@@ -9,6 +9,7 @@ use super::frame::{Kind, take};
 use super::touches::{read_touches, write_touches};
 use crate::groups::GroupId;
 use crate::input::{Input, Source};
+use crate::loose::Letter;
 use crate::message::{Commit, Done, Message};
 use crate::object::NodeId;
 use crate::time::Tick;
@@ -31,6 +32,7 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Follow(_) => Kind::Follow,
         Message::Published(_) => Kind::Event,
         Message::Share(_) => Kind::Share,
+        Message::Loose(Letter::Shown(_)) => Kind::Share,
         Message::Loose(_) => Kind::Transfer,
         Message::Asked(_) => Kind::Input,
         Message::Told(_) => Kind::World,

@@ -1,7 +1,7 @@
 //! Gateways and clients: who they are, what is wrong with their lines, and what they do.
 
 use super::machine::Role;
-use super::{Cluster, What};
+use super::{Cluster, Operation, What};
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use crate::referee::House;
@@ -175,6 +175,10 @@ impl Cluster {
     fn new_gateway(&self, id: GatewayId) -> Role {
         let (shapes, settings) = (self.start.shapes.clone(), self.crowd.settings);
         let gateway = Gateway::new(id, shapes, self.timing, settings);
+        let gateway = match self.options.operation {
+            Operation::Synchronised => gateway,
+            Operation::Unsynchronised => gateway.unsynchronised(&self.scenery),
+        };
         Role::Gateway(Box::new(gateway.with_mutant(self.options.mutant)))
     }
 
@@ -312,7 +316,12 @@ impl Cluster {
             return self.be_hostile(at);
         }
         let still = self.now.0 + STILL > self.end().0;
-        let leaves = !still && self.now < self.heal_at && self.dice.below(100) == 0;
+        // What is removed is hard only where nobody puts everything in order.
+        let seldom = match self.options.operation {
+            Operation::Synchronised => 100,
+            Operation::Unsynchronised => 25,
+        };
+        let leaves = !still && self.now < self.heal_at && self.dice.below(seldom) == 0;
         let looks = self.dice.below(4) == 0;
         let velocity = [(); 3].map(|()| self.dice.between(-1500, 1500) as i16);
         let velocity = if still || self.dice.below(5) == 0 { [0; 3] } else { velocity };
@@ -351,8 +360,7 @@ impl Cluster {
                 said.push(("L5", format!("client {at} is not in, gate {}", client.gate())));
                 continue;
             }
-            let right = avatar.and_then(|avatar| self.referees.house()?.get(&avatar));
-            let right = right.map(|object| object.state);
+            let right = avatar.and_then(|avatar| self.referees.avatar(avatar));
             if right != own || right.is_none_or(|state| state.velocity != [0; 3]) {
                 said.push(("L5", format!("client {at} is at {right:?} and thinks {own:?}")));
             }

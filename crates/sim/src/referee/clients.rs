@@ -7,10 +7,10 @@ use jostle_proto::{Address, ClientId, Commit, Input, Message, ObjectId, Objects,
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of position per unit of velocity and second.
-const PER_SECOND: f64 = 16.0;
+pub(super) const PER_SECOND: f64 = 16.0;
 
 /// Roundings of a step, in units of position.
-const SLACK: f64 = 2.0;
+pub(super) const SLACK: f64 = 2.0;
 
 /// What the judge must know of the rules that gateways go by.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +38,8 @@ pub(super) struct Clients {
     /// How long an avatar was last absent, in ticks.
     was_absent: BTreeMap<ObjectId, u64>,
     bye: BTreeSet<u32>,
-    /// The avatar that a client asked for.
-    asked: BTreeMap<(ClientId, u32), Credential>,
+    /// The avatar that a client asked for, and at which gateway.
+    asked: BTreeMap<(ClientId, Address, u32), Credential>,
     /// The credentials that were given out.
     given: BTreeSet<Credential>,
 }
@@ -54,7 +54,7 @@ impl Clients {
         from: Address,
         to: Address,
         message: &Message,
-        world: &Objects,
+        is_there: impl Fn(ObjectId) -> bool,
         said: &mut Said,
     ) {
         match (from, to, message) {
@@ -68,7 +68,7 @@ impl Clients {
                     self.bye.insert(client.host);
                 }
                 ClientSays::Hello(hello) => {
-                    let key = (client, hello.attempt);
+                    let key = (client, to, hello.attempt);
                     match hello.credential {
                         Some(credential) => self.asked.insert(key, credential),
                         None => self.asked.remove(&key),
@@ -84,10 +84,10 @@ impl Clients {
                         format!("avatar {:x} of {owner} is given to {}", avatar.0, client.host);
                     said.push(("R2", what));
                 }
-                if let Some(asked) = self.asked.get(&(client, welcome.attempt))
+                if let Some(asked) = self.asked.get(&(client, from, welcome.attempt))
                     && self.given.contains(asked)
                     && asked.avatar != avatar
-                    && world.contains_key(&asked.avatar)
+                    && is_there(asked.avatar)
                 {
                     let what = format!(
                         "{} came back for {:x} and got {:x}",
@@ -144,16 +144,36 @@ impl Clients {
             let what = format!("avatar {:x} goes {velocity:?}, turns {spin:?}", avatar.0);
             said.push(("S3", what));
         }
+        let as_wanted = |own: &Want| own == want || self.corrected.contains(want);
+        self.wanted(avatar, number, as_wanted, said);
+    }
+
+    /// Did the client of this avatar want this, under this number?
+    fn wanted(&self, avatar: ObjectId, number: u64, this: impl Fn(&Want) -> bool, said: &mut Said) {
         let owner = self.owner.get(&avatar).copied();
         let wanted = self.wanted.get(&(avatar, number)).map(Vec::as_slice).unwrap_or_default();
-        let by_owner = |(host, own): &&(u32, Want)| {
-            Some(*host) == owner && (own == want || self.corrected.contains(want))
-        };
-        if !wanted.iter().any(|entry| by_owner(&entry)) {
+        if !wanted.iter().any(|(host, own)| Some(*host) == owner && this(own)) {
             let what =
-                format!("avatar {:x} of {owner:?} did what it did not want: {want:?}", avatar.0);
+                format!("avatar {:x} of {owner:?} did not want what it did: {number}", avatar.0);
             said.push(("R2", what));
         }
+    }
+
+    /// An avatar of an unsynchronised world has followed a wish and goes like this; what it ran
+    /// into may have stopped it along some axes.
+    pub(super) fn followed(
+        &self,
+        avatar: ObjectId,
+        number: u64,
+        velocity: [i16; 3],
+        said: &mut Said,
+    ) {
+        let stopped = |own: &Want| {
+            velocity.iter().zip(own.velocity).all(|(&is, wanted)| is == wanted || is == 0)
+        };
+        let made = |own: &Want| (own.avatar, own.number) == (avatar, number) && stopped(own);
+        let corrected = || self.corrected.iter().any(made);
+        self.wanted(avatar, number, |own| stopped(own) || corrected(), said);
     }
 
     fn returned(&mut self, id: ObjectId, tick: Tick, world: &Objects, said: &mut Said) {
@@ -168,18 +188,25 @@ impl Clients {
     fn removed(&mut self, id: ObjectId, tick: Tick, house: House, said: &mut Said) {
         let absent = self.absent.remove(&id).map(|(since, _)| tick.0 - since.0);
         let long = absent.or(self.was_absent.get(&id).copied()).unwrap_or(0);
+        if long < house.forget {
+            self.too_early(id, &format!("{long} ticks"), said);
+        }
+        self.followed.remove(&id);
+        self.places.remove(&id);
+    }
+
+    /// An avatar was removed that was not absent for long: its client must have gone for good, or
+    /// have had others.
+    pub(super) fn too_early(&self, id: ObjectId, long: &str, said: &mut Said) {
         let owner = self.owner.get(&id).copied();
         let only = |host: u32| self.owner.values().filter(|owner| **owner == host).count() == 1;
         if let Some(host) = owner
             && !self.bye.contains(&host)
-            && long < house.forget
             && only(host)
         {
-            let what = format!("avatar {:x} of {host} was removed, absent {long} ticks", id.0);
+            let what = format!("avatar {:x} of {host} was removed, absent {long}", id.0);
             said.push(("L5", what));
         }
-        self.followed.remove(&id);
-        self.places.remove(&id);
     }
 
     /// Nobody got farther than they may.

@@ -8,21 +8,25 @@ mod exact;
 mod leases;
 mod one_holder;
 mod orphans;
+mod people;
 mod places;
 mod sight;
 
-use super::Sometimes;
+use super::{House, Sometimes};
 use crate::world::Start;
 use contacts::Contacts;
 use drained::Drained;
 use episodes::Episodes;
 use exact::Exact;
 use jostle_proto::{
-    Address, Certainty, Edge, Event, Letter, LooseNode, Message, NodeId, Object, Time, Tuning, View,
+    Address, Certainty, Edge, Event, Letter, LooseNode, Message, NodeId, Object, ObjectId, State,
+    Time, Tuning, View,
 };
 use leases::Leases;
 use one_holder::OneHolder;
 use orphans::Orphans;
+pub(super) use people::News;
+use people::People;
 use sight::Sight;
 
 /// What was said against rules.
@@ -44,6 +48,7 @@ pub(super) struct Loose {
     contacts: Contacts,
     exact: Exact,
     drained: Drained,
+    people: People,
     begun: u64,
     assumed: u64,
     /// The newest view some time before the end.
@@ -51,7 +56,7 @@ pub(super) struct Loose {
 }
 
 impl Loose {
-    pub(super) fn new(start: &Start, tuning: Tuning, news: u64) -> Loose {
+    pub(super) fn new(start: &Start, tuning: Tuning, news: u64, house: Option<House>) -> Loose {
         let still = |object: &&Object| object.class == jostle_proto::Class::Immovable;
         let moving = start.objects.iter().filter(|object| !still(object)).map(|object| object.id);
         Loose {
@@ -64,6 +69,7 @@ impl Loose {
             contacts: Contacts::new(start, tuning, news),
             exact: Exact::new(start, tuning),
             drained: Drained::default(),
+            people: People::new(house),
             begun: 0,
             assumed: 0,
             marked: None,
@@ -103,6 +109,7 @@ impl Loose {
         notes: &mut Notes<'_>,
     ) {
         self.leases.sent(now, from, to, message, notes);
+        self.people.sent(to, message, notes.sometimes);
         match message {
             Message::View(view) => self.contacts.changed(now, view.epoch),
             Message::Loose(Letter::Settled { epoch, .. }) => self.contacts.settled(now, *epoch),
@@ -124,20 +131,28 @@ impl Loose {
         suspended: bool,
         view: Option<&View>,
         notes: &mut Notes<'_>,
-    ) {
+    ) -> Vec<News> {
         let id = node.member().node;
         if suspended || !node.is_running() {
             self.contacts.disturbed(id, now);
         }
         notes.sometimes.lease_ran_out += u64::from(self.sight.suspend(id, suspended));
-        let Some(change) = self.sight.update(node) else { return };
+        let Some(change) = self.sight.update(node) else { return Vec::new() };
         if self.leases.is_by_word(now, id) {
             notes.sometimes.ticks_by_word += change.ticks;
         }
         self.one_holder.saw(node, &change, &self.sight, notes);
-        self.orphans.saw(view, &self.sight, notes.said);
+        self.orphans.saw(view, self.people.there(), &self.sight, notes.said);
         self.contacts.saw(now, node, &self.sight);
         self.exact.saw(node, notes.said);
+        self.people.saw(now, node, &change, &self.sight, notes.said)
+    }
+
+    /// Where an avatar truly is, with its holder or on its way; none if it is not in the world.
+    pub(super) fn state(&self, id: ObjectId) -> Option<State> {
+        let newest = self.sight.copies(id).max_by_key(|(_, _, record)| record.token);
+        let there = newest.filter(|(_, _, record)| !record.over);
+        there.map(|(_, _, record)| record.object.state)
     }
 
     pub(super) fn happened(
@@ -168,6 +183,7 @@ impl Loose {
         sometimes.crash_with_escrow += u64::from(self.sight.has_escrow(node));
         self.contacts.died();
         self.one_holder.gone(node, &self.sight);
+        self.people.gone(node, &self.sight);
         self.sight.gone(node);
     }
 
@@ -181,7 +197,7 @@ impl Loose {
     }
 
     pub(super) fn end(&mut self, view: &View, said: &mut Said) {
-        self.orphans.end(&self.sight, said);
+        self.orphans.end(self.people.there(), &self.sight, said);
         self.drained.end(&self.sight, said);
         self.episodes.end(&self.sight, said);
         let views: Vec<&View> = self.marked.iter().chain([view]).collect();

@@ -95,6 +95,10 @@ pub struct Sometimes {
     pub replicas_changed: u64,
     /// A contact was said to be one without having been looked at to the end.
     pub assumed: u64,
+    /// An avatar was handed over while its client steered it.
+    pub handed_over_steered: u64,
+    /// A client was let in again after the holder of its avatar had died.
+    pub resumed_after_death: u64,
 }
 
 impl Sometimes {
@@ -145,6 +149,8 @@ impl Sometimes {
             ("rifts", self.rifts),
             ("replicas changed", self.replicas_changed),
             ("contacts assumed", self.assumed),
+            ("steered and handed over", self.handed_over_steered),
+            ("resumed after a death", self.resumed_after_death),
         ]
     }
 
@@ -195,6 +201,8 @@ impl Sometimes {
             rifts: self.rifts + other.rifts,
             replicas_changed: self.replicas_changed + other.replicas_changed,
             assumed: self.assumed + other.assumed,
+            handed_over_steered: self.handed_over_steered + other.handed_over_steered,
+            resumed_after_death: self.resumed_after_death + other.resumed_after_death,
         }
     }
 }

@@ -19,6 +19,7 @@
 
 use super::Said;
 use super::episodes::Episodes;
+use super::people::is_made;
 use super::sight::Sight;
 use crate::world::Start;
 use jostle_geom::Model;
@@ -148,7 +149,9 @@ impl Contacts {
                 fastest: [[0; 3]; 2],
                 half_second,
             });
-            if track.holder != me || track.held != held {
+            // One that goes, or comes back, others hear of as of one that changes hands.
+            let goes = track.object.class != record.object.class;
+            if track.holder != me || track.held != held || goes {
                 (track.holder, track.held, track.since) = (me, held, now);
             }
             if track.half_second != half_second {
@@ -250,6 +253,8 @@ impl Contacts {
         }
         self.next_look = Time(now.0 + self.period() / 3);
         self.judge_said(now, said);
+        // Who came in may be lost before anybody outside has seen it, and who leaves is forgotten.
+        self.tracks.retain(|id, _| !is_made(*id) || sight.copies(*id).next().is_some());
         // With the most that epsilon can be, so that few pairs need a closer look.
         let time = 2 * self.period() + 2 * self.news;
         let moving: Vec<(ObjectId, Block, Block)> = self
@@ -281,14 +286,18 @@ impl Contacts {
                 let other_track = self.tracks.get(&other);
                 let local = other_track.is_none_or(|other| other.holder == lead_track.holder);
                 let epsilon = self.epsilon(lead_track, other_track, local);
-                if is_deep(block_a, block_b, epsilon.map(|epsilon| -epsilon)) {
+                let tracks = [Some(lead_track), other_track].into_iter().flatten();
+                let mut absent = tracks.filter(|track| track.object.class == Class::Absent);
+                // Who is absent touches nothing, once others have heard of it.
+                let gone = absent.clone().any(|track| (now - track.since).0 > self.patience());
+                if is_deep(block_a, block_b, epsilon.map(|epsilon| -epsilon)) && !gone {
                     self.near.insert(key, now);
                     if self.balls_meet([(*a, block_a), (*b, block_b)], epsilon) {
                         self.close.insert(key, now);
                     }
                 }
                 let triangles = self.model(*a).is_some() || self.model(*b).is_some();
-                if !is_deep(block_a, block_b, epsilon) || triangles {
+                if !is_deep(block_a, block_b, epsilon) || triangles || absent.next().is_some() {
                     self.deep.remove(&key);
                     continue;
                 }

@@ -53,7 +53,10 @@ impl OneHolder {
             let sunk = self.sunk.get(&id).is_some_and(|sunk| *sunk >= token);
             if change.anew {
                 self.sink(id, token);
-            } else if !sunk && !sight.copies(id).any(|(_, _, record)| record.token >= token) {
+            } else if !change.over.contains(&id)
+                && !sunk
+                && !sight.copies(id).any(|(_, _, record)| record.token >= token)
+            {
                 let what = format!("{} let go of object {}, which nobody has", member.node.0, id.0);
                 said.push(("A3", what));
             }

@@ -24,7 +24,14 @@ impl Orphans {
         self.settled
     }
 
-    pub(super) fn saw(&mut self, view: Option<&View>, sight: &Sight, said: &mut Said) {
+    /// `avatars` came into the world later.
+    pub(super) fn saw(
+        &mut self,
+        view: Option<&View>,
+        avatars: impl Iterator<Item = ObjectId>,
+        sight: &Sight,
+        said: &mut Said,
+    ) {
         self.settled = view.is_some_and(|view| {
             view.ring.iter().all(|member| {
                 let seen = sight.nodes.get(&member.node);
@@ -34,13 +41,18 @@ impl Orphans {
         let epoch = view.map(|view| view.epoch);
         if self.settled && self.whole != epoch {
             self.whole = epoch;
-            self.end(sight, said);
+            self.end(avatars, sight, said);
         }
     }
 
-    pub(super) fn end(&self, sight: &Sight, said: &mut Said) {
-        for id in &self.objects {
-            if sight.copies(*id).next().is_none() {
+    pub(super) fn end(
+        &self,
+        avatars: impl Iterator<Item = ObjectId>,
+        sight: &Sight,
+        said: &mut Said,
+    ) {
+        for id in self.objects.iter().copied().chain(avatars) {
+            if sight.copies(id).next().is_none() {
                 said.push(("A5", format!("nobody has object {}", id.0)));
             }
         }

@@ -22,6 +22,8 @@ pub(super) struct Change {
     pub(super) left: Vec<(ObjectId, Token)>,
     /// Ticks that it has made.
     pub(super) ticks: u64,
+    /// Of those, the ones that have left the world.
+    pub(super) over: Vec<ObjectId>,
 }
 
 #[derive(Default)]
@@ -55,10 +57,12 @@ impl Sight {
             .collect();
         let anew = known.is_none_or(|known| known.member != member || known.era != node.era());
         let left = known.into_iter().flat_map(|known| known.records.values());
-        let left = left
-            .map(|(_, record)| (record.object.id, record.token))
-            .filter(|(id, token)| records.get(id).is_none_or(|(_, record)| record.token < *token))
+        let left: Vec<&Record> = left
+            .map(|(_, record)| record)
+            .filter(|old| records.get(&old.object.id).is_none_or(|(_, new)| new.token < old.token))
             .collect();
+        let over = left.iter().filter(|old| old.over).map(|old| old.object.id).collect();
+        let left = left.iter().map(|old| (old.object.id, old.token)).collect();
         let ticks = node.ticks().saturating_sub(known.map_or(0, |known| known.ticks));
         self.ticks += ticks;
         let seen = Node {
@@ -70,7 +74,7 @@ impl Sight {
             ticks: node.ticks(),
         };
         self.nodes.insert(member.node, seen);
-        Some(Change { anew, left, ticks })
+        Some(Change { anew, left, over, ticks })
     }
 
     pub(super) fn gone(&mut self, node: NodeId) {
