@@ -16,9 +16,9 @@ use crate::records::RecordError;
 use crate::secret::Secret;
 use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    Block, Class, Directory, Epoch, Form, Gateway, GatewaySettings, Interest, Key, Library,
-    LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span,
-    Tick, Time, Timing, Tuning,
+    Block, Class, Directory, Epoch, Form, Gateway, GatewayId, GatewaySettings, Interest, Key,
+    Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source,
+    Span, Tick, Time, Timing, Tuning,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -392,6 +392,20 @@ pub(crate) fn node(
     }
 }
 
+/// The gateway beside a node.
+pub(crate) fn gateway(
+    charter: &Charter,
+    (id, beside): (GatewayId, NodeId),
+    shapes: &Shapes,
+    settings: GatewaySettings,
+) -> Machine {
+    let gateway = Gateway::new(id, shapes.clone(), timing(charter.rate), settings);
+    Machine::Gateway(Box::new(match charter.operation {
+        Operation::Grouped => gateway.beside(beside),
+        Operation::Synchronised | Operation::Unsynchronised { .. } => gateway,
+    }))
+}
+
 fn roles(
     settings: &ServeSettings,
     charter: &Charter,
@@ -410,9 +424,8 @@ fn roles(
     if !charter.operation.has_ticks() {
         return Ok(roles);
     }
-    let shapes = begun.shapes.clone();
-    let id = follower(begun.follower);
-    roles.push(Machine::Gateway(Box::new(Gateway::new(id, shapes, timing, gateway))));
+    let gate = (follower(begun.follower), begun.node.node);
+    roles.push(self::gateway(charter, gate, &begun.shapes, gateway));
     let files = [(1, &begun.journal), (2, &settings.files.record)];
     for (further, file) in files {
         if let Some(file) = file {

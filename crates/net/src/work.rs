@@ -7,9 +7,9 @@ use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
-use crate::serve::{Files, Guards, node, plane_address, reach};
+use crate::serve::{Files, Guards, gateway, node, plane_address, reach};
 use crate::view::{Hub, Showing, Watcher};
-use jostle_proto::{Gateway, GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
+use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
 use std::net::{IpAddr, SocketAddr};
 
 /// How a machine joins a world.
@@ -174,9 +174,8 @@ fn roles(
             places: charter.places,
             ..settings.gateway
         };
-        let id = follower(place.follower);
-        let gateway = Gateway::new(id, forms.0.clone(), timing, gateway);
-        roles.push(Machine::Gateway(Box::new(gateway)));
+        let gate = (follower(place.follower), member.node);
+        roles.push(self::gateway(charter, gate, forms.0, gateway));
     }
     if let Some(file) = &settings.files.record {
         let id = follower(place.follower + 1);

@@ -251,11 +251,9 @@ impl Relay {
             }
             // What came and went between two looks was never looked at, nor what went before the
             // first.
-            let entered =
-                |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
-            let home = |id: ObjectId| {
-                !self.has_looked || self.reckoned.contains_key(&id) || entered(id)
-            };
+            let entered = |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
+            let home =
+                |id: ObjectId| !self.has_looked || self.reckoned.contains_key(&id) || entered(id);
             let mut told = happened(&commit, world, home);
             self.reckon(&commit, &mut told);
             self.told.push_back(told);

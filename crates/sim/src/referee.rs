@@ -23,8 +23,8 @@ use consensus::Consensus;
 use frames::Frames;
 use jostle_directory::{Record, Replica};
 use jostle_proto::{
-    Address, Class, Client, Commit, Directory, Epoch, Event, GroupId, LooseNode, Message, Node,
-    NodeId, Object, Objects, ReplicaId, Shapes, Tick, Time, Tuning, View,
+    Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, LooseNode, Message,
+    Node, NodeId, Object, Objects, ReplicaId, Shapes, Tick, Time, Tuning, View,
 };
 use loose::{Loose, Notes};
 use one_machine::OneMachine;
@@ -102,9 +102,6 @@ pub struct Verdict {
     /// The first things that went wrong; none if nothing did.
     pub violations: Vec<Violation>,
 }
-
-/// The group whose world clients come into.
-const HOUSE: GroupId = GroupId(0);
 
 /// A group's world.
 struct Judged {
@@ -193,9 +190,8 @@ impl Referees {
             self.views.ended(group);
             self.watch.sometimes.groups_ended += 1;
         }
-        if let Some(world) = self.worlds.get(&HOUSE) {
-            self.clients.sent(from, to, message, world.one_machine.objects(), &mut said);
-        }
+        let worlds = |group: GroupId| self.worlds.get(&group).map(|it| it.one_machine.objects());
+        self.clients.sent((from, to), message, worlds, &mut said);
         self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.votes.sent(now, from, message, &mut said);
@@ -238,11 +234,10 @@ impl Referees {
             self.watch.sometimes.kicks_between += kicks;
             if let Some(world) = self.worlds.get(&commit.group)
                 && self.house.is_some()
-                && commit.group == HOUSE
             {
                 let world = world.one_machine.objects();
                 self.clients.published(commit, world, &mut said);
-                self.clients_view.published(commit.tick, world);
+                self.clients_view.published(commit, world);
             }
         }
         self.note(now, said);
@@ -279,9 +274,15 @@ impl Referees {
         }
     }
 
-    /// The world that clients are in, after its last published tick.
-    pub(crate) fn house(&self) -> Option<&Objects> {
-        self.worlds.get(&HOUSE).map(|world| world.one_machine.objects())
+    /// The world of a group, after its last published tick.
+    pub(crate) fn objects_of(&self, group: GroupId) -> Option<&Objects> {
+        self.worlds.get(&group).map(|world| world.one_machine.objects())
+    }
+
+    /// A gateway after something has happened to it.
+    pub(crate) fn gateway(&mut self, now: Time, who: Address, gateway: &Gateway) {
+        self.held(now, &gateway.holdings());
+        self.watch.gateway(who, gateway);
     }
 
     /// A gateway has died.
@@ -404,8 +405,7 @@ impl Referees {
 
     /// The objects of a group, as far as they are published.
     pub(crate) fn objects(&self, group: GroupId) -> impl Iterator<Item = &Object> {
-        let world = self.worlds.get(&group).into_iter();
-        world.flat_map(|world| world.one_machine.objects().values())
+        self.objects_of(group).into_iter().flat_map(Objects::values)
     }
 
     /// From now on an unsynchronised group is judged, in which letters take at most `news`

@@ -3,7 +3,10 @@
 
 use super::Said;
 use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Report};
-use jostle_proto::{Address, ClientId, Commit, Input, Message, ObjectId, Objects, Tick, Want};
+use jostle_proto::{
+    AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, ObjectId, Objects, Tick,
+    Want, is_home,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of position per unit of velocity and second.
@@ -32,14 +35,15 @@ pub(super) struct Clients {
     corrected: BTreeSet<Want>,
     /// The last want that was followed.
     followed: BTreeMap<ObjectId, u64>,
-    places: BTreeMap<ObjectId, [i32; 3]>,
+    /// Where avatars are at home, and where they are.
+    places: BTreeMap<ObjectId, (GroupId, [i32; 3])>,
     /// Absent avatars: since when, and where.
     absent: BTreeMap<ObjectId, (Tick, [i32; 3])>,
     /// How long an avatar was last absent, in ticks.
     was_absent: BTreeMap<ObjectId, u64>,
     bye: BTreeSet<u32>,
     /// The avatar that a client asked for.
-    asked: BTreeMap<(ClientId, u32), Credential>,
+    asked: BTreeMap<(ClientId, u32), Option<Credential>>,
     /// The credentials that were given out.
     given: BTreeSet<Credential>,
 }
@@ -49,12 +53,12 @@ impl Clients {
         Clients { house, ..Clients::default() }
     }
 
-    pub(super) fn sent(
+    /// `worlds` are those of the groups.
+    pub(super) fn sent<'a>(
         &mut self,
-        from: Address,
-        to: Address,
+        (from, to): (Address, Address),
         message: &Message,
-        world: &Objects,
+        worlds: impl Fn(GroupId) -> Option<&'a Objects>,
         said: &mut Said,
     ) {
         match (from, to, message) {
@@ -68,11 +72,12 @@ impl Clients {
                     self.bye.insert(client.host);
                 }
                 ClientSays::Hello(hello) => {
-                    let key = (client, hello.attempt);
-                    match hello.credential {
-                        Some(credential) => self.asked.insert(key, credential),
-                        None => self.asked.remove(&key),
-                    };
+                    let asked = self.asked.entry((client, hello.attempt));
+                    let asked = asked.or_insert(hello.credential);
+                    // Who says different things in one attempt may get either.
+                    if *asked != hello.credential {
+                        *asked = None;
+                    }
                 }
             },
             (_, Address::Client(client), Message::Told(GatewaySays::Welcome(welcome))) => {
@@ -84,10 +89,10 @@ impl Clients {
                         format!("avatar {:x} of {owner} is given to {}", avatar.0, client.host);
                     said.push(("R2", what));
                 }
-                if let Some(asked) = self.asked.get(&(client, welcome.attempt))
+                if let Some(Some(asked)) = self.asked.get(&(client, welcome.attempt))
                     && self.given.contains(asked)
                     && asked.avatar != avatar
-                    && world.contains_key(&asked.avatar)
+                    && worlds(asked.home).is_some_and(|world| world.contains_key(&asked.avatar))
                 {
                     let what = format!(
                         "{} came back for {:x} and got {:x}",
@@ -108,13 +113,20 @@ impl Clients {
         let Some(house) = self.house else { return };
         for input in &commit.inputs {
             match input {
-                Input::Enter(object) => {
+                Input::Enter(object) if is_home(object.class) && object.id >= AVATARS_FROM => {
                     self.followed.insert(object.id, 0);
-                    self.places.insert(object.id, object.state.position);
+                    self.places.insert(object.id, (commit.group, object.state.position));
                 }
                 Input::Steer(want) if self.followed.contains_key(&want.avatar) => {
+                    if !self.is_in(commit.group, want.avatar) {
+                        let (id, group) = (want.avatar.0, commit.group.0);
+                        let what = format!("avatar {id:x} is not at home in {group}: {want:?}");
+                        said.push(("S3", what));
+                    }
                     self.steer(want, house, said);
                 }
+                // Others hear of it later.
+                input if !self.is_in(commit.group, input.object()) => {}
                 Input::Absent(id) => {
                     let place = world.get(id).map(|object| object.state.position);
                     if let Some(place) = place {
@@ -126,7 +138,12 @@ impl Clients {
                 _ => {}
             }
         }
-        self.walk(commit.tick, world, house, said);
+        self.walk(commit, world, house, said);
+    }
+
+    /// Is this avatar at home in that group?
+    fn is_in(&self, group: GroupId, avatar: ObjectId) -> bool {
+        self.places.get(&avatar).is_some_and(|(home, _)| *home == group)
     }
 
     fn steer(&mut self, want: &Want, house: House, said: &mut Said) {
@@ -183,15 +200,19 @@ impl Clients {
     }
 
     /// Nobody got farther than they may.
-    fn walk(&mut self, tick: Tick, world: &Objects, house: House, said: &mut Said) {
+    fn walk(&mut self, commit: &Commit, world: &Objects, house: House, said: &mut Said) {
         let far = f64::from(house.limits.speed) * PER_SECOND / f64::from(house.rate) + SLACK;
-        for (id, before) in &mut self.places {
+        for (id, (home, before)) in &mut self.places {
+            if *home != commit.group {
+                continue;
+            }
             let Some(object) = world.get(id) else { continue };
             let position = object.state.position;
             let way = (0..3).map(|axis| f64::from(position[axis] - before[axis]).powi(2));
             let way = way.sum::<f64>().sqrt();
             if way > far {
-                let what = format!("tick {}: avatar {:x} went {way} > {far}", tick.0, id.0);
+                let (tick, id) = (commit.tick.0, id.0);
+                let what = format!("tick {tick}: avatar {id:x} went {way} > {far}");
                 said.push(("S3", what));
             }
             *before = position;
