@@ -175,6 +175,27 @@ fn groups_at_several_sites_break_no_rule_in_a_storm() {
     }
 }
 
+const CLIENTS_AT_SITES: [&str; 6] = ["--clients", "6", "--sites", "2", "--nodes", "6"];
+
+#[test]
+fn clients_at_several_sites_break_no_rule_wherever_their_gateways_belong() {
+    let args = [&CLIENTS_AT_SITES[..], &["--boxes", "--seeds", "25"]].concat();
+    let (code, json) = sim(&args);
+    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    for what in ["gateways that changed group", "resumed across groups", "gateway crashes"] {
+        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
+    }
+    let args = [&CLIENTS_AT_SITES[..], &["--boxes", "--seeds", "10", "--replicas", "3"]].concat();
+    let (code, json) = sim(&args);
+    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+}
+
+#[test]
+fn every_mutant_of_gateways_of_groups_is_caught() {
+    let mutants = [("forget-home", "1", "10", "L5"), ("want-astray", "1", "10", "S3")];
+    all_caught(&CLIENTS_AT_SITES, &mutants);
+}
+
 #[test]
 fn an_unsynchronised_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
     let args = ["--unsync", "--seeds", "60", "--seed", "300", "--boxes"];

@@ -5,8 +5,8 @@ mod stages;
 
 use crate::machine::Machine;
 use jostle_proto::{
-    Address, Certainty, ClientId, ClientSays, GatewayCounters, GatewaySays, GroupReport, Message,
-    Node, NodeId, Span, Tick, Time,
+    Address, Certainty, ClientId, ClientSays, Gateway, GatewayCounters, GatewaySays, GroupId,
+    GroupReport, Message, Node, NodeId, Span, Tick, Time,
 };
 pub(crate) use replicas::ReplicaStatus;
 use replicas::{Heard, StatusReplica};
@@ -63,6 +63,8 @@ struct Shown {
     replicas: Heard,
     /// Ticks that this process has published as leader.
     published: u64,
+    /// The group that the gateway belongs to.
+    group: Option<GroupId>,
     tick: Option<(Tick, u32)>,
     ticked: Time,
     /// From one tick to the next at the gateway.
@@ -127,6 +129,8 @@ struct Status<'a> {
     world: &'a str,
     up_seconds: f64,
     rate: u32,
+    /// The group that the gateway here belongs to: new avatars come into it, and ticks are its own.
+    group: Option<u32>,
     tick: Option<u64>,
     /// How much longer ticks take than they should; 1 if they do not.
     dilation: Option<f64>,
@@ -196,9 +200,14 @@ impl Board {
     }
 
     /// The gateway may have a new tick. Says whether it is the first one.
-    pub(crate) fn ticked(&self, now: Time, tick: Option<(Tick, u32)>) -> bool {
+    pub(crate) fn ticked(&self, now: Time, gateway: &Gateway) -> bool {
         let mut shown = self.shown();
+        let tick = gateway.tick();
         let first = shown.tick.is_none() && tick.is_some();
+        if std::mem::replace(&mut shown.group, gateway.group()) != gateway.group() {
+            // Groups count their ticks each for itself.
+            shown.tick = None;
+        }
         if let (Some((new, _)), Some((old, _))) = (tick, shown.tick)
             && new > old
         {
@@ -286,6 +295,7 @@ impl Board {
             world: &self.world,
             up_seconds: (now - self.start).0 as f64 / 1e6,
             rate: self.rate,
+            group: shown.group.map(|group| group.0),
             tick: shown.tick.map(|(tick, _)| tick.0),
             dilation: shown.tick.map(|(_, dilation)| f64::from(dilation) / 1000.0),
             ticks_per_second: if fresh && mean > 0.0 { 1e6 / mean } else { 0.0 },

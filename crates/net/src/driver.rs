@@ -343,7 +343,7 @@ impl Driver {
     fn show(&mut self, now: Time) {
         // Who sees a tick sees what is in the world.
         let first = match &self.machine {
-            Machine::Gateway(gateway) => self.means.board.ticked(now, gateway.tick()),
+            Machine::Gateway(gateway) => self.means.board.ticked(now, gateway),
             _ => false,
         };
         if first || now - self.shown >= SHOW {

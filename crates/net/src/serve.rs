@@ -398,18 +398,18 @@ pub(crate) fn node(
     }
 }
 
-/// The gateway of a door.
-pub(crate) fn gate(
+/// The gateway of a door, beside a node.
+pub(crate) fn gateway(
     charter: &Charter,
-    id: GatewayId,
+    (id, beside): (GatewayId, NodeId),
     (shapes, scenery): (&Shapes, &[Object]),
-    timing: Timing,
     settings: GatewaySettings,
 ) -> Machine {
-    let gateway = Gateway::new(id, shapes.clone(), timing, settings);
-    Machine::Gateway(Box::new(match charter.operation.has_ticks() {
-        true => gateway,
-        false => gateway.unsynchronised(scenery),
+    let gateway = Gateway::new(id, shapes.clone(), timing(charter.rate), settings);
+    Machine::Gateway(Box::new(match charter.operation {
+        Operation::Grouped => gateway.beside(beside),
+        Operation::Synchronised => gateway,
+        Operation::Unsynchronised { .. } => gateway.unsynchronised(scenery),
     }))
 }
 
@@ -428,8 +428,8 @@ fn roles(
         first => first,
     };
     let mut roles = vec![first];
-    let id = follower(begun.follower);
-    roles.push(gate(charter, id, forms, timing, gateway));
+    let gate = (follower(begun.follower), begun.node.node);
+    roles.push(self::gateway(charter, gate, forms, gateway));
     let files = [(1, &begun.journal), (2, &settings.files.record)];
     for (further, file) in files {
         if let Some(file) = file {

@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
-use crate::serve::{Files, Guards, gate, node, plane_address, reach, unkept};
+use crate::serve::{Files, Guards, gateway, node, plane_address, reach, unkept};
 use crate::view::{Hub, Showing, Watcher};
 use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
 use std::net::{IpAddr, SocketAddr};
@@ -174,8 +174,8 @@ fn roles(
             places: charter.places,
             ..settings.gateway
         };
-        let id = follower(place.follower);
-        roles.push(gate(charter, id, forms, timing, gateway));
+        let gate = (follower(place.follower), member.node);
+        roles.push(self::gateway(charter, gate, forms, gateway));
     }
     if let Some(file) = &settings.files.record {
         if !charter.operation.has_ticks() {

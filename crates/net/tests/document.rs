@@ -6,8 +6,8 @@ use jostle_proto::client::{
 };
 use jostle_proto::wire::{Snapshot, light};
 use jostle_proto::{
-    Block, Class, ClientSays, Content, Form, GatewaySays, Object, ObjectId, ShapeId, State, Tick,
-    Want,
+    Block, Class, ClientSays, Content, Form, GatewaySays, GroupId, Object, ObjectId, ShapeId,
+    State, Tick, Want,
 };
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn blocks() -> BTreeMap<String, Vec<u8>> {
 const AVATAR: ObjectId = ObjectId(1 << 63 | 1 << 28 | 1);
 
 fn credential() -> Credential {
-    Credential { avatar: AVATAR, since: Tick(300), seal: 0x0123_4567_89ab_cdef }
+    Credential { avatar: AVATAR, since: Tick(300), home: GroupId(2), seal: 0x0123_4567_89ab_cdef }
 }
 
 fn want() -> Want {

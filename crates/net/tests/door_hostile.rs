@@ -11,7 +11,9 @@ use jostle_net::charter::{Answer, Knock, PROTOCOL, Purpose};
 use jostle_net::client::{ClientError, ClientOptions, Connection};
 use jostle_net::door::{DoorLimits, DoorSettings};
 use jostle_proto::client::{Credential, Glimpse, Report};
-use jostle_proto::{Allowance, ClientId, ClientSays, Content, GatewaySays, State, Tick, Want};
+use jostle_proto::{
+    Allowance, ClientId, ClientSays, Content, GatewaySays, GroupId, State, Tick, Want,
+};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -269,7 +271,7 @@ fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
     client.until("that they were noticed", |_| ground.gateway().replays > 0);
     assert_eq!(ground.state(own).unwrap().position, stood);
     // A made-up credential.
-    let credential = Credential { avatar, since: Tick(1), seal: 12345 };
+    let credential = Credential { avatar, since: Tick(1), home: GroupId(0), seal: 12345 };
     let mut thief = Binary::open(&ground, "", Some(credential));
     thief.until("a welcome", |client| client.client.is_active());
     assert_ne!(thief.client.avatar(), Some(avatar));

@@ -6,7 +6,7 @@ use jostle_net::charter::Operation;
 use jostle_net::client::{ClientOptions, Connection, Trust, fetch_status};
 use jostle_net::direct::DirectorySettings;
 use jostle_net::door::DoorLimits;
-use jostle_net::plane::{Engine, Switch};
+use jostle_net::plane::{Engine, Switch, Weather};
 use jostle_net::recording::{Replay, Step};
 use jostle_net::serve::{Files, Guards, ServeSettings, Start};
 use jostle_net::view::Controls;
@@ -14,7 +14,7 @@ use jostle_net::witness::{Seen, events};
 use jostle_net::work::NodeSettings;
 use jostle_net::{Process, Secret, StartError, Versions};
 use jostle_proto::{
-    Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, Span, State,
+    Block, Class, GatewaySettings, GroupId, Object, ObjectId, ShapeId, Shapes, Solid, Span, State,
 };
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -250,6 +250,51 @@ fn the_other_engine_does_the_same() {
 #[test]
 fn through_a_switch_in_memory_they_do_the_same() {
     two_processes(&Engine::Local(Switch::new(1).expect("a switch")));
+}
+
+/// A client that is in.
+fn come_in(options: ClientOptions) -> Connection {
+    let client = Connection::open(options).expect("a connection");
+    assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_words());
+    client
+}
+
+fn home(client: &Connection) -> Option<GroupId> {
+    client.credential().map(|credential| credential.home)
+}
+
+#[test]
+fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other() {
+    let switch = Switch::new(7).expect("a switch");
+    // Nobody who is so far away is let into a group of 30 ticks per second.
+    switch.set(Weather { delay: Duration::from_millis(80), ..Weather::default() });
+    let (operation, engine) = (Operation::Grouped, Engine::Local(switch));
+    let served = ServeSettings { operation, engine: engine.clone(), ..settings() };
+    let world = Process::serve(served).expect("begins");
+    let door = Some(("127.0.0.1:0".parse().expect("an address"), None));
+    let far = NodeSettings { door, ..node(&world, engine, Guards::default()) };
+    let far = Process::work(far).expect("joins");
+    wait(&world, "the first group", |status| status["group"] == 0 && tick(status) > 0);
+    wait(&far, "a group of its own", |status| status["group"] == 1 && tick(status) > 0);
+
+    let near_door = ClientOptions::to(world.door_address().expect("a door"));
+    let one = come_in(near_door.clone());
+    let other = come_in(ClientOptions::to(far.door_address().expect("a door")));
+    assert_eq!((home(&one), home(&other)), (Some(GroupId(0)), Some(GroupId(1))));
+    let sees = |client: &Connection, avatar: Option<ObjectId>| {
+        client.others().iter().any(|shown| Some(shown.id) == avatar)
+    };
+    wait(&world, "they see each other", |_| {
+        sees(&one, other.avatar()) && sees(&other, one.avatar())
+    });
+
+    // It goes to the other door, and is who it was.
+    let (avatar, credential) = (other.avatar(), other.leave());
+    let other = come_in(ClientOptions { credential, ..near_door });
+    assert_eq!((other.avatar(), home(&other)), (avatar, Some(GroupId(1))));
+    other.steer([1.0, 0.0, 0.0], [0.0; 3]);
+    let moves = |client: &Connection| client.own_told().is_some_and(|(_, it)| it.velocity[0] > 0.5);
+    wait(&world, "it walks at home, from the other door", |_| moves(&other));
 }
 
 #[test]

@@ -334,10 +334,13 @@ impl Directory {
             Message::Stable { epoch, from } => self.record(now, epoch, from, out),
             // A gateway hears of stable views only: the others may come to nothing.
             Message::Follow(follow) => {
-                let chain = self.kept.chains.get(&follow.group);
-                if let Some(chain) = chain.filter(|chain| follow.epoch < chain.stable.epoch) {
-                    let view = Message::View(chain.stable.clone());
-                    out.push(Output::Send(Address::Gateway(follow.from), view));
+                let to = Address::Gateway(follow.from);
+                match self.kept.chains.get(&follow.group) {
+                    Some(chain) if follow.epoch < chain.stable.epoch => {
+                        out.push(Output::Send(to, Message::View(chain.stable.clone())));
+                    }
+                    Some(_) => {}
+                    None => self.tell_peers(now, to, ANYBODY, out),
                 }
             }
             message @ (Message::VoteRequest { .. } | Message::Vote(_)) => {
@@ -406,7 +409,7 @@ impl Directory {
         }
         if self.kept.grouping == Grouping::Together {
             // Nobody moves for that: it is only shown.
-            return self.tell_peers(now, from.node, ANYBODY, out);
+            return self.tell_peers(now, Address::Node(from.node), ANYBODY, out);
         }
         self.corroborate(now, from, out);
         self.place(now, out);
@@ -417,14 +420,14 @@ impl Directory {
     /// Whom a node may come into a group with, where delays decide about that.
     fn tell_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
         if let Grouping::ByDelay(rules) = self.kept.grouping {
-            self.tell_peers(now, to, rules.thresholds, out);
+            self.tell_peers(now, Address::Node(to), rules.thresholds, out);
         }
     }
 
-    fn tell_peers(&self, now: Time, to: NodeId, thresholds: Thresholds, out: &mut Vec<Output>) {
+    fn tell_peers(&self, now: Time, to: Address, thresholds: Thresholds, out: &mut Vec<Output>) {
         let known = self.kept.known.iter();
         let heard = known.filter(|(_, known)| now - known.heard <= self.timing.lease);
-        let nodes = heard.map(|(&node, _)| node).filter(|&node| node != to);
+        let nodes = heard.map(|(&node, _)| node).filter(|&node| Address::Node(node) != to);
         let leaders = self
             .kept
             .chains
@@ -437,6 +440,6 @@ impl Directory {
             next: self.kept.next_group,
             thresholds,
         };
-        out.push(Output::Send(Address::Node(to), Message::Peers(peers)));
+        out.push(Output::Send(to, Message::Peers(peers)));
     }
 }

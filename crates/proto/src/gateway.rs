@@ -1,10 +1,14 @@
-//! A gateway: the door between clients, whom nobody trusts, and a group.
+//! A gateway: the door between clients, whom nobody trusts, and the groups that share a world.
 //!
-//! It follows the group's world, says to the group what its clients want once it has judged it,
+//! It follows a group's world, says to the group what its clients want once it has judged it,
 //! and tells each client what concerns it. It decides nothing about the world. What it knows may
 //! be lost at any time: a client shows its credential at any gateway, and the world says what
 //! became of its avatar. Wants are numbered by clients, and the group follows each number once and
 //! in order ([`crate::Source::Avatar`]), whatever gateways they come through.
+//!
+//! Whoever is new comes into the group that the gateway belongs to, which is that of the node
+//! beside it. An avatar that is at home in another group is served there, over the distance: for
+//! each group in which somebody is served there is a wing (`wing`).
 
 mod arrive;
 mod errands;
@@ -14,31 +18,32 @@ mod judge;
 mod limits;
 mod seal;
 mod session;
+mod wing;
 
+pub use arrive::AVATARS_FROM;
 pub use interest::Interest;
 pub use limits::Allowance;
 pub(crate) use limits::shorten;
 pub use seal::Key;
 
-use crate::client::{ClientId, ClientSays, GatewaySays, Limits};
+use crate::client::{ClientId, ClientSays, GatewaySays, Limits, Refusal};
 use crate::detect::Shapes;
-use crate::follow::Follower;
-use crate::input::{GatewayId, Input, Source, Stream, Want};
-use crate::message::{Commit, Message};
+use crate::groups::GroupId;
+use crate::input::{GatewayId, Input, Want};
+use crate::message::{Commit, Message, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
-use crate::object::{Class, Object, ObjectId, ShapeId};
+use crate::object::{NodeId, Object, ObjectId, ShapeId};
 use crate::objects::Objects;
 use crate::state::Block;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use arrive::Host;
-use errands::Errands;
 use glimpse::Scene;
 use interest::look;
 use session::{Session, Standing, pairs};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use wing::{News, WINGS_MAX, Wing};
 
 /// What a gateway goes by.
 #[derive(Clone, Copy, Debug)]
@@ -152,36 +157,23 @@ pub struct Gateway {
     timing: Timing,
     settings: GatewaySettings,
     mutant: Option<Mutant>,
-    follower: Follower,
-    stream: Stream,
-    /// In place of the stream, if the group is not synchronised.
-    errands: Option<Errands>,
+    /// The node that it stands beside, and the newest view in which it knows where that was.
+    beside: Option<(NodeId, Epoch)>,
+    /// The group that it belongs to, once that is known.
+    main: Option<GroupId>,
+    wings: BTreeMap<GroupId, Wing>,
     sessions: BTreeMap<ClientId, Session>,
     served: BTreeMap<ObjectId, ClientId>,
     hosts: BTreeMap<u32, Host>,
     /// How many avatars it has made.
     made: u64,
-    /// The number of the last thing said about an avatar's coming and going.
-    asked: BTreeMap<ObjectId, u64>,
-    /// Absent avatars, since when.
-    absent: BTreeMap<ObjectId, Tick>,
-    /// Avatars that others serve: the last want of each, and since when.
-    elsewhere: BTreeMap<ObjectId, (u64, Tick)>,
-    /// The newest want of each avatar that the group has not been told.
-    wants: BTreeMap<ObjectId, Want>,
-    /// The last tick that it has worked through.
-    tick: Option<Tick>,
-    /// When that was.
-    ticked: Time,
-    dilation: u32,
     counters: GatewayCounters,
     woke: Time,
     resend_at: Time,
-    epoch: Epoch,
 }
 
 impl Gateway {
-    /// One that knows nothing yet.
+    /// One that knows nothing yet, and belongs to the group that the world begins with.
     #[must_use]
     pub fn new(
         me: GatewayId,
@@ -189,44 +181,45 @@ impl Gateway {
         timing: Timing,
         settings: GatewaySettings,
     ) -> Gateway {
+        let main = GroupId(0);
         Gateway {
             me,
             shapes,
             timing,
             settings,
             mutant: None,
-            follower: Follower::new(me, timing),
-            stream: Stream::new(Source::Gateway(me), 1),
-            errands: None,
+            beside: None,
+            main: Some(main),
+            wings: BTreeMap::from([(main, Wing::new(Time(0), me, main, timing))]),
             sessions: BTreeMap::new(),
             served: BTreeMap::new(),
             hosts: BTreeMap::new(),
             made: 0,
-            asked: BTreeMap::new(),
-            absent: BTreeMap::new(),
-            elsewhere: BTreeMap::new(),
-            wants: BTreeMap::new(),
-            tick: None,
-            ticked: Time(0),
-            dilation: 1000,
             counters: GatewayCounters::default(),
             woke: Time(0),
             resend_at: Time(0),
-            epoch: Epoch(0),
         }
+    }
+
+    /// The same beside a node: it belongs to the group that this node is in, whichever that is.
+    #[must_use]
+    pub fn beside(self, node: NodeId) -> Gateway {
+        let beside = Some((node, Epoch(0)));
+        Gateway { beside, main: None, wings: BTreeMap::new(), ..self }
+    }
+
+    /// The same for an unsynchronised world, in which there is one group, and `scenery` never moves.
+    #[must_use]
+    pub fn unsynchronised(self, scenery: &[Object]) -> Gateway {
+        let wings = self.wings.into_iter();
+        let wings = wings.map(|(group, wing)| (group, wing.unsynchronised(scenery))).collect();
+        Gateway { wings, ..self }
     }
 
     /// The same with a mistake in it, to try the referees.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Gateway {
         Gateway { mutant, ..self }
-    }
-
-    /// The same for an unsynchronised group, in whose world `scenery` never moves.
-    #[must_use]
-    pub fn unsynchronised(self, scenery: &[Object]) -> Gateway {
-        let follower = self.follower.unsynchronised(scenery);
-        Gateway { follower, errands: Some(Errands::default()), ..self }
     }
 
     /// Which gateway, in which life.
@@ -241,11 +234,22 @@ impl Gateway {
         self.counters
     }
 
-    /// The last tick that it has worked through, and how long ticks take
+    /// The group that it belongs to; none before it is known.
+    #[must_use]
+    pub fn group(&self) -> Option<GroupId> {
+        self.main
+    }
+
+    fn main(&self) -> Option<&Wing> {
+        self.wings.get(&self.main?)
+    }
+
+    /// The last tick of its group that it has worked through, and how long ticks take
     /// ([`crate::Commit::dilation`]); none before it has the world.
     #[must_use]
     pub fn tick(&self) -> Option<(Tick, u32)> {
-        self.tick.map(|tick| (tick, self.dilation))
+        let main = self.main()?;
+        main.tick.map(|tick| (tick, main.dilation))
     }
 
     /// How many clients are in.
@@ -254,23 +258,31 @@ impl Gateway {
         self.served.len()
     }
 
-    /// The world that it follows.
+    /// The world of its group.
     #[must_use]
     pub fn world(&self) -> Option<(Tick, &Objects)> {
-        self.follower.world()
+        self.main()?.follower.world()
+    }
+
+    /// The last stable view of its group that it has heard of.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        self.main()?.follower.view()
     }
 
     /// What it has in its hands, how much of it, and how much that may be at most (rule R1).
     #[must_use]
-    pub fn holdings(&self) -> [(&'static str, usize, usize); 6] {
+    pub fn holdings(&self) -> [(&'static str, usize, usize); 7] {
         let sessions = self.settings.sessions;
         let most = |part: fn(&Session) -> usize| self.sessions.values().map(part).max();
-        let steers = self.errands.as_ref().map_or(0, Errands::steers);
+        let inputs = self.wings.values().map(Wing::waiting).max();
+        let wants = self.wings.values().map(Wing::wanting).sum();
         [
+            ("wings", self.wings.len(), WINGS_MAX),
             ("sessions", self.sessions.len(), sessions),
             ("hosts", self.hosts.len(), arrive::HOSTS_MAX),
-            ("inputs", self.waiting(), STREAM_MAX + 2 * sessions),
-            ("wants", self.wants.len().max(steers), sessions),
+            ("inputs", inputs.unwrap_or(0), STREAM_MAX + 2 * sessions),
+            ("wants", wants, sessions),
             ("glimpses", most(|s| s.told.len()).unwrap_or(0), session::TOLD_MAX),
             (
                 "contacts",
@@ -283,7 +295,8 @@ impl Gateway {
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
-        self.follower.wake_at().min(self.resend_at)
+        let followers = self.wings.values().map(|wing| wing.follower.wake_at());
+        followers.fold(self.resend_at, Time::min)
     }
 
     /// The clock says so.
@@ -295,16 +308,34 @@ impl Gateway {
             }
         }
         self.woke = now;
-        self.follower.wake(now, out);
-        self.follow(now, out);
+        let groups: Vec<GroupId> = self.wings.keys().copied().collect();
+        for &group in &groups {
+            if let Some(wing) = self.wings.get_mut(&group) {
+                wing.follower.wake(now, out);
+                // An unsynchronised world comes on with the clock.
+                self.follow(now, group, out);
+            }
+        }
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
+            self.ask_beside(out);
             self.miss_silent(now);
-            // Wants go with the ticks, so that their way takes the same time; or by themselves.
-            if now - self.ticked > self.timing.resend {
-                self.say_wants();
+            self.close_wings(now);
+            for group in groups {
+                self.say_again(now, group, out);
             }
-            self.say(true, out);
+        }
+    }
+
+    /// Says again what a group has not heard.
+    fn say_again(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
+        let Some(wing) = self.wings.get(&group) else { return };
+        // Wants go with the ticks, so that their way takes the same time; or by themselves.
+        if now - wing.ticked > self.timing.resend {
+            self.say_wants(group);
+        }
+        if let Some(wing) = self.wings.get_mut(&group) {
+            wing.say(true, out);
         }
     }
 
@@ -313,10 +344,90 @@ impl Gateway {
         match (from, message) {
             (Address::Client(client), Message::Asked(says)) => self.letter(now, client, says, out),
             (Address::Client(_), _) => self.counters.refused += 1,
+            (_, Message::Here { node, group, epoch }) => self.is_in(now, node, group, epoch),
+            (_, Message::Peers(peers)) => self.groups_are(&peers, out),
             (_, message) => {
-                self.follower.receive(now, message);
-                self.follow(now, out);
+                if let Some(group) = self.group_of(&message)
+                    && let Some(wing) = self.wings.get_mut(&group)
+                {
+                    wing.follower.receive(now, message);
+                    self.follow(now, group, out);
+                }
             }
+        }
+    }
+
+    /// Which group this is about. A share names its view and not its group; an unsynchronised
+    /// world has one.
+    fn group_of(&self, message: &Message) -> Option<GroupId> {
+        match message {
+            Message::View(view) => Some(view.group),
+            Message::Published(commit) => Some(commit.group),
+            Message::Share(_) | Message::Loose(_) if self.wings.len() == 1 => {
+                self.wings.keys().next().copied()
+            }
+            Message::Share(share) => {
+                let knows = |wing: &Wing| {
+                    wing.follower.view().is_some_and(|view| view.epoch == share.epoch)
+                };
+                self.wings.iter().find(|(_, wing)| knows(wing)).map(|(group, _)| *group)
+            }
+            _ => None,
+        }
+    }
+
+    /// Asks the node beside it which group that is in now.
+    fn ask_beside(&self, out: &mut Vec<Output>) {
+        if let Some((node, epoch)) = self.beside {
+            out.push(Output::Send(Address::Node(node), Message::Where { from: self.me, epoch }));
+        }
+    }
+
+    /// The node beside it is in this group.
+    fn is_in(&mut self, now: Time, node: NodeId, group: GroupId, epoch: Epoch) {
+        let news = self.beside.is_some_and(|(beside, known)| beside == node && known < epoch);
+        if news && self.open(now, group) {
+            self.beside = Some((node, epoch));
+            self.main = Some(group);
+        }
+    }
+
+    /// There is a wing for this group from now on, if there is room. Says whether there is.
+    fn open(&mut self, now: Time, group: GroupId) -> bool {
+        if self.wings.len() >= WINGS_MAX && !self.wings.contains_key(&group) {
+            return false;
+        }
+        let (me, timing) = (self.me, self.timing);
+        let wing = self.wings.entry(group).or_insert_with(|| Wing::new(now, me, group, timing));
+        wing.wanted = now;
+        true
+    }
+
+    /// Wings in which nobody is served are closed after a while.
+    fn close_wings(&mut self, now: Time) {
+        let (main, sessions) = (self.main, &self.sessions);
+        self.wings.retain(|&group, wing| {
+            Some(group) == main
+                || sessions.values().any(|session| session.home == group)
+                || !wing.is_done(now)
+        });
+    }
+
+    /// The directory says which groups there are. Of one that has ended nothing is left.
+    fn groups_are(&mut self, peers: &Peers, out: &mut Vec<Output>) {
+        let listed = |group: GroupId| peers.groups.iter().any(|(known, _)| *known == group);
+        for (&group, wing) in &mut self.wings {
+            // One that has not begun is of a world that was begun anew since.
+            let known = group < peers.next || wing.follower.view().is_none();
+            wing.is_over |= known && !listed(group);
+        }
+        let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
+        let gone = self.sessions.iter().filter(|(_, session)| is_over(session.home));
+        let gone: Vec<(ClientId, u32)> =
+            gone.map(|(&client, session)| (client, session.attempt)).collect();
+        for (client, attempt) in gone {
+            self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Gone }, out);
+            self.part(client, arrive::Parting::Moved);
         }
     }
 
@@ -339,56 +450,39 @@ impl Gateway {
         out.push(Output::Send(Address::Client(client), Message::Told(says)));
     }
 
-    /// The world has perhaps come on.
-    fn follow(&mut self, now: Time, out: &mut Vec<Output>) {
-        let commits: Vec<Arc<Commit>> = std::iter::from_fn(|| self.follower.take()).collect();
-        let Some((tick, _)) = self.follower.world() else { return };
-        if self.tick == Some(tick) {
-            return;
-        }
-        let next = commits.first().map(|commit| commit.tick);
-        if next.is_none() || next != self.tick.map(Tick::next) {
-            self.jumped(tick);
+    /// The world of a group has perhaps come on.
+    fn follow(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
+        let Some(wing) = self.wings.get_mut(&group) else { return };
+        let Some(News { tick, commits, jumped }) = wing.come_on(now) else { return };
+        let own = self.sessions.values_mut().filter(|session| session.home == group);
+        for session in own.filter(|_| jumped) {
+            session.followed = (wing.heard_of(session.avatar), tick);
         }
         for commit in &commits {
-            self.observe(commit);
+            self.observe(group, commit);
         }
-        self.tick = Some(tick);
-        self.ticked = now;
-        let heard = self.follower.heard_of(self.stream.source());
-        self.stream.heard(heard);
-        self.asked.retain(|_, number| *number > heard);
-        self.errands_seen();
-        self.look_after(tick, out);
-        self.say_wants();
-        self.say(false, out);
+        self.look_after(group, tick, out);
+        self.say_wants(group);
+        if let Some(wing) = self.wings.get_mut(&group) {
+            wing.say(false, out);
+        }
         if tick.0.is_multiple_of(self.settings.every.max(1)) || commits.len() > 1 {
-            self.show(tick, out);
+            self.show(group, out);
         }
     }
 
-    /// What happened in between is not known.
-    fn jumped(&mut self, tick: Tick) {
-        self.absent.clear();
-        self.elsewhere.clear();
-        for session in self.sessions.values_mut() {
-            let number = self.follower.heard_of(Source::Avatar(session.avatar));
-            session.followed = (number, tick);
-        }
-    }
-
-    fn observe(&mut self, commit: &Commit) {
-        self.dilation = commit.dilation;
+    fn observe(&mut self, group: GroupId, commit: &Commit) {
         for input in &commit.inputs {
             if let Input::Steer(want) = input
                 && let Some(client) = self.served.get(&want.avatar)
                 && let Some(session) = self.sessions.get_mut(client)
+                && session.home == group
             {
                 session.followed = (want.number, commit.tick);
             }
         }
         let touching = pairs(commit);
-        for session in self.sessions.values_mut() {
+        for session in self.sessions.values_mut().filter(|session| session.home == group) {
             if self.mutant == Some(Mutant::ForgetContacts) {
                 session.forget_contacts();
             }
@@ -396,58 +490,29 @@ impl Gateway {
         }
     }
 
-    /// The newest wants, each avatar's newest only, are numbered for the group.
-    fn say_wants(&mut self) {
-        let epoch = self.follower.view().map_or(Epoch(0), |view| view.epoch);
-        if self.mutant == Some(Mutant::WantTwice) && epoch != self.epoch {
+    /// What avatars of a group want is numbered for it.
+    fn say_wants(&mut self, group: GroupId) {
+        let Some(wing) = self.wings.get_mut(&group) else { return };
+        if wing.has_turned() && self.mutant == Some(Mutant::WantTwice) {
             // "On leader change re-sends last input of each avatar", as if it were a new one.
-            for session in self.sessions.values().filter(|session| session.number > 0) {
+            let own = self.sessions.values().filter(|session| session.home == group);
+            for session in own.filter(|session| session.number > 0) {
                 let Session { avatar, number, velocity, .. } = *session;
                 let again = Want { avatar, number, velocity, spin: [0; 3] };
-                self.wants.entry(avatar).or_insert(again);
+                wing.wants.entry(avatar).or_insert(again);
             }
         }
-        self.epoch = epoch;
-        if self.errands.is_some() {
-            return;
-        }
-        if !self.wants.is_empty() && self.stream.waiting() < STEERS_WAIT {
-            let wants = std::mem::take(&mut self.wants);
-            self.stream.push(wants.into_values().map(Input::Steer).collect());
-        }
+        wing.say_wants();
     }
 
-    /// Tells the leader what waits; everybody, in case it is another one, if `again`.
-    fn say(&mut self, again: bool, out: &mut Vec<Output>) {
-        if self.errands.is_some() {
-            return self.say_errands(again, out);
-        }
-        let Some(view) = self.follower.view() else { return };
-        let Some(inputs) = self.stream.message() else { return };
-        let leader = view.leader().map(|leader| leader.node);
-        for node in view.nodes().filter(|&node| again || Some(node) == leader) {
-            out.push(Output::Send(Address::Node(node), Message::Inputs(inputs.clone())));
-        }
-    }
-
-    /// Something is to become of an avatar.
-    fn ask(&mut self, input: Input) {
-        let number = match &mut self.errands {
-            Some(errands) => {
-                errands.ask(input, self.follower.view());
-                u64::MAX
-            }
-            None => self.stream.push(vec![input]),
-        };
-        self.asked.insert(input.object(), number);
-    }
-
-    /// Everybody who is in is told what they see.
-    fn show(&mut self, tick: Tick, out: &mut Vec<Output>) {
-        let Some((_, objects)) = self.follower.world() else { return };
+    /// Everybody who is in a group is told what they see.
+    fn show(&mut self, group: GroupId, out: &mut Vec<Output>) {
+        let Some(wing) = self.wings.get(&group) else { return };
+        let Some((tick, objects)) = wing.follower.world() else { return };
         let most = self.settings.unheard;
-        let active =
-            |session: &Session| session.standing == Standing::Active && session.unheard < most;
+        let active = |session: &Session| {
+            session.home == group && session.standing == Standing::Active && session.unheard < most
+        };
         let viewers: BTreeSet<ObjectId> =
             self.sessions.values().filter(|s| active(s)).map(|session| session.avatar).collect();
         if viewers.is_empty() {
@@ -457,7 +522,7 @@ impl Gateway {
         let scene = Scene {
             tick,
             rate: self.timing.rate,
-            dilation: self.dilation,
+            dilation: wing.dilation,
             objects,
             settings: &self.settings,
             mutant: self.mutant,
@@ -476,17 +541,5 @@ impl Gateway {
             let message = Message::Told(GatewaySays::Glimpse(glimpse));
             out.push(Output::Send(Address::Client(client), message));
         }
-    }
-
-    /// The class of an avatar in the world, if it is there.
-    fn class_of(&self, avatar: ObjectId) -> Option<Class> {
-        let (_, objects) = self.follower.world()?;
-        objects.get(&avatar).map(|object| object.class)
-    }
-
-    /// The last stable view that it has heard of.
-    #[must_use]
-    pub fn view(&self) -> Option<&View> {
-        self.follower.view()
     }
 }

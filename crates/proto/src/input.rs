@@ -136,7 +136,12 @@ impl Input {
             Input::Correct(_, state) if class == Class::Foreign => Some(Object { state, ..object }),
             Input::Kick(_, kick) if matches!(class, Class::Dynamic | Class::Avatar) => {
                 for (velocity, kick) in state.velocity.iter_mut().zip(kick) {
-                    *velocity = velocity.saturating_add(kick);
+                    *velocity = match (class, kick.signum()) {
+                        (Class::Dynamic, _) | (_, 0) => velocity.saturating_add(kick),
+                        // An avatar is not kicked; it cannot go on against what it ran into.
+                        (_, 1) => (*velocity).max(0),
+                        _ => (*velocity).min(0),
+                    };
                 }
                 Some(Object { state, ..object })
             }
@@ -246,5 +251,26 @@ impl Stream {
         let inputs = self.waiting.iter().take(INPUTS_MAX).cloned().collect();
         let (group, source, first) = (self.group, self.source, self.first);
         Some(Inputs { group, source, first, inputs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::ShapeId;
+
+    #[test]
+    fn an_avatar_that_another_group_decides_about_is_stopped_and_not_thrown() {
+        let state = State { velocity: [300, -200, 100], ..State::default() };
+        let after = |class, kick| {
+            let object = Object { id: ObjectId(1), class, shape: ShapeId(0), state };
+            let changed = Input::Kick(ObjectId(1), kick).change(object);
+            changed.map(|object| object.state.velocity)
+        };
+        assert_eq!(after(Class::Dynamic, [-5000, 0, 0]), Some([-4700, -200, 100]));
+        assert_eq!(after(Class::Avatar, [-5000, 0, 0]), Some([0, -200, 100]));
+        assert_eq!(after(Class::Avatar, [5000, 0, 0]), Some([300, -200, 100]));
+        assert_eq!(after(Class::Avatar, [0, 7, 0]), Some([300, 0, 100]));
+        assert_eq!(after(Class::Absent, [1, 1, 1]), Some([300, -200, 100]));
     }
 }

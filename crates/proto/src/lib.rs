@@ -37,7 +37,9 @@ pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Certainty, Detector, Shapes};
 pub use directory::{Directory, GroupReport, GroupRules, Grouping, MemberReport, Saved};
 pub use follow::Follower;
-pub use gateway::{Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key};
+pub use gateway::{
+    AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key,
+};
 pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};
 pub use groups::{
     Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,

@@ -94,7 +94,7 @@ pub enum Message {
     },
     /// Node to directory: how long others take to answer me.
     Delays(Delays),
-    /// Directory to node: who there is.
+    /// Directory to node: who there is; to whoever follows a group that is not there any more, too.
     Peers(Peers),
     /// Member to directory: let us vote about somebody.
     VoteRequest {
@@ -129,6 +129,22 @@ pub enum Message {
         of: GroupId,
         /// The number of the last one; none before the first.
         number: Option<u64>,
+    },
+    /// Gateway to the node that it stands beside: which group are you in?
+    Where {
+        /// Who asks.
+        from: GatewayId,
+        /// It knows where the node was in this view.
+        epoch: Epoch,
+    },
+    /// Node to the gateway beside it: this one, and we go from tick to tick.
+    Here {
+        /// Who.
+        node: NodeId,
+        /// Its group.
+        group: GroupId,
+        /// The view that it is in.
+        epoch: Epoch,
     },
 }
 

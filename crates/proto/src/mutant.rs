@@ -83,6 +83,10 @@ pub enum Mutant {
     UnboundedSessions,
     /// A gateway does not remember which contacts it has told of.
     ForgetContacts,
+    /// A gateway knows no avatars but those of its own group.
+    ForgetHome,
+    /// A gateway says what avatars want to its own group, whichever they are at home in.
+    WantAstray,
     /// An object is forgotten when it is told to its next holder (Storey 2006, 3.3.10).
     RelinquishOnSend,
     /// An object is held until its next holder answers.
@@ -170,6 +174,8 @@ impl Mutant {
         (Mutant::UnackedBase, "unacked-base"),
         (Mutant::UnboundedSessions, "unbounded-sessions"),
         (Mutant::ForgetContacts, "forget-contacts"),
+        (Mutant::ForgetHome, "forget-home"),
+        (Mutant::WantAstray, "want-astray"),
         (Mutant::RelinquishOnSend, "relinquish-on-send"),
         (Mutant::KeepUntilAck, "keep-until-ack"),
         (Mutant::IgnoreLease, "ignore-lease"),

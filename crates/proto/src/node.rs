@@ -287,6 +287,7 @@ impl Node {
             Message::Inputs(inputs) => self.lead_inputs(inputs, out),
             Message::Greet(inputs) => self.lead_greeted(inputs, out),
             Message::Follow(follow) => self.followed(now, follow, out),
+            Message::Where { from, epoch } => self.tell_group(from, epoch, out),
             // Its ticks need everybody's word, so it needs no lease.
             Message::Lease { .. } => {}
             message @ (Message::Published(_) | Message::Share(_)) => {

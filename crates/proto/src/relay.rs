@@ -96,6 +96,8 @@ pub(crate) struct Relay {
     back: BTreeMap<Tick, Arc<Commit>>,
     /// What others take an object of this group to be by now, if nothing is told.
     reckoned: BTreeMap<ObjectId, State>,
+    /// Has it looked at all that is at home here, since it began?
+    has_looked: bool,
     /// Objects are told again in turn, each once a second.
     turn: Option<ObjectId>,
     others: BTreeMap<GroupId, Other>,
@@ -116,6 +118,7 @@ impl Relay {
             first: 1,
             back: BTreeMap::new(),
             reckoned: BTreeMap::new(),
+            has_looked: false,
             turn: None,
             others: BTreeMap::new(),
             resend_at: Time(0),
@@ -236,6 +239,7 @@ impl Relay {
                 self.told.clear();
                 self.first = commit.tick.0;
                 self.reckoned.clear();
+                self.has_looked = false;
                 // What this member remembers of the time before.
                 for before in kept.iter().rev().skip_while(|it| it.tick >= commit.tick) {
                     if before.tick.0 + 1 != self.first || before.tick == Tick(0) {
@@ -245,7 +249,11 @@ impl Relay {
                     self.first = before.tick.0;
                 }
             }
-            let home = |id: ObjectId| self.reckoned.contains_key(&id);
+            // What came and went between two looks was never looked at, nor what went before the
+            // first.
+            let entered = |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
+            let home =
+                |id: ObjectId| !self.has_looked || self.reckoned.contains_key(&id) || entered(id);
             let mut told = happened(&commit, world, home);
             self.reckon(&commit, &mut told);
             self.told.push_back(told);
@@ -275,7 +283,7 @@ fn happened(commit: &Commit, world: &Objects, home: impl Fn(ObjectId) -> bool) -
                 inputs.push(Input::Enter(Object { class: Class::Foreign, ..*object }));
                 entered.push(object.id);
             }
-            Input::Remove(id) if home(*id) => inputs.push(*input),
+            Input::Remove(id) if entered.contains(id) || home(*id) => inputs.push(*input),
             _ => {}
         }
     }
@@ -286,4 +294,57 @@ fn happened(commit: &Commit, world: &Objects, home: impl Fn(ObjectId) -> bool) -
         Source::Gateway(_) | Source::Avatar(_) => None,
     });
     Told { inputs, heard: heard.collect(), entered }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::held::{advance, apply};
+    use crate::message::Share;
+    use crate::object::{ShapeId, digest};
+    use crate::view::Epoch;
+
+    /// A group that publishes ticks with these inputs, all of which a new relay hears at once.
+    fn heard_at_once(world: &[Object], ticks: Vec<Vec<Input>>) -> Vec<Vec<Input>> {
+        let me = Member { node: NodeId(0), life: 1 };
+        let mut relay = Relay::new(me, GroupId(0), Timing::default());
+        let view = View { epoch: Epoch(1), ..View::first(me) };
+        relay.view(Time(0), &view);
+        let mut objects: Objects = world.iter().copied().collect();
+        let (mut tick, mut published) = (Tick(1), Vec::new());
+        for inputs in ticks {
+            advance(&mut objects, tick, relay.timing.rate);
+            tick = tick.next();
+            let digest = digest(objects.values());
+            let commit = Commit { epoch: Epoch(1), tick, inputs, digest, ..Commit::default() };
+            apply(&mut objects, &commit, |_| true);
+            published.push(Message::Published(Arc::new(commit)));
+        }
+        let share = Share {
+            epoch: Epoch(1),
+            tick: Tick(1),
+            from: me.node,
+            members: 1,
+            objects: world.to_vec(),
+            heard: Vec::new(),
+        };
+        published.push(Message::Share(share));
+        for message in published {
+            relay.receive(Time(0), message, &VecDeque::new(), &mut Vec::new());
+        }
+        relay.told.into_iter().map(|told| told.inputs).collect()
+    }
+
+    #[test]
+    fn what_left_before_the_relay_had_looked_round_is_gone_everywhere() {
+        let (id, shape, state) = (ObjectId(7), ShapeId(0), State::default());
+        let avatar = Object { id, class: Class::Avatar, shape, state };
+        let (came, went) = (Input::Enter(avatar), Input::Remove(id));
+        let copy = Input::Enter(Object { class: Class::Foreign, ..avatar });
+        // In one tick; in two that are heard of together; and of one that was there already.
+        assert_eq!(heard_at_once(&[], vec![vec![came, went]]), [vec![copy, went]]);
+        let two = heard_at_once(&[], vec![vec![came], vec![went]]);
+        assert_eq!(two, [vec![copy], vec![went]]);
+        assert_eq!(heard_at_once(&[avatar], vec![vec![went]]), [vec![went]]);
+    }
 }

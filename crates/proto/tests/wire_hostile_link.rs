@@ -127,6 +127,8 @@ fn messages(world: &World) -> Vec<Message> {
         Message::Ping { from: NodeId(4), number: 77 },
         Message::MayLeave(epoch),
         Message::Heard { by: GroupId(1), of: GroupId(2), number: Some(9) },
+        Message::Where { from: GatewayId { number: 3, life: 1 }, epoch },
+        Message::Here { node: NodeId(4), group: GroupId(2), epoch },
     ]
 }
 

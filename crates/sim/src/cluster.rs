@@ -262,10 +262,7 @@ impl Cluster {
     }
 
     fn go(&mut self) {
-        // Groups take longer to come to rest.
-        let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
-        let rest = if self.has_darkness() { REST } else { rest };
-        let mut end = Time(self.heal_at.0 * 2 + rest);
+        let mut end = self.planned_end();
         let mut healed = false;
         let mut ticks_then = None;
         let mut marked = false;
@@ -303,6 +300,14 @@ impl Cluster {
         }
         self.judge_healed(&ticks_then.unwrap_or_default());
         self.judge_clients();
+    }
+
+    /// When a run ends, if nothing is on its way by then.
+    fn planned_end(&self) -> Time {
+        // Groups take longer to come to rest.
+        let rest = if self.sites.count > 1 { 9_000_000 } else { 3_000_000 };
+        let rest = if self.has_darkness() { REST } else { rest };
+        Time(self.heal_at.0 * 2 + rest)
     }
 
     fn heal(&mut self) {
@@ -511,7 +516,7 @@ impl Cluster {
             Some(Role::Client(client)) if honest(client.id()) => {
                 self.referees.look(self.now, client);
             }
-            Some(Role::Gateway(gateway)) => self.referees.held(self.now, &gateway.holdings()),
+            Some(Role::Gateway(gateway)) => self.referees.gateway(self.now, who, gateway),
             Some(Role::Node(node)) => self.referees.saw(self.now, node),
             Some(Role::Loose(node)) => {
                 let holdings: Vec<_> = node.holdings().collect();

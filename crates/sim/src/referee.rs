@@ -22,9 +22,10 @@ use clients_view::ClientsView;
 use consensus::Consensus;
 use frames::Frames;
 use jostle_directory::{Record, Replica};
+use jostle_proto::client::Credential;
 use jostle_proto::{
-    Address, Class, Client, Commit, Directory, Epoch, Event, GroupId, LooseNode, Message, Node,
-    NodeId, Object, ObjectId, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
+    Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, LooseNode, Message,
+    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
 };
 use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
@@ -103,9 +104,6 @@ pub struct Verdict {
     /// The first things that went wrong; none if nothing did.
     pub violations: Vec<Violation>,
 }
-
-/// The group whose world clients come into.
-const HOUSE: GroupId = GroupId(0);
 
 /// A group's world.
 struct Judged {
@@ -194,15 +192,9 @@ impl Referees {
             self.views.ended(group);
             self.watch.sometimes.groups_ended += 1;
         }
-        if let Some(world) = self.worlds.get(&HOUSE) {
-            let objects = world.one_machine.objects();
-            let loose = self.loose.as_ref();
-            let is_there = |id: ObjectId| match loose {
-                Some(loose) => loose.state(id).is_some(),
-                None => objects.contains_key(&id),
-            };
-            self.clients.sent(from, to, message, is_there, &mut said);
-        }
+        let (worlds, loose) = (&self.worlds, self.loose.as_ref());
+        let is_there = |credential: &Credential| truth(worlds, loose, credential).is_some();
+        self.clients.sent((from, to), message, is_there, &mut said);
         self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.votes.sent(now, from, message, &mut said);
@@ -245,11 +237,10 @@ impl Referees {
             self.watch.sometimes.kicks_between += kicks;
             if let Some(world) = self.worlds.get(&commit.group)
                 && self.house.is_some()
-                && commit.group == HOUSE
             {
                 let world = world.one_machine.objects();
                 self.clients.published(commit, world, &mut said);
-                self.clients_view.published(commit.tick, world);
+                self.clients_view.published(commit, world);
             }
         }
         self.note(now, said);
@@ -286,14 +277,15 @@ impl Referees {
         }
     }
 
-    /// Where an avatar truly is, in the world that clients are in: after its last published tick,
-    /// or with its holder.
-    pub(crate) fn avatar(&self, id: ObjectId) -> Option<State> {
-        if let Some(loose) = &self.loose {
-            return loose.state(id);
-        }
-        let world = self.worlds.get(&HOUSE)?;
-        world.one_machine.objects().get(&id).map(|object| object.state)
+    /// Where an avatar truly is: after the last published tick of its group, or with its holder.
+    pub(crate) fn avatar(&self, credential: &Credential) -> Option<State> {
+        truth(&self.worlds, self.loose.as_ref(), credential)
+    }
+
+    /// A gateway after something has happened to it.
+    pub(crate) fn gateway(&mut self, now: Time, who: Address, gateway: &Gateway) {
+        self.held(now, &gateway.holdings());
+        self.watch.gateway(who, gateway);
     }
 
     /// A gateway has died.
@@ -543,5 +535,20 @@ impl Referees {
 
     pub(crate) fn verdict(self) -> Verdict {
         Verdict { violations: self.violations }
+    }
+}
+
+fn truth(
+    worlds: &BTreeMap<GroupId, Judged>,
+    loose: Option<&Loose>,
+    credential: &Credential,
+) -> Option<State> {
+    let Credential { avatar, home, .. } = *credential;
+    match loose {
+        Some(loose) => loose.state(avatar),
+        None => {
+            let world = worlds.get(&home)?;
+            world.one_machine.objects().get(&avatar).map(|object| object.state)
+        }
     }
 }

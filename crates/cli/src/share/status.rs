@@ -35,7 +35,8 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     let name = status["world"].as_str().unwrap_or("?");
     writeln!(
         out,
-        "{name}: tick {}, {} of {} per second, {} objects, {} clients, up {} s",
+        "{name}: group {}, tick {}, {} of {} per second, {} objects, {} clients, up {} s",
+        whole(&status["group"]),
         whole(&status["tick"]),
         number(&status["ticks_per_second"]),
         whole(&status["rate"]),

@@ -240,11 +240,16 @@ pub(super) fn world(client: &mut Client, now: Time) -> Option<Tells<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_proto::Tick;
+    use jostle_proto::{GroupId, Tick};
 
     #[test]
     fn credentials_go_through_text() {
-        let original = Credential { avatar: ObjectId(u64::MAX), since: Tick(7), seal: 1 << 60 };
+        let original = Credential {
+            avatar: ObjectId(u64::MAX),
+            since: Tick(7),
+            home: GroupId(3),
+            seal: 1 << 60,
+        };
         assert_eq!(credential(&credential_text(&original)), Some(original));
         for text in ["", "zz", "0", "0102", "ab cd", "é"] {
             assert_eq!(credential(text), None, "{text}");

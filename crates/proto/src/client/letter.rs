@@ -5,6 +5,7 @@
 //! the attempt (the connection, as its client counts them) that it belongs to, so that one of an
 //! earlier attempt changes nothing.
 
+use crate::groups::GroupId;
 use crate::input::Want;
 use crate::object::{Class, ObjectId, ShapeId};
 use crate::time::Tick;
@@ -28,6 +29,8 @@ pub struct Credential {
     /// A tick in which the avatar was in the world: a gateway that is not there yet does not know
     /// what became of it.
     pub since: Tick,
+    /// The group that the avatar is at home in, whose tick that is.
+    pub home: GroupId,
     /// Nobody who does not have the gateways' key can make it.
     pub seal: u64,
 }

@@ -3,8 +3,9 @@
 use super::limits::Bucket;
 use super::session::{Session, Standing};
 use super::{Gateway, GatewaySettings, STREAM_MAX};
-use crate::client::{ClientId, GatewaySays, Hello, Refusal, Welcome};
-use crate::input::{GatewayId, Input, Source};
+use crate::client::{ClientId, Credential, GatewaySays, Hello, Refusal, Welcome};
+use crate::groups::GroupId;
+use crate::input::{GatewayId, Input};
 use crate::mutant::Mutant;
 use crate::node::Output;
 use crate::object::{Class, Object, ObjectId};
@@ -29,7 +30,7 @@ pub(super) struct Host {
     hellos: Bucket,
     heard: Time,
     banned: Time,
-    avatars: VecDeque<ObjectId>,
+    avatars: VecDeque<(GroupId, ObjectId)>,
 }
 
 /// How a client leaves.
@@ -43,23 +44,26 @@ pub(super) enum Parting {
     Moved,
 }
 
-/// Ids of avatars that gateways make have this bit; then which gateway, its life, and a number.
-const MADE: u64 = 1 << 63;
+/// Ids of avatars that gateways make are not smaller than this: they have its bit; then which
+/// gateway, its life, and a number.
+pub const AVATARS_FROM: ObjectId = ObjectId(1 << 63);
+const MADE: u64 = AVATARS_FROM.0;
 const GATEWAY_SHIFT: u32 = 48;
 const LIFE_SHIFT: u32 = 28;
 const LIFE_MASK: u64 = (1 << (GATEWAY_SHIFT - LIFE_SHIFT)) - 1;
 const NUMBER_MASK: u64 = (1 << LIFE_SHIFT) - 1;
 
-pub(super) fn avatar_id(gateway: GatewayId, number: u64) -> ObjectId {
+fn avatar_id(gateway: GatewayId, number: u64) -> ObjectId {
     let GatewayId { number: which, life } = gateway;
     let which = u64::from(which) << GATEWAY_SHIFT & !MADE;
     let life = (u64::from(life) & LIFE_MASK) << LIFE_SHIFT;
     ObjectId(MADE | which | life | (number & NUMBER_MASK))
 }
 
-/// The number of the gateway that has made an avatar.
-fn home(avatar: ObjectId) -> u64 {
-    (avatar.0 & !MADE) >> GATEWAY_SHIFT
+/// Has this gateway made that avatar, in whichever life?
+pub(super) fn made_by(gateway: GatewayId, avatar: ObjectId) -> bool {
+    let maker = |avatar: ObjectId| (avatar.0 & !MADE) >> GATEWAY_SHIFT;
+    maker(avatar) == maker(avatar_id(gateway, 0))
 }
 
 impl Gateway {
@@ -107,15 +111,25 @@ impl Gateway {
         hello: Hello,
         out: &mut Vec<Output>,
     ) {
+        let valid = hello.credential.filter(|credential| self.settings.key.fits(credential));
+        if let Some(Credential { home, .. }) = valid
+            && hello.protocol == PROTOCOL
+        {
+            self.open(now, home);
+        }
         // Who is not there yet, or behind, does not know what became of an avatar: silence, and
         // the client will ask again.
-        let since = hello.credential.map_or(Tick(0), |credential| credential.since);
-        let Some(tick) = self.tick.filter(|tick| since <= *tick) else { return };
+        let Some(home) = self.home_of(client, valid) else { return };
+        let told = |credential: &Credential| valid.is_none() || credential.home == home;
+        let since = hello.credential.filter(told).map_or(Tick(0), |credential| credential.since);
+        let tick = self.wings.get(&home).and_then(|wing| wing.tick);
+        if tick.is_none_or(|tick| tick < since) {
+            return;
+        }
         let attempt = hello.attempt;
         if hello.protocol != PROTOCOL {
             return self.refuse(now, client, attempt, Refusal::Protocol, out);
         }
-        let valid = hello.credential.filter(|credential| self.settings.key.fits(credential));
         if valid != hello.credential {
             return self.refuse(now, client, attempt, Refusal::Credential, out);
         }
@@ -128,14 +142,15 @@ impl Gateway {
                     session.renew(now, attempt);
                 }
                 session.heard = now;
-                return self.settle(client, tick, true, out);
+                return self.settle(client, true, out);
             }
             self.part(client, Parting::Silence);
         }
         let known = valid.map(|credential| credential.avatar);
-        let known = known.filter(|avatar| self.class_of(*avatar).is_some());
+        let known = known.filter(|avatar| self.class_of(home, *avatar).is_some());
         if let (Some(credential), None) = (valid, known)
-            && !self.is_gone(credential.avatar)
+            && let Some(wing) = self.wings.get_mut(&home)
+            && !wing.is_gone(credential.avatar)
         {
             return;
         }
@@ -144,27 +159,67 @@ impl Gateway {
             self.tell(other, GatewaySays::Refused { attempt, why: Refusal::Replaced }, out);
             self.part(other, Parting::Moved);
         }
-        if !self.has_room(now, client) {
+        self.let_in(now, (client, attempt), known.map(|avatar| (avatar, home)), out);
+    }
+
+    /// The group whose world says what a client will get: that of its avatar, or the one that new
+    /// ones come into.
+    fn home_of(&self, client: ClientId, valid: Option<Credential>) -> Option<GroupId> {
+        let session = self.sessions.get(&client);
+        let same = |session: &&Session| valid.is_none_or(|it| it.avatar == session.avatar);
+        if let Some(session) = session.filter(same) {
+            return Some(session.home);
+        }
+        let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
+        let there = valid.map(|credential| credential.home).filter(|group| !is_over(*group));
+        let there = there.filter(|_| self.mutant != Some(Mutant::ForgetHome));
+        there.or(self.main)
+    }
+
+    /// A client gets the avatar that it has come back to, or a new one.
+    fn let_in(
+        &mut self,
+        now: Time,
+        (client, attempt): (ClientId, u32),
+        known: Option<(ObjectId, GroupId)>,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(home) = known.map(|(_, home)| home).or(self.main) else { return };
+        let wing = self.wings.get(&home).filter(|wing| !wing.is_over);
+        let Some(tick) = wing.and_then(|wing| wing.tick) else { return };
+        if !self.has_room(now, client, home) {
             return self.refuse(now, client, attempt, Refusal::Full, out);
         }
         let avatar = match known {
-            Some(avatar) => avatar,
-            None => match self.enter(now, client.host) {
+            Some((avatar, _)) => avatar,
+            None => match self.enter(now, client.host, home) {
                 Some(avatar) => avatar,
                 None => return self.refuse(now, client, attempt, Refusal::Full, out),
             },
         };
-        let mut session = Session::new(now, attempt, avatar, &self.settings);
-        session.number = self.follower.heard_of(Source::Avatar(avatar));
+        let Some(wing) = self.wings.get_mut(&home) else { return };
+        let mut session = Session::new(now, attempt, (avatar, home), &self.settings);
+        session.number = wing.heard_of(avatar);
         session.followed = (session.number, tick);
+        wing.serves(avatar);
         self.sessions.insert(client, session);
         self.served.insert(avatar, client);
-        self.elsewhere.remove(&avatar);
         self.counters.resumed += u64::from(known.is_some());
-        self.settle(client, tick, false, out);
+        self.settle(client, false, out);
     }
 
-    fn has_room(&mut self, now: Time, client: ClientId) -> bool {
+    /// The class of an avatar in its home, if it is there.
+    fn class_of(&self, home: GroupId, avatar: ObjectId) -> Option<Class> {
+        self.wings.get(&home)?.class_of(avatar)
+    }
+
+    fn ask(&mut self, home: GroupId, input: Input) {
+        if let Some(wing) = self.wings.get_mut(&home) {
+            wing.ask(input);
+        }
+    }
+
+    fn has_room(&mut self, now: Time, client: ClientId, home: GroupId) -> bool {
         if self.mutant == Some(Mutant::UnboundedSessions) {
             return true;
         }
@@ -173,26 +228,26 @@ impl Gateway {
         let last = ClientId { host: client.host, connection: u32::MAX };
         let room = self.sessions.len() < sessions
             && self.sessions.range(first..=last).count() < host_sessions
-            && self.waiting() < STREAM_MAX;
+            && self.wings.get(&home).is_some_and(|wing| wing.waiting() < STREAM_MAX);
         let Some(host) = self.host(now, client.host) else { return false };
         room && host.banned <= now && host.hellos.take(now, 1, hellos)
     }
 
-    /// A new avatar comes into the world.
-    fn enter(&mut self, now: Time, host: u32) -> Option<ObjectId> {
+    /// A new avatar comes into the world of a group.
+    fn enter(&mut self, now: Time, host: u32, home: GroupId) -> Option<ObjectId> {
         let most = HOST_AVATARS + self.settings.host_sessions;
         let avatars = self.host(now, host)?.avatars.clone();
         if avatars.len() >= HOST_AVATARS {
-            let gone = |avatar: &&ObjectId| self.class_of(**avatar) == Some(Class::Absent);
-            let oldest = avatars.iter().find(gone).copied();
-            if let Some(oldest) = oldest {
-                self.ask(Input::Remove(oldest));
+            let class = |&(home, avatar): &(GroupId, ObjectId)| self.class_of(home, avatar);
+            let oldest = avatars.iter().find(|it| class(it) == Some(Class::Absent)).copied();
+            if let Some((home, oldest)) = oldest {
+                self.ask(home, Input::Remove(oldest));
             }
-            let left = avatars.iter().filter(|avatar| {
-                Some(**avatar) != oldest
-                    && (self.class_of(**avatar).is_some() || self.asked.contains_key(avatar))
+            let left = avatars.into_iter().filter(|it @ (home, avatar)| {
+                let asked = || self.wings.get(home).is_some_and(|wing| wing.is_asked(*avatar));
+                Some(*it) != oldest && (self.class_of(*home, *avatar).is_some() || asked())
             });
-            let left: VecDeque<ObjectId> = left.copied().collect();
+            let left = left.collect();
             self.host(now, host)?.avatars = left;
         }
         if self.host(now, host)?.avatars.len() >= most
@@ -204,9 +259,9 @@ impl Gateway {
         let id = avatar_id(self.me, self.made);
         let state = State { position: self.place(id), ..State::default() };
         let object = Object { id, class: Class::Avatar, shape: self.settings.shape, state };
-        self.host(now, host)?.avatars.push_back(id);
+        self.host(now, host)?.avatars.push_back((home, id));
         self.counters.entered += 1;
-        self.ask(Input::Enter(object));
+        self.ask(home, Input::Enter(object));
         Some(id)
     }
 
@@ -225,32 +280,25 @@ impl Gateway {
     }
 
     /// Sees to it that the avatar of a connection is in the world, and says so when it is.
-    fn settle(&mut self, client: ClientId, tick: Tick, again: bool, out: &mut Vec<Output>) {
-        let Some(session) = self.sessions.get(&client) else { return };
-        let Session { avatar, attempt, standing, number, .. } = *session;
-        if self.asked.contains_key(&avatar) {
-            return;
-        }
-        match self.class_of(avatar) {
-            Some(Class::Absent) => self.ask(Input::Return(avatar)),
+    fn settle(&mut self, client: ClientId, again: bool, out: &mut Vec<Output>) {
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        let Session { avatar, home, attempt, standing, number, .. } = *session;
+        let Some(wing) = self.wings.get_mut(&home) else { return };
+        let Some(tick) = wing.tick.filter(|_| !wing.is_asked(avatar)) else { return };
+        match wing.class_of(avatar) {
+            Some(Class::Absent) => wing.ask(Input::Return(avatar)),
             Some(_) if standing == Standing::Arriving || again => {
-                let after = number.max(self.follower.heard_of(Source::Avatar(avatar)));
-                // Ticks of an unsynchronised world are each gateway's own.
-                let since = if self.errands.is_some() { Tick(0) } else { tick };
                 let welcome = Welcome {
                     attempt,
-                    credential: self.settings.key.credential(avatar, since),
+                    credential: self.settings.key.credential(avatar, home, wing.since(tick)),
                     limits: self.settings.limits,
                     tick,
                     rate: self.timing.rate,
-                    after,
+                    after: number.max(wing.heard_of(avatar)),
                 };
-                let velocity = self.velocity_of(avatar);
-                if let Some(session) = self.sessions.get_mut(&client)
-                    && standing == Standing::Arriving
-                {
+                if standing == Standing::Arriving {
                     session.standing = Standing::Active;
-                    session.velocity = velocity;
+                    session.velocity = wing.velocity_of(avatar);
                 }
                 self.tell(client, GatewaySays::Welcome(welcome), out);
             }
@@ -262,28 +310,23 @@ impl Gateway {
         }
     }
 
-    fn velocity_of(&self, avatar: ObjectId) -> [i16; 3] {
-        let object = self.follower.world().and_then(|(_, objects)| objects.get(&avatar));
-        object.map_or([0; 3], |object| object.state.velocity)
-    }
-
     /// A client is not served any more.
     pub(super) fn part(&mut self, client: ClientId, parting: Parting) {
         let Some(session) = self.sessions.remove(&client) else { return };
         let avatar = session.avatar;
         self.served.remove(&avatar);
-        self.wants.remove(&avatar);
-        self.errands.iter_mut().for_each(|errands| errands.part(avatar));
+        let Some(wing) = self.wings.get_mut(&session.home) else { return };
+        wing.part(avatar);
         match parting {
             Parting::Silence => {
                 // Another gateway has it already if the group has heard more than this one.
-                if self.follower.heard_of(Source::Avatar(avatar)) <= session.number {
+                if wing.heard_of(avatar) <= session.number {
                     let forget = self.mutant == Some(Mutant::ForgetAbsent);
                     let gone = if forget { Input::Remove(avatar) } else { Input::Absent(avatar) };
-                    self.ask(gone);
+                    wing.ask(gone);
                 }
             }
-            Parting::Bye => self.ask(Input::Remove(avatar)),
+            Parting::Bye => wing.ask(Input::Remove(avatar)),
             Parting::Moved => {}
         }
     }
@@ -303,54 +346,16 @@ impl Gateway {
         }
     }
 
-    /// After a tick: avatars that came are welcomed, those that should be there are called back,
-    /// those that nobody serves are absent, and those absent for long are removed.
-    pub(super) fn look_after(&mut self, tick: Tick, out: &mut Vec<Output>) {
-        let clients: Vec<ClientId> = self.sessions.keys().copied().collect();
+    /// After a tick of a group: avatars that came are welcomed, those that should be there are
+    /// called back, those that nobody serves are absent, and those absent for long are removed.
+    pub(super) fn look_after(&mut self, group: GroupId, tick: Tick, out: &mut Vec<Output>) {
+        let own = self.sessions.iter().filter(|(_, session)| session.home == group);
+        let clients: Vec<ClientId> = own.map(|(client, _)| *client).collect();
         for client in clients {
-            self.settle(client, tick, false, out);
+            self.settle(client, false, out);
         }
-        let Some((_, objects)) = self.follower.world() else { return };
-        let avatars: Vec<(ObjectId, Class)> = objects
-            .from(ObjectId(MADE))
-            .filter(|object| !self.served.contains_key(&object.id))
-            .map(|object| (object.id, object.class))
-            .collect();
-        self.absent.retain(|id, _| objects.get(id).is_some_and(|o| o.class == Class::Absent));
-        self.elsewhere.retain(|id, _| objects.get(id).is_some_and(|o| o.class == Class::Avatar));
-        for (avatar, class) in avatars {
-            if self.asked.contains_key(&avatar) || self.waiting() >= STREAM_MAX {
-                continue;
-            }
-            match class {
-                Class::Absent => self.mind_absent(avatar, tick),
-                Class::Avatar => self.mind_elsewhere(avatar, tick),
-                _ => {}
-            }
-        }
-    }
-
-    /// So many ticks; others than the one that made an avatar wait twice as long.
-    fn ticks(&self, span: Span, avatar: ObjectId) -> u64 {
-        let ticks = span.0.saturating_mul(u64::from(self.timing.rate)) / 1_000_000;
-        let mine = home(avatar) == home(avatar_id(self.me, 0));
-        if mine { ticks } else { ticks.saturating_mul(2) }
-    }
-
-    fn mind_absent(&mut self, avatar: ObjectId, tick: Tick) {
-        let since = *self.absent.entry(avatar).or_insert(tick);
-        if tick.0 - since.0.min(tick.0) >= self.ticks(self.settings.forget, avatar) {
-            self.ask(Input::Remove(avatar));
-        }
-    }
-
-    fn mind_elsewhere(&mut self, avatar: ObjectId, tick: Tick) {
-        let heard = self.follower.heard_of(Source::Avatar(avatar));
-        let (number, since) = *self.elsewhere.entry(avatar).or_insert((heard, tick));
-        if number != heard {
-            self.elsewhere.insert(avatar, (heard, tick));
-        } else if tick.0 - since.0.min(tick.0) >= self.ticks(self.settings.idle, avatar) {
-            self.ask(Input::Absent(avatar));
+        if let Some(wing) = self.wings.get_mut(&group) {
+            wing.mind(tick, &self.served, &self.settings);
         }
     }
 }

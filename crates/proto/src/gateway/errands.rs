@@ -5,8 +5,8 @@
 //! is asked as long as its life lasts, and nobody else. If it ends before the avatar was seen, the
 //! gateway gives that avatar up; should it be in the world after all, it is one that nobody serves.
 
-use super::arrive::avatar_id;
-use super::{Gateway, STREAM_MAX};
+use super::STREAM_MAX;
+use super::wing::Wing;
 use crate::groups::GroupId;
 use crate::input::{INPUTS_MAX, Input, Inputs, Source, Want};
 use crate::loose::{Entry, Letter};
@@ -82,12 +82,7 @@ impl Errands {
     }
 }
 
-impl Gateway {
-    /// How much the group has not done yet.
-    pub(super) fn waiting(&self) -> usize {
-        self.errands.as_ref().map_or_else(|| self.stream.waiting(), Errands::len)
-    }
-
+impl Wing {
     /// May a client be told that the avatar, which nobody knows, is no more?
     pub(super) fn is_gone(&mut self, avatar: ObjectId) -> bool {
         let sweeps = self.follower.sweeps();
@@ -149,12 +144,14 @@ impl Gateway {
                 out.push(Output::Send(Address::Node(node), Message::Inputs(inputs)));
             }
         }
-        let last = avatar_id(self.me, self.made);
-        let over = errands.first().map_or(last, |first| ObjectId(first.0 - 1));
-        for (to, objects) in errands.entries(again) {
-            let entry = Entry { to, from: self.me, over, objects };
-            let message = Message::Loose(Letter::Enter(entry));
-            out.push(Output::Send(Address::Node(to.node), message));
+        if let Some(first) = errands.first() {
+            // Those before it are in, or never will be.
+            let over = ObjectId(first.0 - 1);
+            for (to, objects) in errands.entries(again) {
+                let entry = Entry { to, from: self.me, over, objects };
+                let message = Message::Loose(Letter::Enter(entry));
+                out.push(Output::Send(Address::Node(to.node), message));
+            }
         }
         errands.errands.values_mut().for_each(|errand| errand.said = true);
     }

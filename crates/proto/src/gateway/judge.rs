@@ -101,7 +101,10 @@ impl Gateway {
             _ => cut_down(now, session, want, &self.settings.limits),
         };
         session.velocity = want.velocity;
-        self.wants.insert(want.avatar, want);
+        let astray = self.main.filter(|_| self.mutant == Some(Mutant::WantAstray));
+        if let Some(wing) = self.wings.get_mut(&astray.unwrap_or(session.home)) {
+            wing.wants.insert(want.avatar, want);
+        }
         if let Some(reason) = reason {
             let attempt = session.attempt;
             self.counters.corrected += 1;

@@ -1,9 +1,11 @@
-//! Credentials that only gateways can make: the avatar's id, sealed with a key that they share.
+//! Credentials that only gateways can make: an avatar and its home, sealed with a key that they
+//! share.
 //!
 //! SipHash-2-4 (Aumasson and Bernstein, 2012) is made for this: short messages, a secret key, and
 //! nobody without it can tell the seal of one message from those of others.
 
 use crate::client::Credential;
+use crate::groups::GroupId;
 use crate::object::ObjectId;
 use crate::time::Tick;
 
@@ -19,17 +21,18 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The credential for an avatar that is in the world at a tick.
+    /// The credential for an avatar that is in the world of its home at a tick.
     #[must_use]
-    pub fn credential(&self, avatar: ObjectId, since: Tick) -> Credential {
-        let message = [avatar.0.to_le_bytes(), since.0.to_le_bytes()].concat();
-        Credential { avatar, since, seal: self.seal(&message) }
+    pub fn credential(&self, avatar: ObjectId, home: GroupId, since: Tick) -> Credential {
+        let words = [avatar.0, since.0, u64::from(home.0)];
+        let message = words.map(u64::to_le_bytes).concat();
+        Credential { avatar, since, home, seal: self.seal(&message) }
     }
 
     /// Did somebody with this key make it?
     #[must_use]
     pub fn fits(&self, credential: &Credential) -> bool {
-        self.credential(credential.avatar, credential.since) == *credential
+        self.credential(credential.avatar, credential.home, credential.since) == *credential
     }
 
     fn seal(&self, message: &[u8]) -> u64 {
@@ -87,10 +90,11 @@ mod tests {
     #[test]
     fn one_credential_does_not_fit_another_avatar_or_key() {
         let (key, other) = (Key([1, 2]), Key([1, 3]));
-        let credential = key.credential(ObjectId(7), Tick(3));
+        let credential = key.credential(ObjectId(7), GroupId(1), Tick(3));
         assert!(key.fits(&credential));
         assert!(!other.fits(&credential));
         assert!(!key.fits(&Credential { avatar: ObjectId(8), ..credential }));
         assert!(!key.fits(&Credential { since: Tick(4), ..credential }));
+        assert!(!key.fits(&Credential { home: GroupId(0), ..credential }));
     }
 }

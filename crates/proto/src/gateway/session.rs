@@ -3,6 +3,7 @@
 use super::GatewaySettings;
 use super::limits::Bucket;
 use crate::client::ContactChange;
+use crate::groups::GroupId;
 use crate::message::Commit;
 use crate::object::ObjectId;
 use crate::time::{Tick, Time};
@@ -37,6 +38,8 @@ pub(super) struct Told {
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     pub(super) avatar: ObjectId,
+    /// The group that the avatar is at home in.
+    pub(super) home: GroupId,
     pub(super) attempt: u32,
     pub(super) standing: Standing,
     pub(super) heard: Time,
@@ -69,11 +72,12 @@ impl Session {
     pub(super) fn new(
         now: Time,
         attempt: u32,
-        avatar: ObjectId,
+        (avatar, home): (ObjectId, GroupId),
         settings: &GatewaySettings,
     ) -> Session {
         Session {
             avatar,
+            home,
             attempt,
             standing: Standing::Arriving,
             heard: now,

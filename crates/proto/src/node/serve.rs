@@ -2,12 +2,12 @@
 //! leader tells them when they are published, and at some ticks every member tells its share of
 //! the world to whoever needs to be told all of it.
 
-use super::{Address, Node, Output};
+use super::{Address, Node, Output, Phase};
 use crate::held::Held;
 use crate::input::GatewayId;
 use crate::message::{Commit, Follow, Message, Share};
 use crate::time::{Span, Tick, Time};
-use crate::view::View;
+use crate::view::{Epoch, View};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -99,6 +99,16 @@ impl Node {
         for commit in missed.take(AT_ONCE) {
             let message = Message::Published(commit.clone());
             out.push(Output::Send(address(follow.from), message));
+        }
+    }
+
+    /// The gateway beside this node asks which group it is in. Before the node is in one, and while
+    /// that changes, there is nothing to say.
+    pub(super) fn tell_group(&self, to: GatewayId, known: Epoch, out: &mut Vec<Output>) {
+        let Phase::Running { view, .. } = &self.phase else { return };
+        if known < view.epoch {
+            let (node, group, epoch) = (self.me.node, view.group, view.epoch);
+            out.push(Output::Send(Address::Gateway(to), Message::Here { node, group, epoch }));
         }
     }
 

@@ -19,6 +19,7 @@ impl Relay {
         if tick != commit.tick {
             return;
         }
+        self.has_looked = true;
         self.reckoned.retain(|id, _| world.get(id).is_some_and(|object| is_home(object.class)));
         let homes = || world.values().filter(|object| is_home(object.class));
         let each = homes().count().div_ceil(rate.max(1) as usize);

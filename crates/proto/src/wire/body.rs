@@ -29,7 +29,7 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Done(_) => Kind::Done,
         Message::Commit(_) => Kind::Commit,
         Message::Inputs(_) => Kind::Inputs,
-        Message::Follow(_) => Kind::Follow,
+        Message::Follow(_) | Message::Where { .. } | Message::Here { .. } => Kind::Follow,
         Message::Published(_) => Kind::Event,
         Message::Share(_) => Kind::Share,
         Message::Loose(Letter::Shown(_)) => Kind::Share,

@@ -36,6 +36,8 @@ pub(super) struct Person {
     pub(super) hostile: bool,
     /// Its present connection.
     pub(super) id: ClientId,
+    /// Where it is.
+    site: u32,
     /// What its line is like.
     line: Faults,
     /// What it has written down for the time after a crash.
@@ -84,7 +86,8 @@ impl Crowd {
             };
             let hostile = u64::from(host) < hostile;
             let id = ClientId { host, connection: 0 };
-            crowd.people.push(Person { hostile, id, line, note: None, made_up: 1 << 32 });
+            let (site, note) = (0, None);
+            crowd.people.push(Person { hostile, id, site, line, note, made_up: 1 << 32 });
         }
         if storm {
             let mut pick = |most: u64| if dice.coin() { dice.below(most + 1) as u32 } else { 0 };
@@ -161,12 +164,17 @@ impl Cluster {
     /// Builds all of them.
     pub(super) fn add_crowd(&mut self) {
         for number in 0..self.crowd.gates {
+            if self.sites.count > 1 {
+                self.sites.place_gate(number, &mut self.dice);
+            }
             let gateway = self.new_gateway(GatewayId { number, life: 1 });
             self.add_machine(Address::Gate(number), gateway);
         }
         for at in 0..self.crowd.people.len() {
-            let client = self.new_client(at);
-            self.add_machine(Address::Client(self.crowd.people[at].id), client);
+            if self.sites.count > 1 {
+                self.crowd.people[at].site = self.dice.below(self.sites.count.into()) as u32;
+            }
+            self.add_client(at);
             let later = self.dice.below(500_000);
             self.after(later, What::Whim(at));
         }
@@ -175,17 +183,27 @@ impl Cluster {
     fn new_gateway(&self, id: GatewayId) -> Role {
         let (shapes, settings) = (self.start.shapes.clone(), self.crowd.settings);
         let gateway = Gateway::new(id, shapes, self.timing, settings);
-        let gateway = match self.options.operation {
-            Operation::Synchronised => gateway,
-            Operation::Unsynchronised => gateway.unsynchronised(&self.scenery),
+        let beside = self.sites.beside.get(&Address::Gate(id.number));
+        let gateway = match (self.options.operation, beside) {
+            (Operation::Unsynchronised, _) => gateway.unsynchronised(&self.scenery),
+            (Operation::Synchronised, Some(&node)) => gateway.beside(node),
+            (Operation::Synchronised, None) => gateway,
         };
         Role::Gateway(Box::new(gateway.with_mutant(self.options.mutant)))
+    }
+
+    fn add_client(&mut self, at: usize) {
+        let client = self.new_client(at);
+        let Person { id, site, .. } = self.crowd.people[at];
+        self.sites.of.insert(Address::Client(id), site);
+        self.add_machine(Address::Client(id), client);
     }
 
     fn new_client(&mut self, at: usize) -> Role {
         let gates = self.crowd.gates;
         let first = self.dice.below(u64::from(gates)) as u32;
         let gates = (0..gates).map(|gate| (first + gate) % gates).collect();
+        let gates = self.sites.gates_near(self.crowd.people[at].site, gates);
         let settings = ClientSettings {
             patience: Span::from_ms(800),
             refresh: Span::from_ms(500),
@@ -281,9 +299,10 @@ impl Cluster {
 
     /// Somebody comes back, on a new connection.
     pub(super) fn come_back(&mut self, at: usize) {
+        let gone = Address::Client(self.crowd.people[at].id);
+        self.sites.of.remove(&gone);
         self.crowd.people[at].id.connection += 1;
-        let client = self.new_client(at);
-        self.add_machine(Address::Client(self.crowd.people[at].id), client);
+        self.add_client(at);
     }
 
     pub(super) fn client(&self, at: usize) -> Option<&Client> {
@@ -304,10 +323,6 @@ impl Cluster {
         }
     }
 
-    fn end(&self) -> Time {
-        Time(self.heal_at.0 * 2 + 3_000_000)
-    }
-
     /// Somebody does something.
     pub(super) fn whim(&mut self, at: usize) {
         let later = 30_000 + self.dice.below(300_000);
@@ -315,7 +330,7 @@ impl Cluster {
         if self.crowd.people[at].hostile {
             return self.be_hostile(at);
         }
-        let still = self.now.0 + STILL > self.end().0;
+        let still = self.now.0 + STILL > self.planned_end().0;
         // What is removed is hard only where nobody puts everything in order.
         let seldom = match self.options.operation {
             Operation::Synchronised => 100,
@@ -355,12 +370,13 @@ impl Cluster {
                 said.push(("L5", format!("client {at} is not there")));
                 continue;
             };
-            let (active, avatar, own) = (client.is_active(), client.avatar(), client.own(now));
+            let (active, own) = (client.is_active(), client.own(now));
             if !active {
                 said.push(("L5", format!("client {at} is not in, gate {}", client.gate())));
                 continue;
             }
-            let right = avatar.and_then(|avatar| self.referees.avatar(avatar));
+            let credential = client.credential();
+            let right = credential.and_then(|credential| self.referees.avatar(&credential));
             if right != own || right.is_none_or(|state| state.velocity != [0; 3]) {
                 said.push(("L5", format!("client {at} is at {right:?} and thinks {own:?}")));
             }

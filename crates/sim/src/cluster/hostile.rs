@@ -42,7 +42,8 @@ impl Cluster {
             // Says that it is another.
             2 => {
                 let (Some(avatar), seal) = (self.any_avatar(), self.dice.any()) else { return };
-                let credential = Some(Credential { avatar, since: Tick(0), seal });
+                let home = GroupId(0);
+                let credential = Some(Credential { avatar, since: Tick(0), home, seal });
                 let attempt = attempt + 1;
                 let hello = Hello { credential, protocol: 1, attempt };
                 self.letter(id, gate, ClientSays::Hello(hello));

@@ -2,7 +2,7 @@
 //! themselves from that.
 
 use super::machine::Role;
-use super::{Cluster, Hand, What};
+use super::{Cluster, Hand, What, place_of};
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use jostle_proto::{
@@ -18,6 +18,8 @@ pub(super) struct Sites {
     /// Between two sites, in one direction, in microseconds.
     delays: BTreeMap<(u32, u32), u64>,
     pub(super) of: BTreeMap<Address, u32>,
+    /// The node that a gateway stands beside: it is where that is.
+    pub(super) beside: BTreeMap<Address, NodeId>,
     /// A node is somewhere else from now on, per millisecond.
     moves: u32,
     /// The directory dies and comes back with what it had saved, per millisecond.
@@ -86,10 +88,41 @@ impl Sites {
         Faults { delay: faults.delay / 4, jitter: faults.jitter / 4, ..faults }
     }
 
+    /// Where a machine is.
+    fn site(&self, who: Address) -> u32 {
+        let who = place_of(who);
+        let who = self.beside.get(&who).map_or(who, |node| Address::Node(*node));
+        self.of.get(&who).copied().unwrap_or(0)
+    }
+
+    /// The gateway with this number stands beside some node, if possible of a site that others
+    /// are not at.
+    pub(super) fn place_gate(&mut self, number: u32, dice: &mut Dice) {
+        let site = number % self.count;
+        let at = |wanted: Option<u32>| {
+            let nodes =
+                self.of.iter().filter(move |(_, at)| wanted.is_none_or(|site| **at == site));
+            nodes.filter_map(
+                |(who, _)| if let Address::Node(node) = who { Some(*node) } else { None },
+            )
+        };
+        let near: Vec<NodeId> = at(Some(site)).collect();
+        let near = if near.is_empty() { at(None).collect() } else { near };
+        if let Some(&node) = near.get(dice.below(near.len() as u64) as usize) {
+            self.beside.insert(Address::Gate(number), node);
+        }
+    }
+
+    /// All gateways, those at a site first.
+    pub(super) fn gates_near(&self, site: u32, gates: Vec<u32>) -> Vec<u32> {
+        let (near, far): (Vec<u32>, Vec<u32>) =
+            gates.into_iter().partition(|gate| self.site(Address::Gate(*gate)) == site);
+        [near, far].concat()
+    }
+
     /// How much longer it takes from one machine to another.
     pub(super) fn between(&self, from: Address, to: Address) -> u64 {
-        let site = |who| self.of.get(&who).copied().unwrap_or(0);
-        let (a, b) = (site(from), site(to));
+        let (a, b) = (self.site(from), self.site(to));
         self.delays.get(&(a.min(b), a.max(b))).copied().unwrap_or(0)
     }
 

@@ -3,8 +3,14 @@
 
 use super::Said;
 use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Report};
-use jostle_proto::{Address, ClientId, Commit, Input, Message, ObjectId, Objects, Tick, Want};
+use jostle_proto::{
+    AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, ObjectId, Objects, Tick,
+    Want, is_home,
+};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A gateway lets a host have so many avatars that nobody serves; of more, the oldest goes.
+const AVATARS: usize = 3;
 
 /// Units of position per unit of velocity and second.
 pub(super) const PER_SECOND: f64 = 16.0;
@@ -32,16 +38,19 @@ pub(super) struct Clients {
     corrected: BTreeSet<Want>,
     /// The last want that was followed.
     followed: BTreeMap<ObjectId, u64>,
-    places: BTreeMap<ObjectId, [i32; 3]>,
+    /// Where avatars are at home, and where they are.
+    places: BTreeMap<ObjectId, (GroupId, [i32; 3])>,
     /// Absent avatars: since when, and where.
     absent: BTreeMap<ObjectId, (Tick, [i32; 3])>,
     /// How long an avatar was last absent, in ticks.
     was_absent: BTreeMap<ObjectId, u64>,
     bye: BTreeSet<u32>,
     /// The avatar that a client asked for, and at which gateway.
-    asked: BTreeMap<(ClientId, Address, u32), Credential>,
+    asked: BTreeMap<(ClientId, Address, u32), Option<Credential>>,
     /// The credentials that were given out.
     given: BTreeSet<Credential>,
+    /// How often somebody from a host asked a gateway for a new avatar: connections and attempts.
+    anew: BTreeMap<(u32, Address), BTreeSet<(u32, u32)>>,
 }
 
 impl Clients {
@@ -49,12 +58,12 @@ impl Clients {
         Clients { house, ..Clients::default() }
     }
 
-    pub(super) fn sent(
+    /// `worlds` are those of the groups.
+    pub(super) fn sent<'a>(
         &mut self,
-        from: Address,
-        to: Address,
+        (from, to): (Address, Address),
         message: &Message,
-        is_there: impl Fn(ObjectId) -> bool,
+        is_there: impl Fn(&Credential) -> bool,
         said: &mut Said,
     ) {
         match (from, to, message) {
@@ -68,11 +77,16 @@ impl Clients {
                     self.bye.insert(client.host);
                 }
                 ClientSays::Hello(hello) => {
-                    let key = (client, to, hello.attempt);
-                    match hello.credential {
-                        Some(credential) => self.asked.insert(key, credential),
-                        None => self.asked.remove(&key),
-                    };
+                    if !hello.credential.as_ref().is_some_and(&is_there) {
+                        let anew = self.anew.entry((client.host, to)).or_default();
+                        anew.insert((client.connection, hello.attempt));
+                    }
+                    let asked = self.asked.entry((client, to, hello.attempt));
+                    let asked = asked.or_insert(hello.credential);
+                    // Who says different things in one attempt may get either.
+                    if *asked != hello.credential {
+                        *asked = None;
+                    }
                 }
             },
             (_, Address::Client(client), Message::Told(GatewaySays::Welcome(welcome))) => {
@@ -84,10 +98,10 @@ impl Clients {
                         format!("avatar {:x} of {owner} is given to {}", avatar.0, client.host);
                     said.push(("R2", what));
                 }
-                if let Some(asked) = self.asked.get(&(client, from, welcome.attempt))
+                if let Some(Some(asked)) = self.asked.get(&(client, from, welcome.attempt))
                     && self.given.contains(asked)
                     && asked.avatar != avatar
-                    && is_there(asked.avatar)
+                    && is_there(asked)
                 {
                     let what = format!(
                         "{} came back for {:x} and got {:x}",
@@ -108,13 +122,20 @@ impl Clients {
         let Some(house) = self.house else { return };
         for input in &commit.inputs {
             match input {
-                Input::Enter(object) => {
+                Input::Enter(object) if is_home(object.class) && object.id >= AVATARS_FROM => {
                     self.followed.insert(object.id, 0);
-                    self.places.insert(object.id, object.state.position);
+                    self.places.insert(object.id, (commit.group, object.state.position));
                 }
                 Input::Steer(want) if self.followed.contains_key(&want.avatar) => {
+                    if !self.is_in(commit.group, want.avatar) {
+                        let (id, group) = (want.avatar.0, commit.group.0);
+                        let what = format!("avatar {id:x} is not at home in {group}: {want:?}");
+                        said.push(("S3", what));
+                    }
                     self.steer(want, house, said);
                 }
+                // Others hear of it later.
+                input if !self.is_in(commit.group, input.object()) => {}
                 Input::Absent(id) => {
                     let place = world.get(id).map(|object| object.state.position);
                     if let Some(place) = place {
@@ -126,7 +147,12 @@ impl Clients {
                 _ => {}
             }
         }
-        self.walk(commit.tick, world, house, said);
+        self.walk(commit, world, house, said);
+    }
+
+    /// Is this avatar at home in that group?
+    fn is_in(&self, group: GroupId, avatar: ObjectId) -> bool {
+        self.places.get(&avatar).is_some_and(|(home, _)| *home == group)
     }
 
     fn steer(&mut self, want: &Want, house: House, said: &mut Said) {
@@ -196,13 +222,16 @@ impl Clients {
     }
 
     /// An avatar was removed that was not absent for long: its client must have gone for good, or
-    /// have had others.
+    /// have asked for many others.
     pub(super) fn too_early(&self, id: ObjectId, long: &str, said: &mut Said) {
         let owner = self.owner.get(&id).copied();
-        let only = |host: u32| self.owner.values().filter(|owner| **owner == host).count() == 1;
+        let few = |host: u32| {
+            let anew = self.anew.range((host, Address::Directory)..);
+            anew.take_while(|((of, _), _)| *of == host).all(|(_, anew)| anew.len() <= AVATARS)
+        };
         if let Some(host) = owner
             && !self.bye.contains(&host)
-            && only(host)
+            && few(host)
         {
             let what = format!("avatar {:x} of {host} was removed, absent {long}", id.0);
             said.push(("L5", what));
@@ -210,15 +239,19 @@ impl Clients {
     }
 
     /// Nobody got farther than they may.
-    fn walk(&mut self, tick: Tick, world: &Objects, house: House, said: &mut Said) {
+    fn walk(&mut self, commit: &Commit, world: &Objects, house: House, said: &mut Said) {
         let far = f64::from(house.limits.speed) * PER_SECOND / f64::from(house.rate) + SLACK;
-        for (id, before) in &mut self.places {
+        for (id, (home, before)) in &mut self.places {
+            if *home != commit.group {
+                continue;
+            }
             let Some(object) = world.get(id) else { continue };
             let position = object.state.position;
             let way = (0..3).map(|axis| f64::from(position[axis] - before[axis]).powi(2));
             let way = way.sum::<f64>().sqrt();
             if way > far {
-                let what = format!("tick {}: avatar {:x} went {way} > {far}", tick.0, id.0);
+                let (tick, id) = (commit.tick.0, id.0);
+                let what = format!("tick {tick}: avatar {id:x} went {way} > {far}");
                 said.push(("S3", what));
             }
             *before = position;

@@ -4,15 +4,15 @@
 use super::Said;
 use jostle_proto::client::{ClientSays, ContactChange, GatewaySays, Glimpse, Report};
 use jostle_proto::wire::light::POSITION_ERROR;
-use jostle_proto::{Address, Client, ClientId, Message, ObjectId, Objects, Tick};
+use jostle_proto::{Address, Client, ClientId, Commit, GroupId, Message, ObjectId, Objects, Tick};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ticks whose worlds are kept to compare with.
+/// Ticks of each group whose worlds are kept to compare with.
 const WORLDS: usize = 128;
 
 #[derive(Default)]
 pub(super) struct ClientsView {
-    worlds: BTreeMap<Tick, Objects>,
+    worlds: BTreeMap<GroupId, BTreeMap<Tick, Objects>>,
     acked: BTreeMap<(ClientId, u32), BTreeSet<Tick>>,
     /// What a client held when it was last looked at.
     looked: BTreeMap<ClientId, (u32, Tick)>,
@@ -22,10 +22,11 @@ pub(super) struct ClientsView {
 }
 
 impl ClientsView {
-    pub(super) fn published(&mut self, tick: Tick, world: &Objects) {
-        self.worlds.insert(tick, world.clone());
-        if self.worlds.len() > WORLDS {
-            self.worlds.pop_first();
+    pub(super) fn published(&mut self, commit: &Commit, world: &Objects) {
+        let worlds = self.worlds.entry(commit.group).or_default();
+        worlds.insert(commit.tick, world.clone());
+        if worlds.len() > WORLDS {
+            worlds.pop_first();
         }
     }
 
@@ -72,7 +73,9 @@ impl ClientsView {
         if self.looked.insert(id, seen) == Some(seen) {
             return;
         }
-        let Some(world) = self.worlds.get(&near.tick()) else { return };
+        let home = client.credential().map(|credential| credential.home);
+        let worlds = home.and_then(|home| self.worlds.get(&home));
+        let Some(world) = worlds.and_then(|worlds| worlds.get(&near.tick())) else { return };
         let tick = near.tick().0;
         for object in near.objects() {
             if world.get(&object.id) != Some(object) {

@@ -2,7 +2,8 @@
 //! about it.
 
 use jostle_proto::{
-    Address, Epoch, GatewaySays, GroupId, Message, ObjectId, Outcome, Tally, Tick, View, VoteClosed,
+    Address, Epoch, Gateway, GatewaySays, GroupId, Message, ObjectId, Outcome, Tally, Tick, View,
+    VoteClosed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +56,10 @@ pub struct Sometimes {
     pub gateway_crashes: u64,
     /// A client got its avatar back at another gateway.
     pub resumed_elsewhere: u64,
+    /// A gateway came to belong to another group while somebody was served at it.
+    pub gates_moved: u64,
+    /// A client got its avatar back at a gateway that belongs to another group than the avatar.
+    pub resumed_abroad: u64,
     /// A client was put out.
     pub kicked: u64,
     /// What a client wanted was cut down.
@@ -129,6 +134,8 @@ impl Sometimes {
             ("directory in change", self.directory_in_change),
             ("gateway crashes", self.gateway_crashes),
             ("resumed elsewhere", self.resumed_elsewhere),
+            ("gateways that changed group", self.gates_moved),
+            ("resumed across groups", self.resumed_abroad),
             ("kicked", self.kicked),
             ("corrected", self.corrected),
             ("bases lost", self.bases_lost),
@@ -181,6 +188,8 @@ impl Sometimes {
             directory_in_change: self.directory_in_change + other.directory_in_change,
             gateway_crashes: self.gateway_crashes + other.gateway_crashes,
             resumed_elsewhere: self.resumed_elsewhere + other.resumed_elsewhere,
+            gates_moved: self.gates_moved + other.gates_moved,
+            resumed_abroad: self.resumed_abroad + other.resumed_abroad,
             kicked: self.kicked + other.kicked,
             corrected: self.corrected + other.corrected,
             bases_lost: self.bases_lost + other.bases_lost,
@@ -218,6 +227,8 @@ pub(super) struct Watch {
     told: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, u32>>,
     /// Where an avatar's client was last let in.
     gates: BTreeMap<ObjectId, Address>,
+    /// The groups that gateways belong to.
+    gate_groups: BTreeMap<Address, (u32, GroupId)>,
 }
 
 impl Watch {
@@ -255,6 +266,15 @@ impl Watch {
         }
     }
 
+    /// A gateway after something has happened to it.
+    pub(super) fn gateway(&mut self, who: Address, gateway: &Gateway) {
+        let Some(group) = gateway.group() else { return };
+        let (life, before) = (gateway.id().life, self.gate_groups.get(&who));
+        let moved = before.is_some_and(|&known| known.0 == life && known.1 != group);
+        self.sometimes.gates_moved += u64::from(moved && gateway.clients() > 0);
+        self.gate_groups.insert(who, (life, group));
+    }
+
     /// What gateways tell clients.
     pub(super) fn letter(&mut self, from: Address, to: Address, message: &Message) {
         let (Address::Client(_), Message::Told(says)) = (to, message) else { return };
@@ -263,6 +283,9 @@ impl Watch {
                 let before = self.gates.insert(welcome.credential.avatar, from);
                 let moved = before.is_some_and(|before| before != from);
                 self.sometimes.resumed_elsewhere += u64::from(moved);
+                let group = self.gate_groups.get(&from).map(|(_, group)| *group);
+                let abroad = group.is_some_and(|group| group != welcome.credential.home);
+                self.sometimes.resumed_abroad += u64::from(moved && abroad);
             }
             GatewaySays::Kicked { .. } => self.sometimes.kicked += 1,
             GatewaySays::Correct { .. } => self.sometimes.corrected += 1,
