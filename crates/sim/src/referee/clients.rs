@@ -38,6 +38,8 @@ pub(super) struct Clients {
     /// How long an avatar was last absent, in ticks.
     was_absent: BTreeMap<ObjectId, u64>,
     bye: BTreeSet<u32>,
+    /// From which connections, and in which attempts, new avatars were asked for.
+    anew: BTreeSet<(ClientId, u32)>,
     /// The avatar that a client asked for, and at which gateway.
     asked: BTreeMap<(ClientId, Address, u32), Credential>,
     /// The credentials that were given out.
@@ -71,7 +73,10 @@ impl Clients {
                     let key = (client, to, hello.attempt);
                     match hello.credential {
                         Some(credential) => self.asked.insert(key, credential),
-                        None => self.asked.remove(&key),
+                        None => {
+                            self.anew.insert((client, hello.attempt));
+                            self.asked.remove(&key)
+                        }
                     };
                 }
             },
@@ -200,9 +205,12 @@ impl Clients {
     pub(super) fn too_early(&self, id: ObjectId, long: &str, said: &mut Said) {
         let owner = self.owner.get(&id).copied();
         let only = |host: u32| self.owner.values().filter(|owner| **owner == host).count() == 1;
+        // A gateway keeps three of a host that asks for more; not all of them may be in yet.
+        let asked = |host: u32| self.anew.iter().filter(|(client, _)| client.host == host).count();
         if let Some(host) = owner
             && !self.bye.contains(&host)
             && only(host)
+            && asked(host) <= 3
         {
             let what = format!("avatar {:x} of {host} was removed, absent {long}", id.0);
             said.push(("L5", what));
