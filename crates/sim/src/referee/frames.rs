@@ -1,9 +1,12 @@
-//! R1: an object that the receiver was told about in the tick before costs a few bytes.
+//! R1: an object that the receiver was told about in the tick before costs a few bytes, unless
+//! another group has corrected it since.
 //!
 //! S2 and R2 are judged where frames arrive (`cluster::wire`): nobody else has both what was sent
 //! and what came out.
 
-use jostle_proto::{Address, Bundle, Class, Epoch, Message, ObjectId, ShapeId, Tick};
+use jostle_proto::{
+    Address, Bundle, Class, Commit, Epoch, Input, Message, ObjectId, ShapeId, Tick,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes for an object that was told before, for one that was not, for one that was and is not
@@ -19,6 +22,9 @@ type Kinds = BTreeMap<ObjectId, (Class, ShapeId)>;
 #[derive(Default)]
 pub(super) struct Frames {
     told: BTreeMap<(Address, Address), (Epoch, Tick, Kinds)>,
+    /// Copies of other groups' objects that are not where they would have gone, in the newest tick
+    /// of each view.
+    corrected: BTreeMap<Epoch, (Tick, BTreeSet<ObjectId>)>,
 }
 
 impl Frames {
@@ -29,6 +35,9 @@ impl Frames {
         bytes: usize,
         said: &mut Vec<(&'static str, String)>,
     ) {
+        if let Message::Commit(commit) = message {
+            self.committed(commit);
+        }
         let Message::Bundle(bundle) = message else { return };
         let now = kinds(bundle);
         let before = self.told.get(&link);
@@ -41,7 +50,10 @@ impl Frames {
             && tick.next() == bundle.tick
             && is_ordinary(bundle)
         {
-            let known = now.iter().filter(|(id, kind)| old.get(id) == Some(kind)).count();
+            let corrected = self.corrected.get(&bundle.epoch).filter(|it| it.0 == bundle.tick);
+            let goes_on = |id: &ObjectId| corrected.is_none_or(|(_, ids)| !ids.contains(id));
+            let same = now.iter().filter(|(id, kind)| old.get(id) == Some(kind));
+            let known = same.filter(|(id, _)| goes_on(id)).count();
             let each = known * KNOWN_BYTES + (now.len() - known) * FRESH_BYTES;
             let most = BUNDLE_BYTES + each + (old.len() - known) * GONE_BYTES;
             if bytes > most {
@@ -50,6 +62,14 @@ impl Frames {
             }
         }
         self.told.insert(link, (bundle.epoch, bundle.tick, now));
+    }
+
+    fn committed(&mut self, commit: &Commit) {
+        let corrected = commit.inputs.iter().filter_map(|input| match input {
+            Input::Correct(id, _) => Some(*id),
+            _ => None,
+        });
+        self.corrected.insert(commit.epoch, (commit.tick.next(), corrected.collect()));
     }
 }
 

@@ -1,0 +1,139 @@
+//! A gateway among several groups: which one it belongs to, and what becomes of those who are at
+//! home in another.
+
+use jostle_proto::client::{Hello, Refusal};
+use jostle_proto::{
+    Address, Class, ClientId, ClientSays, Epoch, Gateway, GatewayId, GatewaySays, GatewaySettings,
+    GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Output, Peers, ShapeId, Shapes,
+    Share, Span, State, Thresholds, Tick, Time, Timing, View,
+};
+
+const ME: GatewayId = GatewayId { number: 3, life: 1 };
+const KEY: Key = Key([1, 2]);
+const GUEST: ClientId = ClientId { host: 9, connection: 1 };
+const AVATAR: ObjectId = ObjectId(1 << 63 | 77);
+
+fn gateway() -> Gateway {
+    let settings = GatewaySettings { key: KEY, ..GatewaySettings::default() };
+    Gateway::new(ME, Shapes::default(), Timing::default(), settings)
+}
+
+fn node(group: u32) -> NodeId {
+    NodeId(10 + group)
+}
+
+/// A group of one node is in a view and has a world.
+fn tell(gateway: &mut Gateway, group: u32, objects: Vec<Object>) {
+    let member = Member { node: node(group), life: 1 };
+    let epoch = Epoch(u64::from(group) + 1);
+    let view = View { group: GroupId(group), epoch, ..View::first(member) };
+    let (from, tick, heard) = (member.node, Tick(50), Vec::new());
+    let share = Share { epoch, tick, from, members: 1, objects, heard };
+    for message in [Message::View(view), Message::Share(share)] {
+        gateway.receive(Time(1), Address::Node(from), message, &mut Vec::new());
+    }
+}
+
+fn is_in(gateway: &mut Gateway, group: u32, epoch: u64) {
+    let (node, group, epoch) = (NodeId(5), GroupId(group), Epoch(epoch));
+    let here = Message::Here { node, group, epoch };
+    gateway.receive(Time(1), Address::Node(node), here, &mut Vec::new());
+}
+
+/// Somebody comes back to an avatar of this group; what the gateway says in the second after.
+fn come_back(gateway: &mut Gateway, group: u32, second: u64) -> Vec<Output> {
+    let credential = Some(KEY.credential(AVATAR, GroupId(group), Tick(40)));
+    let hello = ClientSays::Hello(Hello { credential, protocol: 1, attempt: 1 });
+    let mut out = Vec::new();
+    let now = Time(second * 1_000_000);
+    gateway.receive(now, Address::Client(GUEST), Message::Asked(hello), &mut out);
+    gateway.wake(Time(now.0 + 900_000), &mut out);
+    out
+}
+
+/// What a node is told to do to the world, and for which group.
+fn inputs(out: &[Output], to: NodeId) -> Vec<(GroupId, Input)> {
+    let sent = out.iter().filter_map(|output| match output {
+        Output::Send(Address::Node(node), Message::Inputs(inputs)) if *node == to => Some(inputs),
+        _ => None,
+    });
+    sent.flat_map(|it| it.inputs.iter().flatten().map(|input| (it.group, *input))).collect()
+}
+
+#[test]
+fn it_belongs_where_its_node_is_however_late_older_answers_come() {
+    let mut gateway = gateway().beside(NodeId(5));
+    let mut out = Vec::new();
+    gateway.wake(Time(0), &mut out);
+    let asks = Message::Where { from: ME, epoch: Epoch(0) };
+    assert_eq!(out, [Output::Send(Address::Node(NodeId(5)), asks)]);
+    assert_eq!(gateway.group(), None);
+    is_in(&mut gateway, 2, 7);
+    is_in(&mut gateway, 1, 4);
+    assert_eq!(gateway.group(), Some(GroupId(2)));
+    is_in(&mut gateway, 3, 9);
+    assert_eq!(gateway.group(), Some(GroupId(3)));
+}
+
+#[test]
+fn an_avatar_is_called_back_in_its_home_and_not_where_it_is_a_copy() {
+    let mut gateway = gateway().beside(NodeId(5));
+    is_in(&mut gateway, 2, 7);
+    let (shape, state) = (ShapeId(0), State::default());
+    let as_a = |class| Object { id: AVATAR, class, shape, state };
+    tell(&mut gateway, 2, vec![as_a(Class::Foreign)]);
+    // Nobody knows yet what became of it at home.
+    let out = come_back(&mut gateway, 1, 1);
+    assert!(inputs(&out, node(2)).is_empty());
+    let told = |output: &Output| matches!(output, Output::Send(Address::Client(_), _));
+    assert!(!out.iter().any(told), "{out:?}");
+    tell(&mut gateway, 1, vec![as_a(Class::Absent)]);
+    let out = come_back(&mut gateway, 1, 2);
+    assert_eq!(inputs(&out, node(1)), [(GroupId(1), Input::Return(AVATAR))]);
+    assert!(inputs(&out, node(2)).is_empty());
+}
+
+#[test]
+fn whoever_comes_back_to_a_group_that_has_ended_comes_in_anew() {
+    let mut gateway = gateway();
+    tell(&mut gateway, 0, Vec::new());
+    assert!(inputs(&come_back(&mut gateway, 1, 3), node(0)).is_empty());
+    let far = Span::from_ms(40);
+    let peers = Peers {
+        epoch: 1,
+        nodes: Vec::new(),
+        groups: vec![(GroupId(0), node(0))],
+        next: GroupId(2),
+        thresholds: Thresholds { inclusion: far, rejection: far },
+    };
+    gateway.receive(Time(1), Address::Directory, Message::Peers(peers), &mut Vec::new());
+    let out = come_back(&mut gateway, 1, 4);
+    let entered = inputs(&out, node(0));
+    let new = |(group, input): &(GroupId, Input)| {
+        matches!(input, Input::Enter(object) if object.id != AVATAR) && *group == GroupId(0)
+    };
+    assert!(entered.len() == 1 && entered.iter().all(new), "{entered:?}");
+}
+
+#[test]
+fn who_is_served_in_a_group_that_ends_is_told() {
+    let mut gateway = gateway();
+    let (shape, state) = (ShapeId(0), State::default());
+    tell(&mut gateway, 0, vec![Object { id: AVATAR, class: Class::Avatar, shape, state }]);
+    let welcome = |says: &GatewaySays| matches!(says, GatewaySays::Welcome(_));
+    let gone = |says: &GatewaySays| matches!(says, GatewaySays::Refused { why: Refusal::Gone, .. });
+    let says = |out: &[Output], what: fn(&GatewaySays) -> bool| {
+        out.iter().any(|output| {
+            matches!(output, Output::Send(Address::Client(GUEST), Message::Told(it)) if what(it))
+        })
+    };
+    assert!(says(&come_back(&mut gateway, 0, 1), welcome));
+    let far = Span::from_ms(40);
+    let thresholds = Thresholds { inclusion: far, rejection: far };
+    let (nodes, groups, next) = (Vec::new(), vec![(GroupId(1), node(1))], GroupId(2));
+    let peers = Message::Peers(Peers { epoch: 1, nodes, groups, next, thresholds });
+    let mut out = Vec::new();
+    gateway.receive(Time(2_000_000), Address::Directory, peers, &mut out);
+    assert!(says(&out, gone), "{out:?}");
+    assert_eq!(gateway.clients(), 0);
+}
