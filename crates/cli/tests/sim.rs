@@ -261,8 +261,8 @@ fn people_in_an_unsynchronised_storm_break_no_rule_and_what_is_rare_happens() {
 fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
     let mutants = [
         ("enter-twice", "1", "5", "A4"),
-        ("show-early", "335", "10", "A5"),
-        ("show-early", "485", "10", "S3"),
+        ("show-early", "400", "1", "A5"),
+        ("show-early", "217", "1", "S3"),
         ("trust-ids", "1", "20", "R2"),
         ("accept-replays", "1", "20", "S3"),
         ("no-speed-check", "1", "20", "S3"),
@@ -274,7 +274,7 @@ fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
     all_caught(&PEOPLE, &mutants);
     // Many who leave, and many borders to be handed over at.
     let crowd = ["--unsync", "--clients", "12", "--nodes", "8", "--objects", "8"];
-    all_caught(&crowd, &[("bury-at-once", "20", "160", "A3")]);
+    all_caught(&crowd, &[("bury-at-once", "22", "1", "A3")]);
 }
 
 /// Triangles, and few tests for them.

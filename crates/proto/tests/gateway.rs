@@ -3,10 +3,12 @@
 
 use jostle_proto::client::{Hello, Refusal};
 use jostle_proto::{
-    Address, Class, ClientId, ClientSays, Epoch, Gateway, GatewayId, GatewaySays, GatewaySettings,
-    GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Output, Peers, ShapeId, Shapes,
-    Share, Span, State, Thresholds, Tick, Time, Timing, View,
+    Address, Class, ClientId, ClientSays, Commit, Epoch, Gateway, GatewayId, GatewaySays,
+    GatewaySettings, GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Objects,
+    Output, Peers, ShapeId, Shapes, Share, Span, State, Thresholds, Tick, Time, Timing, View,
+    advance, apply, digest,
 };
+use std::sync::Arc;
 
 const ME: GatewayId = GatewayId { number: 3, life: 1 };
 const KEY: Key = Key([1, 2]);
@@ -136,4 +138,42 @@ fn who_is_served_in_a_group_that_ends_is_told() {
     gateway.receive(Time(2_000_000), Address::Directory, peers, &mut out);
     assert!(says(&out, gone), "{out:?}");
     assert_eq!(gateway.clients(), 0);
+}
+
+/// The ticks from 51 to 300 of a group in which an avatar is absent, but for ten ticks.
+fn absent_but_for_ten_ticks(mut world: Objects) -> Vec<Message> {
+    let tick = |tick: u64| {
+        let inputs = match tick {
+            110 => vec![Input::Return(AVATAR)],
+            120 => vec![Input::Absent(AVATAR)],
+            _ => Vec::new(),
+        };
+        advance(&mut world, Tick(tick - 1), Timing::default().rate);
+        let (group, epoch, digest) = (GroupId(0), Epoch(1), digest(world.values()));
+        let (touches, heard, tick) = (Vec::new(), Vec::new(), Tick(tick));
+        let commit = Commit { group, epoch, tick, touches, inputs, heard, digest, dilation: 1000 };
+        apply(&mut world, &commit, |_| true);
+        Message::Published(Arc::new(commit))
+    };
+    (51..=300).map(tick).collect()
+}
+
+#[test]
+fn who_was_back_while_several_ticks_came_at_once_has_not_been_absent_since_before() {
+    // Others than the one that made an avatar forget it after twice as long: 120 ticks.
+    let settings = GatewaySettings { forget: Span::from_ms(1000), ..GatewaySettings::default() };
+    let mut gateway = Gateway::new(ME, Shapes::default(), Timing::default(), settings);
+    let (shape, state) = (ShapeId(0), State::default());
+    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    tell(&mut gateway, 0, vec![avatar]);
+    let mut ticks = absent_but_for_ten_ticks([avatar].into_iter().collect());
+    // The ticks from 101 to 175 come at once, because the first of them comes last.
+    ticks[50..125].rotate_left(1);
+    let mut removed = ticks.into_iter().map(|tick| {
+        let mut out = Vec::new();
+        gateway.receive(Time(1), Address::Node(node(0)), tick, &mut out);
+        inputs(&out, node(0)).contains(&(GroupId(0), Input::Remove(AVATAR)))
+    });
+    assert!(!removed.by_ref().take(180).any(|removed| removed));
+    assert!(removed.any(|removed| removed));
 }
