@@ -208,7 +208,8 @@ impl Gateway {
         Gateway { beside, main: None, wings: BTreeMap::new(), ..self }
     }
 
-    /// The same for an unsynchronised world, in which there is one group, and `scenery` never moves.
+    /// The same for an unsynchronised world, which has one group, and in which `scenery` never
+    /// moves.
     #[must_use]
     pub fn unsynchronised(self, scenery: &[Object]) -> Gateway {
         let wings = self.wings.into_iter();
