@@ -58,8 +58,8 @@ impl Clients {
         Clients { house, ..Clients::default() }
     }
 
-    /// `worlds` are those of the groups.
-    pub(super) fn sent<'a>(
+    /// `is_there`: is the avatar of a credential in the world?
+    pub(super) fn sent(
         &mut self,
         (from, to): (Address, Address),
         message: &Message,
