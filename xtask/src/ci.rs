@@ -55,11 +55,13 @@ fn tests(nextest: bool) -> [Step; 2] {
 }
 
 /// A minute of storms: how many seeds that is depends on the machine, so it is no test.
-const STORMS: [(&str, &str); 5] = [
+const STORMS: [(&str, &str); 7] = [
     ("storms", "--nodes 6 --objects 60"),
     ("storms, unsynchronised", "--nodes 6 --objects 60 --unsync"),
     ("storms, several groups", "--nodes 6 --objects 60 --sites 2 --replicas 3"),
     ("storms, with clients", "--clients 8"),
+    ("storms, clients of several groups", "--clients 6 --sites 2 --nodes 6"),
+    ("storms, clients of an unsynchronised group", "--clients 6 --unsync --nodes 6 --objects 40"),
     ("storms, replicated directory", "--nodes 6 --objects 60 --replicas 3"),
 ];
 
@@ -67,7 +69,7 @@ const STORMS: [(&str, &str); 5] = [
 /// Cargo would build zenoh and all above it once more: without tests, some crates have other
 /// features.
 fn weather(root: &Path, storm: &str) -> Result<(), String> {
-    let command = format!("sim --boxes --seeds 1000000 --budget 12 {storm}");
+    let command = format!("sim --boxes --seeds 1000000 --budget 9 {storm}");
     let here = std::env::current_exe().map_err(|error| format!("where am I? {error}"))?;
     let jostle = here.with_file_name(format!("jostle{}", std::env::consts::EXE_SUFFIX));
     let status = Command::new(&jostle).args(command.split(' ')).current_dir(root).status();
