@@ -332,6 +332,8 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
 fn every_mutant_of_a_replicated_directory_is_caught() {
     let mutants = [
         ("vote-by-index", "247", "1", "D2"),
+        ("two-votes", "35", "4", "D1"),
+        ("follow-first", "1", "1", "D4"),
         ("send-before-sync", "23", "1", "D3"),
         ("stale-leader", "34", "1", "D5"),
         ("answer-early", "1", "1", "D5"),

@@ -17,7 +17,7 @@ use crate::report::{PeerReport, Position, ReplicaReport};
 use crate::settings::{Output, Pace, Refused, RestoreError, Settings};
 use crate::store::Store;
 use jostle_proto::{Directory, Message, Mutant, ReplicaId, Time};
-use raft::eraftpb::Entry;
+use raft::eraftpb::{Entry, MessageType};
 use raft::{Config, ProgressState, RawNode, SnapshotStatus, StateRole, Storage};
 use std::cell::OnceCell;
 
@@ -189,6 +189,11 @@ impl Replica {
             // As if the terms were equal, so that only indices are compared.
             message.log_term = message.log_term.max(self.raw.raft.raft_log.last_term());
         }
+        if self.settings.mutant == Some(Mutant::TwoVotes)
+            && message.get_msg_type() == MessageType::MsgRequestVote
+        {
+            self.raw.raft.vote = raft::INVALID_ID;
+        }
         // What raft-rs does not want (from one who is no replica any more) is dropped.
         let _ = self.raw.step(message);
         self.pump(now, out);
@@ -337,9 +342,11 @@ impl Replica {
         if entries.is_empty() {
             return;
         }
-        for entry in entries {
+        let hasty = self.settings.mutant == Some(Mutant::FollowFirst);
+        for (at, entry) in entries.into_iter().enumerate() {
             let LogEntry { index, term, payload } = entry_from_raft(&entry);
             let state = match payload {
+                Payload::State(_) if hasty && at > 0 => None,
                 Payload::State(state) => Some(state),
                 Payload::Nothing => None,
                 Payload::Change(change) => {

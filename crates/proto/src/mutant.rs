@@ -113,6 +113,10 @@ pub enum Mutant {
     HoldOn,
     /// A replica of the directory votes for whoever has as many entries, of whatever terms.
     VoteByIndex,
+    /// A replica of the directory votes for everybody who asks, as if it had not voted.
+    TwoVotes,
+    /// A replica of the directory that follows several entries at once takes the first for the last.
+    FollowFirst,
     /// A replica of the directory sends before what it rests on is on disk.
     SendBeforeSync,
     /// A replica of the directory that was replaced as leader answers as if it were not.
@@ -189,6 +193,8 @@ impl Mutant {
         (Mutant::SameToken, "same-token"),
         (Mutant::HoldOn, "hold-on"),
         (Mutant::VoteByIndex, "vote-by-index"),
+        (Mutant::TwoVotes, "two-votes"),
+        (Mutant::FollowFirst, "follow-first"),
         (Mutant::SendBeforeSync, "send-before-sync"),
         (Mutant::StaleLeader, "stale-leader"),
         (Mutant::AnswerEarly, "answer-early"),
