@@ -144,8 +144,8 @@ struct Status<'a> {
     replicas: Vec<StatusReplica<'a>>,
     /// Milliseconds per tick, of the nodes of this process.
     stages: BTreeMap<&'static str, f64>,
-    pairs_tested: u64,
-    collisions: usize,
+    pairs_tested: Option<u64>,
+    collisions: Option<usize>,
     nodes: Traffic,
     door: Traffic,
     counters: BTreeMap<&'static str, u64>,
@@ -290,7 +290,7 @@ impl Board {
         let mean = shown.ticks.0.iter().sum::<u64>() as f64 / shown.ticks.0.len().max(1) as f64;
         let fresh = now - shown.ticked <= Span::from_ms(2000);
         let [nodes, door] = traffic;
-        let (pairs_tested, collisions) = shown.workload.pairs();
+        let (pairs_tested, collisions) = shown.workload.pairs().unzip();
         let status = Status {
             world: &self.world,
             up_seconds: (now - self.start).0 as f64 / 1e6,

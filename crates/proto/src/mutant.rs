@@ -115,7 +115,7 @@ pub enum Mutant {
     VoteByIndex,
     /// A replica of the directory votes for everybody who asks, as if it had not voted.
     TwoVotes,
-    /// A replica of the directory that follows several entries at once takes the first for the last.
+    /// A replica of the directory that follows several entries takes the first for the last.
     FollowFirst,
     /// A replica of the directory sends before what it rests on is on disk.
     SendBeforeSync,

@@ -63,10 +63,11 @@ impl Workload {
         all
     }
 
-    /// Pairs that the nodes compared in the last tick, and pairs that touched in the group.
-    pub(super) fn pairs(&self) -> (u64, usize) {
+    /// Pairs that the nodes compared in the last tick, and pairs that touched in the group; none if
+    /// no node here has ticks that a group agrees on.
+    pub(super) fn pairs(&self) -> Option<(u64, usize)> {
         let tested = self.0.values().map(|history| history.pairs_tested).sum();
-        let collisions = self.0.values().map(|history| history.collisions).max();
-        (tested, collisions.unwrap_or(0))
+        let collisions = self.0.values().map(|history| history.collisions).max()?;
+        Some((tested, collisions))
     }
 }
