@@ -203,12 +203,7 @@ impl Process {
         let view = settings.web.map(|_| Hub::open(&charter, &shapes, showing));
         if let Some((hub, _)) = &view {
             let id = follower(begun.follower + 3);
-            let watcher = Watcher::new(id, timing, shapes.clone(), hub.clone());
-            let watcher = match charter.operation.has_ticks() {
-                true => watcher,
-                false => watcher.unsynchronised(begun.scenery.clone()),
-            };
-            machines.push(Machine::Watcher(Box::new(watcher)));
+            machines.push(watcher(&charter, id, (&shapes, &begun.scenery), hub));
         }
         Process::start(Parts {
             machines,
@@ -410,6 +405,20 @@ pub(crate) fn gateway(
         Operation::Grouped => gateway.beside(beside),
         Operation::Synchronised => gateway,
         Operation::Unsynchronised { .. } => gateway.unsynchronised(scenery),
+    }))
+}
+
+/// Whoever shows the world to those who watch.
+pub(crate) fn watcher(
+    charter: &Charter,
+    id: GatewayId,
+    (shapes, scenery): (&Shapes, &[Object]),
+    hub: &Arc<Hub>,
+) -> Machine {
+    let watcher = Watcher::new(id, timing(charter.rate), shapes.clone(), hub.clone());
+    Machine::Watcher(Box::new(match charter.operation.has_ticks() {
+        true => watcher,
+        false => watcher.unsynchronised(scenery.to_vec()),
     }))
 }
 

@@ -7,8 +7,8 @@ use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
 use crate::recording::Recorder;
-use crate::serve::{Files, Guards, gateway, node, plane_address, reach, unkept};
-use crate::view::{Hub, Showing, Watcher};
+use crate::serve::{Files, Guards, gateway, node, plane_address, reach, unkept, watcher};
+use crate::view::{Hub, Showing};
 use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
 use std::net::{IpAddr, SocketAddr};
 
@@ -75,12 +75,7 @@ impl Process {
         let view = watched.then(|| Hub::open(&charter, &shapes, showing));
         if let Some((hub, _)) = &view {
             let id = follower(place.follower + 2);
-            let watcher = Watcher::new(id, timing(charter.rate), shapes.clone(), hub.clone());
-            let watcher = match charter.operation.has_ticks() {
-                true => watcher,
-                false => watcher.unsynchronised(scenery.clone()),
-            };
-            machines.push(Machine::Watcher(Box::new(watcher)));
+            machines.push(watcher(&charter, id, (&shapes, &scenery), hub));
         }
         tracing::info!(node = place.node, world = charter.world, "joins");
         Process::start(Parts {

@@ -89,7 +89,7 @@ impl Sites {
     }
 
     /// Where a machine is.
-    fn site(&self, who: Address) -> u32 {
+    pub(super) fn site(&self, who: Address) -> u32 {
         let who = place_of(who);
         let who = self.beside.get(&who).map_or(who, |node| Address::Node(*node));
         self.of.get(&who).copied().unwrap_or(0)

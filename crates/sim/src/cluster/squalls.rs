@@ -116,7 +116,7 @@ impl Cluster {
             let site = squalls.dice.below(u64::from(self.sites.count)) as u32;
             let mut side = machines;
             side.retain(|machine| match sites {
-                true => self.sites.of.get(machine).copied().unwrap_or(0) == site,
+                true => self.sites.site(*machine) == site,
                 false => squalls.dice.coin(),
             });
             let (until, both) = (until(&mut squalls.dice, RIFT), squalls.dice.below(4) > 0);
