@@ -74,7 +74,7 @@ pub(crate) enum Experiment {
     #[command(after_help = super::splits::EXAMPLES)]
     Splits(SplitsArgs),
     /// One node and many: what does a step cost, and how much less does each have to do? (Storey,
-    /// 2006, tables 5.1 to 5.7)
+    /// 2006, 5.4 to 5.6; beside it the thesis' tables 5.2, 5.4 and 5.7)
     #[command(after_help = STOREY_EXAMPLES)]
     Storey(StoreyArgs),
     /// Ten objects bounce about in a box: what does an exact test take? (Ohlenburg, 2003, tables
@@ -89,7 +89,7 @@ pub(crate) enum Experiment {
     /// 3.6.1)
     #[command(after_help = boxes::VOXELS_EXAMPLES)]
     Voxels(VoxelsArgs),
-    /// Every method of the papers and ours: two copies come closer while one turns (Zachmann,
+    /// Pair tests of the papers and ours: two copies come closer while one turns (Zachmann,
     /// 2000, 3.5.10)
     #[command(after_help = super::zachmann::args::EXAMPLES)]
     Zachmann(ZachmannArgs),
