@@ -26,13 +26,13 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AllArgs {
-    /// Where laboratory.md is written, and figures beside it
+    /// Folder for laboratory.md and figures/
     #[arg(long, value_name = "DIR", default_value = "docs")]
     pub(crate) out: PathBuf,
-    /// Everything in small: to see that it works, not to learn from
+    /// Small sizes, to see that everything runs; the numbers mean nothing
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only these experiments; nothing is written if one is not known
+    /// Only these experiments, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) only: Vec<String>,
 }
