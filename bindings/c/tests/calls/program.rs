@@ -58,6 +58,16 @@ fn the_readmes_recipes_build_and_run_its_program_in_an_empty_folder() {
     }
 }
 
+/// The shared library had 17 MB, of which 15 were debug data.
+#[test]
+fn release_builds_have_no_debug_data() {
+    let manifest = Path::new(ROOT).join("../../Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).expect("the workspace's manifest");
+    let (_, profile) = manifest.split_once("[profile.release]\n").expect("a profile");
+    let (profile, _) = profile.split_once("\n[").expect("another section");
+    assert!(profile.contains("lto") && !profile.contains("debug ="), "{profile}");
+}
+
 /// The blocks of a document in one language.
 fn fenced<'a>(document: &'a str, language: &str) -> Vec<&'a str> {
     let blocks = document.split("```").skip(1).step_by(2);
