@@ -30,10 +30,7 @@ pub(crate) enum Failure {
          object's origin; it must be greater than {least:e}"
     )]
     TooPrecise { tolerance: f64, least: f64 },
-    #[error(
-        "switch {switch:#x} has no child {index}: it has {children}, counted from 0, and -1 chooses \
-         none"
-    )]
+    #[error("switch {switch:#x} has no child {index}: it has {children}, from 0; -1 chooses none")]
     NoSuchChild { switch: col_id, index: i32, children: usize },
     #[error(
         "the last row of the transform is {0:?}; expected 0 0 0 1 (the matrix is row-major, with \

@@ -84,7 +84,7 @@ fn head(args: &AllArgs) -> Result<String, CliError> {
     let mut text = sections::HEAD.to_owned();
     let _ = writeln!(
         text,
-        "\n**Measured** on {}, {} for it, on {}, at {}.\n\n\
+        "\n**Measured** on {} ({}), {}, {}.\n\n\
          **Noise.** The same method, measured as if it were two, in turns: {} times as long over \
          all; block by block a quarter was below {} and a quarter above {}, the extremes were {} \
          and {}.",

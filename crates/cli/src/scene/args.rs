@@ -96,7 +96,7 @@ pub(crate) struct RunArgs {
     /// Velocity of the avatar, in metres per second along x, y and z
     #[arg(long, value_name = "\"X Y Z\"", value_parser = parse_vector, allow_hyphen_values = true)]
     pub(crate) walk: Option<DVec3>,
-    /// Continuous collision detection: bodies stop at the first contact, none passes through another
+    /// Continuous collision detection: bodies stop at the first contact and pass through nothing
     #[arg(long)]
     pub(crate) continuous: bool,
     /// Write each step to a file, one JSON object per line

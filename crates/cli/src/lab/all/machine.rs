@@ -45,7 +45,7 @@ pub(super) fn commit(folder: &Path) -> String {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
-        return "a commit that is unknown (not in a repository)".to_owned();
+        return "commit unknown (written outside a repository)".to_owned();
     };
     let changes = git(&["status", "--porcelain", "--untracked-files=no"]);
     let clean = changes.is_some_and(|changes| changes.is_empty());

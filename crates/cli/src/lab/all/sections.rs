@@ -30,8 +30,9 @@ pub(super) const OTHERS: &str = "
 `jostle lab broad`, `bunnies` and `ten-objects` measure a world as it is shipped, `storey` its nodes
 without a network. `spheres`, `groups` and `latency` measure methods of the papers that are in the
 library, of which a served world uses some: relations between auras, grouping all nodes anew
-(`form`), tracking by a history of positions and updates that adapt to what is near (`reckon::Sender`) run
-in these experiments and in tests only. [command-line.md](command-line.md) says what each prints.
+(`form`), tracking by a history of positions and updates that adapt to what is near
+(`reckon::Sender`) run in these experiments and in tests only. [command-line.md](command-line.md)
+says what each prints.
 ";
 
 pub(super) const SECTIONS: &[Section] = &[
