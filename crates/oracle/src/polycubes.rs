@@ -136,19 +136,22 @@ fn name(relation: Relation) -> &'static str {
 fn draw(rng: &mut Rng, family: Family) -> [Polycube; 2] {
     match family {
         Family::Cells | Family::Surface => {
-            let [a, b] = two_sets(rng, SIZE);
-            let a = solid(Polycube::of_cells(rng, &a, 1));
-            let b = Polycube::of_cells(rng, &b, 1);
-            [a, if family == Family::Cells { solid(b) } else { b }]
+            let [first, second] = two_sets(rng, SIZE - 1);
+            let a = Polycube::of_cells(rng, &first, 1);
+            // The same triangles, or others for the same cells.
+            let same = first == second && rng.below(2) == 0;
+            let b = if same { a.clone() } else { Polycube::of_cells(rng, &second, 1) };
+            [solid(a), if family == Family::Cells { solid(b) } else { b }]
         }
         Family::CoarseCells => {
             let small = random_set(rng, SIZE);
             let coarse = random_set(rng, SIZE / 2);
             let mut set: BTreeSet<[i32; 3]> = fine(&coarse);
-            match rng.below(4) {
+            match rng.below(5) {
                 0 => set.retain(|cell| small.contains(cell)),
                 1 => set = small.difference(&set).copied().collect(),
-                2 => {}
+                2 => set.extend(&small),
+                3 => {}
                 _ => set = small,
             }
             let pair = [Polycube::of_cells(rng, &set, 1), Polycube::of_cells(rng, &coarse, 2)];
@@ -257,11 +260,8 @@ impl Quads {
             corner[j] = from_j[j];
             self.vertices.push(corner);
         }
-        let halves = if rng.below(2) == 0 {
-            [[0, 1, 2], [0, 2, 3]]
-        } else {
-            [[0, 1, 3], [1, 2, 3]]
-        };
+        let halves =
+            if rng.below(2) == 0 { [[0, 1, 2], [0, 2, 3]] } else { [[0, 1, 3], [1, 2, 3]] };
         self.triangles.extend(halves.map(|t| t.map(|k| first + k)));
         let [low, high] = [low, high].map(|p| whole(p * 2.0));
         for p in low[i]..=high[i] {
@@ -327,9 +327,8 @@ impl Polycube {
     }
 
     fn touches(&self, other: &Polycube) -> bool {
-        let all = (0..=SIZE * 2).flat_map(|x| {
-            (0..=SIZE * 2).flat_map(move |y| (0..=SIZE * 2).map(move |z| [x, y, z]))
-        });
+        let all = (0..=SIZE * 2)
+            .flat_map(|x| (0..=SIZE * 2).flat_map(move |y| (0..=SIZE * 2).map(move |z| [x, y, z])));
         let has = |p: &Polycube, e: &[i32; 3]| p.surface.contains(e) || p.holds(e);
         all.into_iter().any(|e| has(self, &e) && has(other, &e))
     }

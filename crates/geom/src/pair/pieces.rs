@@ -215,7 +215,7 @@ impl Look<'_> {
     /// Where other triangles of the same surface cut a face.
     fn own_cuts(&self, i: usize, index: usize, face: &Face) -> Vec<Cut> {
         let mut cuts = Vec::new();
-        self.placed[i].touching_own(index).iter().for_each(|t| face.cuts(t, &mut cuts));
+        self.placed[i].beside(index).iter().for_each(|t| face.cuts(t, &mut cuts));
         cuts
     }
 

@@ -128,8 +128,6 @@ impl PointAndTriangle {
             !signs.iter().all(|&s| s == Sign::Positive)
                 && !signs.iter().all(|&s| s == Sign::Negative)
         };
-        self.side() == Sign::Zero
-            && Axis::ALL.into_iter().all(seen_inside)
-            && (0..3).all(within)
+        self.side() == Sign::Zero && Axis::ALL.into_iter().all(seen_inside) && (0..3).all(within)
     }
 }

@@ -15,10 +15,7 @@ pub(crate) fn whole<const N: usize>(numbers: [f64; N]) -> [BigInt; N] {
 
 /// As [`whole`], and the exponent of the unit: the largest power of two that divides all numbers,
 /// but none above 2^`unit_max`.
-pub(crate) fn whole_above<const N: usize>(
-    unit_max: i32,
-    numbers: [f64; N],
-) -> ([BigInt; N], i32) {
+pub(crate) fn whole_above<const N: usize>(unit_max: i32, numbers: [f64; N]) -> ([BigInt; N], i32) {
     let parts = numbers.map(parts);
     let unit = unit(&parts).min(unit_max);
     let scaled = |(m, e)| if m == 0 { BigInt::ZERO } else { BigInt::from(m) << (e - unit) };

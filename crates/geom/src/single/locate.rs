@@ -1,9 +1,9 @@
-//! Where is an exact point, seen from a closed surface? And which triangles touch a triangle?
+//! Where is an exact point, seen from a closed surface? And what is beside a triangle?
 
 use super::{Placed, used_lanes};
 use crate::predicates::point::ExactPoint;
 use crate::tree::Child;
-use crate::triangle::{RayCross, Triangle, exact_x_ray_crosses, triangles_touch};
+use crate::triangle::{RayCross, Triangle, exact_x_ray_crosses};
 use glam::DVec3;
 use std::ops::ControlFlow;
 
@@ -57,16 +57,19 @@ impl Placed<'_> {
         found
     }
 
-    /// The other triangles of this surface that touch one of them.
-    pub(crate) fn touching_own(&self, triangle: usize) -> Vec<Triangle> {
+    /// The other triangles of this surface that may touch one of them: the boxes around them meet.
+    pub(crate) fn beside(&self, triangle: usize) -> Vec<Triangle> {
         let corners = self.triangle(triangle);
-        let centre = (corners[0] + corners[1] + corners[2]) / 3.0;
-        let radius = corners.iter().fold(0.0, |r: f64, p| r.max(p.distance(centre)));
+        let bounds = |[p, q, r]: Triangle| [p.min(q).min(r), p.max(q).max(r)];
+        let [low, high] = bounds(corners);
+        let centre = (low + high) * 0.5;
+        // Enlarged by more than the roundings of the centre and of the radius.
+        let size = low.abs().max(high.abs()).max_element();
+        let reach = high.distance(low) * 0.5 + size * 1e-14;
         let mut found = Vec::new();
-        // Enlarged by more than the roundings of centre and radius.
-        let reach = radius * (1.0 + 1e-12) + centre.abs().max_element() * 1e-15;
         let _ = self.look_near(centre, reach, &mut |other| {
-            if other != triangle && triangles_touch(&self.triangle(other), &corners) {
+            let [from, to] = bounds(self.triangle(other));
+            if other != triangle && from.cmple(high).all() && low.cmple(to).all() {
                 found.push(self.triangle(other));
             }
             ControlFlow::Continue(())

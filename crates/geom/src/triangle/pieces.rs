@@ -52,6 +52,9 @@ impl Face {
 
     /// What the face may share with `t`: where `t` meets its plane, also beyond its edges.
     pub(crate) fn cuts(&self, t: &Triangle, cuts: &mut Vec<Cut>) {
+        if self.has_beyond_an_edge(t) {
+            return;
+        }
         let (corners, heights) = self.corners_and_heights(t);
         if heights.iter().all(BigInt::is_zero) {
             let [a, b, c] = corners;
@@ -77,6 +80,17 @@ impl Face {
         }
     }
 
+    /// Is `t`, seen along the axis, beyond or on an edge of the face? So are most that touch it, and
+    /// they do not enter it.
+    fn has_beyond_an_edge(&self, t: &Triangle) -> bool {
+        let [p, q, r] = self.corners;
+        let inwards = orient2d(self.axis, p, q, r);
+        let beyond = |[from, to]: [DVec3; 2]| {
+            t.iter().all(|&corner| orient2d(self.axis, from, to, corner) != inwards)
+        };
+        [[p, q], [q, r], [r, p]].into_iter().any(beyond)
+    }
+
     /// The corners of `t`, seen along the axis, in the coordinates of the face, and how far they
     /// are above its plane, all in one unit.
     fn corners_and_heights(&self, t: &Triangle) -> ([Whole3; 3], [BigInt; 3]) {
@@ -96,8 +110,7 @@ impl Face {
         let whole_area = area(&u, &v);
         let offsets = [[dx, dy, dz], [ex, ey, ez], [fx, fy, fz]].map(|p| minus(&p, &origin));
         let heights = [0, 1, 2].map(|k| dot(&normal, &offsets[k]));
-        let corners =
-            offsets.map(|p| positive([area(&p, &v), area(&u, &p), whole_area.clone()]));
+        let corners = offsets.map(|p| positive([area(&p, &v), area(&u, &p), whole_area.clone()]));
         (corners, heights)
     }
 
@@ -192,8 +205,7 @@ impl Piece {
     fn is_entered_by(&self, cut: &Cut) -> bool {
         let side = |line: &Whole3, p: &Whole3| Sign::of_whole(&dot(line, p));
         let sides: Vec<Sign> = self.corners.iter().map(|p| side(&cut.line, p)).collect();
-        let beyond =
-            |edge: &Whole3| cut.ends.iter().all(|end| side(edge, end) != Sign::Positive);
+        let beyond = |edge: &Whole3| cut.ends.iter().all(|end| side(edge, end) != Sign::Positive);
         sides.contains(&Sign::Positive)
             && sides.contains(&Sign::Negative)
             && !self.edges.iter().any(beyond)
@@ -201,8 +213,7 @@ impl Piece {
 
     /// The parts on the negative and on the positive side of a line that has corners on both.
     fn split(&self, line: &Whole3) -> [Piece; 2] {
-        let sides: Vec<Sign> =
-            self.corners.iter().map(|p| Sign::of_whole(&dot(line, p))).collect();
+        let sides: Vec<Sign> = self.corners.iter().map(|p| Sign::of_whole(&dot(line, p))).collect();
         [Sign::Negative, Sign::Positive].map(|kept| {
             let towards =
                 || if kept == Sign::Positive { line.clone() } else { line.clone().map(|x| -x) };
@@ -269,8 +280,7 @@ pub(crate) fn segment_points(ends: [DVec3; 2], triangles: &[Triangle]) -> Vec<Ex
 /// pass an edge along any axis, and where a corner is, which matters if it is on the same line.
 fn push_places([p, q]: [DVec3; 2], t: &Triangle, places: &mut Vec<(BigInt, BigInt)>) {
     let [a, b, c] = *t;
-    let numbers =
-        [p.x, p.y, p.z, q.x, q.y, q.z, a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z];
+    let numbers = [p.x, p.y, p.z, q.x, q.y, q.z, a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z];
     let [px, py, pz, qx, qy, qz, ax, ay, az, bx, by, bz, cx, cy, cz] = whole(numbers);
     let (p, q) = ([px, py, pz], [qx, qy, qz]);
     let corners = [[ax, ay, az], [bx, by, bz], [cx, cy, cz]];

@@ -7,6 +7,7 @@ mod soup;
 mod cases;
 mod distance;
 mod extremes;
+mod overlaps;
 mod relation;
 mod search;
 mod solids;
