@@ -4,6 +4,7 @@
 //! pairs can be asked from any thread. Answers name faces as the callers of
 //! [`Mesh::from_polygons`](crate::Mesh::from_polygons) counted them.
 
+mod batch;
 mod distance;
 mod leaf;
 mod near;
@@ -17,6 +18,7 @@ mod walk;
 use crate::single::{Placed, Side};
 use crate::triangle::{self, Triangle, triangles_touch};
 use crate::{Model, Pose};
+pub use batch::Batch;
 pub use distance::DistanceSearch;
 use glam::DVec3;
 use near::Nearer;

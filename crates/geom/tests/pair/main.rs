@@ -4,6 +4,7 @@
 #[path = "../soup/mod.rs"]
 mod soup;
 
+mod batch;
 mod cases;
 mod distance;
 mod extremes;
