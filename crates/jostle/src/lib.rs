@@ -3,6 +3,8 @@
 //! This crate is the door: it re-exports the crates behind it under one name. Positions and
 //! directions are those of [`glam`], re-exported in the version that is used here.
 
+mod load;
+
 pub use glam;
 pub use jostle_geom::*;
 /// How does it travel? Shared worlds over the network.
@@ -11,6 +13,7 @@ pub use jostle_net as net;
 /// A client of a shared world.
 #[cfg(feature = "net")]
 pub use jostle_net::client;
+pub use load::{LoadMesh, LoadMeshError};
 /// What is in this file? VRML97, glTF, OBJ, STL and PLY from bytes to one kind of scene.
 pub use jostle_scene as scene;
 /// Which bodies does a scene become, and how do they move?
