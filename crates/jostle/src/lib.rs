@@ -13,13 +13,13 @@ pub use jostle_net as net;
 /// A client of a shared world.
 #[cfg(feature = "net")]
 pub use jostle_net::client;
-pub use load::{LoadMesh, LoadMeshError};
 /// What is in this file? VRML97, glTF, OBJ, STL and PLY from bytes to one kind of scene.
 pub use jostle_scene as scene;
 /// Which bodies does a scene become, and how do they move?
 pub use jostle_stage as stage;
 /// Which of many moving bodies touch, and who wants to know?
 pub use jostle_world as world;
+pub use load::{LoadMesh, LoadMeshError};
 
 /// Compiles and runs the programs of the README with the tests.
 #[cfg(doctest)]

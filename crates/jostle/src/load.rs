@@ -63,8 +63,7 @@ impl LoadMesh for Mesh {
         let mut fetch = fetch;
         let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
         let read = read_mesh(&full_name(path), &bytes, &mut reading, MeshChoice::default());
-        read.map(|read| read.mesh)
-            .map_err(|source| LoadMeshError::Read { file: file(), source })
+        read.map(|read| read.mesh).map_err(|source| LoadMeshError::Read { file: file(), source })
     }
 }
 

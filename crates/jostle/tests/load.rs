@@ -39,7 +39,8 @@ fn every_format_becomes_one_mesh() {
     let ply = folder.write("tile.ply", ply);
     let wrl = "#VRML V2.0 utf8\nShape { geometry Box {} }\nInline { url \"more%20boxes.wrl\" }\n";
     let wrl = folder.write("boxes.wrl", wrl);
-    let more = "#VRML V2.0 utf8\nTransform { translation 5 0 0 children Shape { geometry Box {} } }";
+    let more =
+        "#VRML V2.0 utf8\nTransform { translation 5 0 0 children Shape { geometry Box {} } }";
     folder.write("more boxes.wrl", more);
     for (path, faces) in [(obj, 1), (stl, 1), (ply, 1), (wrl, 12)] {
         let mesh = Mesh::load(&path).unwrap();
