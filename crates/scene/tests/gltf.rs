@@ -50,7 +50,7 @@ fn nodes_become_transforms_and_meshes_are_shared() {
     assert!(instances.iter().all(|i| shape(scene, i.children[0]).geometry == wheel));
     // A strip of four is two triangles, a fan of four as well; the lines are left out.
     let body = named(scene, "body");
-    assert_eq!(names(scene, &body.children), some(&["body", "body"]));
+    assert_eq!(names(scene, &body.children), some(&["body", "body (2)"]));
     assert_eq!(world_triangles(scene).len(), 4 + 4 + 2 + 2 + 4 + 4);
     let first = Place::Byte(20);
     let what = "points and lines (first: meshes[1].primitives[2])".to_string();
@@ -203,14 +203,14 @@ fn what_is_left_out_is_said() {
     file.json["meshes"][1]["primitives"] = primitives;
     let odd: Vec<_> = file.open().warnings.iter().map(ToString::to_string).collect();
     let expected = [
-        "the extension \"ACME_x\" ignored: 1, the first at byte 0",
-        "skins left out: meshes stand as bound (first: nodes[1].skin): 1, the first at byte 20",
-        "morph targets (first: meshes[0].primitives[0]) ignored: 1, the first at byte 20",
-        "primitives without positions (first: meshes[1].primitives[0]) ignored: 1, the first at \
+        "the extension \"ACME_x\" ignored, at byte 0",
+        "skins left out: meshes stand as bound (first: nodes[1].skin), at byte 20",
+        "morph targets (first: meshes[0].primitives[0]) ignored, at byte 20",
+        "primitives without positions (first: meshes[1].primitives[0]) ignored, at \
          byte 20",
-        "primitives without triangles (first: meshes[1].primitives[1]) ignored: 1, the first at \
+        "primitives without triangles (first: meshes[1].primitives[1]) ignored, at \
          byte 20",
-        "points and lines (first: meshes[1].primitives[2]) ignored: 1, the first at byte 20",
+        "points and lines (first: meshes[1].primitives[2]) ignored, at byte 20",
     ];
     assert_eq!(odd, expected);
 }
@@ -309,12 +309,15 @@ fn damage_is_named_with_its_place() {
     let error = with(&|f| f.json["meshes"][0]["primitives"][0]["mode"] = json!(7));
     assert_eq!(error, "byte 20: meshes[0].primitives[0]: mode 7; modes end at 6");
     let error = with(&|f| f.json["nodes"][0]["name"] = json!(3));
-    assert!(error.contains("expected JSON as of glTF 2.0, found invalid type: integer `3`"));
+    assert!(error.contains("this is not as glTF 2.0 wants it: invalid type: integer `3`"));
     let error = with(&|f| f.json["buffers"] = json!([{"byteLength": 1u64 << 40}]));
     assert!(error.contains("buffers[0] in the BIN chunk needs 1099511627776 bytes"), "{error}");
     let text = b"{\"asset\": {\"version\": \"2.0\"},\n \"nodes\": [{},]}";
     let error = read("a.gltf", text, &mut Reading::default()).unwrap_err();
-    assert!(error.to_string().starts_with("line 2, column 15: expected JSON"), "{error}");
+    assert!(
+        error.to_string().starts_with("line 2, column 15: this is not JSON: trailing comma"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -353,9 +356,7 @@ fn binary_files_end_where_they_say() {
     other[16] = b'X';
     assert_eq!(error(&other), "byte 16: expected a chunk of type JSON, found \"XSON\"");
     let empty = glb("{}", &[]);
-    assert!(
-        error(&empty).starts_with("byte 21: expected JSON as of glTF 2.0, found missing field")
-    );
+    assert!(error(&empty).starts_with("byte 21: this is not as glTF 2.0 wants it: missing field"));
 }
 
 #[test]
@@ -380,4 +381,56 @@ fn a_sheared_matrix_is_one_transform() {
             assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
     }
+}
+
+/// The names of the nodes beside each other that the scene has as roots.
+fn root_names(file: &File) -> Vec<Option<String>> {
+    let scene = file.read();
+    names(&scene, scene.roots())
+}
+
+#[test]
+fn nodes_without_a_name_are_named_after_their_mesh_and_numbered() {
+    let mut file = File::new();
+    let bolt = file.mesh("Bolt", &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    let plain = file.mesh("", &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    let long = file.mesh(&"é".repeat(100), &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    for node in [
+        json!({"mesh": bolt}),
+        json!({"mesh": bolt, "name": ""}),
+        json!({"mesh": bolt, "name": "Bolt (2)"}),
+        json!({"mesh": plain}),
+        json!({"mesh": plain}),
+        json!({"mesh": plain, "name": "Nut"}),
+        json!({"mesh": plain, "name": "Nut"}),
+        json!({"mesh": long}),
+        json!({}),
+    ] {
+        file.push("nodes", node);
+    }
+    let long = format!("{}…", "é".repeat(60));
+    let mut expected =
+        some(&["Bolt", "Bolt (3)", "Bolt (2)", "mesh 1", "mesh 1 (2)", "Nut", "Nut (2)", &long]);
+    expected.push(None);
+    assert_eq!(root_names(&file), expected);
+    assert!(file.open().warnings.is_empty());
+}
+
+#[test]
+fn instances_of_one_mesh_and_children_of_one_node_are_numbered_beside_each_other_only() {
+    let mut file = File::new();
+    let bolt = file.mesh("Bolt", &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    let places = file.floats("VEC3", &[0.0, 0.0, 0.0, 5.0, 0.0, 0.0]);
+    let instancing = json!({"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}});
+    file.push("nodes", json!({"name": "row", "mesh": bolt, "extensions": instancing}));
+    file.push("nodes", json!({"name": "left", "children": [3, 4]}));
+    file.push("nodes", json!({"name": "right", "children": [5]}));
+    for _ in 0..3 {
+        file.push("nodes", json!({"name": "Wheel", "mesh": bolt}));
+    }
+    let scene = file.read();
+    let below = |name| names(&scene, scene.children(scene.find(name).unwrap()));
+    assert_eq!(below("row"), some(&["Bolt", "Bolt (2)"]));
+    assert_eq!(below("left"), some(&["Wheel", "Wheel (2)"]));
+    assert_eq!(below("right"), some(&["Wheel"]));
 }

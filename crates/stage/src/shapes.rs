@@ -98,7 +98,7 @@ impl Shapes {
                 continue;
             };
             faces += surface.face_count() as u32;
-            surfaces.push((surface, affine(&part.inside)));
+            surfaces.push((surface, part.inside.affine()));
         }
         let place = || parts.first().map_or(String::new(), |part| place_of(scene, part.geometry));
         let mesh = match &surfaces[..] {
@@ -135,14 +135,9 @@ impl Shapes {
 
 impl PartKey {
     fn of(part: &Part) -> PartKey {
-        let map = affine(&part.inside).to_cols_array().map(f64::to_bits);
+        let map = part.inside.affine().to_cols_array().map(f64::to_bits);
         PartKey { geometry: part.geometry, map }
     }
-}
-
-fn affine(placement: &Placement) -> DAffine3 {
-    let rotation = glam::DMat3::from_quat(placement.rotation);
-    DAffine3::from_mat3_translation(rotation * placement.stretch, placement.translation)
 }
 
 /// Does the surface of a geometry node depend on one of these nodes?
