@@ -117,7 +117,7 @@ impl Dialler {
         };
         match timeout(PATIENCE, answered).await {
             Ok(result) => result,
-            Err(_) => Err(unreachable("no answer in time".to_string())),
+            Err(_) => Err(unreachable(format!("timed out ({} s)", PATIENCE.as_secs()))),
         }
     }
 }
@@ -164,15 +164,15 @@ fn knock(token: Option<&Secret>, purpose: Purpose) -> Knock {
 fn unexpected(door: SocketAddr, answer: &Answer) -> ClientError {
     let what = match answer {
         Answer::Refused(_) => "a refusal",
-        Answer::Charter(_) => "a charter",
+        Answer::Charter(_) => "a world manifest",
         Answer::Place(..) => "a place",
         Answer::Status(_) => "a status",
         Answer::Content(_) => "a content",
-        Answer::Elsewhere(_) => "other doors",
-        Answer::Founding(_) => "how the world began",
+        Answer::Elsewhere(_) => "other addresses",
+        Answer::Founding(_) => "a founding record",
         Answer::Changed => "a change",
     };
-    ClientError::Unexpected { door, what: format!("with {what}, which was not asked for") }
+    ClientError::Unexpected { door, what: format!("{what}, which was not asked for") }
 }
 
 impl Stream {
@@ -203,17 +203,15 @@ impl Stream {
         let door = self.door;
         let wrong = |what: String| ClientError::Unexpected { door, what };
         if content.length > CONTENT_MAX {
-            return Err(wrong(format!("with a form of {} bytes", content.length)));
+            return Err(wrong(format!("a shape of {} bytes, which is too large", content.length)));
         }
         self.say(&content).await?;
         let asked = self.hear(content.length as usize + AROUND);
         let answer = timeout(LONG_PATIENCE, asked).await;
-        match answer.map_err(|_| wrong("too slowly".to_string()))?? {
+        match answer.map_err(|_| wrong("timed out".to_string()))?? {
             Answer::Content(Some(bytes)) if Content::of(&bytes) == content => Ok(bytes),
-            Answer::Content(Some(_)) => Err(wrong("with other bytes than asked for".to_string())),
-            Answer::Content(None) => {
-                Err(wrong(format!("that it has no content {:016x}", content.sum)))
-            }
+            Answer::Content(Some(_)) => Err(wrong("other bytes than asked for".to_string())),
+            Answer::Content(None) => Err(wrong(format!("it has no content {:016x}", content.sum))),
             other => Err(unexpected(door, &other)),
         }
     }
@@ -316,7 +314,7 @@ pub(crate) fn ask_for_founding(
     let knock = knock(node_token, Purpose::Replicate { begin });
     blocking(async |dialler| {
         let unreachable =
-            |_| ClientError::Unreachable { door: address, why: "no answer in time".to_string() };
+            |_| ClientError::Unreachable { door: address, why: "timed out".to_string() };
         let knocked = timeout(QUICK, dialler.knock(config, address, &knock)).await;
         let (connection, mut stream, answer) = knocked.map_err(unreachable)??;
         let Answer::Founding(content) = answer else { return Err(unexpected(address, &answer)) };
