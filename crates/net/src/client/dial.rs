@@ -6,7 +6,7 @@ use crate::charter::{Answer, Begin, Charter, Knock, PROTOCOL, Place, Purpose, Re
 use crate::founding::Founding;
 use crate::parcel::{self, ParcelError};
 use jostle_proto::{Content, Library, Span};
-use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt};
+use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, VarInt};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -105,20 +105,40 @@ impl Dialler {
             let connecting = endpoint
                 .connect_with(config, door, &door.ip().to_string())
                 .map_err(|error| unreachable(error.to_string()))?;
-            let connection = connecting.await.map_err(|error| unreachable(error.to_string()))?;
+            let connection = connecting.await.map_err(|error| unreachable(explained(&error)))?;
             let (send, receive) =
-                connection.open_bi().await.map_err(|error| unreachable(error.to_string()))?;
+                connection.open_bi().await.map_err(|error| unreachable(explained(&error)))?;
             let mut stream = Stream { door, send, receive };
-            stream.say(knock).await?;
-            match stream.hear(ANSWER_MAX).await? {
-                Answer::Refused(why) => Err(ClientError::Refused { door, why }),
-                answer => Ok((connection, stream, answer)),
+            let heard = match stream.say(knock).await {
+                Ok(()) => stream.hear(ANSWER_MAX).await,
+                Err(error) => Err(error),
+            };
+            match (heard, connection.close_reason()) {
+                (Ok(Answer::Refused(why)), _) => Err(ClientError::Refused { door, why }),
+                (Ok(answer), _) => Ok((connection, stream, answer)),
+                // A server looks at the certificate of a node after the handshake.
+                (Err(_), Some(reason)) => Err(unreachable(explained(&reason))),
+                (Err(error), None) => Err(error),
             }
         };
         match timeout(PATIENCE, answered).await {
             Ok(result) => result,
             Err(_) => Err(unreachable(format!("timed out ({} s)", PATIENCE.as_secs()))),
         }
+    }
+}
+
+/// Why a connection ended, in words for those who set up certificates.
+fn explained(error: &ConnectionError) -> String {
+    let text = error.to_string();
+    match error {
+        ConnectionError::TransportError(_) if text.contains("invalid peer certificate") => {
+            format!("the server's certificate is not one of ca.pem in the --tls folder ({text})")
+        }
+        ConnectionError::ConnectionClosed(_) if text.contains("cryptographic handshake") => {
+            format!("the server does not accept node.pem in the --tls folder ({text})")
+        }
+        _ => text,
     }
 }
 
