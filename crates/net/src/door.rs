@@ -240,7 +240,7 @@ enum No {
     Tls(String),
     #[error("malformed handshake: {0}")]
     Unreadable(String),
-    #[error("cannot join: {0}")]
+    #[error("{0}")]
     Work(String),
     #[error("this is a replica of the directory: clients connect to the serving process")]
     Replica,
