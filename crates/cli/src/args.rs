@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// A cluster that shares a world, under seeded faults: does it keep the rules?
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArgs),
-    /// A shared world in one process, with a page: four nodes, thousands of bodies, hundreds of bots
+    /// A shared world in one process, with a page: four nodes, 3000 bodies, 200 bots
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
     /// Serve a shared world: directory, first node and gateway in one process
