@@ -47,15 +47,16 @@ export class Card {
     this.facts.set("Velocity", velocity?.map((part) => part.toFixed(2)).join(", ") ?? "–");
     const speed = velocity ? `${Math.hypot(...velocity).toFixed(2)} m/s` : "–";
     this.facts.set("Speed", speed);
-    this.facts.set("Touches", this.touches(slot));
+    this.facts.set("Touches", slot === undefined ? "is gone" : this.touches(picked.id, store));
   }
 
-  private touches(slot: number | undefined): string {
-    if (slot === undefined) return "is gone";
-    const others = this.contacts?.with ?? [];
-    const near = this.contacts?.near ?? [];
+  /** By the frame that the colours are of: what the server sends besides is some ticks older. */
+  private touches(id: Id, store: Store): string {
+    const others = store.partners(id);
+    const told = this.contacts?.id === id ? this.contacts.near ?? [] : [];
+    const near = told.filter((one) => !others.includes(one.id));
     const nearest = Math.min(...near.map(({ distance }) => distance));
-    const words = others.slice(0, 3).map(({ id }) => shortId(id));
+    const words = others.slice(0, 3).map(shortId);
     if (others.length > 3) words.push(`and ${others.length - 3} more`);
     if (near.length > 0) words.push(`${near.length} close, ${nearest.toFixed(2)} m`);
     return words.join(", ") || "nothing";

@@ -324,6 +324,8 @@ class Page {
     const look = gamepad()?.look;
     if (look) this.viewpoint.look(-look[0] * seconds * STICK_TURN, look[1] * seconds * STICK_TURN);
     this.viewpoint.update(seconds);
+    // With every picture, so that it never says another thing than the colours.
+    if (this.selected !== null) this.card.draw(this.shown, this.regions);
     this.view.draw(this.shown, this.regions, this.viewpoint.camera, {
       regions: input("layer-regions").checked,
       marks: input("layer-marks").checked,
@@ -350,7 +352,6 @@ class Page {
 
   private drawPanel(): void {
     if (this.pace.fps > 0 && document.visibilityState === "visible") this.view.adapt(this.pace.fps);
-    this.card.draw(this.shown, this.regions);
     this.panel.draw({
       objects: this.shown.count,
       touching: this.shown.touchingPairs,

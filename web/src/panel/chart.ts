@@ -23,6 +23,7 @@ export class Chart {
 
   /** What the last second was like. */
   push(stages: ReadonlyMap<string, number>): void {
+    if (stages.size === 0 && this.names.length === 0) return;
     for (const name of stages.keys()) if (!this.names.includes(name)) this.addName(name);
     this.history.push(this.names.map((name) => stages.get(name) ?? 0));
     if (this.history.length > SECONDS) this.history.shift();

@@ -23,6 +23,11 @@ interface Traffic {
   door: number | null;
 }
 
+/** A world whose last tick is older stands still. */
+const STALLED_MS = 2000;
+/** A server that sends a status every second, and has not for so long, is not heard. */
+const SILENT_MS = 4000;
+
 export class Panel {
   private readonly numbers = new Facts(part("numbers"));
   private readonly lines = new Facts(part("lines"));
@@ -30,6 +35,8 @@ export class Panel {
   private readonly nodes: NodeList;
   private traffic: Traffic | null = null;
   private status: Fields = {};
+  private statusAt: number | null = null;
+  private lineKind: LineState["kind"] = "connecting";
   canKill = false;
 
   constructor(regions: RegionMap, kill: (node: number) => void) {
@@ -48,11 +55,19 @@ export class Panel {
     write(part("world-name"), name);
     this.traffic = null;
     this.status = {};
+    this.statusAt = null;
     this.nodes.clear();
     this.chart.clear();
   }
 
   line(state: LineState): void {
+    this.lineKind = state.kind;
+    this.statusAt = null;
+    this.drawLine(performance.now());
+  }
+
+  /** "live" only while there are ticks, and somebody tells of them. */
+  private drawLine(now: number): void {
     const badge = part("line");
     const words = {
       connecting: "connecting",
@@ -60,19 +75,24 @@ export class Panel {
       waiting: "line lost",
       stopped: "not connected",
     };
-    badge.dataset.state = state.kind;
-    write(badge, words[state.kind]);
+    const since = this.statusAt === null ? 0 : now - this.statusAt;
+    const age = number(this.status.tick_age_ms) ?? 0;
+    const stalled = this.lineKind === "open" && (since > SILENT_MS || age > STALLED_MS);
+    badge.dataset.state = stalled ? "waiting" : this.lineKind;
+    write(badge, stalled ? `stalled ${Math.round((age + since) / 1000)} s` : words[this.lineKind]);
   }
 
   takeStatus(status: Fields, now: number): void {
     this.status = status;
+    this.statusAt = now;
     this.nodes.take(status);
     const stages = new Map<string, number>();
     for (const [name, value] of Object.entries(fields(status.stages))) {
       const time = number(value);
       if (time !== null) stages.set(name, Math.max(time, 0));
     }
-    if (stages.size > 0) this.chart.push(stages);
+    // A world without news of its nodes has a gap in the chart, and no last value for ever.
+    this.chart.push(stages);
     this.takeTraffic(status, now);
     const tick = fields(status.tick_ms);
     const input = fields(status.input_ms);
@@ -88,6 +108,7 @@ export class Panel {
 
   draw(glance: Glance): void {
     const { status } = this;
+    this.drawLine(performance.now());
     const stages = Object.values(fields(status.stages)).map(number);
     const step = stages.reduce<number>((sum, time) => sum + (time ?? 0), 0);
     const pairs = number(status.pairs_tested);

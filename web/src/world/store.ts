@@ -18,8 +18,8 @@ export class Store {
   homes = new Uint8Array(0);
   /** What is shown now: POSE_VALUES by slot. */
   poses = new Float64Array(0);
-  /** Pairs that touched in the newest frame. */
-  touchingPairs = 0;
+  /** Pairs that touch in the newest frame, two ids each: the colours and the card use these. */
+  private touching: readonly Id[] = [];
 
   private courses = new Float64Array(0);
   /** The tick that a course is told for. */
@@ -37,6 +37,22 @@ export class Store {
   private free: number[] = [];
   private readonly other = new Float64Array(POSE_VALUES);
 
+  get touchingPairs(): number {
+    return this.touching.length / 2;
+  }
+
+  /** What touches a body in the newest frame, in the order of the frame. */
+  partners(id: Id): Id[] {
+    const { touching } = this;
+    const found: Id[] = [];
+    for (let index = 0; index + 1 < touching.length; index += 2) {
+      const [a, b] = [touching[index]!, touching[index + 1]!];
+      if (a === id) found.push(b);
+      else if (b === id) found.push(a);
+    }
+    return found;
+  }
+
   get count(): number {
     return this.slots.size;
   }
@@ -50,7 +66,7 @@ export class Store {
     this.slots.clear();
     this.free = [];
     this.ids = [];
-    this.touchingPairs = 0;
+    this.touching = [];
   }
 
   /**
@@ -68,7 +84,7 @@ export class Store {
       const slot = this.slots.get(id);
       if (slot !== undefined) this.touchMark[slot] = this.touchMessage;
     }
-    this.touchingPairs = frame.touching.length / 2;
+    this.touching = frame.touching;
   }
 
   /** Takes in which pairs are too close. */
@@ -133,7 +149,7 @@ export class Store {
     copy.homes = this.homes.slice();
     copy.poses = this.poses.slice();
     copy.courses = this.courses.slice();
-    copy.touchingPairs = this.touchingPairs;
+    copy.touching = this.touching;
     copy.touchMark = this.touchMark.slice();
     copy.closeMark = this.closeMark.slice();
     copy.touchMessage = this.touchMessage;

@@ -96,7 +96,7 @@ impl Player {
             shapes: film.shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
-            admit: Box::new(|_, _| Err("this is a recording".into())),
+            admit: Box::new(|_, _, _| Err("this is a recording".into())),
             letter: Box::new(|_, _| {}),
             replicas: None,
             view: Some(hub.clone()),
@@ -138,7 +138,7 @@ impl Drop for Player {
         let _ended = self.orders.send(Order::Stop);
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }

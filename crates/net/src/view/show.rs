@@ -97,7 +97,7 @@ impl Show {
             shapes: shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
-            admit: Box::new(|_, _| Err("this is a scene on one machine".into())),
+            admit: Box::new(|_, _, _| Err("this is a scene on one machine".into())),
             letter: Box::new(|_, _| {}),
             view: Some(hub.clone()),
             replicas: None,
@@ -153,7 +153,7 @@ impl Drop for Show {
         self.hub.close();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }
