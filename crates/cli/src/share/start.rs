@@ -121,13 +121,12 @@ impl Forms {
         }
         let far = |far: f64, vertex: &Vec3| far.max(vertex.as_dvec3().length());
         let radius = model.mesh().vertices().iter().fold(0.0, far);
-        // Rounded up, and more than any rounding of a turned vertex.
-        let half = (radius / POSITION_UNIT).ceil() + 2.0;
-        if half > f64::from(i32::MAX) / 4.0 {
-            return Err(failed(format!("a part reaches {radius} m from its origin")));
+        if radius / POSITION_UNIT > f64::from(i32::MAX) / 4.0 {
+            return Err(failed(format!(
+                "a part reaches {radius} m from its origin; worlds take parts of up to 131 km"
+            )));
         }
-        let solid = Solid { half: [half as i32; 3], model: Some(model.clone()) };
-        let shape = self.add(solid);
+        let shape = self.add(Solid::mesh(model.clone()));
         self.known.insert(Arc::as_ptr(model), shape);
         Ok(shape)
     }
