@@ -175,8 +175,8 @@ impl Detector {
         Detector { effort: Some(Effort::new(operations)), ..self }
     }
 
-    /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Something immovable is
-    /// touched also by what went through it since the last tick. Two that this group does not move
+    /// The pairs among `objects` (sorted by id, each once) that touch, sorted. What went through
+    /// something immovable since the last tick has touched it. Two that this group does not move
     /// are not compared, and nothing with one that is absent.
     pub fn touches(&mut self, objects: &[Object]) -> Vec<Touch> {
         self.touches_of(objects.iter(), |_| true)
@@ -282,9 +282,15 @@ impl Detector {
         let [Some(pose_a), Some(pose_b)] = poses else {
             return (Some((Certainty::Exact, blocks.least_overlap())), 0);
         };
-        let closed = [a, b].iter().all(|known| solid(known).is_some_and(Solid::is_closed));
-        let meeting =
-            Meeting { models: [model_a, model_b], poses: [pose_a, pose_b], steps, closed };
+        let closed = [a, b].map(|known| solid(known).is_some_and(Solid::is_closed));
+        let avatar = [a, b].map(|known| known.object.class == Class::Avatar);
+        let meeting = Meeting {
+            models: [model_a, model_b],
+            poses: [pose_a, pose_b],
+            steps,
+            closed: closed == [true; 2],
+            leaves: avatar[0] && closed[1] || avatar[1] && closed[0],
+        };
         let pair = meeting.pair();
         let (touch, took) = match effort {
             Some(effort) => effort.look(slots, &pair),
@@ -294,7 +300,8 @@ impl Detector {
             }
         };
         if touch == Some(Certainty::Assumed) {
-            return (Some((Certainty::Assumed, blocks.least_overlap())), took);
+            let near = a.block.meets(&b.block);
+            return (near.then(|| (Certainty::Assumed, blocks.least_overlap())), took);
         }
         let hit = meeting.hit(touch.is_some());
         decided.push((slots, hit));

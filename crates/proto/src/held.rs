@@ -66,7 +66,7 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
     collide(objects, &commit.touches);
 }
 
-/// Does to objects what contacts do. In which order contacts come matters only to avatars that touch
+/// Does to objects what contacts do. The order of contacts matters only to avatars that touch
 /// several things at once; they come sorted.
 pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
     let mut felt: Vec<(usize, [i16; 3], [i16; 3])> = Vec::new();

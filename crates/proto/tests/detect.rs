@@ -44,9 +44,11 @@ fn object(id: u64, reach: i64, dice: &mut Dice) -> Object {
         3 => Class::Foreign,
         _ => Class::Dynamic,
     };
+    // Some go through others in one tick.
+    let fast = if dice.below(4) == 0 { 30_000 } else { 1500 };
     let state = State {
         position: [(); 3].map(|()| dice.within(reach) as i32),
-        velocity: [(); 3].map(|()| dice.within(1500) as i16),
+        velocity: [(); 3].map(|()| dice.within(fast) as i16),
         spin: [(); 3].map(|()| dice.within(300) as i16),
         ..State::default()
     };

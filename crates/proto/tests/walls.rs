@@ -84,6 +84,13 @@ fn turned(mut object: Object, turn: DQuat) -> Object {
     object
 }
 
+/// What becomes of a velocity along x at a wall. A contact changes it by 128 m/s at most: what
+/// comes faster than 64 leaves slower than it came.
+fn reflected(state: &State) -> [i16; 3] {
+    let [x, ..] = state.velocity;
+    [(-i32::from(x)).max(i32::from(x) - 32768) as i16, 0, 0]
+}
+
 fn steer(avatar: u64, number: u64, velocity: [f64; 3]) -> Input {
     let velocity = velocity.map(|along| (along * 256.0) as i16);
     Input::Steer(Want { avatar: ObjectId(avatar), number, velocity, spin: [0; 3] })
@@ -105,8 +112,7 @@ fn a_ball_bounces_off_a_wall_however_thin_and_fast() {
                 let what = format!("ball of {radius}, wall of {thick}, {speed} m/s");
                 assert_eq!(met, 1, "{what}");
                 assert!(far < -thick / 2.0 - radius * 0.9, "{what}: got to {far}");
-                let back = world.state(0).velocity;
-                assert_eq!(back, flight.velocity.map(|along| -along), "{what}");
+                assert_eq!(world.state(0).velocity, reflected(&flight), "{what}");
             }
         }
     }
@@ -124,7 +130,7 @@ fn a_box_without_triangles_bounces_too() {
             met += world.step(Vec::new());
             assert!(world.state(0).position[0] < -440, "{speed} m/s");
         }
-        assert_eq!((met, world.state(0).velocity[0]), (1, -flight.velocity[0]), "{speed} m/s");
+        assert_eq!((met, world.state(0).velocity), (1, reflected(&flight)), "{speed} m/s");
     }
 }
 
@@ -154,7 +160,9 @@ fn balls_that_meet_exchange_their_velocities_along_the_line_between_them() {
             object(1, Class::Dynamic, state(at(-first), toward(-first))),
         ];
         let mut world = World::new(vec![ball(0.5), ball(0.5)], &objects);
-        (0..10).for_each(|_| drop(world.step(Vec::new())));
+        for _ in 0..10 {
+            world.step(Vec::new());
+        }
         let [a, b] = [0, 1].map(|id| world.state(id).velocity);
         let sum = [0, 1, 2].map(|axis: usize| a[axis] + b[axis]);
         assert_eq!(sum, [0; 3], "{a:?} {b:?}");
@@ -236,8 +244,9 @@ fn an_avatar_does_not_walk_through_a_wall() {
             assert!(x > -thick / 2.0 - 0.41, "it stands before the wall, not at {x}");
             assert!((y - 1.5).abs() < 0.02, "it slides along: {y}");
             // And away from it.
-            (151..=180)
-                .for_each(|number| drop(world.step(vec![steer(0, number, [-1.0, 0.0, 0.0])])));
+            for number in 151..=180 {
+                world.step(vec![steer(0, number, [-1.0, 0.0, 0.0])]);
+            }
             assert!(world.x(0) < x - 0.9);
         }
     }
@@ -255,9 +264,9 @@ fn an_avatar_that_begins_inside_something_gets_out() {
                 world.step(vec![steer(0, number, toward)]);
             }
             let gone = (place(&world.state(0)) - DVec3::from_array(at)).length();
-            // Deeper in is no way out.
-            let deeper = toward[0] > 0.0;
-            assert!(deeper || gone > 5.0, "{thick} m, {toward:?}: {gone}");
+            // Half in a thin wall, deeper in is no way out.
+            let deeper = thick < 1.0 && toward[0] > 0.0;
+            assert!(if deeper { gone < 0.5 } else { gone > 5.0 }, "{thick} m, {toward:?}: {gone}");
         }
     }
 }

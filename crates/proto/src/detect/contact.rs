@@ -12,7 +12,9 @@
 use crate::normal::{Normal, narrow};
 use crate::state::{Block, POSITION_UNIT};
 use glam::DVec3;
-use jostle_geom::{Contact, ContactLimits, Model, Motion, Pair, Placed, Pose, time_of_contact};
+use jostle_geom::{
+    Contact, ContactLimits, Distance, Model, Motion, Pair, Placed, Pose, time_of_contact,
+};
 
 /// How far from something immovable an object is set down, in units of positions. More than what
 /// rounding to whole numbers can take away, so that it is free there.
@@ -47,6 +49,9 @@ pub(super) struct Meeting<'a> {
     pub(super) steps: [[i32; 3]; 2],
     /// Both enclose volumes and face outward.
     pub(super) closed: bool,
+    /// The one that moves may leave the other from the inside: an avatar that came into the world
+    /// there gets out.
+    pub(super) leaves: bool,
 }
 
 fn metres(units: [i32; 3]) -> DVec3 {
@@ -107,8 +112,8 @@ impl<'a> Meeting<'a> {
         (area.length() > AREA_MIN * size).then_some(area)
     }
 
-    /// The contact, if they `touch` now or, of one that moves and one that does not, met in the last
-    /// tick.
+    /// The contact, if they `touch` now, or if one moves, the other does not, and they met in the
+    /// last tick.
     pub(super) fn hit(&self, touch: bool) -> Option<Hit> {
         let here = || touch.then(|| self.hit_here());
         if self.steps == [[0; 3]; 2] {
@@ -131,9 +136,24 @@ impl<'a> Meeting<'a> {
         let before = (free - BEFORE / way.length()).max(0.0);
         let closest = self.pair_at(&[motion_a.at(before), motion_b.at(before)]).distance();
         let between = closest.filter(|closest| closest.distance > DIRECTION_MIN);
+        let inside = |closest: &Distance| self.leaves && self.is_from_inside(closest);
+        if between.as_ref().is_some_and(inside) {
+            return here();
+        }
         let between = between.map_or(way, |closest| closest.point_b - closest.point_a);
         let unit = between.normalize_or_zero();
         Some(Hit { normal: Normal::of(unit), shift: self.set_back(way * (1.0 - free), unit) })
+    }
+
+    /// Is the one that moves behind the face of the other that it is close to?
+    fn is_from_inside(&self, closest: &Distance) -> bool {
+        let toward_b = closest.point_b - closest.point_a;
+        let [a, b] = self.placed();
+        let (other, face, point, toward) = match self.steps[0] != [0; 3] {
+            true => (b, closest.faces.b, closest.point_b, toward_b),
+            false => (a, closest.faces.a, closest.point_a, -toward_b),
+        };
+        other.face_normal(face, point).is_some_and(|normal| normal.dot(toward) > 0.0)
     }
 
     /// What takes the one that moves out of the one that does not: the part along the normal of
