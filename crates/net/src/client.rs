@@ -269,7 +269,7 @@ impl Pool {
     async fn shapes(&self, mut line: Line, detail: Detail) -> Result<(Line, Shapes), ClientError> {
         let forms = line.charter.forms.clone();
         if detail == Detail::Extents {
-            let solids = forms.iter().map(|form| Solid { half: form.half, model: None });
+            let solids = forms.iter().map(Solid::outline);
             return Ok((line, Shapes::new(solids.collect())));
         }
         let known = |forms: &Vec<Form>| {

@@ -191,7 +191,7 @@ impl Replay {
             reader,
             world: head.world,
             rate: head.rate,
-            detector: Detector::new(shapes.clone()),
+            detector: Detector::new(shapes.clone(), head.rate),
             shapes,
             objects: Objects::new(),
             tick: None,

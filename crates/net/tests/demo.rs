@@ -20,7 +20,7 @@ fn start() -> Start {
     let ball = solids::sphere(0.3, 0.02).expect("a ball");
     let ball = Arc::new(Model::build(ball, Quality::Default));
     let half = 8 * METRE;
-    let mut solids = vec![Solid { half: [METRE * 3 / 10 + 2; 3], model: Some(ball) }];
+    let mut solids = vec![Solid::mesh(ball)];
     let mut objects = Vec::new();
     for number in 0..BODIES {
         let along = |part: u64| (part % 8) as i32 * 2 * METRE - 7 * METRE;
@@ -34,7 +34,7 @@ fn start() -> Start {
     for axis in 0..3 {
         let mut size = [half + 2 * METRE; 3];
         size[axis] = METRE / 2;
-        solids.push(Solid { half: size, model: None });
+        solids.push(Solid::cuboid(size));
         for side in [-1, 1] {
             let mut position = [0; 3];
             position[axis] = side * (half + METRE / 2);

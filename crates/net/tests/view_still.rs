@@ -134,8 +134,8 @@ fn a_program_shows_its_own_world_and_hears_keys() {
     // A form comes in while it runs: pages are told the world anew, and can have its triangles.
     let mut solids = shapes.solids().to_vec();
     let cone = solids::cuboid(DVec3::splat(0.5)).unwrap();
-    let model = Some(Arc::new(Model::build(cone, Quality::Default)));
-    solids.push(Solid { half: [4096; 3], model });
+    let model = Arc::new(Model::build(cone, Quality::Default));
+    solids.push(Solid::mesh(model));
     show.grow(&Shapes::new(solids), &BTreeMap::new());
     let world = page.until_text("world");
     let forms = world["forms"].as_array().unwrap();

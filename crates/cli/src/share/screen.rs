@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::keys;
 use jostle_net::view::{Key, KeyBinding, Picture, Show, ShowSettings};
 use jostle_proto::{
-    Block, Class, Object, ObjectId, Objects, Rotation, ShapeId, Shapes, State, Tick, Touch, Toward,
+    Block, Class, Object, ObjectId, Objects, Rotation, ShapeId, Shapes, State, Tick, Touch,
 };
 use jostle_scene::nodes::Kind;
 use jostle_stage::Stage;
@@ -213,9 +213,7 @@ impl Cast {
             .filter_map(|contact| {
                 let (a, b) =
                     (self.shown.get(&contact.a)?.object, self.shown.get(&contact.b)?.object);
-                let toward = Toward { axis: 0, up: true };
-                let (kick_a, kick_b) = ([0; 3], [0; 3]);
-                Some(Touch { a: a.min(b), b: a.max(b), toward, stops: false, kick_a, kick_b })
+                Some(Touch { a: a.min(b), b: a.max(b), ..Touch::default() })
             })
             .collect();
         touches.sort_unstable();

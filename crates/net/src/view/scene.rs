@@ -112,7 +112,7 @@ impl Forms {
     pub(crate) fn new(shapes: Shapes) -> Forms {
         let models = shapes.solids().iter().map(|solid| {
             let cuboid = || {
-                let size = DVec3::from_array(solid.half.map(f64::from)) * (2.0 * POSITION_UNIT);
+                let size = DVec3::from_array(solid.half().map(f64::from)) * (2.0 * POSITION_UNIT);
                 Some(Arc::new(Model::build(solids::cuboid(size).ok()?, Quality::Default)))
             };
             solid.model.clone().or_else(cuboid)

@@ -51,13 +51,13 @@ fn shapes() -> Shapes {
 }
 
 fn make_shapes() -> Shapes {
-    let model = |mesh| Some(Arc::new(Model::build(mesh, Quality::Default)));
+    let model = |mesh| Arc::new(Model::build(mesh, Quality::Default));
     let ball = model(solids::sphere(0.5, 0.05).expect("a ball"));
     let cube = model(solids::cuboid(DVec3::splat(0.8)).expect("a cube"));
     Shapes::new(vec![
-        Solid { half: [METRE / 2 + 2; 3], model: ball },
-        Solid { half: [METRE * 7 / 10 + 2; 3], model: cube },
-        Solid { half: [METRE / 4, METRE / 2, METRE / 3], model: None },
+        Solid::mesh(ball),
+        Solid::mesh(cube),
+        Solid::cuboid([METRE / 4, METRE / 2, METRE / 3]),
     ])
 }
 
@@ -86,7 +86,7 @@ fn world(dice: &mut Dice, count: u64, reach: i64) -> Objects {
 
 fn touches(objects: &Objects) -> Vec<Touch> {
     let all: Vec<Object> = objects.values().copied().collect();
-    Detector::new(shapes()).touches(&all)
+    Detector::new(shapes(), 30).touches(&all)
 }
 
 fn scene(objects: &Objects) -> Scene {
@@ -344,7 +344,7 @@ fn recorded(file: &std::path::Path, ticks: u64) -> BTreeMap<u64, Objects> {
     let timing = Timing { rate: RATE, ..Timing::default() };
     let me = GatewayId { number: 0, life: 1 };
     let mut recorder = Recorder::new(me, ("test", &shapes()), timing, file).expect("a file");
-    let mut detector = Detector::new(shapes());
+    let mut detector = Detector::new(shapes(), 30);
     let mut worlds = BTreeMap::new();
     let share = |tick: u64, objects: &Objects| {
         Message::Share(Share {
