@@ -21,7 +21,9 @@ pub mod triangle;
 mod turn;
 
 pub use checksum::Checksum;
-pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
+pub use mesh::{
+    Finding, Gap, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed, WeldError, WeldReport,
+};
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
 pub use pair::{

@@ -1,7 +1,7 @@
 //! A scene on a stage: the scene's events and the world's collisions, step by step.
 
 use crate::drive::Drives;
-use crate::names;
+use crate::names::Names;
 use crate::plan::{Piece, PieceKey, Plan};
 use crate::roles::Roles;
 use crate::shapes::{Built, Making, Shapes};
@@ -108,6 +108,7 @@ pub struct Stage {
     pub(crate) by_body: HashMap<BodyId, usize>,
     /// The family of each object.
     families: HashMap<Vec<NodeId>, u32>,
+    pub(crate) names: Names,
     /// The group of each node that an interest names, by path.
     pub(crate) groups: HashMap<Vec<NodeId>, GroupId>,
     /// Groups were made since interests were expressed.
@@ -173,6 +174,7 @@ impl Stage {
             by_key: HashMap::new(),
             by_body: HashMap::new(),
             families: HashMap::new(),
+            names: Names::default(),
             groups: HashMap::new(),
             interests_due: false,
             nested_interests: false,
@@ -242,11 +244,15 @@ impl Stage {
         &self.problems
     }
 
-    /// The name of a body: the names of the nodes above it, or where it stands in its file.
+    /// The name of a body: the names of the nodes above it, or where it stands in its file; with a
+    /// number if another object has this name.
     #[must_use]
     pub fn name(&self, body: BodyId) -> String {
         match self.by_body.get(&body) {
-            Some(&at) => names::of(self.play.scene(), &self.actors[at].piece.unit),
+            Some(&at) => {
+                let unit = &self.actors[at].piece.unit;
+                self.names.name(self.play.scene(), unit, unit)
+            }
             None if self.visitor.avatar == Some(body) => "avatar".to_string(),
             None => self.departed.get(&body).cloned().unwrap_or_else(|| body.to_string()),
         }
@@ -283,7 +289,7 @@ impl Stage {
         } else {
             &piece.unit
         };
-        Some((names::of(scene, path), face - first_faces[part]))
+        Some((self.names.name(scene, &piece.unit, path), face - first_faces[part]))
     }
 
     /// The number of objects that have a surface.
@@ -404,6 +410,7 @@ impl Stage {
         let at = self.actors.len();
         self.by_key.insert(piece.key.clone(), at);
         if let Some(body) = &body {
+            self.names.add(self.play.scene(), &piece.unit);
             self.by_body.insert(body.id, at);
         }
         self.actors.push(Actor { piece, body, left_out: None });
