@@ -27,8 +27,8 @@ pub use mesh::{
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
 pub use pair::{
-    Answer, Counters, Distance, DistanceSearch, FacePair, Limits, Pair, Progress, Relation,
-    SharedSegment, TouchSearch, Witness,
+    Answer, Batch, Counters, Distance, DistanceSearch, FacePair, Limits, OverlapsError, Pair,
+    Progress, Relation, SharedSegment, TouchSearch, Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
 pub use single::{
