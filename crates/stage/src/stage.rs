@@ -34,6 +34,9 @@ pub struct Staging {
     pub quality: Quality,
     /// Do closed surfaces count as full, so that what is inside them touches them?
     pub solid: bool,
+    /// Vertices of a body that are as close as this become one, so that surfaces with gaps from
+    /// rounding close.
+    pub weld: Option<f64>,
     /// Leave out bodies to which no body of another object is as near as this: for a scene that is
     /// tested once, and not drawn.
     pub skip_lone: Option<f64>,
@@ -59,6 +62,7 @@ impl Default for Staging {
             tolerance: Tolerance::default(),
             quality: Quality::default(),
             solid: false,
+            weld: None,
             skip_lone: None,
             continuous: false,
             avatar: true,
@@ -308,7 +312,8 @@ impl Stage {
     /// The names of all objects that have a surface.
     pub(crate) fn object_names(&self) -> BTreeSet<String> {
         let actors = self.actors.iter().filter(|actor| actor.has_surface());
-        actors.map(|actor| names::of(self.play.scene(), &actor.piece.unit)).collect()
+        let scene = self.play.scene();
+        actors.map(|Actor { piece, .. }| self.names.name(scene, &piece.unit, &piece.unit)).collect()
     }
 
     /// The number of triangles of all bodies, counted in each body.
@@ -394,8 +399,8 @@ impl Stage {
         piece: &Piece,
         files: &mut HierarchyFiles<'_>,
     ) -> Result<Option<Built>, StageError> {
-        let &Staging { tolerance, quality, solid, .. } = &self.staging;
-        let making = Making { tolerance, quality, solid };
+        let &Staging { tolerance, quality, solid, weld, .. } = &self.staging;
+        let making = Making { tolerance, quality, solid, weld };
         self.shapes.shape(self.play.scene(), &piece.parts, making, files)
     }
 
@@ -419,6 +424,7 @@ impl Stage {
     /// Puts an actor on the list that is near no other.
     fn add_left_out(&mut self, piece: Piece, triangles: Option<usize>) {
         self.by_key.insert(piece.key.clone(), self.actors.len());
+        self.names.add(self.play.scene(), &piece.unit);
         self.actors.push(Actor { piece, body: None, left_out: triangles });
     }
 
