@@ -15,7 +15,7 @@ use crate::{HierarchyFiles, StageError};
 /// Meshes by geometry node, and shapes by what they are made of.
 #[derive(Default)]
 pub(crate) struct Shapes {
-    surfaces: HashMap<NodeId, Option<Arc<Mesh>>>,
+    made: HashMap<NodeId, Option<Arc<Mesh>>>,
     built: HashMap<Vec<PartKey>, Option<Built>>,
 }
 
@@ -41,6 +41,8 @@ pub(crate) struct Making {
     pub(crate) quality: Quality,
     /// Closed surfaces count as full.
     pub(crate) solid: bool,
+    /// Vertices that are as close as this become one.
+    pub(crate) weld: Option<f64>,
 }
 
 impl Shapes {
@@ -63,12 +65,12 @@ impl Shapes {
 
     /// Forgets what was made of these nodes, which have changed. Says whether there was anything.
     pub(crate) fn forget(&mut self, scene: &Scene, changed: &BTreeSet<NodeId>) -> bool {
-        let before = self.surfaces.len();
-        self.surfaces.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
-        if self.surfaces.len() == before {
+        let before = self.made.len();
+        self.made.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
+        if self.made.len() == before {
             return false;
         }
-        let kept = &self.surfaces;
+        let kept = &self.made;
         self.built.retain(|parts, _| parts.iter().all(|part| kept.contains_key(&part.geometry)));
         true
     }
@@ -94,11 +96,9 @@ impl Shapes {
         let mut faces = 0;
         for part in parts {
             first_faces.push(faces);
-            let Some(surface) = self.surface(scene, part.geometry, making.tolerance)? else {
-                continue;
-            };
-            faces += surface.face_count() as u32;
-            surfaces.push((surface, part.inside.affine()));
+            let made = self.surfaces(scene, std::slice::from_ref(part), making.tolerance)?;
+            faces += made.iter().map(|(surface, _)| surface.face_count() as u32).sum::<u32>();
+            surfaces.extend(made);
         }
         let place = || parts.first().map_or(String::new(), |part| place_of(scene, part.geometry));
         let mesh = match &surfaces[..] {
@@ -106,6 +106,10 @@ impl Shapes {
             [(surface, map)] if *map == DAffine3::IDENTITY => Mesh::clone(surface),
             several => Mesh::join(several.iter().map(|(surface, map)| (&**surface, *map)))
                 .map_err(|source| StageError::Mesh { place: place(), source })?,
+        };
+        let mesh = match making.weld {
+            Some(tolerance) => mesh.weld(tolerance)?.0,
+            None => mesh,
         };
         let mesh = if making.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
         let model = match hierarchy_file(scene, parts) {
@@ -115,20 +119,36 @@ impl Shapes {
         Ok(Some(Built { shape: Shape::mesh(model), first_faces: Arc::new(first_faces) }))
     }
 
+    /// The surfaces of parts, and where they are in their body. Parts without one are left out.
+    pub(crate) fn surfaces(
+        &mut self,
+        scene: &Scene,
+        parts: &[Part],
+        tolerance: Tolerance,
+    ) -> Result<Vec<(Arc<Mesh>, DAffine3)>, StageError> {
+        let mut surfaces = Vec::with_capacity(parts.len());
+        for part in parts {
+            if let Some(surface) = self.surface(scene, part.geometry, tolerance)? {
+                surfaces.push((surface, affine(&part.inside)));
+            }
+        }
+        Ok(surfaces)
+    }
+
     fn surface(
         &mut self,
         scene: &Scene,
         id: NodeId,
         tolerance: Tolerance,
     ) -> Result<Option<Arc<Mesh>>, StageError> {
-        if let Some(surface) = self.surfaces.get(&id) {
+        if let Some(surface) = self.made.get(&id) {
             return Ok(surface.clone());
         }
         let surface = match geometry::surface(scene, id, tolerance)? {
             Geometry::Surface(mesh) if mesh.triangle_count() > 0 => Some(mesh),
             _ => None,
         };
-        self.surfaces.insert(id, surface.clone());
+        self.made.insert(id, surface.clone());
         Ok(surface)
     }
 }
@@ -153,7 +173,7 @@ fn holds(scene: &Scene, geometry: NodeId, changed: &BTreeSet<NodeId>) -> bool {
 
 /// The file for the hierarchy of a body (Ohlenburg C.4). It belongs to one shape, so a body of
 /// several has none.
-fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
+pub(crate) fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
     let [part] = parts else { return None };
     let Kind::Shape(shape) = &scene.node(*part.path.last()?).kind else { return None };
     Some(&*shape.hierarchy_file).filter(|file| !file.is_empty())
@@ -174,8 +194,8 @@ mod tests {
         let scene = read("ball.wrl", text, &mut Reading::default()).unwrap().scene;
         let is_ball = |id: &NodeId| matches!(scene.node(*id).kind, Kind::Sphere(_));
         let geometry = scene.nodes().map(|(id, _)| id).find(is_ball).unwrap();
-        let making =
-            Making { tolerance: Tolerance::default(), quality: Quality::Fast, solid: false };
+        let (tolerance, quality) = (Tolerance::default(), Quality::Fast);
+        let making = Making { tolerance, quality, solid: false, weld: None };
         let mut shapes = Shapes::default();
         let mut make = |scale: f64| {
             let stretch = glam::DMat3::from_diagonal(glam::DVec3::splat(scale));
