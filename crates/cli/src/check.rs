@@ -28,6 +28,7 @@ struct Output<'a> {
 struct FindingOutput<'a> {
     a: &'a str,
     b: &'a str,
+    kind: &'static str,
     touching: bool,
     distance: f64,
     /// The closest points, or a place of contact, on each of them.
@@ -105,6 +106,7 @@ fn finding_output(finding: &Finding) -> FindingOutput<'_> {
     FindingOutput {
         a: &finding.a,
         b: &finding.b,
+        kind: finding.kind.name(),
         touching: finding.touches(),
         distance: finding.distance,
         points: finding.points,

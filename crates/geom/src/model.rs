@@ -4,7 +4,7 @@ mod bytes;
 mod reach;
 
 use crate::checksum::Checksum;
-use crate::mesh::{Mesh, MeshError};
+use crate::mesh::{Mesh, MeshError, NotClosed};
 use crate::tree::bytes::{self as tree_bytes, LoadTreeError, Loaded};
 use crate::tree::{self, Tree};
 pub use bytes::LoadModelError;
@@ -178,6 +178,14 @@ impl Model {
     #[must_use]
     pub fn mesh(&self) -> &Mesh {
         &self.mesh
+    }
+
+    /// The same model with its mesh marked as solid, see [`Mesh::into_solid`]. The hierarchy stays.
+    ///
+    /// # Errors
+    /// As [`Mesh::into_solid`].
+    pub fn into_solid(self) -> Result<Model, NotClosed> {
+        Ok(Model::new(self.mesh.into_solid()?, self.tree, self.quality))
     }
 
     /// The radius of a sphere around the zero of the mesh that holds all of it; 0 without

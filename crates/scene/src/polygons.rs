@@ -1,12 +1,12 @@
 //! OBJ, STL and PLY as scenes: a named `Transform` with a `Shape` for each part of a file.
 
-use crate::error::{LoadError, Place};
+use crate::error::{LoadError, Place, quote};
 use crate::gather::{Loaded, Polygons};
 use crate::nodes::{Kind, Shape, Transform};
 use crate::read::{Frame, Up};
 use crate::scene::{NodeId, Rotation, Scene};
-use crate::warning::Warnings;
-use crate::{Format, obj, ply, stl};
+use crate::warning::{Warning, Warnings};
+use crate::{Format, UniqueNames, obj, ply, stl};
 use glam::Vec3;
 use jostle_geom::{Mesh, MeshError};
 use std::collections::BTreeMap;
@@ -64,7 +64,15 @@ pub(crate) fn read(
     for warning in std::mem::take(&mut loaded.warnings) {
         warnings.push(warning);
     }
-    let (file, pieces) = (stem(name), marks.pieces(loaded.faces.len(), stem(name)));
+    let file = stem(name);
+    // Only needed where there are parts to be taken apart.
+    let starts = if marks.list.is_empty() { Vec::new() } else { starts(&loaded.faces) };
+    let groups = std::mem::take(&mut marks.groups);
+    let mut pieces = marks.pieces(&loaded.faces, &starts, file);
+    number(&mut pieces, &mut warnings);
+    if let ([_], [_, (_, place)]) = (&pieces[..], &groups[..]) {
+        warnings.mended("groups (g) inside the only object (o) are one part", *place);
+    }
     let mut scene = Scene::default();
     let refused = |place, error: MeshError| LoadError::Refused { place, what: error.to_string() };
     let mut parts = Vec::with_capacity(pieces.len());
@@ -76,7 +84,6 @@ pub(crate) fn read(
         let mesh = loaded.into_mesh().map_err(|error| refused(piece.place, error))?;
         parts.push(add(&mut scene, Some(mesh), Arc::clone(&piece.name), piece.place));
     } else {
-        let starts = starts(&loaded.faces);
         for piece in &pieces {
             let mesh = pick(&loaded, &starts, piece);
             let mesh = mesh.map_err(|error| refused(piece.place, error))?;
@@ -92,6 +99,8 @@ pub(crate) fn read(
 struct Marks {
     list: Vec<Mark>,
     has_objects: bool,
+    /// The first group and the first with another name, below the first object.
+    groups: Vec<(String, Place)>,
 }
 
 impl Marks {
@@ -101,6 +110,9 @@ impl Marks {
             self.list.clear();
         }
         if self.has_objects && mark.part != Part::Object {
+            if self.groups.len() < 2 && self.groups.iter().all(|(name, _)| *name != mark.name) {
+                self.groups.push((mark.name, mark.place));
+            }
             return;
         }
         // Whatever has no faces is no part.
@@ -110,12 +122,16 @@ impl Marks {
         self.list.push(mark);
     }
 
-    /// The parts with their faces, in the order in which they begin. Objects and groups with the
-    /// same name are one; what has no name, or stands above the first mark, is named after the
-    /// file.
-    fn pieces(self, face_count: usize, file: &str) -> Vec<Piece> {
-        let first_mark = self.list.first().map_or(face_count, |mark| mark.first_face);
-        let ends = self.list.iter().skip(1).map(|mark| mark.first_face).chain([face_count]);
+    /// The parts with their faces, in the order in which they begin. What has no name, or stands
+    /// above the first mark, is named after the file.
+    ///
+    /// Each object and each solid is a part, whatever it is called: `o Bolt` twice are two bolts,
+    /// and one part of both would hide that they overlap. A group that is opened again continues
+    /// its part if the two share a vertex, because exporters leave and reopen groups at every
+    /// change of material; otherwise it is another part.
+    fn pieces(self, faces: &Polygons, starts: &[usize], file: &str) -> Vec<Piece> {
+        let first_mark = self.list.first().map_or(faces.len(), |mark| mark.first_face);
+        let ends = self.list.iter().skip(1).map(|mark| mark.first_face).chain([faces.len()]);
         let ends: Vec<usize> = ends.collect();
         let above = (first_mark > 0).then(|| Mark {
             part: Part::Group,
@@ -125,21 +141,75 @@ impl Marks {
         });
         let marks = above.into_iter().zip([first_mark]).chain(self.list.into_iter().zip(ends));
         let mut pieces: Vec<Piece> = Vec::new();
-        let mut known: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        let mut groups: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();
         for (mark, end) in marks.filter(|(mark, end)| mark.first_face < *end) {
-            let faces = (mark.first_face, end);
             let name: Arc<str> =
                 if mark.name.is_empty() { Arc::from(file) } else { Arc::from(mark.name) };
-            let at = known.get(&name).copied().filter(|_| mark.part != Part::Solid);
-            match at.and_then(|at| pieces.get_mut(at)) {
-                Some(piece) => piece.faces.push(faces),
-                None => {
-                    known.insert(Arc::clone(&name), pieces.len());
-                    pieces.push(Piece { name, place: mark.place, faces: vec![faces] });
-                }
+            if mark.part == Part::Group {
+                groups.entry(Arc::clone(&name)).or_default().push(pieces.len());
             }
+            pieces.push(Piece { name, place: mark.place, faces: vec![(mark.first_face, end)] });
         }
+        for stretches in groups.into_values().filter(|stretches| stretches.len() > 1) {
+            join_connected(&mut pieces, &stretches, faces, starts);
+        }
+        pieces.retain(|piece| !piece.faces.is_empty());
         pieces
+    }
+}
+
+/// Moves the faces of those of the `stretches` that share vertices, directly or through others of
+/// them, to the first of these. The others are left without faces.
+fn join_connected(pieces: &mut [Piece], stretches: &[usize], faces: &Polygons, starts: &[usize]) {
+    let mut users: Vec<(u32, usize)> = Vec::new();
+    for (at, &piece) in stretches.iter().enumerate() {
+        for &(first, end) in &pieces[piece].faces {
+            let corners = &faces.corners()[starts[first]..starts[end]];
+            users.extend(corners.iter().map(|&vertex| (vertex, at)));
+        }
+    }
+    users.sort_unstable();
+    // The root of a set is its first stretch.
+    let mut parent: Vec<usize> = (0..stretches.len()).collect();
+    let mut root = |mut at: usize, joined: Option<usize>| {
+        while parent[at] != at {
+            parent[at] = parent[parent[at]];
+            at = parent[at];
+        }
+        if let Some(other) = joined {
+            parent[at.max(other)] = at.min(other);
+        }
+        at
+    };
+    for pair in users.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        let other = root(pair[0].1, None);
+        root(pair[1].1, Some(other));
+    }
+    for at in 0..stretches.len() {
+        let first = root(at, None);
+        if first != at {
+            let moved = std::mem::take(&mut pieces[stretches[at]].faces);
+            pieces[stretches[first]].faces.extend(moved);
+        }
+    }
+}
+
+/// Numbers parts of the same name, with one warning.
+fn number(pieces: &mut [Piece], warnings: &mut Warnings) {
+    let mut names = UniqueNames::default();
+    pieces.iter().for_each(|piece| names.reserve(&piece.name));
+    let (mut count, mut first) = (0, None);
+    for piece in pieces {
+        let name = names.take(&piece.name);
+        if name != piece.name {
+            count += 1;
+            first.get_or_insert((quote(piece.name.as_bytes()), piece.place));
+            piece.name = name;
+        }
+    }
+    if let Some((name, first)) = first {
+        let what = format!("parts of the same name, as {name}, are numbered");
+        warnings.push(Warning::Mended { what, count, first });
     }
 }
 

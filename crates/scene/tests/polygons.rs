@@ -47,29 +47,85 @@ fn part(name: &str, first: &[f32], corners: &[[u32; 3]]) -> (String, Vec<f32>, V
 const VERTICES: &str = "v 0 0 0\nv 1 0 0\nv 2 1 0\nv 3 1 1\nv 4 0 5\n";
 
 #[test]
-fn obj_objects_become_parts_and_collect_by_name() {
+fn obj_objects_become_parts() {
     let text = format!(
-        "{VERTICES}f 1 2 3\no wheel left\ng ignored\nf 5 4 3\no body\nf 1 2 5\no empty\n\
-         o wheel  left # again\nf 2 3 4\no\nf 2 1 5\n"
+        "{VERTICES}f 1 2 3\no wheel left\ng ignored\nf 5 4 3\no body\nusemtl red\nf 1 2 5\n\
+         usemtl blue\nf 5 2 1\no empty\no\nf 2 1 5\n"
     );
     let scene = open("dir.d/car.v2.OBJ", text.as_bytes()).scene;
     let expected = [
-        part("car.v2", &[0.0, 1.0, 2.0, 4.0], &[[0, 1, 2], [1, 0, 3]]),
-        part("wheel left", &[1.0, 2.0, 3.0, 4.0], &[[3, 2, 1], [0, 1, 2]]),
-        part("body", &[0.0, 1.0, 4.0], &[[0, 1, 2]]),
+        part("car.v2", &[0.0, 1.0, 2.0], &[[0, 1, 2]]),
+        part("wheel left", &[2.0, 3.0, 4.0], &[[2, 1, 0]]),
+        part("body", &[0.0, 1.0, 4.0], &[[0, 1, 2], [2, 1, 0]]),
+        part("car.v2 (2)", &[0.0, 1.0, 4.0], &[[1, 0, 2]]),
     ];
     assert_eq!(parts(&scene), expected);
     assert_eq!(scene.node(scene.find("body").unwrap()).place, Place::Line(10));
 }
 
+fn names(opened: &Opened) -> Vec<String> {
+    transforms(&opened.scene).iter().map(|(name, _)| (*name).to_string()).collect()
+}
+
+fn warnings(opened: &Opened) -> Vec<String> {
+    opened.warnings.iter().map(ToString::to_string).collect()
+}
+
 #[test]
-fn obj_groups_become_parts_if_there_are_no_objects() {
+fn two_objects_called_bolt_stay_two_parts_with_numbered_names_and_one_warning() {
+    // Also if they share vertices, and if something else stands between them.
+    let text = format!(
+        "{VERTICES}o Bolt\nf 1 2 3\no Bolt\nf 1 2 4\no Nut\nf 1 2 5\no Bolt\nf 3 4 5\n\
+         o Bolt (2)\nf 2 3 4\n"
+    );
+    let opened = open("x.obj", text.as_bytes());
+    assert_eq!(names(&opened), ["Bolt", "Bolt (3)", "Nut", "Bolt (4)", "Bolt (2)"]);
+    assert_eq!(
+        warnings(&opened),
+        ["parts of the same name, as \"Bolt\", are numbered: 2, the first at line 8"]
+    );
+    let expected = part("Bolt (3)", &[0.0, 1.0, 3.0], &[[0, 1, 2]]);
+    assert_eq!(parts(&opened.scene)[1], expected);
+}
+
+#[test]
+fn a_group_opened_again_continues_its_part_only_if_they_share_a_vertex() {
     let text = format!("{VERTICES}g a b\nf 1 2 3\ng c\nf 3 4 5\ng a b\nf 1 2 5\n");
     let expected = [
         part("a b", &[0.0, 1.0, 2.0, 4.0], &[[0, 1, 2], [0, 1, 3]]),
         part("c", &[2.0, 3.0, 4.0], &[[0, 1, 2]]),
     ];
-    assert_eq!(parts(&open("x.obj", text.as_bytes()).scene), expected);
+    let opened = open("x.obj", text.as_bytes());
+    assert_eq!(parts(&opened.scene), expected);
+    assert!(opened.warnings.is_empty());
+    // Two bolts in groups of the same name: parts of their own.
+    let vertices = VERTICES.repeat(2);
+    let text = format!("{vertices}g a\nf 1 2 3\ng c\nf 3 4 5\ng a\nf 6 7 8\n");
+    let opened = open("x.obj", text.as_bytes());
+    assert_eq!(names(&opened), ["a", "c", "a (2)"]);
+    assert_eq!(opened.warnings.len(), 1);
+    // The third stretch connects the first two.
+    let text =
+        format!("{vertices}g a\nf 1 2 3\ng c\nf 4 4 4\ng a\nf 6 7 8\ng c\nf 9\ng a\nf 1 8\n");
+    let opened = open("x.obj", text.as_bytes());
+    assert_eq!(names(&opened), ["a", "c", "c (2)"]);
+    let faces: Vec<usize> = (transforms(&opened.scene).iter())
+        .map(|(_, transform)| mesh_of(&opened.scene, transform).face_count())
+        .collect();
+    assert_eq!(faces, [3, 1, 1]);
+}
+
+#[test]
+fn groups_inside_the_only_object_are_one_part_and_the_warning_says_so() {
+    let text = format!("{VERTICES}o all\ng a\nf 1 2 3\ng b\nf 3 4 5\n");
+    let opened = open("x.obj", text.as_bytes());
+    assert_eq!(names(&opened), ["all"]);
+    assert_eq!(opened.warnings.len(), 1, "{:?}", opened.warnings);
+    // With several objects the file is taken at its word, and one group says nothing new.
+    for text in ["o a\ng a\nf 1 2 3\ng b\nf 1 2 4\no c\nf 3 4 5\n", "o all\ng a\nf 1 2 3\n"] {
+        let text = format!("{VERTICES}{text}");
+        assert!(open("x.obj", text.as_bytes()).warnings.is_empty(), "{text}");
+    }
 }
 
 #[test]
@@ -110,9 +166,11 @@ fn stl_solids_become_parts() {
     let expected = [
         part("first part", &[1.0, 1.0, 9.0], &[[0, 1, 2]]),
         part("file", &[2.0, 2.0, 9.0], &[[0, 2, 1]]),
-        part("first part", &[3.0, 3.0, 9.0], &[[0, 1, 2]]),
+        part("first part (2)", &[3.0, 3.0, 9.0], &[[0, 1, 2]]),
     ];
-    let mut found = parts(&open("file.stl", text.as_bytes()).scene);
+    let opened = open("file.stl", text.as_bytes());
+    assert_eq!(opened.warnings.len(), 1);
+    let mut found = parts(&opened.scene);
     // Vertex 9 9 9 is welded to the first one of the file, so it comes first in later parts.
     assert_eq!(found.remove(0), expected[0]);
     for (found, expected) in found.iter().zip(&expected[1..]) {

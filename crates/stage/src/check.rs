@@ -1,10 +1,16 @@
 //! The engineer's question: which parts of this scene touch, or come too close?
 
+mod finding;
+mod kind;
+
 use crate::stage::{Scenery, Stage, Staging};
 use crate::{HierarchyFiles, StageError};
+pub use finding::{Finding, Pieces};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Scene};
 use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
+use kind::Classifier;
+pub use kind::FindingKind;
 use std::collections::BTreeMap;
 
 /// What is to be found out.
@@ -43,7 +49,7 @@ impl Default for Checking {
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// Objects that touch or are too close, sorted by name.
+    /// Objects that touch or are too close, the most severe first ([`Finding::order`]).
     pub findings: Vec<Finding>,
     /// The number of objects that have a surface.
     pub objects: usize,
@@ -55,38 +61,6 @@ pub struct Checked {
     pub tested: usize,
     /// What made no sense and was left out.
     pub problems: Vec<String>,
-}
-
-/// Two objects that touch or are too close.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// The name of the one.
-    pub a: String,
-    /// The name of the other.
-    pub b: String,
-    /// 0 exactly if they touch.
-    pub distance: f64,
-    /// A place of contact, or the closest points, in the world.
-    pub points: [[f64; 3]; 2],
-    /// Faces that touch; or the two that are closest.
-    pub faces: Vec<Pieces>,
-}
-
-/// A face of each of two objects: the name of its shape, and its number there.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pieces {
-    /// Of the one.
-    pub a: (String, u32),
-    /// Of the other.
-    pub b: (String, u32),
-}
-
-impl Finding {
-    /// Do they touch?
-    #[must_use]
-    pub fn touches(&self) -> bool {
-        self.distance == 0.0
-    }
 }
 
 /// Tests a scene as it stands, everything against everything that the scene lets meet.
@@ -113,6 +87,18 @@ pub fn check(
     checking: &Checking,
     files: &mut HierarchyFiles<'_>,
 ) -> Result<Checked, StageError> {
+    check_stage(scene, checking, files).map(|(_, checked)| checked)
+}
+
+/// As [`check()`]; also gives the stage that was tested, to draw the bodies that findings name.
+///
+/// # Errors
+/// As [`Stage::new`].
+pub fn check_stage(
+    scene: Scene,
+    checking: &Checking,
+    files: &mut HierarchyFiles<'_>,
+) -> Result<(Stage, Checked), StageError> {
     let ask = checking.clearance.map_or(Ask::Touch, Ask::Clearance);
     let staging = Staging {
         ask,
@@ -128,9 +114,12 @@ pub fn check(
     let stage = Stage::new(scene, staging, files)?;
     // By name, and by object: several may have the same name.
     let mut found: BTreeMap<([String; 2], [&[NodeId]; 2]), Finding> = BTreeMap::new();
+    let mut classifier = Classifier::default();
     for contact in stage.world().contacts() {
         let ids = in_order(&stage, contact);
-        let Some(finding) = look_at(&stage, ids, checking.all_pairs)? else { continue };
+        let Some(finding) = look_at(&stage, ids, checking.all_pairs, &mut classifier)? else {
+            continue;
+        };
         if checking.ignore.iter().any(|pair| is_pair(pair, &finding)) {
             continue;
         }
@@ -142,17 +131,19 @@ pub fn check(
             }
         }
     }
-    let findings = found.into_values().collect();
+    let mut findings: Vec<Finding> = found.into_values().collect();
+    findings.sort_by(Finding::order);
     let mut problems = stage.problems().to_vec();
     problems.extend(unknown_names(&stage, &checking.ignore));
-    Ok(Checked {
+    let checked = Checked {
         findings,
         objects: stage.object_count(),
         bodies: stage.world().len(),
         triangles: stage.triangle_count(),
         tested: stage.world().report().counts.tested,
         problems,
-    })
+    };
+    Ok((stage, checked))
 }
 
 /// The bodies of a contact, by name and object.
@@ -167,17 +158,25 @@ fn look_at(
     stage: &Stage,
     ids @ [a, b]: [BodyId; 2],
     all: bool,
+    classifier: &mut Classifier,
 ) -> Result<Option<Finding>, StageError> {
     let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
-    let pair = ShapePair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
+    let (shape_a, shape_b) = (world.shape(a)?, world.shape(b)?);
+    let pair = ShapePair::new(shape_a, &pose_a, shape_b, &pose_b);
     let Some(distance) = pair.distance() else { return Ok(None) };
     let faces = if distance.distance == 0.0 && all {
         pair.all_pairs().iter().filter_map(|found| pieces(stage, ids, [found.a, found.b])).collect()
     } else {
         pieces(stage, ids, [distance.faces.a, distance.faces.b]).into_iter().collect()
     };
+    let kind = match distance.distance {
+        0.0 => classifier.kind((shape_a, &pose_a), (shape_b, &pose_b)),
+        _ => FindingKind::TooClose,
+    };
     Ok(Some(Finding {
+        kind,
+        bodies: ids,
         a: stage.name(a),
         b: stage.name(b),
         distance: distance.distance,
@@ -188,18 +187,6 @@ fn look_at(
 
 fn pieces(stage: &Stage, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<Pieces> {
     Some(Pieces { a: stage.face(a, faces[0])?, b: stage.face(b, faces[1])? })
-}
-
-impl Finding {
-    /// Two bodies of the same two objects.
-    fn join(&mut self, other: Finding, all: bool) {
-        let closer = other.distance < self.distance;
-        if all && other.distance == 0.0 && self.distance == 0.0 {
-            self.faces.extend(other.faces);
-        } else if closer {
-            *self = other;
-        }
-    }
 }
 
 /// Is this the name of an object, or of something that it is part of?

@@ -18,7 +18,7 @@ mod stage;
 mod tell;
 mod visitor;
 
-pub use check::{Checked, Checking, Finding, Pieces, check};
+pub use check::{Checked, Checking, Finding, FindingKind, Pieces, check, check_stage};
 pub use error::StageError;
 pub use hierarchy::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 pub use stage::{Scenery, Stage, Staging};

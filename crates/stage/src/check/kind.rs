@@ -1,0 +1,103 @@
+//! Interference or mere contact? Decided for parts whose surfaces are closed.
+
+use jostle_geom::{Model, Pair, Pose, Relation};
+use jostle_world::{Shape, ShapeKind};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How two objects lie to each other, the most severe first.
+///
+/// Parts are taken as solid for this if their surfaces are closed, whether or not
+/// [`Checking::solid`](super::Checking::solid) says so: that option decides *whether* two parts
+/// touch, and this says *how*.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    /// Interference: they have a part of their volumes in common.
+    Overlap,
+    /// The first lies inside the second.
+    AInsideB,
+    /// The second lies inside the first.
+    BInsideA,
+    /// They have the same triangles in the same places: a duplicate.
+    Identical,
+    /// They touch, and at least one of them is not closed: contact cannot be told from
+    /// interference.
+    Touch,
+    /// They share points of their surfaces and no volume.
+    Contact,
+    /// They do not touch, but are closer than the clearance.
+    TooClose,
+}
+
+impl FindingKind {
+    /// Every kind, the most severe first.
+    pub const ALL: [FindingKind; 7] = [
+        FindingKind::Overlap,
+        FindingKind::AInsideB,
+        FindingKind::BInsideA,
+        FindingKind::Identical,
+        FindingKind::Touch,
+        FindingKind::Contact,
+        FindingKind::TooClose,
+    ];
+
+    /// The name in files and in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Overlap => "overlap",
+            FindingKind::AInsideB => "a_inside_b",
+            FindingKind::BInsideA => "b_inside_a",
+            FindingKind::Identical => "identical",
+            FindingKind::Touch => "touch",
+            FindingKind::Contact => "contact",
+            FindingKind::TooClose => "too_close",
+        }
+    }
+
+    /// The kind with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<FindingKind> {
+        FindingKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Returns true if the two have volume in common: an interference.
+    #[must_use]
+    pub fn overlaps(self) -> bool {
+        self <= FindingKind::Identical
+    }
+}
+
+/// Classifies pairs that touch. Holds the solid twin of each model that was asked about, so that
+/// each is tested for being closed once.
+#[derive(Default)]
+pub(super) struct Classifier {
+    /// By the address of the model, which the world keeps alive; none if it is not closed.
+    solids: HashMap<*const Model, Option<Arc<Model>>>,
+}
+
+impl Classifier {
+    /// The kind of two shapes that touch.
+    pub(super) fn kind(&mut self, a: (&Shape, &Pose), b: (&Shape, &Pose)) -> FindingKind {
+        let (Some(solid_a), Some(solid_b)) = (self.solid(a.0), self.solid(b.0)) else {
+            return FindingKind::Touch;
+        };
+        match Pair::new(&solid_a, a.1, &solid_b, b.1).relation() {
+            Relation::Identical => FindingKind::Identical,
+            Relation::AInsideB => FindingKind::AInsideB,
+            Relation::BInsideA => FindingKind::BInsideA,
+            Relation::Crossing => FindingKind::Overlap,
+            Relation::Touching | Relation::Apart => FindingKind::Contact,
+        }
+    }
+
+    /// The solid twin of a shape. The shapes of scenes are meshes, also those of `Sphere` and `Box`.
+    fn solid(&mut self, shape: &Shape) -> Option<Arc<Model>> {
+        let ShapeKind::Mesh(model) = shape.kind() else { return None };
+        if model.mesh().is_solid() {
+            return Some(Arc::clone(model));
+        }
+        let made = || Model::clone(model).into_solid().ok().map(Arc::new);
+        self.solids.entry(Arc::as_ptr(model)).or_insert_with(made).clone()
+    }
+}
