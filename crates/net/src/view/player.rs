@@ -96,7 +96,7 @@ impl Player {
             shapes: film.shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
-            admit: Box::new(|_, _| Err("this is a recording".into())),
+            admit: Box::new(|_, _, _| Err("this is a recording".into())),
             letter: Box::new(|_, _| {}),
             replicas: None,
             view: Some(hub.clone()),

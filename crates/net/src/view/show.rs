@@ -116,7 +116,7 @@ impl Show {
             shapes: shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
-            admit: Box::new(|_, _| Err("this is a scene on one machine".into())),
+            admit: Box::new(|_, _, _| Err("this is a scene on one machine".into())),
             letter: Box::new(|_, _| {}),
             view: Some(hub.clone()),
             replicas: None,
