@@ -4,8 +4,9 @@ use crate::args::FailOn;
 use crate::error::CliError;
 use crate::scene::args::{CheckArgs, Pair};
 use crate::scene::{open, tell_problems, with_hierarchies};
+use crate::share::{CheckPage, show_checked};
 use jostle_scene::{LodRule, Opened};
-use jostle_stage::{Checked, Checking, Finding, Pieces, check};
+use jostle_stage::{Checked, Checking, Finding, Pieces, check_stage};
 use serde::Serialize;
 use std::io::Write;
 
@@ -67,8 +68,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
         ..Checking::default()
     };
-    let checked = with_hierarchies(&args.scene, |files| check(scene, &checking, files))
-        .map_err(|source| CliError::stage(&args.scene.scene, source))?;
+    let (stage, checked) =
+        with_hierarchies(&args.scene, |files| check_stage(scene, &checking, files))
+            .map_err(|source| CliError::stage(&args.scene.scene, source))?;
     tell_problems(&args.scene, &checked.problems);
     let mut said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     said.extend(checked.problems.iter().cloned());
@@ -78,6 +80,19 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         writeln!(out)?;
     } else {
         print(&checked, args, out)?;
+    }
+    if args.view {
+        let file = args.scene.scene.file_name().unwrap_or_default();
+        let page = CheckPage {
+            stage: &stage,
+            findings: &checked.findings,
+            clearance: args.clearance,
+            unit: "",
+            name: file.to_string_lossy().into_owned(),
+            listen: args.listen,
+            open: !args.no_open,
+        };
+        show_checked(page, out)?;
     }
     Ok(match args.fail_on {
         Some(FailOn::Touch) => checked.findings.iter().any(Finding::touches),

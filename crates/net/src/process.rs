@@ -360,7 +360,9 @@ type Admit = Arc<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>;
 
 fn admission(reception: Option<(Reception, PlaceMaker)>, plane: Vec<SocketAddr>) -> Admit {
     let Some(reception) = reception else {
-        return Arc::new(|_, _| Err("the directory is not here: join at the serving process".into()));
+        return Arc::new(|_, _| {
+            Err("the directory is not here: join at the serving process".into())
+        });
     };
     let reception = Mutex::new(reception);
     Arc::new(move |name, followers| {

@@ -8,6 +8,7 @@ import {
   BufferGeometry,
   DataTexture,
   FloatType,
+  FrontSide,
   GLSL3,
   Mesh,
   RawShaderMaterial,
@@ -15,6 +16,7 @@ import {
   Vector3,
   type IUniform,
   type Object3D,
+  type Side,
 } from "three";
 
 export const INSTANCE_VALUES = 16;
@@ -68,9 +70,13 @@ in float stripe;
 out vec4 pixel;
 void main() {
   float on = stripe > -5.0e3 ? step(0.62, fract(stripe)) : 0.0;
-  pixel = vec4(mix(colour, vec3(1.0), on * 0.6), 1.0);
+  pixel = vec4(mix(colour, vec3(1.0), on * 0.6), OPACITY);
 }
 `;
+
+/** How much is seen of what is in the background while two parts are looked at. */
+const GHOST_OPACITY = 0.1;
+const GHOST_ORDER = 2;
 
 /** What all bodies have in common: where the light comes from, and what they fade into. */
 export interface Air {
@@ -79,6 +85,9 @@ export interface Air {
   haze: IUniform<Vector3>;
   hazeDepth: IUniform<number>;
 }
+
+/** How surfaces are drawn: thin sheets of a scene are seen from both sides; that costs. */
+export const surfaces: { side: Side } = { side: FrontSide };
 
 export function clearAir(): Air {
   return {
@@ -95,7 +104,7 @@ class Chunk {
   private readonly geometry = new BufferGeometry();
   private readonly mesh: Mesh<BufferGeometry, RawShaderMaterial>;
 
-  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D) {
+  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D, ghost: boolean) {
     this.values = new Float32Array(copies * INSTANCE_VALUES);
     this.texture = new DataTexture(this.values, copies * 4, 1, RGBAFormat, FloatType);
     this.geometry.index = copied.index;
@@ -103,11 +112,16 @@ class Chunk {
     this.geometry.setAttribute("normal", copied.getAttribute("normal"));
     const material = new RawShaderMaterial({
       glslVersion: GLSL3,
+      defines: { OPACITY: ghost ? GHOST_OPACITY.toFixed(3) : "1.0" },
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
       uniforms: { ...air, placements: { value: this.texture } },
+      side: surfaces.side,
+      transparent: ghost,
+      depthWrite: !ghost,
     });
     this.mesh = new Mesh(this.geometry, material);
+    if (ghost) this.mesh.renderOrder = GHOST_ORDER;
     this.mesh.frustumCulled = false;
     this.mesh.matrixAutoUpdate = false;
     parent.add(this.mesh);
@@ -134,20 +148,32 @@ export class Instances {
   values: Float32Array = new Float32Array(0);
   at = 0;
   private count = 0;
+  private readonly isGhost: boolean;
   private readonly chunks: Chunk[] = [];
   private readonly corners: number;
   private readonly copies: number;
   private readonly copied: BufferGeometry;
+  /** The same bodies where they are only hinted at; made when one is wanted. */
+  twin: Instances | null = null;
 
   constructor(
-    shape: BufferGeometry,
+    shape: BufferGeometry | Instances,
     private readonly air: Air,
     private readonly parent: Object3D,
   ) {
+    this.isGhost = shape instanceof Instances;
+    if (shape instanceof Instances) {
+      ({ corners: this.corners, copies: this.copies, copied: this.copied } = shape);
+      return;
+    }
     const vertices = shape.getAttribute("position").count;
     this.corners = shape.index?.count ?? 0;
     this.copies = Math.max(1, Math.min(COPIES_MAX, Math.floor(VERTICES_ABOUT / (vertices || 1))));
     this.copied = copyMany(shape, this.copies);
+  }
+
+  get ghost(): Instances {
+    return (this.twin ??= new Instances(this, this.air, this.parent));
   }
 
   begin(): void {
@@ -158,7 +184,9 @@ export class Instances {
     const place = this.count % this.copies;
     const index = (this.count - place) / this.copies;
     if (index === this.chunks.length) {
-      this.chunks.push(new Chunk(this.copied, this.copies, this.air, this.parent));
+      this.chunks.push(
+        new Chunk(this.copied, this.copies, this.air, this.parent, this.isGhost),
+      );
     }
     this.values = this.chunks[index]!.values;
     this.at = place * INSTANCE_VALUES;
@@ -174,6 +202,7 @@ export class Instances {
 
   dispose(): void {
     for (const chunk of this.chunks) chunk.dispose();
+    this.twin?.dispose();
     this.copied.dispose();
   }
 }

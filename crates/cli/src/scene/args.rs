@@ -73,6 +73,15 @@ pub(crate) struct CheckArgs {
     /// Exit with code 1 if anything touches, or comes closer than --clearance
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
+    /// List the findings on a page, each with its two parts and where they touch
+    #[arg(long, conflicts_with = "json", help_heading = "Page")]
+    pub(crate) view: bool,
+    /// Where the page is
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
+    pub(crate) listen: SocketAddr,
+    /// Do not open the page in a browser
+    #[arg(long, help_heading = "Page")]
+    pub(crate) no_open: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,12 +17,22 @@ const WAITING_MAX: usize = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// With the address that it was admitted from and how long that took, if it was admitted here.
-    Joined { node: u32, admitted: Option<(SocketAddr, Span)> },
+    Joined {
+        node: u32,
+        admitted: Option<(SocketAddr, Span)>,
+    },
     /// It was given up, and has come back.
-    Rejoined { node: u32 },
+    Rejoined {
+        node: u32,
+    },
     /// It said that it stops.
-    Left { node: u32 },
-    Dead { node: u32, silent: Span },
+    Left {
+        node: u32,
+    },
+    Dead {
+        node: u32,
+        silent: Span,
+    },
 }
 
 impl fmt::Display for Change {

@@ -63,7 +63,9 @@ async fn enter(
     };
     // What serde says about it may quote a token.
     let Ok(Asks::Hello { token }) = serde_json::from_str(&text) else {
-        return Err(No::Unreadable("expected {\"type\": \"hello\"} as the first message".to_string()));
+        return Err(No::Unreadable(
+            "expected {\"type\": \"hello\"} as the first message".to_string(),
+        ));
     };
     house.guests.knock(visitor.remote)?;
     let token = token.unwrap_or_default();

@@ -20,8 +20,8 @@ const ALL_SEGMENTS_MAX: usize = 20_000;
 /// Two parts that touch or are too close.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairFinding {
-    /// What was found, in words: "touch", "too close", "overlap", …
-    pub kind: String,
+    /// The name of what was found: `touch`, `too_close`, `overlap`, …
+    pub kind: &'static str,
     /// The objects of each part; the first of each is the one that was measured.
     pub parts: [Vec<ObjectId>; 2],
     /// The smallest distance in the file's unit; 0 if they touch.
@@ -97,7 +97,7 @@ fn finding(forms: &Forms, [a, b]: [&Object; 2], margin: f64) -> Option<PairFindi
     let touching = found.distance == 0.0;
     let segments = if touching { pair.all_segments() } else { Vec::new() };
     Some(PairFinding {
-        kind: if touching { "touch" } else { "too close" }.into(),
+        kind: if touching { "touch" } else { "too_close" },
         parts: [vec![a.id], vec![b.id]],
         distance: found.distance,
         points: [found.point_a, found.point_b],

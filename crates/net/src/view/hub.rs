@@ -126,7 +126,8 @@ impl Hub {
         let (orders, to_do) = sync_channel(CONTROLS_MAX);
         let controlled = !controls.words().is_empty();
         let world = Some(told(charter, &showing));
-        let desk = Arc::new(Desk::new(shapes.clone(), showing.names.clone(), showing.poses.clone()));
+        let desk =
+            Arc::new(Desk::new(shapes.clone(), showing.names.clone(), showing.poses.clone()));
         let hub = Arc::new(Hub {
             extent: charter.extent,
             is_walkable: showing.kind == WorldKind::Shared,

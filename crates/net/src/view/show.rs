@@ -80,7 +80,8 @@ impl Show {
     /// # Errors
     /// If the door cannot be opened.
     pub fn open(settings: ShowSettings) -> Result<Show, StartError> {
-        let ShowSettings { name, rate, extent, shapes, names, poses, keys, findings, web } = settings;
+        let ShowSettings { name, rate, extent, shapes, names, poses, keys, findings, web } =
+            settings;
         let kind = if findings.is_some() { WorldKind::Check } else { WorldKind::Scene };
         let contents = Library::of(&shapes, Span(0));
         let charter = Charter {

@@ -230,7 +230,8 @@ fn a_ray_meets_what_trying_every_object_says() {
                     first = Some((hit.distance, object.id));
                 }
             }
-            let glance = Glance { ray, through: vec![through], hidden: Vec::new(), only: Vec::new() };
+            let glance =
+                Glance { ray, through: vec![through], hidden: Vec::new(), only: Vec::new() };
             let found = pick(&scene, &forms, &glance);
             assert_eq!(found.map(|it| (it.hit.distance, it.object.id)), first);
             *(if first.is_some() { &mut met } else { &mut missed }) += 1;

@@ -281,7 +281,7 @@ pub(crate) fn findings<'a>(of: &'static str, found: &'a Findings) -> Tells<'a> {
     let ids = |ids: &[ObjectId]| ids.iter().map(|id| id.0.to_string()).collect();
     let ends = |ends: &[DVec3; 2]| ends.map(|end| end.to_array());
     let findings = found.list.iter().map(|finding| SaidFinding {
-        kind: &finding.kind,
+        kind: finding.kind,
         a: ids(&finding.parts[0]),
         b: ids(&finding.parts[1]),
         distance: finding.distance,
