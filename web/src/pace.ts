@@ -35,7 +35,9 @@ export class TickRate {
   rate(now: number): number | null {
     const [first, last] = [this.ticks[0], this.ticks.at(-1)];
     if (first === undefined || last === undefined || now - last[0] > TICKS_MS) return null;
-    const span = now - first[0];
+    // A world that stands counts as slow from now on, not one that is between two frames.
+    const end = now - last[0] < 500 ? last[0] : now;
+    const span = end - first[0];
     return span > 500 ? ((last[1] - first[1]) * 1000) / span : null;
   }
 }

@@ -134,7 +134,8 @@ export class Panel {
     const staged = this.kind === "shared" && this.status.stages !== undefined;
     part("chart-section").hidden = !staged;
     part("network-section").hidden = this.kind !== "shared" && glance.faults === 0;
-    const nodes = list(this.status.groups).length > 0 || this.regions.all().length > 0;
+    const known = list(this.status.groups).length > 0 || this.regions.all().length > 0;
+    const nodes = known && this.kind === "shared";
     part("nodes-section").hidden = !nodes;
     if (nodes) this.nodes.draw(this.canKill);
   }
