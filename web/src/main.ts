@@ -155,6 +155,8 @@ class Page {
       this.ticks.heard(message.tick, performance.now());
       const jumped = this.clock.heard(message.tick, message.dilation);
       this.store.take(message, this.clock.tick, jumped);
+      // With every frame, so that the card never says another thing than the colours.
+      if (this.selected !== null && this.freeze.store === null) this.drawCard();
     }
   }
 

@@ -236,9 +236,11 @@ enum No {
     TooOften,
     #[error("handshake timed out ({} s)", .0.as_secs_f64())]
     Late(Duration),
+    #[error("TLS handshake failed: {0}")]
+    Tls(String),
     #[error("malformed handshake: {0}")]
     Unreadable(String),
-    #[error("cannot join: {0}")]
+    #[error("{0}")]
     Work(String),
     #[error("this is a replica of the directory: clients connect to the serving process")]
     Replica,
@@ -399,7 +401,7 @@ impl House {
             No::Protocol { .. } => &self.tally.protocol,
             No::Token(_) | No::Node(_) | No::NeedlessToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
-            No::Late(_) | No::Unreadable(_) => &self.tally.silent,
+            No::Late(_) | No::Tls(_) | No::Unreadable(_) => &self.tally.silent,
             No::Work(_) | No::Replica | No::Recording | No::Unseen => &self.tally.work,
         };
         count(counter, 1);

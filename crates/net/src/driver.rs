@@ -233,7 +233,7 @@ impl Driver {
                     && let Err(error) = seat.hear(now, from, &frame, out)
                 {
                     self.means.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(?from, %error, "a frame of a replica is refused");
+                    tracing::debug!(?from, %error, "malformed frame from a replica");
                 }
             }
             Mail::Frame { from, frame } => match self.unpack(from, &frame) {
@@ -247,7 +247,7 @@ impl Driver {
                 }
                 Err(error) => {
                     self.means.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(?from, %error, "a frame is refused");
+                    tracing::debug!(?from, %error, "malformed frame");
                 }
             },
             Mail::Stop => {}
@@ -330,7 +330,7 @@ impl Driver {
                     self.post(to, &frame, urgency);
                 }
             }
-            Err(error) => tracing::error!(?to, %error, "a message cannot be written"),
+            Err(error) => tracing::error!(?to, %error, "cannot encode a message"),
         }
     }
 

@@ -64,7 +64,7 @@ impl Keeper {
             return;
         }
         if let Err(error) = replace(file, MAGIC, &self.directory.save()) {
-            tracing::error!(%error, "the directory cannot remember, so it says nothing");
+            tracing::error!(%error, "cannot write the directory store: joins and leaves wait until it can");
             out.truncate(before);
         }
     }

@@ -68,6 +68,7 @@ pub struct Process {
     known: Known,
     status: Arc<dyn Fn() -> String + Send + Sync>,
     hub: Option<Arc<Hub>>,
+    objects: Option<usize>,
 }
 
 /// What a process is made of.
@@ -173,7 +174,7 @@ impl Process {
             let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
             threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
         }
-        Ok(Process { inboxes, threads, means, known, status: show, hub })
+        Ok(Process { inboxes, threads, means, known, status: show, hub, objects: None })
     }
 
     /// Where other processes can join the plane, if they can from outside this program.
@@ -235,6 +236,24 @@ impl Process {
         if let Some(hub) = &self.hub {
             hub.set_state(text);
         }
+    }
+
+    /// The same, which begins with so many objects.
+    pub(crate) fn beginning_with(mut self, objects: Option<usize>) -> Process {
+        self.objects = objects;
+        self
+    }
+
+    /// How many objects it began with, new or from the store; none if other nodes have the world.
+    #[must_use]
+    pub fn objects(&self) -> Option<usize> {
+        self.objects
+    }
+
+    /// The name of the world.
+    #[must_use]
+    pub fn world_name(&self) -> &str {
+        &self.known.charter.world
     }
 
     /// Waits until the node here has its part of the world, but not longer than this. Returns

@@ -156,6 +156,30 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     assert_eq!(demo.figures().objects, all);
 }
 
+/// The story: the node in the serving process is killed, and step time, pairs tested and chart stand
+/// there for ever while the page says "live".
+#[test]
+fn after_node_0_is_killed_the_figures_are_those_of_the_nodes_that_live() {
+    let demo = demo(3, BOTS);
+    wait(&demo, "that all report", |demo| {
+        status(demo)["loads"].as_array().is_some_and(|loads| {
+            loads.len() == 3 && loads.iter().all(|load| load["step_ms"].is_number())
+        })
+    });
+    wait(&demo, "that it can be killed", |demo| demo.kill(0).is_ok());
+    wait(&demo, "the figures of others", |demo| {
+        let status = status(demo);
+        let busiest = status["stages_node"].as_u64();
+        let gone = status["groups"][0]["members"].as_array().is_some_and(|it| it.len() == 2);
+        gone && busiest.is_some_and(|node| node != 0) && status["pairs_tested"].is_u64()
+    });
+    let before = status(&demo)["stages"].clone();
+    wait(&demo, "that they change", |demo| status(demo)["stages"] != before);
+    let loads = status(&demo)["loads"].clone();
+    let listed = loads.as_array().expect("a list").iter();
+    assert!(listed.filter(|load| load["step_ms"].is_number()).all(|load| load["node"] != 0));
+}
+
 #[test]
 fn bodies_come_and_go_while_the_world_goes_on() {
     let demo = demo(2, 0);

@@ -212,11 +212,12 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
     let raw = Raw::new();
     let work = Purpose::Work { name: 1, followers: 0 };
     let knocks = [
-        (PROTOCOL, "", Purpose::Play, "token is needed"),
-        (PROTOCOL, "a wrong word", Purpose::Play, "token is needed"),
-        (PROTOCOL, "a wrong word", Purpose::Status, "token is needed"),
-        (PROTOCOL, TOKEN, work, "only nodes"),
-        (PROTOCOL + 1, TOKEN, Purpose::Play, "this is protocol 1"),
+        (PROTOCOL, "", Purpose::Play, "requires --token (none was sent)"),
+        (PROTOCOL, "a wrong word", Purpose::Play, "--token (the token sent is not valid)"),
+        (PROTOCOL, "a wrong word", Purpose::Status, "--token (the token sent is not valid)"),
+        (PROTOCOL, "", work.clone(), "requires --node-token (none was sent)"),
+        (PROTOCOL, TOKEN, work, "--node-token (the token sent is not valid)"),
+        (PROTOCOL + 1, TOKEN, Purpose::Play, "version 2 is not supported"),
     ];
     for (protocol, token, purpose, why) in knocks {
         let knock = Knock { protocol, token: token.to_string(), purpose };
@@ -225,18 +226,18 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
         let Some(Answer::Refused(words)) = raw.knock(&connection, &knock) else { panic!("{why}") };
         assert!(words.contains(why), "{words}");
         assert!(raw.end(&connection).contains(why));
-        until_logged(&["refused at the door", &me, why]);
+        until_logged(&["rejected: ", &me, why]);
         // Over a WebSocket it is the same.
         let mut socket = socket(ground.web(), "/ws");
         let me = socket.get_ref().local_addr().unwrap().to_string();
         let Answer::Refused(words) = answer(&mut socket, &knock) else { panic!("{why}") };
         assert!(words.contains(why), "{words}");
-        until_logged(&["refused at the door", &me, why]);
+        until_logged(&["rejected: ", &me, why]);
     }
     let mut tool = Tool::open(&ground, &json!({"type": "hello", "token": "a wrong word"}));
     assert!(tool.until_type("refused")["why"].as_str().unwrap().contains("token"));
     let counters = ground.door.counters();
-    assert_eq!((counters.refused.token, counters.refused.protocol), (9, 2));
+    assert_eq!((counters.refused.token, counters.refused.protocol), (11, 2));
     let all = logged();
     assert!(!all.contains("a wrong word") && !all.contains(TOKEN), "{all}");
     assert_eq!(ground.watched.lock().unwrap().letters, 0);
@@ -283,7 +284,7 @@ fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
     }
     client.until("that they were refused", |_| ground.gateway().foreign >= 8);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
-    until_logged(&["put out", &me, "Foreign"]);
+    until_logged(&["client disconnected: ", &me, "Foreign"]);
     is_still(ground.state(avatar));
     is_served(&victim);
 }
@@ -309,7 +310,7 @@ fn noise_on_every_line_is_counted_and_put_out() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(raw.end(&connection).contains("no letter"));
-    until_logged(&["put out", "no letter"]);
+    until_logged(&["client disconnected: too many malformed messages"]);
     assert!(ground.door.counters().garbage >= 100);
     // Streams: too long, not a knock, nothing at all, an unreadable question.
     for bytes in [&[0xff; 64][..], &[4, 0, 0, 0, 1, 99, 99, 99], &[0; 4]] {
@@ -341,7 +342,7 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
     for _ in 0..120 {
         let _ = client.socket.send(Message::Binary(noise.bytes(300).into()));
     }
-    until_logged(&["put out", &me, "no letter"]);
+    until_logged(&["client disconnected: too many malformed messages", &me]);
     let hello = json!({"type": "hello"});
     let mut tool = Tool::open(&ground, &hello);
     tool.until_type("welcome");
@@ -351,12 +352,12 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
             let _ = tool.socket.send(Message::text(text));
         }
     }
-    until_logged(&["put out", &me, "no letter"]);
+    until_logged(&["client disconnected: too many malformed messages", &me]);
     // A message that is too long.
     let mut client = Binary::open(&ground, "", None);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
     let _ = client.socket.send(Message::Binary(vec![0; 5000].into()));
-    until_logged(&["put out", &me, "too long"]);
+    until_logged(&["client disconnected: ", &me, "too long"]);
     // Noise instead of a knock, of HTTP, and of QUIC.
     for _ in 0..20 {
         let mut socket = socket(ground.web(), "/ws");
@@ -384,6 +385,52 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
     is_served(&good);
 }
 
+/// The story: a tool sends nonsense and is told nothing. It is told what was expected, but not as
+/// often as it asks: errors are fewer and, in all, not more than ten kilobytes.
+#[test]
+fn malformed_json_is_answered_a_few_times_and_never_amplified() {
+    log();
+    let ground = Ground::new();
+    let mut tool = Tool::open(&ground, &json!({"type": "hello", "rate": 1}));
+    tool.until_type("welcome");
+    let me = tool.socket.get_ref().local_addr().unwrap().to_string();
+    for _ in 0..150 {
+        // What it quotes is longer than any answer.
+        let _ = tool.socket.send(Message::text(format!("{{\"type\":\"{}\"}}", "x".repeat(3000))));
+    }
+    until_logged(&["client disconnected: too many malformed messages", &me]);
+    let (mut errors, mut bytes) = (0, 0);
+    while let Some(text) = tool.next_text() {
+        if text.contains("\"error\"") {
+            (errors, bytes) = (errors + 1, bytes + text.len());
+        }
+    }
+    assert!((1..=20).contains(&errors) && bytes < 10_000, "{errors} errors, {bytes} bytes");
+}
+
+/// The story: browsers open connections in advance, and each was a warning in the log.
+#[test]
+fn connections_that_browsers_open_in_advance_are_no_warnings() {
+    log();
+    let ground = Ground::new();
+    let connect = || TcpStream::connect(ground.web()).unwrap();
+    let port = |stream: &TcpStream| stream.local_addr().unwrap().to_string();
+    let (silent, closed, mut used, mut halting) = (connect(), connect(), connect(), connect());
+    let quiet = [&silent, &closed, &used].map(port);
+    drop(closed);
+    used.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    halting.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").unwrap();
+    // One that begins a request and does not end it is one.
+    until_logged(&["connection rejected: handshake timed out (2 s)", &port(&halting)]);
+    for mut stream in [silent, used] {
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
+    until_true("that they are counted", || ground.door.counters().refused.silent >= 3);
+    let all = logged();
+    assert!(quiet.iter().all(|port| !all.contains(port)), "{quiet:?}: {all}");
+}
+
 #[test]
 fn silent_connections_keep_nobody_out() {
     log();
@@ -402,7 +449,7 @@ fn silent_connections_keep_nobody_out() {
     until_true("that they are sent away", || ground.door.counters().waiting < 10);
     assert!(ground.door.counters().refused.silent >= 150);
     for connection in quiet {
-        assert!(raw.end(&connection).contains("no knock"));
+        assert!(raw.end(&connection).contains("handshake timed out (2 s)"));
     }
     drop(silent);
 }
@@ -435,7 +482,7 @@ fn a_flood_is_put_out_with_a_reason() {
     let words = raw.end(&line);
     assert!(words.contains("flood"), "{words}");
     let me = format!("127.0.0.1:{}", raw.endpoint.local_addr().unwrap().port());
-    until_logged(&["put out", &me, "flood"]);
+    until_logged(&["client disconnected: ", &me, "flood"]);
     is_served(&good);
     let counters = ground.door.counters();
     assert!(counters.excess > 0 && counters.put_out == 1, "{counters:?}");
@@ -485,7 +532,7 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
         let want = Want { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
         client.say(&ClientSays::Report(Report { attempt, ack: None, want: Some(want) }));
     }
-    until_logged(&["put out", &me, "Speed"]);
+    until_logged(&["client disconnected: ", &me, "Speed"]);
     until_true("an empty door", || ground.door.counters().connections == 0);
     // It was never faster than it may be.
     let position = ground.state(avatar).unwrap().position;

@@ -108,7 +108,7 @@ async fn welcome(house: Arc<House>, incoming: Incoming, waiting: Waiting) {
     let connection = match timeout(house.limits.handshake, connecting).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            return house.refused(remote, &No::Unreadable(format!("TLS: {error}")));
+            return house.refused(remote, &No::Tls(error.to_string()));
         }
         Err(_) => return house.refused(remote, &No::Late(house.limits.handshake)),
     };

@@ -107,7 +107,7 @@ async fn connection(
     match timeout(handshake, tls.accept(stream)).await {
         Ok(Ok(stream)) => requests(house, router, stream, visitor).await,
         Ok(Err(error)) => {
-            house.refused(visitor.remote, &No::Unreadable(format!("TLS: {error}")));
+            house.refused(visitor.remote, &No::Tls(error.to_string()));
         }
         Err(_) => house.refused(visitor.remote, &No::Late(handshake)),
     }

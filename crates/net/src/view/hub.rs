@@ -371,5 +371,5 @@ fn carry_out(controls: &Controls, to_do: &Receiver<Order>) {
 /// A thread; without, there are no answers.
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.into()).spawn(run);
-    thread.inspect_err(|error| tracing::error!(%error, name, "a thread cannot begin")).ok()
+    thread.inspect_err(|error| tracing::error!("cannot start thread {name}: {error}")).ok()
 }

@@ -139,7 +139,7 @@ impl Drop for Player {
         let _ended = self.orders.send(Order::Stop);
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }

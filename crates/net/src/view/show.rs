@@ -177,7 +177,7 @@ impl Drop for Show {
         self.hub.close();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }
