@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 #[path = "../../tests/view_page/decode.rs"]
 mod decode;
+mod findings;
 mod groups;
 
 const METRE: i32 = 4096;
