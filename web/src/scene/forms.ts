@@ -1,9 +1,9 @@
 // What bodies look like: for each form of the world its triangles, its instances, its pictures
 // from afar, and its size. Meshes are fetched by content, which never changes, so they are kept for ever.
-import type { Scene } from "three";
+import { DoubleSide, FrontSide, type Scene } from "three";
 import { boxMesh, decodeMesh, type MeshData } from "../protocol/mesh";
 import type { Form, Vec3, World } from "../protocol/words";
-import { creased } from "./geometry";
+import { creased, isClosedOutward } from "./geometry";
 import { LAYER_BOX, LAYER_NONE, Specks } from "./specks";
 import { Instances, type Air } from "./instances";
 
@@ -123,7 +123,8 @@ export class Forms {
   }
 
   private add(mesh: Pick<MeshData, "positions" | "triangles">): Instances {
-    const instances = new Instances(creased(mesh), this.air, this.scene);
+    const side = isClosedOutward(mesh) ? FrontSide : DoubleSide;
+    const instances = new Instances(creased(mesh), this.air, this.scene, side);
     this.parts.push(instances);
     return instances;
   }

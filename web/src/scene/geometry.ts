@@ -35,6 +35,29 @@ export function creased({ positions, triangles }: Indexed): BufferGeometry {
   return geometry;
 }
 
+/** Larger meshes are not looked at: they may be open. */
+const CLOSED_TRIANGLES_MAX = 60_000;
+
+/** Has every edge a neighbour, and do faces look outwards? Then the inside is never seen. */
+export function isClosedOutward({ positions, triangles }: Indexed): boolean {
+  if (triangles.length > CLOSED_TRIANGLES_MAX * 3) return false;
+  const vertices = positions.length / 3;
+  const open = new Set<number>();
+  let volume = 0;
+  for (let corner = 0; corner < triangles.length; corner += 3) {
+    const [a, b, c] = [triangles[corner]!, triangles[corner + 1]!, triangles[corner + 2]!];
+    for (const [from, to] of [[a, b], [b, c], [c, a]] as const) {
+      if (!open.delete(to * vertices + from)) open.add(from * vertices + to);
+    }
+    const [p, q, r] = [a * 3, b * 3, c * 3];
+    volume +=
+      positions[p]! * (positions[q + 1]! * positions[r + 2]! - positions[q + 2]! * positions[r + 1]!) +
+      positions[p + 1]! * (positions[q + 2]! * positions[r]! - positions[q]! * positions[r + 2]!) +
+      positions[p + 2]! * (positions[q]! * positions[r + 1]! - positions[q + 1]! * positions[r]!);
+  }
+  return open.size === 0 && volume > 0;
+}
+
 /** The mean of those faces around a vertex that are smooth with this one, as large as they are. */
 function cornerNormal(normals: Float32Array, around: number[], face: number): number[] {
   const own = normals.subarray(face * 4, face * 4 + 4);

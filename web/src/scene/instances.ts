@@ -86,15 +86,18 @@ export interface Air {
   hazeDepth: IUniform<number>;
 }
 
-/** How surfaces are drawn: thin sheets of a scene are seen from both sides; that costs. */
-export const surfaces: { side: Side } = { side: FrontSide };
-
 export function clearAir(): Air {
   return {
     sun: { value: new Vector3(0.45, 0.78, 0.43) },
     haze: { value: new Vector3(1, 1, 1) },
     hazeDepth: { value: 1000 },
   };
+}
+
+/** Which sides are drawn, and whether bodies are only hinted at. */
+interface ChunkLook {
+  side: Side;
+  ghost: boolean;
 }
 
 /** One draw call's worth of copies. */
@@ -104,7 +107,8 @@ class Chunk {
   private readonly geometry = new BufferGeometry();
   private readonly mesh: Mesh<BufferGeometry, RawShaderMaterial>;
 
-  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D, ghost: boolean) {
+  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D, look: ChunkLook) {
+    const { side, ghost } = look;
     this.values = new Float32Array(copies * INSTANCE_VALUES);
     this.texture = new DataTexture(this.values, copies * 4, 1, RGBAFormat, FloatType);
     this.geometry.index = copied.index;
@@ -116,7 +120,7 @@ class Chunk {
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
       uniforms: { ...air, placements: { value: this.texture } },
-      side: surfaces.side,
+      side,
       transparent: ghost,
       depthWrite: !ghost,
     });
@@ -160,6 +164,8 @@ export class Instances {
     shape: BufferGeometry | Instances,
     private readonly air: Air,
     private readonly parent: Object3D,
+    /** Sheets and what else is open is seen from both sides, which costs. */
+    private readonly side: Side = FrontSide,
   ) {
     this.isGhost = shape instanceof Instances;
     if (shape instanceof Instances) {
@@ -173,7 +179,7 @@ export class Instances {
   }
 
   get ghost(): Instances {
-    return (this.twin ??= new Instances(this, this.air, this.parent));
+    return (this.twin ??= new Instances(this, this.air, this.parent, this.side));
   }
 
   begin(): void {
@@ -185,7 +191,10 @@ export class Instances {
     const index = (this.count - place) / this.copies;
     if (index === this.chunks.length) {
       this.chunks.push(
-        new Chunk(this.copied, this.copies, this.air, this.parent, this.isGhost),
+        new Chunk(this.copied, this.copies, this.air, this.parent, {
+          side: this.side,
+          ghost: this.isGhost,
+        }),
       );
     }
     this.values = this.chunks[index]!.values;

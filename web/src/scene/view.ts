@@ -1,6 +1,7 @@
 // The picture: everything that is drawn, in one scene, and how finely.
-import { Color, DoubleSide, FrontSide, Raycaster, Scene, Vector2, Vector3, WebGLRenderer, type PerspectiveCamera } from "three";
+import { Color, Raycaster, Scene, Vector2, Vector3, WebGLRenderer, type PerspectiveCamera } from "three";
 import { OWN } from "../colours";
+import { Class } from "../protocol/frame";
 import type { Vec3, World } from "../protocol/words";
 import type { Palette } from "../theme";
 import type { Id } from "../ids";
@@ -11,7 +12,7 @@ import { Bodies, type Wanted } from "./bodies";
 import { boxAroundAll, type Box } from "./bounds";
 import { ContactView } from "./contact";
 import { Forms } from "./forms";
-import { clearAir, surfaces } from "./instances";
+import { clearAir } from "./instances";
 import { Label } from "./label";
 import { Selection } from "./selection";
 import { FAR_PIXELS, FAR_PIXELS_SLOW } from "./specks";
@@ -89,7 +90,6 @@ export class View {
     this.reach = world.reach;
     this.selection.clear();
     this.contact.clear();
-    surfaces.side = world.kind === "shared" ? FrontSide : DoubleSide;
     this.surroundings.load(world.extent, world.kind !== "scene" && world.kind !== "check");
     this.territories.load(low[1], this.surroundings.floorHeight);
     this.forms.load(world);
@@ -156,8 +156,9 @@ export class View {
 
   private drawYou(store: Store, own: Id | null): void {
     const slot = own === null ? undefined : store.slots.get(own);
-    this.you.visible = slot !== undefined;
-    if (slot === undefined) return;
+    const there = slot !== undefined && store.classes[slot] !== Class.Absent;
+    this.you.visible = there;
+    if (slot === undefined || !there) return;
     const [x, y, z] = store.position(slot);
     const radius = this.forms.looks[store.forms[slot]!]?.half[1] ?? 0.5;
     this.you.place([x, y + radius * 1.2, z]);
