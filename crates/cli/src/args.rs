@@ -1,9 +1,10 @@
 //! What can be asked on the command line.
 
+use crate::check::args::CheckArgs;
 use crate::input::parse_pose;
 use crate::lab::args::LabArgs;
 use crate::query::Query;
-use crate::scene::args::{CheckArgs, RunArgs};
+use crate::scene::args::RunArgs;
 use crate::share::args::{
     BotsArgs, DemoArgs, DirectoryArgs, JudgeArgs, NodeArgs, ReplayArgs, ServeArgs, StatusArgs,
 };
@@ -33,7 +34,7 @@ pub(crate) enum Command {
     Mesh(MeshArgs),
     /// A scene or an assembly: which parts touch, or come too close?
     #[command(after_help = CHECK_EXAMPLES)]
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// A scene in motion: velocities, responses, sensors, keys; what happens?
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
@@ -115,7 +116,11 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   jostle check gearbox.wrl
   jostle check gearbox.glb --clearance 0.002 --fail-on clearance
-  jostle check gearbox.wrl --ignore BOLT,NUT --all-pairs --json";
+  jostle check plate.stl bolt.stl --unit mm --pose bolt=\"10mm 0 0 0 0 0 1\"
+  jostle check assembly.json --clearance 0.5mm --show mm --report report.html
+  jostle check gearbox.wrl --ignore 'BOLT*,NUT*' --all-pairs --json
+  jostle check gearbox.wrl --accept approved.jsonl --write-accept
+  jostle check gearbox.wrl --accept approved.jsonl --fail-on overlap";
 
 const RUN_EXAMPLES: &str = "\
 Examples:

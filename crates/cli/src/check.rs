@@ -1,18 +1,63 @@
-//! `jostle check`: which parts of a scene touch, or come too close.
+//! `jostle check`: which parts of a scene or an assembly interfere, touch or come too close.
 
-use crate::args::FailOn;
+mod accept;
+pub(crate) mod args;
+mod assembly;
+mod drawing;
+mod report;
+mod table;
+mod text;
+
 use crate::error::CliError;
-use crate::scene::args::{CheckArgs, Pair};
-use crate::scene::{open, tell_problems, with_hierarchies};
+use crate::scene::{tell_problems, with_hierarchies};
 use crate::share::{CheckPage, show_checked};
-use jostle_scene::{LodRule, Opened};
-use jostle_stage::{Checked, Checking, Finding, Pieces, check_stage};
+use crate::units::{Lengths, Unit};
+use accept::Accept;
+use args::{CheckArgs, FailOn, Names};
+use assembly::{Assembly, inputs};
+use jostle_geom::Quality;
+use jostle_scene::LodRule;
+use jostle_stage::{Checked, Checking, Finding, FindingKind, Pieces, Stage, check_stage};
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
+
+/// What was found and what a reviewer had accepted of it.
+pub(crate) struct Review<'a> {
+    pub(crate) checked: &'a Checked,
+    /// For each finding.
+    pub(crate) accepted: Vec<bool>,
+    /// Accepted, but not found any more.
+    pub(crate) stale: Vec<String>,
+    pub(crate) clearance: Option<f64>,
+    pub(crate) lengths: Lengths,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl<'a> Review<'a> {
+    /// All findings, and whether they were accepted.
+    fn all(&self) -> impl Iterator<Item = (&'a Finding, bool)> {
+        self.checked.findings.iter().zip(self.accepted.iter().copied())
+    }
+
+    /// The findings that were not accepted.
+    fn open(&self) -> impl Iterator<Item = &'a Finding> {
+        self.all().filter(|(_, accepted)| !accepted).map(|(finding, _)| finding)
+    }
+
+    fn fails(&self, on: FailOn) -> bool {
+        self.open().any(|finding| match on {
+            FailOn::Overlap => finding.kind.overlaps() || finding.kind == FindingKind::Touch,
+            FailOn::Touch => finding.touches(),
+            FailOn::Clearance => true,
+        })
+    }
+}
 
 #[derive(Serialize)]
 struct Output<'a> {
     scene: String,
+    files: Vec<String>,
     objects: usize,
     bodies: usize,
     triangles: usize,
@@ -20,9 +65,13 @@ struct Output<'a> {
     pairs_tested: usize,
     touching: usize,
     too_close: usize,
+    accepted: usize,
     clearance: Option<f64>,
+    /// Of every length here; null if the files do not say it.
+    unit: Option<&'static str>,
     findings: Vec<FindingOutput<'a>>,
-    warnings: Vec<String>,
+    stale: &'a [String],
+    warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -31,8 +80,9 @@ struct FindingOutput<'a> {
     b: &'a str,
     kind: &'static str,
     touching: bool,
+    accepted: bool,
     distance: f64,
-    /// The closest points, or a place of contact, on each of them.
+    /// The closest points, or a point of contact, on each of them.
     points: [[f64; 3]; 2],
     faces: Vec<FacesOutput>,
 }
@@ -58,103 +108,181 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
     if args.fail_on == Some(FailOn::Clearance) && args.clearance.is_none() {
         return Err(CliError::NeedsClearance);
     }
-    let Opened { scene, warnings } = open(&args.scene)?;
+    let Assembly { scene, mut warnings, without_unit, files } = Assembly::open(args)?;
+    refuse_overwriting(args, &files)?;
+    let unit = shown_unit(args, without_unit)?;
+    let before = match &args.accept {
+        Some(path) if !args.write_accept || path.exists() => Accept::open(path)?,
+        _ => Accept::default(),
+    };
     let checking = Checking {
         clearance: args.clearance,
         all_pairs: args.all_pairs,
-        ignore: args.ignore.iter().map(|Pair(names)| names.clone()).collect(),
+        ignore: args.ignore.iter().map(|Names(names)| names.clone()).collect(),
         solid: args.scene.solid,
         tolerance: args.scene.tolerance.unwrap_or_default(),
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
+        // A page shows all parts.
+        skip_lone: !args.view,
+        // Hierarchies that are kept in files are for more than one check.
+        quality: if args.scene.hierarchies.is_some() { Quality::Default } else { Quality::Fast },
         ..Checking::default()
     };
     let (stage, checked) =
         with_hierarchies(&args.scene, |files| check_stage(scene, &checking, files))
             .map_err(|source| CliError::stage(&args.scene.scene, source))?;
     tell_problems(&args.scene, &checked.problems);
-    let mut said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    said.extend(checked.problems.iter().cloned());
+    warnings.extend(checked.problems.iter().cloned());
+    let accept = match &args.accept {
+        Some(path) if args.write_accept => {
+            let accept = Accept::of(&checked.findings, &before);
+            write(path, &accept.text()?)?;
+            accept
+        }
+        _ => before,
+    };
+    let (accepted, stale) = accept.review(&checked.findings);
+    tell_problems(&args.scene, &stale);
+    let lengths = Lengths::new(unit, reach(&checked));
+    let clearance = args.clearance;
+    let review = Review { checked: &checked, accepted, stale, clearance, lengths, warnings };
+    hand_out(args, &review, &stage, out)?;
+    Ok(args.fail_on.is_some_and(|on| review.fails(on)))
+}
+
+/// Writes the reports and prints the answer.
+fn hand_out(
+    args: &CheckArgs,
+    review: &Review<'_>,
+    stage: &Stage,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    if let Some(path) = &args.csv {
+        write(path, &table::csv(review))?;
+    }
+    if let Some(path) = &args.report {
+        let files: Vec<String> = inputs(args).map(|path| path.display().to_string()).collect();
+        write(path, &report::html(review, stage, &files))?;
+    }
     if args.scene.json {
-        let output = output(args, &checked, said);
-        serde_json::to_writer(&mut *out, &output)?;
+        serde_json::to_writer(&mut *out, &output(args, review))?;
         writeln!(out)?;
     } else {
-        print(&checked, args, out)?;
+        text::print(review, out)?;
     }
     if args.view {
-        let file = args.scene.scene.file_name().unwrap_or_default();
-        let page = CheckPage {
-            stage: &stage,
-            findings: &checked.findings,
-            clearance: args.clearance,
-            unit: "",
-            name: file.to_string_lossy().into_owned(),
-            listen: args.listen,
-            open: !args.no_open,
-        };
-        show_checked(page, out)?;
+        show(args, review, stage, out)?;
     }
-    Ok(match args.fail_on {
-        Some(FailOn::Touch) => checked.findings.iter().any(Finding::touches),
-        Some(FailOn::Clearance) => !checked.findings.is_empty(),
-        None => false,
+    Ok(())
+}
+
+/// Shows the findings that were not accepted on a page, until it is stopped.
+fn show(
+    args: &CheckArgs,
+    review: &Review<'_>,
+    stage: &Stage,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    let file = args.scene.scene.file_name().unwrap_or_default();
+    let findings: Vec<&Finding> = review.open().collect();
+    let page = CheckPage {
+        stage,
+        findings: &findings,
+        clearance: review.clearance,
+        lengths: review.lengths,
+        name: file.to_string_lossy().into_owned(),
+        listen: args.listen,
+        open: !args.no_open,
+    };
+    show_checked(page, out)
+}
+
+/// The unit to print in; none if it is not known.
+fn shown_unit(args: &CheckArgs, without_unit: Option<String>) -> Result<Option<Unit>, CliError> {
+    match (args.show, without_unit) {
+        (Some(_), Some(file)) => Err(CliError::ShowNeedsUnit { file }),
+        (None, Some(_)) => Ok(None),
+        (show, None) => {
+            let named = args.scene.unit.filter(|unit| unit.symbol.is_some());
+            Ok(show.or(named).or(Some(Unit::METRE)))
+        }
+    }
+}
+
+/// How far out coordinates of findings are: single precision ends that many digits further.
+fn reach(checked: &Checked) -> f64 {
+    let points = checked.findings.iter().flat_map(|finding| finding.points).flatten();
+    points.fold(0.0, |most, coordinate| f64::max(most, coordinate.abs()))
+}
+
+/// Nothing that was read is written over.
+fn refuse_overwriting(args: &CheckArgs, files: &[std::path::PathBuf]) -> Result<(), CliError> {
+    let accept = args.accept.as_ref().filter(|_| args.write_accept);
+    let written =
+        [("--csv", args.csv.as_ref()), ("--report", args.report.as_ref()), ("--accept", accept)];
+    let same = |a: &Path, b: &Path| match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    };
+    for (at, (option, path)) in written.iter().enumerate() {
+        let Some(path) = path else { continue };
+        let others = written[..at].iter().filter_map(|(_, other)| *other);
+        let read = args.accept.iter().filter(|_| *option != "--accept");
+        let mut taken = files.iter().chain(inputs(args)).chain(others).chain(read);
+        if taken.any(|file| same(file, path)) {
+            let file = path.display().to_string();
+            return Err(CliError::OverwritesInput { option, file });
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file whole or not at all: beside it first, and then in its place.
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|source| {
+        // What is left of it helps in no way; that it cannot be removed is no other error.
+        let _ = std::fs::remove_file(&beside);
+        CliError::Write { file: path.display().to_string(), source }
     })
 }
 
-fn output<'a>(args: &CheckArgs, checked: &'a Checked, warnings: Vec<String>) -> Output<'a> {
+fn output<'a>(args: &CheckArgs, review: &'a Review<'_>) -> Output<'a> {
+    let checked = review.checked;
     let touching = checked.findings.iter().filter(|finding| finding.touches()).count();
     Output {
         scene: args.scene.scene.display().to_string(),
+        files: inputs(args).map(|path| path.display().to_string()).collect(),
         objects: checked.objects,
         bodies: checked.bodies,
         triangles: checked.triangles,
         pairs_tested: checked.tested,
         touching,
         too_close: checked.findings.len() - touching,
+        accepted: review.accepted.iter().filter(|&&accepted| accepted).count(),
         clearance: args.clearance,
-        findings: checked.findings.iter().map(finding_output).collect(),
-        warnings,
+        unit: review.lengths.unit.map(|_| "m"),
+        findings: review
+            .all()
+            .map(|(finding, accepted)| finding_output(finding, accepted))
+            .collect(),
+        stale: &review.stale,
+        warnings: &review.warnings,
     }
 }
 
-fn finding_output(finding: &Finding) -> FindingOutput<'_> {
+fn finding_output(finding: &Finding, accepted: bool) -> FindingOutput<'_> {
     FindingOutput {
         a: &finding.a,
         b: &finding.b,
         kind: finding.kind.name(),
         touching: finding.touches(),
+        accepted,
         distance: finding.distance,
         points: finding.points,
         faces: finding.faces.iter().map(FacesOutput::of).collect(),
     }
-}
-
-fn print(checked: &Checked, args: &CheckArgs, out: &mut dyn Write) -> Result<(), CliError> {
-    for finding in &checked.findings {
-        let Finding { a, b, distance, points: [[x, y, z], _], .. } = finding;
-        if finding.touches() {
-            writeln!(out, "touch      {a}  and  {b}  at ({x:.6}, {y:.6}, {z:.6})")?;
-        } else {
-            writeln!(out, "too close  {a}  and  {b}: {distance:.6} apart")?;
-        }
-        for pieces in &finding.faces {
-            let ((shape_a, face_a), (shape_b, face_b)) = (&pieces.a, &pieces.b);
-            writeln!(out, "           face {face_a} of {shape_a}, face {face_b} of {shape_b}")?;
-        }
-    }
-    let touching = checked.findings.iter().filter(|finding| finding.touches()).count();
-    write!(
-        out,
-        "{} objects ({} bodies, {} triangles): ",
-        checked.objects, checked.bodies, checked.triangles
-    )?;
-    match touching {
-        1 => write!(out, "1 pair touches")?,
-        _ => write!(out, "{touching} pairs touch")?,
-    }
-    if let Some(clearance) = args.clearance {
-        write!(out, ", {} closer than {clearance}", checked.findings.len() - touching)?;
-    }
-    writeln!(out)?;
-    Ok(())
 }

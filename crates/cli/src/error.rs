@@ -47,6 +47,21 @@ pub(crate) enum CliError {
     UnknownExperiment { name: String, known: String },
     #[error("{0}")]
     Share(String),
+    #[error(
+        "--unit is for OBJ, STL and PLY, which do not say their unit; {file} is in metres by its \
+         format"
+    )]
+    UnitKnown { file: String },
+    #[error("--show needs the unit of {file}, which does not say it; give --unit")]
+    ShowNeedsUnit { file: String },
+    #[error("--pose: no file is called {name:?}; there are {known}")]
+    NoPart { name: String, known: String },
+    #[error("{file}: {what}")]
+    Assembly { file: String, what: String },
+    #[error("{file}: line {line}: {what}")]
+    Accept { file: String, line: usize, what: String },
+    #[error("{option} would overwrite {file}, which is read; choose another name")]
+    OverwritesInput { option: &'static str, file: String },
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
     #[error(transparent)]

@@ -35,6 +35,7 @@ mod scene;
 mod share;
 mod sim;
 mod summary;
+mod units;
 
 use args::{Args, Command};
 use clap::Parser;

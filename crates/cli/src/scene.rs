@@ -5,26 +5,41 @@ mod files;
 
 use crate::error::CliError;
 use crate::progress::Progress;
+use crate::units::Unit;
 use args::SceneArgs;
 use files::{Folder, fetch, full_name};
-use jostle_scene::{Extensions, Frame, Opened, Reading, read};
+use jostle_scene::{Extensions, Format, Frame, Opened, Reading, read};
 use jostle_stage::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
+use std::path::Path;
 
 /// Reads a scene; warnings go to stderr too.
 pub(crate) fn open(args: &SceneArgs) -> Result<Opened, CliError> {
-    let file = args.scene.display().to_string();
-    let bytes = std::fs::read(&args.scene)
-        .map_err(|source| CliError::Read { file: file.clone(), source })?;
+    if args.unit.is_some() && Format::from_name(&args.scene.to_string_lossy()).is_none() {
+        return Err(CliError::UnitKnown { file: args.scene.display().to_string() });
+    }
+    open_as(&args.scene, args.unit, args)
+}
+
+/// As [`open`], for a file in a unit: one of several.
+pub(crate) fn open_as(
+    path: &Path,
+    unit: Option<Unit>,
+    args: &SceneArgs,
+) -> Result<Opened, CliError> {
+    let file = path.display().to_string();
+    let bytes =
+        std::fs::read(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
     let mut progress = Progress::new(bytes.len(), true);
     let mut tell = |done: usize| progress.done(done);
     let mut fetch = fetch;
+    let unit = unit.map_or(1.0, |unit| unit.metres as f32);
     let mut reading = Reading {
         fetch: Some(&mut fetch),
         progress: Some(&mut tell),
-        frame: Frame { unit: args.unit, up: args.up.into() },
+        frame: Frame { unit, up: args.up.into() },
         extensions: if args.standard_only { Extensions::None } else { Extensions::Papers },
     };
-    let opened = read(&full_name(&args.scene), &bytes, &mut reading)
+    let opened = read(&full_name(path), &bytes, &mut reading)
         .map_err(|source| CliError::Load { file: file.clone(), source })?;
     for warning in &opened.warnings {
         eprintln!("jostle: {file}: warning: {warning}");

@@ -217,6 +217,23 @@ fn relations_have_names() {
     }
 }
 
+/// The two halves of a box cut along z = 3x share a face, whose middle `f64` does not have.
+#[test]
+fn two_wedges_of_a_box_touch() {
+    let folder = Folder::new("wedges");
+    let wedge = |corners: [(u8, u8); 3]| {
+        let corner = |y: u8| corners.map(|(x, z)| format!("v {x} {y} {z}\n")).concat();
+        let faces = "f 1 2 3\nf 4 6 5\nf 1 4 5 2\nf 2 5 6 3\nf 3 6 4 1\n";
+        format!("{}{}{faces}", corner(0), corner(1))
+    };
+    folder.write("lo.obj", wedge([(0, 0), (1, 0), (1, 3)]));
+    folder.write("up.obj", wedge([(0, 0), (1, 3), (0, 3)]));
+    for (a, b) in [("lo.obj", "up.obj"), ("up.obj", "lo.obj")] {
+        let text = folder.text(&["pair", a, b, "--query", "relation", "--solid"]);
+        assert!(text.starts_with("touching\n"), "{text}");
+    }
+}
+
 #[test]
 fn segments_and_limits_are_those_of_the_library() {
     let folder = Folder::new("segments");

@@ -21,12 +21,14 @@ pub mod triangle;
 mod turn;
 
 pub use checksum::Checksum;
-pub use mesh::{Finding, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed};
+pub use mesh::{
+    Finding, Gap, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed, WeldError, WeldReport,
+};
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
 pub use pair::{
-    Answer, Counters, Distance, DistanceSearch, FacePair, Limits, Pair, Progress, Relation,
-    SharedSegment, TouchSearch, Witness,
+    Answer, Batch, Counters, Distance, DistanceSearch, FacePair, Limits, OverlapsError, Pair,
+    Progress, Relation, SharedSegment, TouchSearch, Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
 pub use single::{

@@ -2,19 +2,23 @@
 //!
 //! A mesh keeps everything that the caller gave: duplicates, cracks, faces without area, edges
 //! with one or five faces, vertices that no face uses. Nothing is dropped or welded. The only
-//! refusals are numbers that are not finite and indices that point nowhere.
+//! refusals are numbers that are not finite and indices that point nowhere. [`Mesh::weld`] joins
+//! vertices where the caller asks for it.
 
 use glam::Vec3;
 
 pub(crate) mod bytes;
 mod hash;
 mod join;
+mod measure;
 mod reorder;
 mod report;
 mod topology;
 mod triangulate;
+mod weld;
 
 pub use report::{Finding, MeshReport, NON_PLANAR_BOUND};
+pub use weld::{Gap, WeldError, WeldReport};
 
 use triangulate::Triangulator;
 

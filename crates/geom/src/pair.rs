@@ -4,9 +4,11 @@
 //! pairs can be asked from any thread. Answers name faces as the callers of
 //! [`Mesh::from_polygons`](crate::Mesh::from_polygons) counted them.
 
+mod batch;
 mod distance;
 mod leaf;
 mod near;
+mod pieces;
 mod place;
 mod relation;
 mod relative;
@@ -16,10 +18,11 @@ mod walk;
 use crate::single::{Placed, Side};
 use crate::triangle::{self, Triangle, triangles_touch};
 use crate::{Model, Pose};
+pub use batch::Batch;
 pub use distance::DistanceSearch;
 use glam::DVec3;
 use near::Nearer;
-pub use relation::Relation;
+pub use relation::{OverlapsError, Relation};
 use relative::Relative;
 pub use search::{Answer, Limits, Progress, TouchSearch};
 use std::ops::ControlFlow;
@@ -253,6 +256,31 @@ impl<'a> Pair<'a> {
     #[must_use]
     pub fn search_distance(&self) -> DistanceSearch<'a> {
         DistanceSearch::new(*self)
+    }
+
+    /// Do the insides of two solids share a point? Exact for the placed vertices. Solids that
+    /// only touch, be it along whole faces, do not overlap.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Pair, Pose, Quality, solids};
+    ///
+    /// let cube = Model::build(solids::cuboid(DVec3::ONE)?.into_solid()?, Quality::Default);
+    /// let overlaps = |x: f64| {
+    ///     let beside = Pose::from_translation(DVec3::X * x)?;
+    ///     let pair = Pair::new(&cube, &Pose::IDENTITY, &cube, &beside);
+    ///     Ok::<_, Box<dyn std::error::Error>>((pair.touches(), pair.overlaps()?))
+    /// };
+    /// assert_eq!(overlaps(0.5)?, (true, true));
+    /// assert_eq!(overlaps(1.0)?, (true, false)); // face to face
+    /// assert_eq!(overlaps(1.5)?, (false, false));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A model whose mesh is not solid: a surface has no inside.
+    pub fn overlaps(&self) -> Result<bool, OverlapsError> {
+        relation::overlaps(self)
     }
 
     /// How do they lie to each other? See [`Relation`].

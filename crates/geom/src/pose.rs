@@ -4,6 +4,8 @@
 //! fixed order of operations and no fused multiply-add. What Jostle decides, it decides about
 //! those numbers.
 
+mod compose;
+
 use crate::limits::{ROTATION_ENTRY_MIN, ROTATION_SLACK, TRANSLATION_MAX, TRANSLATION_MIN};
 use glam::{DQuat, DVec3, Vec3};
 
@@ -108,9 +110,7 @@ impl Pose {
         if !(1e-100..1e100).contains(&length) {
             return Err(PoseError::NoRotation { rotation });
         }
-        let flush = |x: f64| if x.abs() < TRANSLATION_MIN { 0.0 } else { x };
-        let translation =
-            DVec3::new(flush(translation.x), flush(translation.y), flush(translation.z));
+        let translation = flush_translation(translation);
         // The matrix comes from the quaternion as given, so that quarter turns are exact.
         let rows = rows_of(rotation);
         let rotation = if rotation == DQuat::IDENTITY { rotation } else { rotation / length };
@@ -258,6 +258,10 @@ fn rows_of(q: DQuat) -> [DVec3; 3] {
         row(s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
         row(s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
     ]
+}
+
+fn flush_translation(translation: DVec3) -> DVec3 {
+    translation.map(|x| if x.abs() < TRANSLATION_MIN { 0.0 } else { x })
 }
 
 fn flush_entry(v: f64) -> f64 {

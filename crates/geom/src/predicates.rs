@@ -27,7 +27,9 @@
 //! careful count gives 7u + 56u²; a filter this cheap does not miss the difference.)
 
 use glam::DVec3;
+use num_bigint::BigInt;
 
+pub(crate) mod point;
 mod sphere;
 pub(crate) mod value;
 pub(crate) mod whole;
@@ -46,6 +48,15 @@ pub enum Sign {
 }
 
 impl Sign {
+    /// The sign of a whole number.
+    pub(crate) fn of_whole(x: &BigInt) -> Sign {
+        match x.sign() {
+            num_bigint::Sign::Minus => Sign::Negative,
+            num_bigint::Sign::NoSign => Sign::Zero,
+            num_bigint::Sign::Plus => Sign::Positive,
+        }
+    }
+
     /// The sign of a number that is not NaN.
     #[inline]
     #[must_use]
@@ -85,6 +96,15 @@ pub enum Axis {
 impl Axis {
     /// All three.
     pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// The numbers of the two coordinates that stay, in the order of [`Axis::project`].
+    pub(crate) fn kept(self) -> (usize, usize) {
+        match self {
+            Axis::X => (1, 2),
+            Axis::Y => (2, 0),
+            Axis::Z => (0, 1),
+        }
+    }
 
     /// The two coordinates that stay, in the order that keeps a right-handed system: the
     /// orientation of a projected triangle is the sign of its normal along the left-out axis.

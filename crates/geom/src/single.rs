@@ -9,6 +9,7 @@ mod bounds;
 mod closest;
 mod contains;
 mod frustum;
+mod locate;
 mod normal;
 mod own;
 mod ray;
@@ -17,6 +18,7 @@ mod sphere;
 pub use closest::ClosestPoint;
 pub use contains::{ContainsError, Side};
 pub use frustum::{ClipDepth, FrustumSide, Plane, PlaneError, frustum_planes};
+pub(crate) use locate::Location;
 pub use ray::{Ray, RayError, RayHit};
 
 use crate::limits::TRANSLATION_MIN;

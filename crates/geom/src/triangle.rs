@@ -9,6 +9,7 @@ use glam::DVec3;
 mod common;
 mod distance;
 mod flat;
+pub(crate) mod pieces;
 mod relation;
 mod sphere;
 mod touch;
@@ -18,7 +19,9 @@ pub use common::{Common, common};
 pub use distance::{TriangleDistance, closest_point, distance, distance_below};
 pub use relation::{TriangleRelation, relation};
 pub use sphere::sphere_meets_triangle;
+pub(crate) use touch::ends;
 pub use touch::{triangles_touch, triangles_touch_counted};
+pub(crate) use x_ray::exact_x_ray_crosses;
 pub use x_ray::{RayCross, x_ray_crosses};
 
 /// Three corners in the world, in any position: they may lie on one line or in one point, and

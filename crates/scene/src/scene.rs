@@ -10,7 +10,7 @@ pub(crate) use value::FieldValue;
 pub use value::{FieldType, Image, List, Rgb, Rotation, Value};
 
 use crate::error::Place;
-use crate::nodes::{FieldIndex, Kind, Way};
+use crate::nodes::{FieldIndex, Kind, Transform, Way};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -256,6 +256,39 @@ impl Scene {
             self.connect_fields((moved(from.0), from.1), (moved(to.0), to.1));
         }
         other.roots.into_iter().map(moved).collect()
+    }
+
+    /// Takes over another scene as a part of this one: below a new `Transform`, which stands in the
+    /// world. The part is called `name`: the `Transform`, or, in a scene in which only one node
+    /// has a name, that node, so that a file with one object is called like its file.
+    ///
+    /// ```
+    /// use jostle_scene::nodes::Transform;
+    /// use jostle_scene::{Reading, Scene, read};
+    ///
+    /// let text = b"o Body\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    /// let bolt = read("bolt.obj", text, &mut Reading::default())?.scene;
+    /// let mut assembly = Scene::default();
+    /// assembly.add_part("bolt", Transform::default(), bolt);
+    /// assert!(assembly.find("bolt").is_some() && assembly.find("Body").is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_part(&mut self, name: &str, place: Transform, part: Scene) {
+        let first = self.nodes.len();
+        let roots = self.absorb(part);
+        let mut named = self.nodes[first..].iter_mut().filter(|node| node.name.is_some());
+        let only = named.next().filter(|_| named.next().is_none());
+        let called: Option<Arc<str>> = Some(Arc::from(name));
+        let own = match only {
+            Some(node) => {
+                node.name = called;
+                None
+            }
+            None => called,
+        };
+        let place = Transform { children: Arc::new(roots), ..place };
+        let place = self.add_at(place.into(), own, Place::Byte(0));
+        self.add_root(place);
     }
 
     /// Changes a field of a node, whoever may write it.

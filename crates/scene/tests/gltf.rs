@@ -50,7 +50,7 @@ fn nodes_become_transforms_and_meshes_are_shared() {
     assert!(instances.iter().all(|i| shape(scene, i.children[0]).geometry == wheel));
     // A strip of four is two triangles, a fan of four as well; the lines are left out.
     let body = named(scene, "body");
-    assert_eq!(names(scene, &body.children), some(&["body", "body"]));
+    assert_eq!(names(scene, &body.children), some(&["body", "body (2)"]));
     assert_eq!(world_triangles(scene).len(), 4 + 4 + 2 + 2 + 4 + 4);
     let first = Place::Byte(20);
     let what = "points and lines (first: meshes[1].primitives[2])".to_string();
@@ -380,4 +380,56 @@ fn a_sheared_matrix_is_one_transform() {
             assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
     }
+}
+
+/// The names of the nodes beside each other that the scene has as roots.
+fn root_names(file: &File) -> Vec<Option<String>> {
+    let scene = file.read();
+    names(&scene, scene.roots())
+}
+
+#[test]
+fn nodes_without_a_name_are_named_after_their_mesh_and_numbered() {
+    let mut file = File::new();
+    let bolt = file.mesh("Bolt", &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    let plain = file.mesh("", &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    let long = file.mesh(&"é".repeat(100), &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    for node in [
+        json!({"mesh": bolt}),
+        json!({"mesh": bolt, "name": ""}),
+        json!({"mesh": bolt, "name": "Bolt (2)"}),
+        json!({"mesh": plain}),
+        json!({"mesh": plain}),
+        json!({"mesh": plain, "name": "Nut"}),
+        json!({"mesh": plain, "name": "Nut"}),
+        json!({"mesh": long}),
+        json!({}),
+    ] {
+        file.push("nodes", node);
+    }
+    let long = format!("{}…", "é".repeat(60));
+    let mut expected =
+        some(&["Bolt", "Bolt (3)", "Bolt (2)", "mesh 1", "mesh 1 (2)", "Nut", "Nut (2)", &long]);
+    expected.push(None);
+    assert_eq!(root_names(&file), expected);
+    assert!(file.open().warnings.is_empty());
+}
+
+#[test]
+fn instances_of_one_mesh_and_children_of_one_node_are_numbered_beside_each_other_only() {
+    let mut file = File::new();
+    let bolt = file.mesh("Bolt", &TETRAHEDRON, &TETRAHEDRON_CORNERS);
+    let places = file.floats("VEC3", &[0.0, 0.0, 0.0, 5.0, 0.0, 0.0]);
+    let instancing = json!({"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}});
+    file.push("nodes", json!({"name": "row", "mesh": bolt, "extensions": instancing}));
+    file.push("nodes", json!({"name": "left", "children": [3, 4]}));
+    file.push("nodes", json!({"name": "right", "children": [5]}));
+    for _ in 0..3 {
+        file.push("nodes", json!({"name": "Wheel", "mesh": bolt}));
+    }
+    let scene = file.read();
+    let below = |name| names(&scene, scene.children(scene.find(name).unwrap()));
+    assert_eq!(below("row"), some(&["Bolt", "Bolt (2)"]));
+    assert_eq!(below("left"), some(&["Wheel", "Wheel (2)"]));
+    assert_eq!(below("right"), some(&["Wheel"]));
 }

@@ -2,15 +2,18 @@
 
 mod finding;
 mod kind;
+mod pattern;
 
 use crate::stage::{Scenery, Stage, Staging};
 use crate::{HierarchyFiles, StageError};
 pub use finding::{Finding, Pieces};
+use jostle_geom::Quality;
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Scene};
 use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
+use pattern::fits;
 use std::collections::BTreeMap;
 
 /// What is to be found out.
@@ -20,7 +23,8 @@ pub struct Checking {
     pub clearance: Option<f64>,
     /// Are all pairs of touching faces wanted, or is one enough?
     pub all_pairs: bool,
-    /// Pairs of names that may touch.
+    /// Pairs of names that may touch: of objects, or of what they are part of. `*` stands for any
+    /// number of characters, `?` for one.
     pub ignore: Vec<[String; 2]>,
     /// Do closed surfaces count as full?
     pub solid: bool,
@@ -28,6 +32,13 @@ pub struct Checking {
     pub tolerance: Tolerance,
     /// Which level of an `LOD` is tested.
     pub lod: LodRule,
+    /// Leave bodies that come near no other out of the stage: no finding needs their hierarchies,
+    /// which most of the time goes into. [`check()`] does so anyway.
+    pub skip_lone: bool,
+    /// How much work goes into hierarchies. The findings are the same, but for the faces and the
+    /// point by which two parts are shown to touch. Most hierarchies are asked a few times only,
+    /// so `Fast` is fastest for a check.
+    pub quality: Quality,
     /// The threads that share the exact tests.
     pub workers: Workers,
 }
@@ -41,6 +52,8 @@ impl Default for Checking {
             solid: false,
             tolerance: Tolerance::default(),
             lod: LodRule::Finest,
+            skip_lone: false,
+            quality: Quality::Fast,
             workers: Workers::ONE,
         }
     }
@@ -87,7 +100,8 @@ pub fn check(
     checking: &Checking,
     files: &mut HierarchyFiles<'_>,
 ) -> Result<Checked, StageError> {
-    check_stage(scene, checking, files).map(|(_, checked)| checked)
+    let checking = Checking { skip_lone: true, ..checking.clone() };
+    check_stage(scene, &checking, files).map(|(_, checked)| checked)
 }
 
 /// As [`check()`]; also gives the stage that was tested, to draw the bodies that findings name.
@@ -107,6 +121,8 @@ pub fn check_stage(
         lod: checking.lod,
         tolerance: checking.tolerance,
         solid: checking.solid,
+        skip_lone: checking.skip_lone.then(|| checking.clearance.unwrap_or(0.0)),
+        quality: checking.quality,
         avatar: false,
         workers: checking.workers.clone(),
         ..Staging::default()
@@ -138,7 +154,7 @@ pub fn check_stage(
     let checked = Checked {
         findings,
         objects: stage.object_count(),
-        bodies: stage.world().len(),
+        bodies: stage.body_count(),
         triangles: stage.triangle_count(),
         tested: stage.world().report().counts.tested,
         problems,
@@ -189,22 +205,18 @@ fn pieces(stage: &Stage, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<Pieces>
     Some(Pieces { a: stage.face(a, faces[0])?, b: stage.face(b, faces[1])? })
 }
 
-/// Is this the name of an object, or of something that it is part of?
-fn is_called(object: &str, name: &str) -> bool {
-    let (parts, wanted): (Vec<&str>, Vec<&str>) =
-        (object.split('/').collect(), name.split('/').collect());
-    parts.windows(wanted.len()).any(|window| window == wanted)
-}
-
 fn is_pair([one, other]: &[String; 2], finding: &Finding) -> bool {
-    let is = |a: &str, b: &str| is_called(&finding.a, a) && is_called(&finding.b, b);
+    let is = |a: &str, b: &str| fits(&finding.a, a) && fits(&finding.b, b);
     is(one, other) || is(other, one)
 }
 
-/// A name that nothing has is a mistake in the question.
+/// A pattern that fits no object is a mistake in the question.
 fn unknown_names(stage: &Stage, ignore: &[[String; 2]]) -> Vec<String> {
-    let objects: Vec<String> = stage.world().ids().map(|id| stage.name(id)).collect();
-    let known = |name: &String| objects.iter().any(|object| is_called(object, name));
+    if ignore.is_empty() {
+        return Vec::new();
+    }
+    let objects = stage.object_names();
+    let known = |name: &String| objects.iter().any(|object| fits(object, name));
     let unknown = ignore.iter().flatten().filter(|name| !known(name));
     unknown.map(|name| format!("nothing is called \"{name}\", which is to be ignored")).collect()
 }

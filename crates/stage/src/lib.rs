@@ -10,6 +10,7 @@ mod drive;
 mod error;
 mod follow;
 mod hierarchy;
+mod lone;
 mod names;
 mod plan;
 mod roles;

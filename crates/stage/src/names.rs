@@ -1,6 +1,45 @@
-//! What things are called.
+//! What things are called: names along paths, and numbers where several objects have the same.
 
-use jostle_scene::{NodeId, Scene};
+use jostle_scene::{NodeId, Scene, UniqueNames};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The names of objects, each different from all others: a node that is used twice, and nodes of
+/// the same name below nodes without one, are numbered in the order of the scene.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    given: HashMap<Vec<NodeId>, Given>,
+    unique: UniqueNames,
+}
+
+#[derive(Debug)]
+struct Given {
+    name: Arc<str>,
+    numbered: bool,
+}
+
+impl Names {
+    /// Names an object when it is first seen. It keeps the name, also while it is away.
+    pub(crate) fn add(&mut self, scene: &Scene, unit: &[NodeId]) {
+        if !self.given.contains_key(unit) {
+            let plain = of(scene, unit);
+            let name = self.unique.take(&plain);
+            let numbered = *name != plain;
+            self.given.insert(unit.to_vec(), Given { name, numbered });
+        }
+    }
+
+    /// The name of an object, or of a shape in it: `path` begins with `unit`.
+    pub(crate) fn name(&self, scene: &Scene, unit: &[NodeId], path: &[NodeId]) -> String {
+        match self.given.get(unit) {
+            Some(given) if path.len() <= unit.len() => given.name.to_string(),
+            Some(Given { name, numbered: true }) => {
+                format!("{name}/{}", of(scene, &path[unit.len()..]))
+            }
+            _ => of(scene, path),
+        }
+    }
+}
 
 /// The name of an object or shape: the names along the path to it, or what and where it is.
 pub(crate) fn of(scene: &Scene, path: &[NodeId]) -> String {

@@ -15,7 +15,7 @@ use crate::{HierarchyFiles, StageError};
 /// Meshes by geometry node, and shapes by what they are made of.
 #[derive(Default)]
 pub(crate) struct Shapes {
-    surfaces: HashMap<NodeId, Option<Arc<Mesh>>>,
+    made: HashMap<NodeId, Option<Arc<Mesh>>>,
     built: HashMap<Vec<PartKey>, Option<Built>>,
 }
 
@@ -63,12 +63,12 @@ impl Shapes {
 
     /// Forgets what was made of these nodes, which have changed. Says whether there was anything.
     pub(crate) fn forget(&mut self, scene: &Scene, changed: &BTreeSet<NodeId>) -> bool {
-        let before = self.surfaces.len();
-        self.surfaces.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
-        if self.surfaces.len() == before {
+        let before = self.made.len();
+        self.made.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
+        if self.made.len() == before {
             return false;
         }
-        let kept = &self.surfaces;
+        let kept = &self.made;
         self.built.retain(|parts, _| parts.iter().all(|part| kept.contains_key(&part.geometry)));
         true
     }
@@ -94,11 +94,9 @@ impl Shapes {
         let mut faces = 0;
         for part in parts {
             first_faces.push(faces);
-            let Some(surface) = self.surface(scene, part.geometry, making.tolerance)? else {
-                continue;
-            };
-            faces += surface.face_count() as u32;
-            surfaces.push((surface, affine(&part.inside)));
+            let made = self.surfaces(scene, std::slice::from_ref(part), making.tolerance)?;
+            faces += made.iter().map(|(surface, _)| surface.face_count() as u32).sum::<u32>();
+            surfaces.extend(made);
         }
         let place = || parts.first().map_or(String::new(), |part| place_of(scene, part.geometry));
         let mesh = match &surfaces[..] {
@@ -115,20 +113,36 @@ impl Shapes {
         Ok(Some(Built { shape: Shape::mesh(model), first_faces: Arc::new(first_faces) }))
     }
 
+    /// The surfaces of parts, and where they are in their body. Parts without one are left out.
+    pub(crate) fn surfaces(
+        &mut self,
+        scene: &Scene,
+        parts: &[Part],
+        tolerance: Tolerance,
+    ) -> Result<Vec<(Arc<Mesh>, DAffine3)>, StageError> {
+        let mut surfaces = Vec::with_capacity(parts.len());
+        for part in parts {
+            if let Some(surface) = self.surface(scene, part.geometry, tolerance)? {
+                surfaces.push((surface, affine(&part.inside)));
+            }
+        }
+        Ok(surfaces)
+    }
+
     fn surface(
         &mut self,
         scene: &Scene,
         id: NodeId,
         tolerance: Tolerance,
     ) -> Result<Option<Arc<Mesh>>, StageError> {
-        if let Some(surface) = self.surfaces.get(&id) {
+        if let Some(surface) = self.made.get(&id) {
             return Ok(surface.clone());
         }
         let surface = match geometry::surface(scene, id, tolerance)? {
             Geometry::Surface(mesh) if mesh.triangle_count() > 0 => Some(mesh),
             _ => None,
         };
-        self.surfaces.insert(id, surface.clone());
+        self.made.insert(id, surface.clone());
         Ok(surface)
     }
 }
@@ -158,7 +172,7 @@ fn holds(scene: &Scene, geometry: NodeId, changed: &BTreeSet<NodeId>) -> bool {
 
 /// The file for the hierarchy of a body (Ohlenburg C.4). It belongs to one shape, so a body of
 /// several has none.
-fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
+pub(crate) fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
     let [part] = parts else { return None };
     let Kind::Shape(shape) = &scene.node(*part.path.last()?).kind else { return None };
     Some(&*shape.hierarchy_file).filter(|file| !file.is_empty())

@@ -1,18 +1,20 @@
 //! A scene on a stage: the scene's events and the world's collisions, step by step.
 
 use crate::drive::Drives;
-use crate::names;
+use crate::names::Names;
 use crate::plan::{Piece, PieceKey, Plan};
 use crate::roles::Roles;
 use crate::shapes::{Built, Making, Shapes};
 use crate::tell::Told;
 use crate::visitor::Visitor;
 use crate::{HierarchyFiles, StageError};
-use jostle_geom::Quality;
+use glam::DAffine3;
+use jostle_geom::{Mesh, Quality};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Play, Scene};
 use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, ShapeKind, Stopwatch, Workers, World};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// How a scene becomes a world.
 #[derive(Clone, Debug)]
@@ -32,6 +34,9 @@ pub struct Staging {
     pub quality: Quality,
     /// Do closed surfaces count as full, so that what is inside them touches them?
     pub solid: bool,
+    /// Leave out bodies to which no body of another object is as near as this: for a scene that is
+    /// tested once, and not drawn.
+    pub skip_lone: Option<f64>,
     /// Do bodies with a velocity stop where they touch, instead of jumping from place to place?
     pub continuous: bool,
     /// Is there an avatar, if the scene has a `NavigationInfo`?
@@ -54,6 +59,7 @@ impl Default for Staging {
             tolerance: Tolerance::default(),
             quality: Quality::default(),
             solid: false,
+            skip_lone: None,
             continuous: false,
             avatar: true,
             start: 0.0,
@@ -102,6 +108,7 @@ pub struct Stage {
     pub(crate) by_body: HashMap<BodyId, usize>,
     /// The family of each object.
     families: HashMap<Vec<NodeId>, u32>,
+    pub(crate) names: Names,
     /// The group of each node that an interest names, by path.
     pub(crate) groups: HashMap<Vec<NodeId>, GroupId>,
     /// Groups were made since interests were expressed.
@@ -121,8 +128,16 @@ pub struct Stage {
 #[derive(Debug)]
 pub(crate) struct Actor {
     pub(crate) piece: Piece,
-    /// None if it has no surface.
+    /// None if it has no surface, or was left out.
     pub(crate) body: Option<Embodied>,
+    /// The triangles of a body that was left out because it is near no other.
+    pub(crate) left_out: Option<usize>,
+}
+
+impl Actor {
+    pub(crate) fn has_surface(&self) -> bool {
+        self.body.is_some() || self.left_out.is_some()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -159,6 +174,7 @@ impl Stage {
             by_key: HashMap::new(),
             by_body: HashMap::new(),
             families: HashMap::new(),
+            names: Names::default(),
             groups: HashMap::new(),
             interests_due: false,
             nested_interests: false,
@@ -228,11 +244,15 @@ impl Stage {
         &self.problems
     }
 
-    /// The name of a body: the names of the nodes above it, or where it stands in its file.
+    /// The name of a body: the names of the nodes above it, or where it stands in its file; with a
+    /// number if another object has this name.
     #[must_use]
     pub fn name(&self, body: BodyId) -> String {
         match self.by_body.get(&body) {
-            Some(&at) => names::of(self.play.scene(), &self.actors[at].piece.unit),
+            Some(&at) => {
+                let unit = &self.actors[at].piece.unit;
+                self.names.name(self.play.scene(), unit, unit)
+            }
             None if self.visitor.avatar == Some(body) => "avatar".to_string(),
             None => self.departed.get(&body).cloned().unwrap_or_else(|| body.to_string()),
         }
@@ -275,23 +295,37 @@ impl Stage {
         } else {
             &piece.unit
         };
-        Some((names::of(scene, path), face - first_faces[part]))
+        Some((self.names.name(scene, &piece.unit, path), face - first_faces[part]))
     }
 
     /// The number of objects that have a surface.
     #[must_use]
     pub fn object_count(&self) -> usize {
-        let actors = self.actors.iter().filter(|actor| actor.body.is_some());
+        let actors = self.actors.iter().filter(|actor| actor.has_surface());
         actors.map(|actor| &actor.piece.unit).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The number of bodies of objects, also of those that [`Staging::skip_lone`] left out.
+    #[must_use]
+    pub fn body_count(&self) -> usize {
+        self.actors.iter().filter(|actor| actor.has_surface()).count()
+    }
+
+    /// The names of all objects that have a surface.
+    pub(crate) fn object_names(&self) -> BTreeSet<String> {
+        let actors = self.actors.iter().filter(|actor| actor.has_surface());
+        actors.map(|actor| names::of(self.play.scene(), &actor.piece.unit)).collect()
     }
 
     /// The number of triangles of all bodies, counted in each body.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
-        let shapes = self.actors.iter().filter_map(|actor| actor.body.as_ref());
-        let counts = shapes.map(|body| match body.built.shape.kind() {
-            ShapeKind::Mesh(model) => model.mesh().triangle_count(),
-            _ => 0,
+        let counts = self.actors.iter().map(|actor| match &actor.body {
+            Some(body) => match body.built.shape.kind() {
+                ShapeKind::Mesh(model) => model.mesh().triangle_count(),
+                _ => 0,
+            },
+            None => actor.left_out.unwrap_or(0),
         });
         counts.sum()
     }
@@ -312,12 +346,18 @@ impl Stage {
             plan = self.plan()?;
         }
         let mut left: Vec<bool> = vec![true; self.actors.len()];
-        for piece in plan.pieces {
+        let mut lone = match self.staging.skip_lone {
+            Some(distance) => self.lone(&plan.pieces, distance)?,
+            None => Vec::new(),
+        };
+        lone.resize(plan.pieces.len(), None);
+        for (piece, lone) in plan.pieces.into_iter().zip(lone) {
             match self.by_key.get(&piece.key).copied() {
                 Some(at) => {
                     left[at] = false;
                     self.change(at, piece, files)?;
                 }
+                None if lone.is_some() => self.add_left_out(piece, lone),
                 None => self.enter(piece, files)?,
             }
         }
@@ -346,6 +386,14 @@ impl Stage {
         }
     }
 
+    /// The surfaces of a piece as it is now, and where they are in its body.
+    pub(crate) fn surfaces_of(
+        &mut self,
+        piece: &Piece,
+    ) -> Result<Vec<(Arc<Mesh>, DAffine3)>, StageError> {
+        self.shapes.surfaces(self.play.scene(), &piece.parts, self.staging.tolerance)
+    }
+
     /// The shape of a piece as it is now.
     pub(crate) fn built(
         &mut self,
@@ -368,9 +416,16 @@ impl Stage {
         let at = self.actors.len();
         self.by_key.insert(piece.key.clone(), at);
         if let Some(body) = &body {
+            self.names.add(self.play.scene(), &piece.unit);
             self.by_body.insert(body.id, at);
         }
-        self.actors.push(Actor { piece, body });
+        self.actors.push(Actor { piece, body, left_out: None });
+    }
+
+    /// Puts an actor on the list that is near no other.
+    fn add_left_out(&mut self, piece: Piece, triangles: Option<usize>) {
+        self.by_key.insert(piece.key.clone(), self.actors.len());
+        self.actors.push(Actor { piece, body: None, left_out: triangles });
     }
 
     /// Puts an actor where another one was.

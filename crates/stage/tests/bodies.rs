@@ -329,3 +329,22 @@ fn a_face_is_told_by_its_shape_and_its_number_there() {
     assert_eq!((&faces.a.0[..], &faces.b.0[..]), ("A/RIGHT", "B"));
     assert!(faces.a.1 < 6 && faces.b.1 < 6, "{faces:?}");
 }
+
+#[test]
+fn a_part_that_is_used_three_times_has_three_names_in_the_findings() {
+    // All three are called BOLT along their paths; the second and third touch.
+    let text = "Transform { children DEF BOLT Transform { children [ CUBE ] } }
+        Transform { translation 5 0 0 children USE BOLT }
+        Transform { translation 5.5 0 0 children USE BOLT }";
+    let checked = check(
+        scene(&text.replace("CUBE", &[CUBE, CUBE].join(" "))),
+        &Checking::default(),
+        &mut HierarchyFiles::default(),
+    )
+    .unwrap();
+    let [finding] = &checked.findings[..] else { panic!("{:?}", checked.findings) };
+    assert_eq!((&*finding.a, &*finding.b), ("BOLT (2)", "BOLT (3)"));
+    let shapes = finding.faces.first().map(|pieces| (&pieces.a.0, &pieces.b.0)).unwrap();
+    assert!(shapes.0.starts_with("BOLT (2)/Shape at line"), "{shapes:?}");
+    assert!(shapes.1.starts_with("BOLT (3)/Shape at line"), "{shapes:?}");
+}

@@ -1,8 +1,8 @@
 //! What can be asked about scenes.
 
-use crate::args::FailOn;
 use crate::keys::KeyPress;
 use crate::run::Send;
+use crate::units::Unit;
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 use jostle_scene::geometry::Tolerance;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct SceneArgs {
     /// The scene: VRML97 (.wrl, also compressed), glTF (.gltf, .glb), OBJ, STL or PLY
     pub(crate) scene: PathBuf,
-    /// Metres per unit of an OBJ, STL or PLY file
-    #[arg(long, value_name = "M", default_value = "1", value_parser = parse_unit,
-        help_heading = "Scene")]
-    pub(crate) unit: f32,
+    /// The unit of OBJ, STL and PLY files, which do not say theirs: mm, cm, m, in, ft, or a
+    /// number of metres; refused for glTF and VRML, which are in metres
+    #[arg(long, value_name = "UNIT", value_parser = Unit::parse, help_heading = "Scene")]
+    pub(crate) unit: Option<Unit>,
     /// The axis that points up in an OBJ, STL or PLY file
     #[arg(long, value_name = "AXIS", default_value = "y", help_heading = "Scene")]
     pub(crate) up: Up,
@@ -43,7 +43,7 @@ impl SceneArgs {
     pub(crate) fn plain(scene: &Path) -> SceneArgs {
         SceneArgs {
             scene: scene.into(),
-            unit: 1.0,
+            unit: None,
             up: Up::Y,
             tolerance: None,
             solid: false,
@@ -52,36 +52,6 @@ impl SceneArgs {
             json: false,
         }
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CheckArgs {
-    #[command(flatten)]
-    pub(crate) scene: SceneArgs,
-    /// Also tell which objects are closer than this
-    #[arg(long, value_name = "D", value_parser = parse_length)]
-    pub(crate) clearance: Option<f64>,
-    /// All pairs of faces that touch, not just one
-    #[arg(long)]
-    pub(crate) all_pairs: bool,
-    /// Two names, separated by a comma, of objects that may touch; can be given several times
-    #[arg(long, value_name = "A,B", value_parser = parse_pair)]
-    pub(crate) ignore: Vec<Pair>,
-    /// Test the level of an LOD that the viewpoint sees, not the finest
-    #[arg(long)]
-    pub(crate) lod_by_view: bool,
-    /// Exit with code 1 if anything touches, or comes closer than --clearance
-    #[arg(long, value_name = "WHAT")]
-    pub(crate) fail_on: Option<FailOn>,
-    /// List the findings on a page, each with its two parts and where they touch
-    #[arg(long, conflicts_with = "json", help_heading = "Page")]
-    pub(crate) view: bool,
-    /// Where the page is
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
-    pub(crate) listen: SocketAddr,
-    /// Do not open the page in a browser
-    #[arg(long, help_heading = "Page")]
-    pub(crate) no_open: bool,
 }
 
 #[derive(Debug, Args)]
@@ -148,26 +118,6 @@ impl From<Up> for jostle_scene::Up {
             Up::Y => jostle_scene::Up::Y,
             Up::Z => jostle_scene::Up::Z,
         }
-    }
-}
-
-/// Two names.
-#[derive(Clone, Debug)]
-pub(crate) struct Pair(pub(crate) [String; 2]);
-
-fn parse_pair(text: &str) -> Result<Pair, String> {
-    match text.split_once(',') {
-        Some((a, b)) if !a.trim().is_empty() && !b.trim().is_empty() => {
-            Ok(Pair([a.trim().to_string(), b.trim().to_string()]))
-        }
-        _ => Err(format!("expected two names with a comma between them, found {text:?}")),
-    }
-}
-
-fn parse_unit(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(unit) if unit.is_finite() && unit > 0.0 => Ok(unit),
-        _ => Err(format!("expected metres per unit, more than 0, found {text:?}")),
     }
 }
 

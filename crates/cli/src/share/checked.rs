@@ -4,6 +4,7 @@
 use super::screen::Cast;
 use super::{begin_log, browser, end_flag, failed};
 use crate::error::CliError;
+use crate::units::Lengths;
 use glam::DVec3;
 use jostle_geom::Pair;
 use jostle_net::view::{Findings, PairFinding, Picture, Show, ShowSettings};
@@ -24,10 +25,10 @@ const SEGMENTS_MAX: usize = 20_000;
 /// What is shown, and where.
 pub(crate) struct CheckPage<'a> {
     pub(crate) stage: &'a Stage,
-    pub(crate) findings: &'a [Finding],
+    pub(crate) findings: &'a [&'a Finding],
     pub(crate) clearance: Option<f64>,
-    /// The unit of distances; empty if it is not known.
-    pub(crate) unit: &'a str,
+    /// How distances are written.
+    pub(crate) lengths: Lengths,
     /// The name of the file.
     pub(crate) name: String,
     pub(crate) listen: SocketAddr,
@@ -90,13 +91,14 @@ fn findings(check: &CheckPage<'_>, cast: &Cast) -> Result<Findings, CliError> {
         list.push(PairFinding {
             kind: finding.kind.name(),
             parts: finding.bodies.map(part),
-            distance: finding.distance,
+            distance: check.lengths.number(finding.distance),
             points: finding.points.map(DVec3::from_array),
             segments,
         });
     }
-    let unit = check.unit.to_string();
-    Ok(Findings { clearance: check.clearance, unit, complete: true, list })
+    let unit = check.lengths.symbol().to_string();
+    let clearance = check.clearance.map(|clearance| check.lengths.number(clearance));
+    Ok(Findings { clearance, unit, complete: true, list })
 }
 
 /// Where the surfaces of two bodies intersect; nothing for balls and boxes, which have no faces.

@@ -105,7 +105,6 @@ impl Mesh {
     }
 
     fn look_at_faces(&self, place: &[u32], report: &mut MeshReport) {
-        let mut shapes = Shapes::default();
         for triangles in self.triangles_by_face().chunk_by(|a, b| a.0 == b.0) {
             let face = triangles[0].0;
             let corners = || triangles.iter().map(|&(_, triangle)| triangle);
@@ -119,9 +118,8 @@ impl Mesh {
                     report.non_planar_faces.add(face);
                 }
             }
-            shapes.push(corners().flatten().map(|vertex| place[vertex as usize]));
         }
-        report.duplicate_faces = shapes.duplicates();
+        report.duplicate_faces = duplicate_faces(self, place);
     }
 
     /// Face and corners of all triangles, sorted in a way that does not depend on how they are
@@ -217,6 +215,16 @@ impl Examples {
         self.faces.truncate(EXAMPLES);
         Finding { count: self.count, faces: self.faces }
     }
+}
+
+/// Faces with the same set of corners as a face before; `place` says which corners are the same.
+pub(super) fn duplicate_faces(mesh: &Mesh, place: &[u32]) -> Finding {
+    let mut shapes = Shapes::default();
+    for triangles in mesh.triangles_by_face().chunk_by(|a, b| a.0 == b.0) {
+        let corners = triangles.iter().flat_map(|&(_, triangle)| triangle);
+        shapes.push(corners.map(|vertex| place[vertex as usize]));
+    }
+    shapes.duplicates()
 }
 
 /// The sets of places that faces have as corners, in the order of the faces.

@@ -80,7 +80,8 @@ fn connected(place: &[u32], triangles: &[[u32; 3]]) -> Vec<u32> {
     parent
 }
 
-fn root_of(parent: &mut [u32], mut node: u32) -> u32 {
+/// The lowest member of the set that a node of a union-find belongs to.
+pub(super) fn root_of(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         let grandparent = parent[parent[node as usize] as usize];
         parent[node as usize] = grandparent;

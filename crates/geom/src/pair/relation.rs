@@ -1,108 +1,94 @@
-//! Apart, touching, crossing, inside or identical?
+//! Apart, touching, crossing, inside or identical? And do the insides of two solids overlap?
+//!
+//! Every answer follows from exact decisions about the placed vertices; see `pieces.rs` in this
+//! folder for how.
 
-use super::walk::{Order, Touching, Walk};
-use super::{Pair, part_inside};
-use crate::single::{Placed, Side};
-use crate::triangle::{self, Triangle, TriangleRelation};
+use super::Pair;
+use super::pieces::{Evidence, Goal, Looked};
+use crate::triangle::Triangle;
 use glam::DVec3;
-use std::ops::ControlFlow;
 
-/// How two models lie to each other.
+/// How two models lie to each other. Exact for the placed vertices.
 ///
-/// Every decision is exact for the placed vertices. For surfaces that touch without crossing,
-/// inside and outside of a solid are decided at the corners and the middle of each touching face;
-/// a face that changes sides elsewhere and crosses no other face is told as touching.
+/// For two solids this is about the points that they enclose: which triangles a surface is made of
+/// does not matter, nor do faces that are there twice, since these bound nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// They share no point.
     Apart,
     /// They share points, but neither passes through the other.
     Touching,
-    /// A face of one passes through a face of the other, or a part of one lies inside the other,
-    /// which is solid, and a part outside.
+    /// A part of one lies inside the other, which is solid, and a part outside. If not both are
+    /// solid, also: a face of one passes through a face of the other.
     Crossing,
     /// The first lies inside the second, which is solid. They may touch from inside.
     AInsideB,
     /// The second lies inside the first, which is solid. They may touch from inside.
     BInsideA,
-    /// They have the same triangles in the same places.
+    /// They have the same triangles in the same places, or are solids that enclose the same
+    /// points.
     Identical,
+}
+
+/// Why there is no answer to whether two insides overlap: a surface has no inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OverlapsError {
+    /// The first model is not solid.
+    #[error("only a solid has an inside: the first mesh must have passed Mesh::into_solid")]
+    FirstNotSolid,
+    /// The second model is not solid.
+    #[error("only a solid has an inside: the second mesh must have passed Mesh::into_solid")]
+    SecondNotSolid,
+    /// Neither of the models is solid.
+    #[error("only a solid has an inside: both meshes must have passed Mesh::into_solid")]
+    NeitherSolid,
+}
+
+pub(crate) fn overlaps(pair: &Pair<'_>) -> Result<bool, OverlapsError> {
+    match (pair.a.mesh.is_solid(), pair.b.mesh.is_solid()) {
+        (true, true) => {}
+        (false, true) => return Err(OverlapsError::FirstNotSolid),
+        (true, false) => return Err(OverlapsError::SecondNotSolid),
+        (false, false) => return Err(OverlapsError::NeitherSolid),
+    }
+    Ok(match Looked::at(pair, Goal::Overlap) {
+        Looked::Crossing => true,
+        Looked::Evidence(found) => found.overlap,
+    })
 }
 
 pub(crate) fn relation(pair: &Pair<'_>) -> Relation {
     if identical(pair) {
         return Relation::Identical;
     }
-    let mut touching: Vec<(usize, usize)> = Vec::new();
-    let mut crossing = false;
-    Walk::new(pair, Order::Any, 0.0).run(
-        pair,
-        u64::MAX,
-        &mut Touching(|a, b| {
-            touching.push((a, b));
-            let found = triangle::relation(&pair.placed_a(a), &pair.placed_b(b));
-            crossing = found == TriangleRelation::Crossing;
-            if crossing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        }),
-    );
-    if crossing {
-        return Relation::Crossing;
+    let found = match Looked::at(pair, Goal::Relation) {
+        Looked::Crossing => return Relation::Crossing,
+        Looked::Evidence(found) => found,
+    };
+    let apart = if found.contact { Relation::Touching } else { Relation::Apart };
+    if pair.a.mesh.is_solid() && pair.b.mesh.is_solid() {
+        return relation_of_solids(&found).unwrap_or(apart);
     }
-    let [a, b] = pair.placed();
-    let mut faces_a: Vec<usize> = touching.iter().map(|t| t.0).collect();
-    let mut faces_b: Vec<usize> = touching.iter().map(|t| t.1).collect();
-    let b_in_a = Parts::of(&a, &b, &mut faces_b);
-    let a_in_b = Parts::of(&b, &a, &mut faces_a);
-    match (b_in_a, a_in_b) {
-        (Parts::Both, _) | (_, Parts::Both) => Relation::Crossing,
-        (Parts::Inside, _) => Relation::BInsideA,
-        (_, Parts::Inside) => Relation::AInsideB,
-        _ if touching.is_empty() => Relation::Apart,
-        _ => Relation::Touching,
+    // Nothing was found inside or outside of a surface.
+    match (found.inside, found.outside) {
+        ([true, _], [true, _]) | ([_, true], [_, true]) => Relation::Crossing,
+        ([true, _], _) => Relation::AInsideB,
+        ([_, true], _) => Relation::BInsideA,
+        _ => apart,
     }
 }
 
-/// On which sides of a solid the parts of another model lie.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Parts {
-    /// Nothing was found inside.
-    NoneInside,
-    /// Everything looked at is inside, or on the surface.
-    Inside,
-    /// Some inside, some outside.
-    Both,
-}
-
-impl Parts {
-    fn of(outer: &Placed<'_>, inner: &Placed<'_>, touching: &mut Vec<usize>) -> Parts {
-        if !outer.model().mesh.is_solid() {
-            return Parts::NoneInside;
-        }
-        touching.sort_unstable();
-        touching.dedup();
-        if touching.is_empty() && part_inside(outer, inner).is_none() {
-            return Parts::NoneInside;
-        }
-        let mesh = &inner.model().mesh;
-        let parts = mesh.component_vertices.iter();
-        let parts = parts.map(|&v| inner.pose().place(mesh.vertices[v as usize]));
-        let corners = touching.iter().flat_map(|&t| {
-            let [p, q, r]: Triangle = inner.triangle(t);
-            [p, q, r, (p + q + r) / 3.0]
-        });
-        let (mut inside, mut outside) = (false, false);
-        for point in parts.chain(corners) {
-            match outer.contains(point) {
-                Ok(Side::Inside) => inside = true,
-                Ok(Side::Outside) => outside = true,
-                _ => {}
-            }
-            if inside && outside {
-                return Parts::Both;
-            }
-        }
-        if inside { Parts::Inside } else { Parts::NoneInside }
+/// `None` if no part of one is inside the other.
+fn relation_of_solids(found: &Evidence) -> Option<Relation> {
+    if !found.overlap && found.inside == [false; 2] {
+        return None;
     }
+    Some(match [0, 1].map(|i| found.sticks_out(i)) {
+        [true, true] => Relation::Crossing,
+        [false, true] => Relation::AInsideB,
+        [true, false] => Relation::BInsideA,
+        [false, false] => Relation::Identical,
+    })
 }
 
 /// Do both have the same triangles in the same places, whatever their order?

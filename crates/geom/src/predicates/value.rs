@@ -28,11 +28,7 @@ pub(crate) fn det3(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
 /// The value of [`super::orient2d`]'s determinant, with a relative error below 2^-50.
 pub(crate) fn det2(axis: Axis, a: DVec3, b: DVec3, c: DVec3) -> f64 {
     let [u, v] = [b, c].map(|p| wide_minus(p, a));
-    let (i, j) = match axis {
-        Axis::X => (1, 2),
-        Axis::Y => (2, 0),
-        Axis::Z => (0, 1),
-    };
+    let (i, j) = axis.kept();
     value(&minor(u, v, i, j))
 }
 

@@ -5,13 +5,21 @@
 //! 6 · −261 = 2^-1566, and there is nothing below 2^-1074. Whole numbers have no such end.
 
 use num_bigint::BigInt;
+use num_traits::{NumRef, RefNum};
 
 /// All numbers multiplied by one power of two that makes them whole, without loss. They must be
 /// finite.
 pub(crate) fn whole<const N: usize>(numbers: [f64; N]) -> [BigInt; N] {
+    whole_above(i32::MAX, numbers).0
+}
+
+/// As [`whole`], and the exponent of the unit: the largest power of two that divides all numbers,
+/// but none above 2^`unit_max`.
+pub(crate) fn whole_above<const N: usize>(unit_max: i32, numbers: [f64; N]) -> ([BigInt; N], i32) {
     let parts = numbers.map(parts);
-    let unit = unit(&parts);
-    parts.map(|(m, e)| if m == 0 { BigInt::ZERO } else { BigInt::from(m) << (e - unit) })
+    let unit = unit(&parts).min(unit_max);
+    let scaled = |(m, e)| if m == 0 { BigInt::ZERO } else { BigInt::from(m) << (e - unit) };
+    (parts.map(scaled), unit)
 }
 
 /// As [`whole`], if all of them are below 2^`bits` in size. Such are the coordinates of what
@@ -46,6 +54,27 @@ fn parts(x: f64) -> (i64, i32) {
     let zeros = m.trailing_zeros();
     let m = m >> zeros;
     (if x < 0.0 { -m } else { m }, e + zeros as i32)
+}
+
+pub(crate) fn minus<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> [T; 3]
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    [&p[0] - &q[0], &p[1] - &q[1], &p[2] - &q[2]]
+}
+
+pub(crate) fn dot<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> T
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    &p[0] * &q[0] + &p[1] * &q[1] + &p[2] * &q[2]
+}
+
+pub(crate) fn cross<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> [T; 3]
+where
+    for<'r> &'r T: RefNum<T>,
+{
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| &p[i] * &q[j] - &p[j] * &q[i])
 }
 
 #[cfg(test)]

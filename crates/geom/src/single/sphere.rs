@@ -94,7 +94,7 @@ impl Placed<'_> {
 
     /// Calls `look` with every triangle that may be within `reach` of `p`, near ones first, until
     /// it breaks.
-    fn look_near(
+    pub(super) fn look_near(
         &self,
         p: DVec3,
         reach: f64,

@@ -23,7 +23,7 @@
 //! (n·p)² ≤ r² n·n.
 
 use super::Triangle;
-use crate::predicates::whole::{small, whole};
+use crate::predicates::whole::{cross, dot, minus, small, whole};
 use glam::DVec3;
 use num_traits::{NumRef, RefNum};
 
@@ -175,25 +175,4 @@ where
         let inside = |[p, q]: &[&[T; 3]; 2]| dot(&cross(p, q), &normal) >= T::zero();
         &height * &height <= squared * &self.reach && self.edges().iter().all(inside)
     }
-}
-
-fn minus<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> [T; 3]
-where
-    for<'r> &'r T: RefNum<T>,
-{
-    [&p[0] - &q[0], &p[1] - &q[1], &p[2] - &q[2]]
-}
-
-fn dot<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> T
-where
-    for<'r> &'r T: RefNum<T>,
-{
-    &p[0] * &q[0] + &p[1] * &q[1] + &p[2] * &q[2]
-}
-
-fn cross<T: NumRef>(p: &[T; 3], q: &[T; 3]) -> [T; 3]
-where
-    for<'r> &'r T: RefNum<T>,
-{
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| &p[i] * &q[j] - &p[j] * &q[i])
 }

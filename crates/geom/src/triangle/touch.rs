@@ -141,7 +141,7 @@ pub(super) fn intervals_meet(a: &Triangle, b: &Triangle, unsure: &mut u64) -> bo
 
 /// The ends of a triangle whose corners lie on one line: smallest and largest in the order by x,
 /// then y, then z. Along a line that order is the order of the points, and comparing is exact.
-pub(super) fn ends(t: &Triangle) -> [glam::DVec3; 2] {
+pub(crate) fn ends(t: &Triangle) -> [glam::DVec3; 2] {
     let [mut low, mut mid, mut high] = *t;
     if before(mid, low) {
         swap(&mut low, &mut mid);

@@ -15,6 +15,7 @@
 //! then for small e there is no surface between p and p(e), so p is inside iff p(e) is.
 
 use super::{Triangle, triangles_touch};
+use crate::predicates::point::ExactPoint;
 use crate::predicates::{Axis, Sign, orient2d, orient3d};
 use glam::DVec3;
 
@@ -61,6 +62,42 @@ pub fn x_ray_crosses(p: DVec3, t: &Triangle) -> RayCross {
     if (border || side == Sign::Zero) && triangles_touch(&[p; 3], t) {
         return RayCross::OnTriangle;
     }
+    passes(hands, edges, side)
+}
+
+/// As [`x_ray_crosses`], from a point that `f64` need not have.
+///
+/// Where triangles hold `p`, leave them out: if they all lie in one plane, the number of `Yes` of
+/// the others tells whether the points next to `p` are inside that are on the side of the plane
+/// which (1, e, e²) points to. (The ray from p(e) meets such a triangle next to `p` or not at all.
+/// Without it the count is that of a start just beyond the plane, or, for a plane along x, of p(e)
+/// itself.)
+pub(crate) fn exact_x_ray_crosses(p: &ExactPoint, t: &Triangle) -> RayCross {
+    let [low, high] = [t[0].min(t[1]).min(t[2]), t[0].max(t[1]).max(t[2])];
+    let [from, to] = p.bounds();
+    if to.y < low.y || from.y > high.y || to.z < low.z || from.z > high.z || from.x > high.x {
+        return RayCross::No;
+    }
+    let edges = [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+    let sure = edges.map(|[r, s]| p.sure_hand(r, s));
+    if sure.contains(&Some(Sign::Positive)) && sure.contains(&Some(Sign::Negative)) {
+        return RayCross::No;
+    }
+    let both = p.with(t);
+    let hands = [0, 1, 2].map(|edge| sure[edge].unwrap_or_else(|| both.hand(Axis::X, edge)));
+    if hands.contains(&Sign::Positive) && hands.contains(&Sign::Negative) {
+        return RayCross::No;
+    }
+    let side = both.side();
+    if side == Sign::Zero && both.holds() {
+        return RayCross::OnTriangle;
+    }
+    passes(hands, edges, side)
+}
+
+/// Does the ray pass, given the hands and the side of its start? No two hands are on different
+/// sides, and the start is not a point of the triangle.
+fn passes(hands: [Sign; 3], edges: [[DVec3; 2]; 3], side: Sign) -> RayCross {
     let [first, second, third] =
         [0, 1, 2].map(|i| if hands[i] == Sign::Zero { displaced_hand(edges[i]) } else { hands[i] });
     if first == Sign::Zero || first != second || second != third {

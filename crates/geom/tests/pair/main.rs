@@ -4,9 +4,11 @@
 #[path = "../soup/mod.rs"]
 mod soup;
 
+mod batch;
 mod cases;
 mod distance;
 mod extremes;
+mod overlaps;
 mod relation;
 mod search;
 mod solids;

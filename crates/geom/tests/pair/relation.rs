@@ -9,7 +9,7 @@ use jostle_geom::solids::{cuboid, sphere};
 use jostle_geom::triangle::{self, TriangleRelation};
 use jostle_geom::{Mesh, Model, Pair, Pose, Relation};
 
-fn check(a: &Mesh, b: &Mesh, pose_b: &Pose, expected: Relation) {
+pub(crate) fn check(a: &Mesh, b: &Mesh, pose_b: &Pose, expected: Relation) {
     for quality in QUALITIES {
         let (a, b) = (Model::build(a.clone(), quality), Model::build(b.clone(), quality));
         let pair = Pair::new(&a, &Pose::IDENTITY, &b, pose_b);
@@ -25,7 +25,7 @@ fn check(a: &Mesh, b: &Mesh, pose_b: &Pose, expected: Relation) {
     }
 }
 
-fn solid(mesh: Mesh) -> Mesh {
+pub(crate) fn solid(mesh: Mesh) -> Mesh {
     mesh.into_solid().unwrap()
 }
 

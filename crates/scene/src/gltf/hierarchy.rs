@@ -7,6 +7,7 @@ use super::matrix::{self, Parts};
 use super::numbers::{Numbers, Use};
 use super::source::Source;
 use super::surface::Surfaces;
+use crate::UniqueNames;
 use crate::error::LoadError;
 use crate::nodes::{Kind, Transform, Viewpoint};
 use crate::scene::{List, NodeId, Rotation};
@@ -34,7 +35,8 @@ pub(super) fn add(
         progress(done, order.len());
         let Some(node) = nodes.get(index) else { continue };
         let parts = parts(source, node, index)?;
-        let id = build.add(transform(parts, List::default()), name(node))?;
+        let id = build.add(transform(parts, List::default()), None)?;
+        build.scene.node_mut(id).name = surfaces.name(source, node);
         let children = own_children(build, &mut surfaces, node, index)?;
         set_children(build, id, children);
         placed[index] = Some(id);
@@ -52,11 +54,26 @@ pub(super) fn add(
         let children = own.chain(below).collect();
         set_children(build, id, Arc::new(children));
     }
+    number(build, build.scene.roots().to_vec());
+    for id in placed.iter().flatten() {
+        number(build, build.scene.children(*id).to_vec());
+    }
     Ok(placed)
 }
 
-fn name<'r>(node: &'r Node<'_>) -> Option<&'r str> {
-    node.name.as_ref().map(|name| &*name.0)
+/// Gives nodes beside each other that have the same name numbers. glTF allows equal names, and
+/// nodes without one are named after their mesh, which many may share.
+fn number(build: &mut Build<'_, '_>, siblings: Vec<NodeId>) {
+    let is_node = |id: &NodeId| matches!(build.scene.node(*id).kind, Kind::Transform(_));
+    let siblings: Vec<NodeId> = siblings.into_iter().filter(is_node).collect();
+    let mut names = UniqueNames::default();
+    for name in siblings.iter().filter_map(|&id| build.scene.node(id).name.as_deref()) {
+        names.reserve(name);
+    }
+    for id in siblings {
+        let node = build.scene.node_mut(id);
+        node.name = node.name.as_deref().map(|name| names.take(name));
+    }
 }
 
 fn transform(parts: Parts, children: List<NodeId>) -> Transform {
@@ -161,6 +178,10 @@ fn own_children(
         && !children.is_empty()
     {
         children = instances(build, &instancing.attributes, &children, index)?;
+        let name = node.mesh.map(|mesh| surfaces.mesh_name(build.source, mesh));
+        for &instance in children.iter() {
+            build.scene.node_mut(instance).name = name.clone();
+        }
     }
     if let Some(camera) = node.camera {
         let source = build.source;

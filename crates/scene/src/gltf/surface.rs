@@ -1,8 +1,10 @@
 //! Meshes: each primitive becomes a mesh node, once, however many shapes use it.
 
 use super::build::Build;
-use super::json::{Primitive, Whole};
+use super::json::{Node, Primitive, Whole};
 use super::numbers::{Numbers, Use};
+use super::source::Source;
+use crate::UniqueNames;
 use crate::error::LoadError;
 use crate::nodes::{Kind, Shape};
 use crate::polygons::renumber;
@@ -17,10 +19,14 @@ const TRIANGLES: usize = 4;
 const STRIP: usize = 5;
 const FAN: usize = 6;
 
+/// The longest name of a mesh that nodes without a name take over, in characters.
+const MESH_NAME_MAX: usize = 60;
+
 /// The shapes of the meshes that nodes have asked for.
 #[derive(Default)]
 pub(super) struct Surfaces {
     shapes: BTreeMap<usize, List<NodeId>>,
+    names: BTreeMap<usize, Arc<str>>,
     /// Exporters write the same accessors and primitives again for other materials.
     geometries: BTreeMap<GeometryKey, Option<NodeId>>,
 }
@@ -54,18 +60,42 @@ impl Surfaces {
         }
         let source = build.source;
         let mesh = source.item(&source.root.meshes, index, path, "meshes")?;
-        let name = mesh.name.as_ref().map(|name| &*name.0);
+        let name = self.mesh_name(source, index);
+        let mut names = UniqueNames::default();
         let mut shapes = Vec::new();
         for (at, primitive) in mesh.primitives.iter().enumerate() {
             let path = format!("meshes[{index}].primitives[{at}]");
             if let Some(geometry) = self.geometry(build, primitive, &path)? {
                 let shape = Shape { geometry: Some(geometry), ..Shape::default() };
-                shapes.push(build.add(shape, name)?);
+                shapes.push(build.add(shape, Some(&names.take(&name)))?);
             }
         }
         let shapes = Arc::new(shapes);
         self.shapes.insert(index.get(), Arc::clone(&shapes));
         Ok(shapes)
+    }
+
+    /// The name of a node: its own, or that of its mesh.
+    pub(super) fn name(&mut self, source: &Source<'_>, node: &Node<'_>) -> Option<Arc<str>> {
+        match node.name.as_ref().filter(|name| !name.0.is_empty()) {
+            Some(name) => Some(Arc::from(&*name.0)),
+            None => node.mesh.map(|mesh| self.mesh_name(source, mesh)),
+        }
+    }
+
+    /// The name of a mesh, or its number in the file. Shared and shortened, because any number of
+    /// nodes, instances and primitives may take it.
+    pub(super) fn mesh_name(&mut self, source: &Source<'_>, index: Whole) -> Arc<str> {
+        let name = self.names.entry(index.get()).or_insert_with(|| {
+            let mesh = source.root.meshes.get(index.get());
+            let name = mesh.and_then(|mesh| mesh.name.as_ref()).map_or("", |name| &*name.0);
+            match name.char_indices().nth(MESH_NAME_MAX) {
+                _ if name.is_empty() => format!("mesh {index}").into(),
+                Some((end, _)) => format!("{}…", &name[..end]).into(),
+                None => Arc::from(name),
+            }
+        });
+        Arc::clone(name)
     }
 
     fn geometry(

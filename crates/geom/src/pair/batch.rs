@@ -1,0 +1,63 @@
+//! The same question about many poses.
+
+use super::{Distance, Pair};
+use crate::{Model, Pose};
+use rayon::prelude::*;
+
+/// Two models, the second in many poses: grasps, steps of a path, places to try.
+///
+/// Questions are asked on the threads of the current `rayon` pool: all cores, unless the call comes
+/// from inside `rayon::ThreadPool::install`. Answers come in the order of the poses and are the
+/// same, to the bit, as those of a [`Pair`] for each of them, for any number of threads.
+///
+/// ```
+/// use glam::DVec3;
+/// use jostle_geom::{Batch, Model, Pose, Quality, solids};
+///
+/// let cube = Model::build(solids::cuboid(DVec3::ONE)?, Quality::Default);
+/// let poses = [0.5, 1.0, 1.5, 3.0].map(|x| Pose::from_translation(DVec3::X * x));
+/// let poses = poses.into_iter().collect::<Result<Vec<_>, _>>()?;
+/// let batch = Batch::new(&cube, &Pose::IDENTITY, &cube, &poses);
+/// assert_eq!(batch.touches(), [true, true, false, false]);
+/// let distances: Vec<f64> = batch.distances().iter().flatten().map(|d| d.distance).collect();
+/// assert_eq!(distances, [0.0, 0.0, 0.5, 2.0]);
+/// assert_eq!(batch.ask(|pair| pair.within(0.5)), [true, true, true, false]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    a: &'a Model,
+    pose_a: Pose,
+    b: &'a Model,
+    poses_b: &'a [Pose],
+}
+
+/// Poses that a thread takes at a time, at least: a touch query takes about a microsecond, handing
+/// out work about as long.
+const POSES_AT_ONCE: usize = 16;
+
+impl<'a> Batch<'a> {
+    /// `a` in `pose_a`, and `b` in each of `poses_b`.
+    #[must_use]
+    pub fn new(a: &'a Model, pose_a: &Pose, b: &'a Model, poses_b: &'a [Pose]) -> Batch<'a> {
+        Batch { a, pose_a: *pose_a, b, poses_b }
+    }
+
+    /// [`Pair::touches`] for each pose.
+    #[must_use]
+    pub fn touches(&self) -> Vec<bool> {
+        self.ask(Pair::touches)
+    }
+
+    /// [`Pair::distance`] for each pose.
+    #[must_use]
+    pub fn distances(&self) -> Vec<Option<Distance>> {
+        self.ask(Pair::distance)
+    }
+
+    /// Any question, for each pose.
+    pub fn ask<R: Send>(&self, question: impl Fn(&Pair<'a>) -> R + Sync) -> Vec<R> {
+        let ask = |pose_b: &Pose| question(&Pair::new(self.a, &self.pose_a, self.b, pose_b));
+        self.poses_b.par_iter().with_min_len(POSES_AT_ONCE).map(ask).collect()
+    }
+}
