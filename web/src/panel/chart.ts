@@ -9,6 +9,9 @@ const USUAL_PART = 0.95;
 /** But what is at most so many times as high as that still fits. */
 const HEADROOM = 1.3;
 
+/** Stages that the server names otherwise than an operator would. */
+const STAGE_WORDS: Readonly<Record<string, string>> = { bundles: "exchange" };
+
 /** A second: milliseconds by stage, or null if nothing is known of it. */
 type Second = number[] | null;
 
@@ -44,7 +47,7 @@ export class Chart {
     const item = make("li");
     const dot = make("i", "dot");
     dot.style.background = stageColour(this.names.length);
-    item.append(dot, name);
+    item.append(dot, STAGE_WORDS[name] ?? name);
     this.legend.append(item);
     this.names.push(name);
   }

@@ -7,9 +7,13 @@ const SMOOTH_COSINE = Math.cos((38 * Math.PI) / 180);
 
 type Indexed = Pick<MeshData, "positions" | "triangles">;
 
+/** Larger meshes are shaded by facet: finding smooth corners takes seconds. */
+const SMOOTH_TRIANGLES_MAX = 60_000;
+
 /** A geometry with a normal for each corner; corners are shared where the surface is smooth. */
 export function creased({ positions, triangles }: Indexed): BufferGeometry {
   const normals = faceNormals(positions, triangles);
+  if (triangles.length > SMOOTH_TRIANGLES_MAX * 3) return faceted(positions, triangles, normals);
   const around = trianglesOfVertices(positions.length / 3, triangles);
   const points: number[] = [];
   const directions: number[] = [];
@@ -32,6 +36,23 @@ export function creased({ positions, triangles }: Indexed): BufferGeometry {
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(points), 3));
   geometry.setAttribute("normal", new BufferAttribute(new Float32Array(directions), 3));
   geometry.setIndex(new BufferAttribute(corners, 1));
+  return geometry;
+}
+
+function faceted(positions: Float32Array, triangles: Uint32Array, normals: Float32Array): BufferGeometry {
+  const points = new Float32Array(triangles.length * 3);
+  const directions = new Float32Array(triangles.length * 3);
+  for (let corner = 0; corner < triangles.length; corner++) {
+    const [from, face] = [triangles[corner]! * 3, Math.floor(corner / 3) * 4];
+    for (let axis = 0; axis < 3; axis++) {
+      points[corner * 3 + axis] = positions[from + axis]!;
+      directions[corner * 3 + axis] = normals[face + axis]!;
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(points, 3));
+  geometry.setAttribute("normal", new BufferAttribute(directions, 3));
+  geometry.setIndex(new BufferAttribute(Uint32Array.from(triangles, (_, corner) => corner), 1));
   return geometry;
 }
 

@@ -146,17 +146,42 @@ class Chunk {
   }
 }
 
+/** A geometry, once and many times. Most parts of an assembly are there once: many copies of each
+ * would fill the memory, so they are made when a second body has the same geometry. */
+class Copies {
+  readonly single: BufferGeometry;
+  readonly corners: number;
+  /** Copies in the geometry of many. */
+  readonly count: number;
+  private made: BufferGeometry | null = null;
+
+  constructor(private readonly shape: BufferGeometry) {
+    const vertices = shape.getAttribute("position").count;
+    this.corners = shape.index?.count ?? 0;
+    this.count = Math.max(1, Math.min(COPIES_MAX, Math.floor(VERTICES_ABOUT / (vertices || 1))));
+    this.single = copyMany(shape, 1);
+  }
+
+  get many(): BufferGeometry {
+    return (this.made ??= copyMany(this.shape, this.count));
+  }
+
+  dispose(): void {
+    this.single.dispose();
+    this.made?.dispose();
+  }
+}
+
 /** Bodies of one geometry. Filled anew for every picture: `begin`, `add`…, `end`. */
 export class Instances {
   /** Where the numbers of the body that was added last go, from `at`. */
   values: Float32Array = new Float32Array(0);
   at = 0;
   private count = 0;
-  private readonly isGhost: boolean;
+  /** The first has one body, all others as many as there are copies. */
   private readonly chunks: Chunk[] = [];
-  private readonly corners: number;
-  private readonly copies: number;
-  private readonly copied: BufferGeometry;
+  private readonly copies: Copies;
+  private readonly isGhost: boolean;
   /** The same bodies where they are only hinted at; made when one is wanted. */
   twin: Instances | null = null;
 
@@ -168,14 +193,7 @@ export class Instances {
     private readonly side: Side = FrontSide,
   ) {
     this.isGhost = shape instanceof Instances;
-    if (shape instanceof Instances) {
-      ({ corners: this.corners, copies: this.copies, copied: this.copied } = shape);
-      return;
-    }
-    const vertices = shape.getAttribute("position").count;
-    this.corners = shape.index?.count ?? 0;
-    this.copies = Math.max(1, Math.min(COPIES_MAX, Math.floor(VERTICES_ABOUT / (vertices || 1))));
-    this.copied = copyMany(shape, this.copies);
+    this.copies = shape instanceof Instances ? shape.copies : new Copies(shape);
   }
 
   get ghost(): Instances {
@@ -187,32 +205,32 @@ export class Instances {
   }
 
   add(): void {
-    const place = this.count % this.copies;
-    const index = (this.count - place) / this.copies;
-    if (index === this.chunks.length) {
-      this.chunks.push(
-        new Chunk(this.copied, this.copies, this.air, this.parent, {
-          side: this.side,
-          ghost: this.isGhost,
-        }),
-      );
-    }
+    const place = this.count === 0 ? 0 : (this.count - 1) % this.copies.count;
+    const index = this.count === 0 ? 0 : 1 + (this.count - 1 - place) / this.copies.count;
+    if (index === this.chunks.length) this.chunks.push(this.chunk(index === 0));
     this.values = this.chunks[index]!.values;
     this.at = place * INSTANCE_VALUES;
     this.count++;
   }
 
   end(): void {
+    const { count: copies, corners } = this.copies;
     this.chunks.forEach((chunk, index) => {
-      const left = this.count - index * this.copies;
-      chunk.show(Math.max(0, Math.min(left, this.copies)), this.corners);
+      const left = index === 0 ? Math.min(this.count, 1) : this.count - 1 - (index - 1) * copies;
+      chunk.show(Math.max(0, Math.min(left, copies)), corners);
     });
   }
 
   dispose(): void {
     for (const chunk of this.chunks) chunk.dispose();
     this.twin?.dispose();
-    this.copied.dispose();
+    this.copies.dispose();
+  }
+
+  private chunk(single: boolean): Chunk {
+    const geometry = single ? this.copies.single : this.copies.many;
+    const look = { side: this.side, ghost: this.isGhost };
+    return new Chunk(geometry, single ? 1 : this.copies.count, this.air, this.parent, look);
   }
 }
 
