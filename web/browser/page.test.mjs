@@ -17,7 +17,10 @@ async function onPage(where, run, size) {
   const server = Array.isArray(where) ? await mock(...where) : { address: where, stop: () => {} };
   const { page, complaints } = await open(chrome.context, server.address);
   try {
-    await page.setViewportSize(size ?? { width: 1280, height: 720 });
+    if (size) {
+      await page.setViewportSize(size);
+      await page.reload();
+    }
     await ready(page);
     await run(page);
     assert.deepEqual(complaints, []);
@@ -99,7 +102,6 @@ describe("a page of its kind", { skip: !!elsewhere }, () => {
       assert.equal((await findings(page)).current, null);
       await page.fill("#finding-search", "other");
       await listed(page, 1);
-      await page.keyboard.press("Escape");
       await page.locator("#finding-list button").click();
       assert.match(await page.textContent("#finding"), /0\.05 mm apart/);
       await page.keyboard.press("Escape");

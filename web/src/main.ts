@@ -550,7 +550,6 @@ class Page {
       faults: this.faults,
       tickRate: this.ticks.rate(now),
       still: this.ticks.still(now),
-      playing: this.replay.state.playing,
     };
     this.panel.draw(glance, now);
   }

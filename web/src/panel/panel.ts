@@ -20,8 +20,6 @@ export interface Glance {
   tickRate: number | null;
   /** Milliseconds since the world last went on. */
   still: number;
-  /** A recording plays, or a scene runs. */
-  playing: boolean;
 }
 
 interface Traffic {
@@ -176,8 +174,7 @@ export class Panel {
   }
 
   private openWords(glance: Glance): [string, string] {
-    if (this.kind === "recording") return ["open", glance.playing ? "recording" : "recording, paused"];
-    if (this.kind === "check") return ["open", "check"];
+    if (this.kind === "recording" || this.kind === "check") return ["open", this.kind];
     if (glance.still > STALLED_MS) {
       return ["stalled", `stalled ${Math.floor(glance.still / SECOND_MS)} s`];
     }
