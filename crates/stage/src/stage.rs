@@ -314,7 +314,8 @@ impl Stage {
     /// The names of all objects that have a surface.
     pub(crate) fn object_names(&self) -> BTreeSet<String> {
         let actors = self.actors.iter().filter(|actor| actor.has_surface());
-        actors.map(|actor| names::of(self.play.scene(), &actor.piece.unit)).collect()
+        let scene = self.play.scene();
+        actors.map(|Actor { piece, .. }| self.names.name(scene, &piece.unit, &piece.unit)).collect()
     }
 
     /// The number of triangles of all bodies, counted in each body.
@@ -425,6 +426,7 @@ impl Stage {
     /// Puts an actor on the list that is near no other.
     fn add_left_out(&mut self, piece: Piece, triangles: Option<usize>) {
         self.by_key.insert(piece.key.clone(), self.actors.len());
+        self.names.add(self.play.scene(), &piece.unit);
         self.actors.push(Actor { piece, body: None, left_out: triangles });
     }
 
