@@ -113,8 +113,8 @@ impl GuardArgs {
             Some(folder) => Ok(Trust::Ca(certificates::authority(folder, Role::Door))),
             None if door.ip().is_loopback() || insecure => Ok(Trust::Anyone),
             None => Err(failed(format!(
-                "{door} is another machine: --tls DIR with its ca.pem is required, or --insecure to \
-                 connect without checking its certificate"
+                "{door} is another machine: --tls DIR with its ca.pem is required, or --insecure \
+                 to connect without checking its certificate"
             ))),
         }
     }

@@ -1,5 +1,6 @@
 //! What a node must show, with real processes: every requirement of a server against every way to
-//! join it. A node is admitted and takes part, or it is refused once, with the reason on both sides.
+//! join it. A node is admitted and takes part, or it is refused once, with the reason on both
+//! sides.
 
 mod share;
 

@@ -20,6 +20,7 @@ mod mailbox;
 mod meshes;
 mod page;
 mod quic;
+mod reasons;
 mod tls;
 mod turnstile;
 mod web;
@@ -33,6 +34,7 @@ use crate::view::Hub;
 use guests::{Guests, Outlet, Seat};
 use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
 pub(crate) use meshes::Meshes;
+use reasons::{Disconnect, No, Sent};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -217,73 +219,6 @@ pub struct Refused {
     pub work: u64,
 }
 
-/// Why a connection is rejected.
-#[derive(Debug, thiserror::Error)]
-enum No {
-    #[error("protocol version {found} is not supported: this server speaks version {PROTOCOL}")]
-    Protocol { found: u32 },
-    #[error("unauthorized: this server requires --token ({0})")]
-    Token(Sent),
-    #[error("unauthorized: this server requires {0}")]
-    Node(String),
-    #[error("unauthorized: this server has no --node-token, but one was sent: join without it")]
-    NeedlessToken,
-    #[error("too many connections")]
-    Full,
-    #[error("too many connections from this host")]
-    HostFull,
-    #[error("too many handshakes from this host: try again later")]
-    TooOften,
-    #[error("handshake timed out ({} s)", .0.as_secs_f64())]
-    Late(Duration),
-    #[error("TLS handshake failed: {0}")]
-    Tls(String),
-    #[error("malformed handshake: {0}")]
-    Unreadable(String),
-    #[error("{0}")]
-    Work(String),
-    #[error("this is a replica of the directory: clients connect to the serving process")]
-    Replica,
-    #[error("this is a recording or a scene of one process: it has no avatars and no nodes")]
-    Recording,
-    #[error("this server does not show the world")]
-    Unseen,
-}
-
-/// What was sent instead of the right token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Sent {
-    #[error("none was sent")]
-    Nothing,
-    #[error("the token sent is not valid")]
-    Wrong,
-}
-
-impl Sent {
-    fn of(token: &str) -> Sent {
-        if token.is_empty() { Sent::Nothing } else { Sent::Wrong }
-    }
-}
-
-/// Why a connection is closed that was accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Disconnect {
-    #[error("no message for {} s", .0.as_secs_f64())]
-    Silent(Duration),
-    #[error("flood: far more messages than the rate limit allows")]
-    Flood,
-    #[error("too many malformed messages")]
-    Malformed,
-    #[error("malformed request for content")]
-    Content,
-    #[error("malformed question")]
-    Question,
-    #[error("message too long")]
-    TooLong,
-    #[error("not a WebSocket message")]
-    NotWebSocket,
-}
-
 /// Does who knocks have the certificate of a node?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
@@ -411,7 +346,7 @@ impl House {
                 No::Node(_) | No::NeedlessToken | No::Work(_) => "node",
                 _ => "connection",
             };
-            tracing::warn!(%remote, "{what} rejected: {}", one_line(&no.to_string()));
+            tracing::warn!(%remote, "{what} rejected: {}", reasons::one_line(&no.to_string()));
         }
     }
 
@@ -464,11 +399,6 @@ impl House {
         count(&self.tally.letters_out, 1);
         count(&self.tally.bytes_out, bytes as u64);
     }
-}
-
-/// Without what would break a line of the log: some of the words may be a stranger's.
-fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).take(300).collect()
 }
 
 /// A door that is open until it is dropped.

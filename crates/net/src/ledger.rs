@@ -115,7 +115,8 @@ impl Ledger {
         let length = restored.length as u64;
         if restored.torn {
             let cut = bytes.len() - restored.length;
-            tracing::warn!(path = %path.display(), cut, "incomplete write at the end of the log removed");
+            let shown = path.display();
+            tracing::warn!(path = %shown, cut, "incomplete write at the end of the log removed");
             file.set_len(length).map_err(failed(path))?;
         }
         // What was read may have been in the machine's memory only.

@@ -89,8 +89,8 @@ pub enum PlaneError {
     Name(String),
     /// Everybody could take part.
     #[error(
-        "listening for nodes on {0} without authentication: set --node-token or --tls, or listen on \
-         a loopback address"
+        "listening for nodes on {0} without authentication: set --node-token or --tls, or listen \
+         on a loopback address"
     )]
     Unguarded(SocketAddr),
     /// A token that everybody knows.

@@ -173,8 +173,8 @@ impl Seat {
             let id = self.settings.id.0;
             tracing::error!(
                 id,
-                "this replica lacks log entries that it has acknowledged: its disk has lost them. It \
-                 takes no part any more; see \"A damaged log\" in docs/shared-worlds.md"
+                "this replica lacks log entries that it has acknowledged: its disk has lost them. \
+                 It takes no part any more; see \"A damaged log\" in docs/shared-worlds.md"
             );
         }
         self.has_lost = lost;

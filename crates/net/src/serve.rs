@@ -289,8 +289,8 @@ fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
     let (directory, objects) = match loaded {
         Some(directory) if others => {
             tracing::info!(
-                "other nodes have the world; the directory continues. If none of them will come back: \
-                 stop, remove the file `directory` from the store, start again"
+                "other nodes have the world; the directory continues. If none of them will come \
+                 back: stop, remove the file `directory` from the store, start again"
             );
             (directory, None)
         }

@@ -156,8 +156,8 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     assert_eq!(demo.figures().objects, all);
 }
 
-/// The story: the node in the serving process is killed, and step time, pairs tested and chart stand
-/// there for ever while the page says "live".
+/// The story: the node in the serving process is killed, and step time, pairs tested and chart
+/// stand there for ever while the page says "live".
 #[test]
 fn after_node_0_is_killed_the_figures_are_those_of_the_nodes_that_live() {
     let demo = demo(3, BOTS);

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message;
 use web::{Binary, Tool};
 
 fn active(connection: &Connection) -> ObjectId {
@@ -288,6 +289,27 @@ fn a_malformed_json_message_is_answered_with_what_was_expected() {
         assert!(said.starts_with(&format!("malformed handshake: {why}")), "{said}");
         assert!(said.ends_with("expected {\"type\": \"hello\"} as the first message"), "{said}");
     }
+}
+
+/// The story: a tool sends nonsense and is told nothing. It is told what was expected, but not as
+/// often as it asks: errors are fewer and, in all, not more than ten kilobytes.
+#[test]
+fn malformed_json_is_answered_a_few_times_and_never_amplified() {
+    let ground = Ground::new();
+    let mut tool = Tool::open(&ground, &json!({"type": "hello", "rate": 1}));
+    tool.until_type("welcome");
+    for _ in 0..120 {
+        // What it quotes is longer than any answer.
+        let _ = tool.socket.send(Message::text(format!("{{\"type\":\"{}\"}}", "x".repeat(900))));
+    }
+    until_true("that it is disconnected", || ground.door.counters().put_out == 1);
+    let (mut errors, mut bytes) = (0, 0);
+    while let Some(text) = tool.next_text() {
+        if text.contains("\"error\"") {
+            (errors, bytes) = (errors + 1, bytes + text.len());
+        }
+    }
+    assert!((1..=20).contains(&errors) && bytes < 10_000, "{errors} errors, {bytes} bytes");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn remove(
     ask_to_change(join, token.as_ref(), &trust, change).map_err(failed)?;
     writeln!(
         out,
-        "replica {leave} is being removed; stop its process when `jostle status` does not list it as a voter"
+        "replica {leave} is being removed: stop its process when it is no voter any more"
     )?;
     Ok(false)
 }

@@ -265,15 +265,21 @@ mod tests {
         let mut meter = LoadMeter::default();
         assert!(meter.work(ms(0), spent(0, 0), (0, 0)).is_none());
         // Ten ticks of 4 ms each in the first second, then ten of 1 ms.
-        (1..=10).for_each(|it| drop(meter.work(ms(it * 100), spent(it, 4 * it), (7, 2))));
-        (11..=20).for_each(|it| drop(meter.work(ms(it * 100), spent(it, 30 + it), (7, 2))));
+        for it in 1..=10 {
+            let _ = meter.work(ms(it * 100), spent(it, 4 * it), (7, 2));
+        }
+        for it in 11..=20 {
+            let _ = meter.work(ms(it * 100), spent(it, 30 + it), (7, 2));
+        }
         let work = meter.work(ms(2100), spent(21, 51), (7, 2)).expect("it ticks");
         assert_eq!((work.stages[2], work.ticks_per_second), (1.0, 10.0));
         assert_eq!((work.pairs_tested, work.collisions), (7, 2));
         // One tick in four seconds is still measured; none in five are none.
         let slow = meter.work(ms(6000), spent(22, 61), (7, 2)).expect("it ticks slowly");
         assert!(slow.ticks_per_second < 1.0, "{slow:?}");
-        (61..=120).for_each(|it| drop(meter.work(ms(it * 100), spent(22, 61), (7, 2))));
+        for it in 61..=120 {
+            let _ = meter.work(ms(it * 100), spent(22, 61), (7, 2));
+        }
         assert!(meter.work(ms(12_100), spent(22, 61), (7, 2)).is_none());
     }
 }
