@@ -61,7 +61,7 @@ describe("car.wrl", { skip: !process.env.JOSTLE_CHECK_URL }, () => {
       await shoot(page, "check-overlap");
       await page.keyboard.press("n");
       await page.waitForTimeout(1200);
-      assert.match(await page.textContent("#finding"), /0\.004022 apart.*clearance 0\.01/);
+      assert.match(await page.textContent("#finding"), /0\.004022 m apart.*clearance 0\.01 m/);
       assert.equal((await findings(page)).points, 2);
       await shoot(page, "check-close");
     }));

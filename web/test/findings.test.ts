@@ -54,6 +54,7 @@ describe("the chart", () => {
     const scale = robustScale(calm);
     expect(robustScale([...calm, 180])).toBe(scale);
     expect(robustScale([2, 2.2, 2.1, 180])).toBeLessThan(10);
+    expect(robustScale([...calm.slice(0, 26), 300, 480])).toBe(scale);
   });
 
   test("shows what is usual in full", () => {

@@ -5,7 +5,7 @@ import { make } from "../dom";
 
 const SECONDS = 60;
 /** This part of the seconds fits into the chart; those above are cut off. */
-const USUAL_PART = 0.95;
+const USUAL_PART = 0.9;
 /** But what is at most so many times as high as that still fits. */
 const HEADROOM = 1.3;
 

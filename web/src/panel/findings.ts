@@ -197,7 +197,7 @@ export class FindingList {
     if (clearance !== null && current.distance > 0) {
       facts.push(`clearance ${distanceWords(clearance, this.unit())}`);
     }
-    if (current.distance === 0) facts.push(`at ${placeWords(current.points[0])}`);
+    if (current.distance === 0) facts.push(`at ${placeWords(current.points[0], this.unit())}`);
     write(part("finding-facts"), facts.join(" · "));
   }
 }
@@ -208,8 +208,10 @@ function kindSentence(kind: string, label: string): string {
   return label;
 }
 
-function placeWords(place: readonly number[]): string {
-  return place.map((part) => String(+part.toPrecision(4))).join(", ");
+/** Places are in metres, whatever unit distances are written in; or in a file's unknown unit. */
+function placeWords(place: readonly number[], unit: string): string {
+  const known = unit !== "" && unit !== "units";
+  return place.map((part) => String(+part.toPrecision(4))).join(", ") + (known ? " m" : "");
 }
 
 function dot(kind: string): HTMLElement {

@@ -9,6 +9,7 @@ export const whole = (value: number) => WHOLE.format(value);
 
 export function milliseconds(value: number | null): string {
   if (value === null) return UNKNOWN;
+  if (value >= 10_000) return `${(value / 1000).toFixed(0)} s`;
   return value < 10 ? `${value.toFixed(1)} ms` : `${value.toFixed(0)} ms`;
 }
 
