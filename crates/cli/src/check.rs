@@ -9,6 +9,7 @@ mod table;
 mod text;
 
 use crate::error::CliError;
+use crate::progress::Working;
 use crate::scene::{tell_problems, with_hierarchies};
 use crate::share::{CheckPage, show_checked};
 use crate::units::{Lengths, Unit};
@@ -120,6 +121,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         all_pairs: args.all_pairs,
         ignore: args.ignore.iter().map(|Names(names)| names.clone()).collect(),
         solid: args.scene.solid,
+        weld: args.weld,
         tolerance: args.scene.tolerance.unwrap_or_default(),
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
         // A page shows all parts.
@@ -128,9 +130,11 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         quality: if args.scene.hierarchies.is_some() { Quality::Default } else { Quality::Fast },
         ..Checking::default()
     };
+    let working = Working::new("testing parts against each other".to_string());
     let (stage, checked) =
         with_hierarchies(&args.scene, |files| check_stage(scene, &checking, files))
             .map_err(|source| CliError::stage(&args.scene.scene, source))?;
+    drop(working);
     tell_problems(&args.scene, &checked.problems);
     warnings.extend(checked.problems.iter().cloned());
     let accept = match &args.accept {
@@ -231,7 +235,7 @@ fn refuse_overwriting(args: &CheckArgs, files: &[std::path::PathBuf]) -> Result<
         let mut taken = files.iter().chain(inputs(args)).chain(others).chain(read);
         if taken.any(|file| same(file, path)) {
             let file = path.display().to_string();
-            return Err(CliError::OverwritesInput { option, file });
+            return Err(CliError::OverwritesInput { option: *option, file });
         }
     }
     Ok(())

@@ -35,3 +35,21 @@ impl Drop for Progress {
         }
     }
 }
+
+/// Work whose end is not known: a moving sign with a text on stderr, only on a terminal. Gone when
+/// dropped.
+pub(crate) struct Working(ProgressBar);
+
+impl Working {
+    pub(crate) fn new(what: String) -> Working {
+        let bar = ProgressBar::new_spinner().with_message(what);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Working(bar)
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -4,7 +4,7 @@ pub(crate) mod args;
 mod files;
 
 use crate::error::CliError;
-use crate::progress::Progress;
+use crate::progress::{Progress, Working};
 use crate::units::Unit;
 use args::SceneArgs;
 use files::{Folder, fetch, full_name};
@@ -29,7 +29,10 @@ pub(crate) fn open_as(
     let file = path.display().to_string();
     let bytes =
         std::fs::read(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
-    let mut progress = Progress::new(bytes.len(), true);
+    // Readers of scenes tell how far they are, those of polygons do not.
+    let polygons = Format::from_name(&path.to_string_lossy()).is_some();
+    let working = polygons.then(|| Working::new(format!("reading {file}")));
+    let mut progress = Progress::new(bytes.len(), !polygons);
     let mut tell = |done: usize| progress.done(done);
     let mut fetch = fetch;
     let unit = unit.map_or(1.0, |unit| unit.metres as f32);
@@ -41,6 +44,7 @@ pub(crate) fn open_as(
     };
     let opened = read(&full_name(path), &bytes, &mut reading)
         .map_err(|source| CliError::Load { file: file.clone(), source })?;
+    drop(working);
     for warning in &opened.warnings {
         eprintln!("jostle: {file}: warning: {warning}");
     }

@@ -114,7 +114,7 @@ impl Lengths {
     /// A point, with the digits that single precision has at the far end of the scene.
     pub(crate) fn point(&self, point: [f64; 3]) -> String {
         let resolution = self.number(self.noise).max(f64::MIN_POSITIVE);
-        let decimals = (-resolution.log10()).floor().clamp(0.0, 9.0) as usize;
+        let decimals = (-resolution.log10()).floor().clamp(0.0, 6.0) as usize;
         // Adding 0 turns -0 into 0.
         let number = |metres: f64| {
             let text = format!("{:.decimals$}", self.number(metres) + 0.0);

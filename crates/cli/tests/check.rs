@@ -49,9 +49,9 @@ fn the_car_has_one_interference_and_one_tight_clearance() {
     let json = folder.json(&["check", &car, "--json"]);
     assert_eq!(findings(&json), expected[..1]);
     let text = folder.text(&["check", &car, "--clearance", "0.01"]);
-    assert!(text.contains("touch      EXHAUST  and  FRAME/REAR_CROSS_MEMBER"), "{text}");
+    assert!(text.contains("overlap    EXHAUST  and  FRAME/REAR_CROSS_MEMBER"), "{text}");
     assert!(text.contains("17 objects"), "{text}");
-    assert!(text.ends_with("1 pair touches, 1 closer than 0.01\n"), "{text}");
+    assert!(text.ends_with("1 pair touches (1 overlap), 1 closer than 0.01 m\n"), "{text}");
 }
 
 #[test]

@@ -28,6 +28,9 @@ pub struct Checking {
     pub ignore: Vec<[String; 2]>,
     /// Do closed surfaces count as full?
     pub solid: bool,
+    /// Vertices of a part that are as close as this become one: closes surfaces with gaps from
+    /// rounding.
+    pub weld: Option<f64>,
     /// How closely spheres, cones and cylinders are followed by triangles.
     pub tolerance: Tolerance,
     /// Which level of an `LOD` is tested.
@@ -50,6 +53,7 @@ impl Default for Checking {
             all_pairs: false,
             ignore: Vec::new(),
             solid: false,
+            weld: None,
             tolerance: Tolerance::default(),
             lod: LodRule::Finest,
             skip_lone: false,
@@ -121,6 +125,7 @@ pub fn check_stage(
         lod: checking.lod,
         tolerance: checking.tolerance,
         solid: checking.solid,
+        weld: checking.weld,
         skip_lone: checking.skip_lone.then(|| checking.clearance.unwrap_or(0.0)),
         quality: checking.quality,
         avatar: false,

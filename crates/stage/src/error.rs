@@ -1,6 +1,6 @@
 //! Why a scene cannot be staged.
 
-use jostle_geom::{MeshError, PoseError};
+use jostle_geom::{MeshError, PoseError, WeldError};
 use jostle_scene::{FieldError, GeometryError, PlayError, WalkError};
 use jostle_world::{ShapeError, WorldError};
 
@@ -21,6 +21,9 @@ pub enum StageError {
         /// What is wrong.
         source: MeshError,
     },
+    /// A distance to weld at that is none.
+    #[error(transparent)]
+    Weld(#[from] WeldError),
     /// A place in the world that is no place.
     #[error("{name}: {source}")]
     Pose {

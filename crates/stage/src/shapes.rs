@@ -41,6 +41,8 @@ pub(crate) struct Making {
     pub(crate) quality: Quality,
     /// Closed surfaces count as full.
     pub(crate) solid: bool,
+    /// Vertices that are as close as this become one.
+    pub(crate) weld: Option<f64>,
 }
 
 impl Shapes {
@@ -104,6 +106,10 @@ impl Shapes {
             [(surface, map)] if *map == DAffine3::IDENTITY => Mesh::clone(surface),
             several => Mesh::join(several.iter().map(|(surface, map)| (&**surface, *map)))
                 .map_err(|source| StageError::Mesh { place: place(), source })?,
+        };
+        let mesh = match making.weld {
+            Some(tolerance) => mesh.weld(tolerance)?.0,
+            None => mesh,
         };
         let mesh = if making.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
         let model = match hierarchy_file(scene, parts) {
@@ -193,8 +199,8 @@ mod tests {
         let scene = read("ball.wrl", text, &mut Reading::default()).unwrap().scene;
         let is_ball = |id: &NodeId| matches!(scene.node(*id).kind, Kind::Sphere(_));
         let geometry = scene.nodes().map(|(id, _)| id).find(is_ball).unwrap();
-        let making =
-            Making { tolerance: Tolerance::default(), quality: Quality::Fast, solid: false };
+        let (tolerance, quality) = (Tolerance::default(), Quality::Fast);
+        let making = Making { tolerance, quality, solid: false, weld: None };
         let mut shapes = Shapes::default();
         let mut make = |scale: f64| {
             let stretch = glam::DMat3::from_diagonal(glam::DVec3::splat(scale));

@@ -34,6 +34,9 @@ pub struct Staging {
     pub quality: Quality,
     /// Do closed surfaces count as full, so that what is inside them touches them?
     pub solid: bool,
+    /// Vertices of a body that are as close as this become one, so that surfaces with gaps from
+    /// rounding close.
+    pub weld: Option<f64>,
     /// Leave out bodies to which no body of another object is as near as this: for a scene that is
     /// tested once, and not drawn.
     pub skip_lone: Option<f64>,
@@ -59,6 +62,7 @@ impl Default for Staging {
             tolerance: Tolerance::default(),
             quality: Quality::default(),
             solid: false,
+            weld: None,
             skip_lone: None,
             continuous: false,
             avatar: true,
@@ -401,8 +405,8 @@ impl Stage {
         piece: &Piece,
         files: &mut HierarchyFiles<'_>,
     ) -> Result<Option<Built>, StageError> {
-        let &Staging { tolerance, quality, solid, .. } = &self.staging;
-        let making = Making { tolerance, quality, solid };
+        let &Staging { tolerance, quality, solid, weld, .. } = &self.staging;
+        let making = Making { tolerance, quality, solid, weld };
         self.shapes.shape(self.play.scene(), &piece.parts, making, files)
     }
 

@@ -9,7 +9,7 @@ use jostle_geom::{Mesh, Model, Pose, Quality};
 use jostle_scene::geometry::{Geometry, Tolerance, surface};
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Rotation, Scene};
-use jostle_stage::{Checking, HierarchyFiles, check};
+use jostle_stage::{Checked, Checking, FindingKind, HierarchyFiles, check, check_stage};
 use jostle_world::{Shape, ShapePair};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -423,4 +423,118 @@ fn the_tolerance_says_how_round_a_sphere_is() {
         coarse.1 >= 0.0005 - 1e-6 && coarse.1 < 0.2005 && fine.1 <= 0.0016,
         "{coarse:?} {fine:?}"
     );
+}
+
+/// Boxes along the axes with corners on a lattice: intervals say how they lie to each other.
+#[test]
+fn kinds_of_boxes_are_those_of_their_intervals() {
+    let mut random = Random(18);
+    let mut seen: BTreeMap<FindingKind, usize> = BTreeMap::new();
+    let mut missed = 0;
+    for case in 0..2000 {
+        // Low and high corner of each, in quarters. Now and then one is a copy of the other.
+        let mut corners = || [(); 3].map(|()| (random.below(4), 2 * (1 + random.below(2))));
+        let a = corners();
+        let b = if case % 50 == 0 { a } else { corners() };
+        let node = |name: &str, corners: [(usize, usize); 3]| {
+            let middle = corners.map(|(low, size)| (low as f64 + size as f64 * 0.5) * 0.25);
+            let size = corners.map(|(_, size)| size as f64 * 0.25);
+            format!(
+                "DEF {name} Transform {{ translation {} {} {} children Shape {{ geometry Box {{
+                   size {} {} {} }} }} }} ",
+                middle[0], middle[1], middle[2], size[0], size[1], size[2]
+            )
+        };
+        let text = node("A", a) + &node("B", b);
+        let ends = |corners: [(usize, usize); 3]| corners.map(|(low, size)| (low, low + size));
+        let (a, b) = (ends(a), ends(b));
+        let all = |test: &dyn Fn((usize, usize), (usize, usize)) -> bool| {
+            (0..3).all(|axis| test(a[axis], b[axis]))
+        };
+        let expected = if a == b {
+            Some(FindingKind::Identical)
+        } else if !all(&|a, b| a.0 < b.1 && b.0 < a.1) {
+            all(&|a, b| a.0 <= b.1 && b.0 <= a.1).then_some(FindingKind::Contact)
+        } else if all(&|a, b| b.0 <= a.0 && a.1 <= b.1) {
+            Some(FindingKind::AInsideB)
+        } else if all(&|a, b| a.0 <= b.0 && b.1 <= a.1) {
+            Some(FindingKind::BInsideA)
+        } else {
+            Some(FindingKind::Overlap)
+        };
+        // Without a common point of their surfaces, only solids touch.
+        let deep = |a: (usize, usize), b: (usize, usize)| b.0 < a.0 && a.1 < b.1;
+        let hidden = all(&deep) || all(&|a, b| deep(b, a));
+        for solid in [false, true] {
+            let checking = Checking { solid, ..Checking::default() };
+            let checked = check(scene(&text), &checking, &mut HierarchyFiles::default()).unwrap();
+            let found = checked.findings.first().map(|finding| finding.kind);
+            let expected = expected.filter(|_| solid || !hidden);
+            assert_eq!(found, expected, "case {case}, solid {solid}: {text}");
+        }
+        match expected {
+            Some(kind) => *seen.entry(kind).or_default() += 1,
+            None => missed += 1,
+        }
+    }
+    assert!(seen.len() == 5 && seen.values().all(|&count| count >= 20), "{seen:?}");
+    assert!(missed > 100, "{missed}");
+}
+
+#[test]
+fn a_surface_that_is_not_closed_only_touches() {
+    let text = "DEF A Transform { children Shape { geometry Box {} } }
+        DEF B Transform { translation 1 0 0 children Shape { geometry IndexedFaceSet {
+          coord Coordinate { point [ -1 0 0, 1 0 0, 0 1 0 ] } coordIndex [ 0 1 2 ] } } }";
+    for solid in [false, true] {
+        let checking = Checking { solid, ..Checking::default() };
+        let found = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let kinds: Vec<FindingKind> = found.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::Touch]);
+    }
+}
+
+/// A cube whose corners are off by rounding is closed after welding.
+#[test]
+fn welding_closes_a_part_so_that_contact_is_told_from_interference() {
+    let text = "DEF A Transform { children Shape { geometry Box {} } }
+        DEF B Transform { translation 1 0 0 children Shape { geometry IndexedFaceSet {
+          coord Coordinate { point [ 0 0 0, 1 0 0, 0 1 0, 0 0 1, 1.000001 0 0 ] }
+          coordIndex [ 0 2 1 -1 0 1 3 -1 0 3 2 -1 4 2 3 ] } } }";
+    let kind = |weld| {
+        let checking = Checking { weld, ..Checking::default() };
+        let found = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        found.findings[0].kind
+    };
+    assert_eq!(kind(None), FindingKind::Touch);
+    assert_eq!(kind(Some(1e-5)), FindingKind::Contact);
+    let checking = Checking { weld: Some(-1.0), ..Checking::default() };
+    assert!(check(scene(text), &checking, &mut HierarchyFiles::default()).is_err());
+}
+
+/// Leaving out what is near nothing, and hierarchies of another quality, change no finding.
+#[test]
+fn bodies_that_are_left_out_change_nothing() {
+    let (mut left_out, mut findings) = (0, 0);
+    for seed in 0..150 {
+        let text = Drawing::draw(seed);
+        let clearance = Some(0.1);
+        let of = |skip_lone, quality| {
+            let tolerance = coarse();
+            let checking =
+                Checking { clearance, tolerance, skip_lone, quality, ..Checking::default() };
+            check_stage(scene(&text), &checking, &mut HierarchyFiles::default()).unwrap()
+        };
+        let (whole, part) = (of(false, Quality::Default), of(true, Quality::Fast));
+        let told = |checked: &Checked| {
+            let list = checked.findings.iter();
+            let rounded = |distance: f64| (distance * 1e9).round() as i64;
+            let list = list.map(|f| (f.a.clone(), f.b.clone(), f.kind, rounded(f.distance)));
+            (list.collect::<Vec<_>>(), checked.objects, checked.bodies, checked.triangles)
+        };
+        assert_eq!(told(&whole.1), told(&part.1), "seed {seed}: {text}");
+        left_out += whole.0.world().len() - part.0.world().len();
+        findings += part.1.findings.len();
+    }
+    assert!(left_out > 50 && findings > 300, "{left_out} {findings}");
 }

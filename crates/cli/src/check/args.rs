@@ -32,6 +32,10 @@ pub(crate) struct CheckArgs {
     /// be given several times
     #[arg(long, value_name = "A,B", value_parser = parse_names)]
     pub(crate) ignore: Vec<Names>,
+    /// Join vertices of a part that are as close as this, so that surfaces with gaps from rounding
+    /// close; a length as in --clearance
+    #[arg(long, value_name = "D", value_parser = parse_length)]
+    pub(crate) weld: Option<f64>,
     /// Test the level of an LOD that the viewpoint sees, not the finest
     #[arg(long)]
     pub(crate) lod_by_view: bool,

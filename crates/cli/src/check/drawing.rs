@@ -15,6 +15,9 @@ const HEIGHT: f64 = 260.0;
 /// Most triangles of each part in a picture.
 const TRIANGLES_MAX: usize = 400;
 
+/// Most pieces of triangles of each part: large triangles are cut.
+const FACETS_MAX: usize = 1200;
+
 /// Shades from dark to light.
 const SHADES: usize = 6;
 
@@ -131,7 +134,19 @@ impl View {
             .collect();
         near.sort_by(|one, other| one.0.total_cmp(&other.0));
         near.truncate(TRIANGLES_MAX);
-        near.into_iter().map(|(_, corners)| self.facet(corners, part)).collect()
+        let mut left: Vec<[DVec3; 3]> = near.into_iter().map(|(_, corners)| *corners).collect();
+        let mut facets = Vec::new();
+        while let Some(corners) = left.pop() {
+            let [low, high] = bounds(&corners);
+            if (self.centre.clamp(low, high) - self.centre).length() > reach {
+                continue;
+            }
+            match halves(&corners, self.radius * 0.3) {
+                Some(halves) if left.len() + facets.len() < FACETS_MAX => left.extend(halves),
+                _ => facets.push(self.facet(&corners, part)),
+            }
+        }
+        facets
     }
 
     fn facet(&self, corners: &[DVec3; 3], part: char) -> Facet {
@@ -147,6 +162,16 @@ impl View {
     }
 }
 
+/// The halves of a triangle with a side that is longer than this: small ones can be drawn from back
+/// to front, long ones may lie across each other.
+fn halves(corners: &[DVec3; 3], longest: f64) -> Option<[[DVec3; 3]; 2]> {
+    let length = |at: &usize| corners[*at].distance(corners[(at + 1) % 3]);
+    let at = (0..3).max_by(|one, other| length(one).total_cmp(&length(other)))?;
+    let [p, q, r] = [0, 1, 2].map(|step| corners[(at + step) % 3]);
+    let middle = (p + q) * 0.5;
+    (length(&at) > longest).then_some([[p, middle, r], [middle, q, r]])
+}
+
 fn bounds(corners: &[DVec3; 3]) -> [DVec3; 2] {
     let [p, q, r] = *corners;
     [p.min(q).min(r), p.max(q).max(r)]
@@ -159,7 +184,7 @@ pub(super) fn style() -> String {
         for shade in 0..SHADES {
             let light = 0.55 + 0.45 * shade as f64 / (SHADES - 1) as f64;
             let [r, g, b] = [r, g, b].map(|channel| (f64::from(channel) * light) as u8);
-            let _ = write!(text, ".{part}{shade}{{fill:rgb({r},{g},{b})}}");
+            let _ = write!(text, ".{part}{shade}{{fill:rgb({r},{g},{b});stroke:rgb({r},{g},{b})}}");
         }
     }
     text

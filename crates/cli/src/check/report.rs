@@ -24,7 +24,7 @@ tr.accepted, article.accepted { opacity: .6 }
 article { display: grid; grid-template-columns: 360px 1fr; gap: 1rem; padding: 1rem 0;
   border-top: 1px solid #d6dce2; break-inside: avoid }
 svg { background: #f4f6f8; border-radius: 6px; overflow: hidden; max-width: 100%; height: auto }
-svg path { stroke: #0003; stroke-width: .5; stroke-linejoin: round }
+svg path { stroke-width: .7; stroke-linejoin: round }
 svg .gap { stroke: #d1001f; stroke-width: 2 } svg .mark { fill: none; stroke: #d1001f;
   stroke-width: 2.5 }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: .2em }
