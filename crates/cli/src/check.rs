@@ -11,6 +11,7 @@ mod text;
 use crate::error::CliError;
 use crate::progress::Working;
 use crate::scene::{tell_problems, with_hierarchies};
+use crate::share::{CheckPage, show_checked};
 use crate::units::{Lengths, Unit};
 use accept::Accept;
 use args::{CheckArgs, FailOn, Names};
@@ -123,7 +124,8 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         weld: args.weld,
         tolerance: args.scene.tolerance.unwrap_or_default(),
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
-        skip_lone: true,
+        // A page shows all parts.
+        skip_lone: !args.view,
         // Hierarchies that are kept in files are for more than one check.
         quality: if args.scene.hierarchies.is_some() { Quality::Default } else { Quality::Fast },
         ..Checking::default()
@@ -172,7 +174,31 @@ fn hand_out(
     } else {
         text::print(review, out)?;
     }
+    if args.view {
+        show(args, review, stage, out)?;
+    }
     Ok(())
+}
+
+/// Shows the findings that were not accepted on a page, until it is stopped.
+fn show(
+    args: &CheckArgs,
+    review: &Review<'_>,
+    stage: &Stage,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    let file = args.scene.scene.file_name().unwrap_or_default();
+    let findings: Vec<&Finding> = review.open().collect();
+    let page = CheckPage {
+        stage,
+        findings: &findings,
+        clearance: review.clearance,
+        lengths: review.lengths,
+        name: file.to_string_lossy().into_owned(),
+        listen: args.listen,
+        open: !args.no_open,
+    };
+    show_checked(page, out)
 }
 
 /// The unit to print in; none if it is not known.

@@ -4,6 +4,7 @@
 pub(crate) mod args;
 mod bots;
 mod browser;
+mod checked;
 mod demo;
 mod directory;
 mod generate;
@@ -17,6 +18,7 @@ mod start;
 mod status;
 
 pub(crate) use bots::run as bots;
+pub(crate) use checked::{CheckPage, show as show_checked};
 pub(crate) use demo::run as demo;
 pub(crate) use directory::run as directory;
 pub(crate) use judge::run as judge;

@@ -181,14 +181,20 @@ fn hear(
     }
 }
 
+/// Ids from their text; none if one of them is no id.
+fn ids(texts: &[String]) -> Option<Vec<ObjectId>> {
+    texts.iter().map(|text| Some(ObjectId(text.parse().ok()?))).collect()
+}
+
 /// Passes on what is asked; none if it makes no sense.
 fn ask(hub: &Arc<Hub>, viewer: &Arc<Viewer>, asks: Asks) -> Option<()> {
     match asks {
         Asks::Hello { .. } => return None,
-        Asks::Pick { origin, direction, through } => {
+        Asks::Pick { origin, direction, through, hidden, only } => {
             let [origin, direction] = [origin, direction].map(DVec3::from_array);
             let ray = Ray::new(origin, direction, f64::INFINITY).ok();
-            hub.pick(viewer, ray.map(|ray| Glance { ray, through }));
+            let (hidden, only) = (ids(&hidden)?, ids(&only)?);
+            hub.pick(viewer, ray.map(|ray| Glance { ray, through, hidden, only }));
         }
         Asks::Select { id } => {
             let selected = match id {
@@ -204,6 +210,10 @@ fn ask(hub: &Arc<Hub>, viewer: &Arc<Viewer>, asks: Asks) -> Option<()> {
             let clearance = clearance.map(|metres| metres.min(CLEARANCE_MAX));
             viewer.set_interest(|interest| interest.clearance = clearance);
             hub.interest_changed();
+        }
+        Asks::Static { clearance } => {
+            let clearance = clearance.filter(|metres| *metres > 0.0);
+            hub.find_static(viewer, clearance.map(|metres| metres.min(CLEARANCE_MAX)));
         }
         Asks::Hold => hub.hold(viewer),
         Asks::Release => {
