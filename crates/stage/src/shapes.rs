@@ -5,7 +5,7 @@ use glam::DAffine3;
 use jostle_geom::{Mesh, Model, Quality};
 use jostle_scene::geometry::{self, Geometry, Tolerance};
 use jostle_scene::nodes::Kind;
-use jostle_scene::{NodeId, Placement, Scene};
+use jostle_scene::{NodeId, Scene};
 use jostle_world::Shape;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -129,7 +129,7 @@ impl Shapes {
         let mut surfaces = Vec::with_capacity(parts.len());
         for part in parts {
             if let Some(surface) = self.surface(scene, part.geometry, tolerance)? {
-                surfaces.push((surface, affine(&part.inside)));
+                surfaces.push((surface, part.inside.affine()));
             }
         }
         Ok(surfaces)
