@@ -35,10 +35,10 @@ pub(crate) enum Command {
     /// A scene or an assembly: which parts touch, or come too close?
     #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// A scene in motion: velocities, responses, sensors, keys; what happens?
+    /// Play a scene: velocities, collision responses, sensors and keys, step by step
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// A cluster that shares a world, under seeded faults: does it keep the rules?
+    /// Simulate a cluster under seeded faults and check that it keeps the rules of the protocol
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArgs),
     /// A shared world to look at: four nodes, thousands of bodies, hundreds of bots, and a page
@@ -62,7 +62,7 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// What the processes of a world have said: did they keep the rules?
     Judge(JudgeArgs),
-    /// Experiments: what does it cost, and how does it grow?
+    /// Measure the library and the algorithms of the papers: tables, JSON and plots
     Lab(LabArgs),
 }
 
