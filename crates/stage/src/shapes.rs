@@ -186,7 +186,7 @@ fn place_of(scene: &Scene, id: NodeId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_scene::{Reading, read};
+    use jostle_scene::{Placement, Reading, read};
 
     #[test]
     fn shapes_of_an_animated_scale_are_forgotten_and_those_in_use_are_kept() {
