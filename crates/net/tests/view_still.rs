@@ -6,9 +6,7 @@ use glam::DVec3;
 use jostle_geom::{Model, Pose, Quality, solids};
 use jostle_net::Process;
 use jostle_net::serve::Start;
-use jostle_net::view::{
-    Findings, Key, KeyBinding, PairFinding, Picture, Show, ShowSettings,
-};
+use jostle_net::view::{Findings, Key, KeyBinding, PairFinding, Picture, Show, ShowSettings};
 use jostle_proto::{Class, Object, ObjectId, Objects, ShapeId, Shapes, Solid, State, Tick};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
