@@ -187,7 +187,7 @@ describe("a tablet", () => {
       assert.deepEqual(outside, []);
       const small = await page.evaluate(() =>
         [...document.querySelectorAll("#bar button")]
-          .filter((one) => one.getBoundingClientRect().height < 34)
+          .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 34)
           .map((one) => one.id),
       );
       assert.deepEqual(small, [], "too small for a finger");

@@ -4,6 +4,8 @@
 //   node dev/mock.mjs [--port 7448] [--bodies 300] [--token T] [--recording] [--hostile]
 //     [--groups]: a second group of nodes; [--keys]: a cart that keys steer
 //     [--no-hold]: keeps no world that stands still
+//     [--check]: a scene that was checked, with findings; [--spike]: one status in five is a spike
+//     [--stall SECONDS]: the world stands after that long, though statuses go on
 //     [--dist DIR]: another build of the page
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -32,6 +34,9 @@ const { values: options } = parseArgs({
     groups: { type: "boolean", default: false },
     keys: { type: "boolean", default: false },
     "no-hold": { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+    spike: { type: "boolean", default: false },
+    stall: { type: "string" },
     dist: { type: "string" },
   },
 });
@@ -119,7 +124,8 @@ function welcomeViewer(line) {
       return;
     }
     viewer.say(describe());
-    if (!recorded) viewer.say(demo());
+    if (options.check) viewer.say(FINDINGS);
+    else if (!recorded) viewer.say(demo());
     viewers.add(viewer);
     if (recorded) sayReplay();
     line.on("message", (next) => hearViewer(viewer, parse(next)));
@@ -127,17 +133,40 @@ function welcomeViewer(line) {
   line.on("close", () => viewers.delete(viewer));
 }
 
+/** As a check says it: of the walls and balls that have a name. */
+const finding = (kind, a, b, distance, x) => {
+  const points = [[x, 0, 0], [x + distance, 0, 0]];
+  const segments = distance > 0 ? [] : [[[x, 0, 0], [x, 0.5, 0]], [[x, 0.5, 0], [x, 0.5, 0.5]]];
+  return { kind, a: [a], b: [b], distance, points, segments };
+};
+const FINDINGS = {
+  type: "findings",
+  of: "check",
+  clearance: 0.1,
+  unit: "mm",
+  complete: true,
+  findings: [
+    finding("overlap", "106", "107", 0, 0),
+    finding("touch", "100", "106", 0, -8),
+    finding("too_close", "100", "107", 0.05, -9),
+  ],
+};
+
 function describe() {
-  const controls = recorded
+  const controls = options.check
+    ? []
+    : recorded
     ? ["play", "pause", "speed", "seek", "step", "collision"]
     : ["kill", "add", "network", "bodies", ...(cart ? ["key"] : [])];
   return {
     type: "world",
+    kind: options.check ? "check" : recorded ? "recording" : cart ? "scene" : "shared",
     name: recorded ? "recording-mock" : "hall-mock",
     ticks_per_second: RATE,
     extent: EXTENT,
     reach: 12,
-    avatar: recorded || cart ? null : AVATAR_FORM,
+    poses: {},
+    avatar: recorded || cart || options.check ? null : AVATAR_FORM,
     forms: FORMS.map(({ half, content }) => ({ half, content })),
     names: { 100: "WEST_WALL", 106: "RESTING_BALL", 107: "OTHER_BALL", ...(cart ? { [cart.id]: "CART" } : {}) },
     controls,
@@ -157,6 +186,10 @@ function demo() {
 
 function hearViewer(viewer, said) {
   if (said.type === "pick") viewer.say(picked(said, viewer.held));
+  if (said.type === "static") {
+    const findings = [finding("touch", "100", "102", 0, -8)];
+    viewer.say({ ...FINDINGS, of: "static", clearance: said.clearance, unit: "m", findings });
+  }
   if (said.type === "hold") hold(viewer);
   if (said.type === "release") viewer.held = null;
   if (said.type === "select") viewer.selected = said.id === null ? null : idOf(said.id);
@@ -295,9 +328,11 @@ function status() {
     silent_ms: 12,
     delays_ms: Object.fromEntries(world.nodes.map((other) => [other, 0.4 + world.network.delay_ms])),
   }));
-  const wobble = (base) => base * (0.8 + 0.4 * Math.random()) * (moving.length / 1000 + 0.3);
+  const spike = options.spike && ++statuses % 5 === 0 ? 40 : 1;
+  const wobble = (base) => spike * base * (0.8 + 0.4 * Math.random()) * (moving.length / 1000 + 0.3);
   return {
     tick: world.tick,
+    tick_age_ms: stalled() ? Date.now() - start : 12,
     ticks_per_second: 30,
     dilation: 1,
     objects: moving.length,
@@ -318,6 +353,9 @@ function status() {
     collisions: world.touching.length,
   };
 }
+
+let statuses = 0;
+const stalled = () => options.stall !== undefined && Date.now() - start > Number(options.stall) * 1000;
 
 // Walkers.
 
@@ -371,7 +409,7 @@ const start = Date.now();
 let told = 0;
 setInterval(() => {
   const due = Math.floor(((Date.now() - start) / 1000) * RATE);
-  if (due === told) return;
+  if (due === told || stalled()) return;
   told = due;
   if (recorded) {
     if (recorded.advance()) {

@@ -34,6 +34,8 @@ export class Viewpoint {
   private shownDistance = 50;
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private moved = 0;
+  /** Nobody has turned or moved the view yet: it may still be fitted to the world. */
+  private untouched = true;
   private calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   constructor(
@@ -55,23 +57,41 @@ export class Viewpoint {
   }
 
   /** A new world: all of it is in sight. */
-  frame([low, high]: [Vec3, Vec3]): void {
-    const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-    this.size = size > 0 ? size : 10;
-    this.target.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
+  frame(box: [Vec3, Vec3]): void {
     this.yaw = 0.62;
     this.pitch = 0.56;
     this.mode = "orbit";
+    this.untouched = true;
+    this.refit(box);
+  }
+
+  /** More is known of the world, or the window has another size: all of it is in sight again. */
+  refit([low, high]: [Vec3, Vec3]): void {
+    if (!this.untouched || this.mode !== "orbit") return;
+    const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    this.size = size > 0 ? size : 10;
+    this.target.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
     this.distance = this.fit([low, high]);
-    this.camera.near = Math.min(0.1, this.size / 500);
+    this.camera.near = Math.min(0.1, this.size / 2000);
     this.camera.far = this.size * 12;
     this.shownTarget.copy(this.target);
     this.shownDistance = this.distance;
     this.camera.updateProjectionMatrix();
   }
 
+  /** Flies to a place, so near that a ball of this radius around it is in sight. */
+  flyTo(place: Vec3, radius: number): void {
+    this.untouched = false;
+    if (this.mode === "fly") this.shownDistance = 0;
+    this.mode = "orbit";
+    this.target.set(...place);
+    const slope = Math.tan((this.camera.fov * Math.PI) / 360) * Math.min(1, this.camera.aspect);
+    this.distance = Math.max((radius / slope) * 1.15, this.camera.near * 4, this.size * 1e-4);
+  }
+
   setMode(mode: CameraMode): void {
     if (mode === this.mode) return;
+    this.untouched = false;
     const eye = this.camera.position.clone();
     if (mode === "fly") this.target.copy(eye);
     if (this.mode === "fly" && mode === "orbit") {
@@ -85,6 +105,7 @@ export class Viewpoint {
 
   /** Turns the view, in radians. */
   look(yaw: number, pitch: number): void {
+    this.untouched = false;
     this.yaw += yaw;
     this.pitch = Math.min(PITCH_MAX, Math.max(-PITCH_MAX, this.pitch + pitch));
   }
@@ -136,7 +157,7 @@ export class Viewpoint {
       );
       distance = Math.max(distance, wide - place.dot(forward));
     }
-    return distance * 1.04;
+    return distance * 1.06;
   }
 
   private forward(): Vector3 {
@@ -182,6 +203,7 @@ export class Viewpoint {
   }
 
   private pan(dx: number, dy: number): void {
+    this.untouched = false;
     const scale = this.distance / this.canvas.clientHeight;
     const right = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0);
     const up = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1);
@@ -194,11 +216,12 @@ export class Viewpoint {
   }
 
   private zoom(factor: number): void {
+    this.untouched = false;
     if (this.mode === "fly") {
       this.target.addScaledVector(this.forward(), (1 - factor) * this.size * 0.2);
       return;
     }
-    this.distance = Math.min(this.size * 4, Math.max(this.size * 0.01, this.distance * factor));
+    this.distance = Math.min(this.size * 4, Math.max(this.size * 0.001, this.distance * factor));
   }
 
   /** Keys of a focused picture; steering keys are taken before while somebody walks or flies. */

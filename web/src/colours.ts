@@ -16,6 +16,44 @@ export const TOUCHING = "#e5383b";
 export const CLOSE = "#f0c419";
 export const SELECTED = "#ff9f1c";
 export const NOBODY = "#8a929c";
+/** One's own avatar. */
+export const OWN = "#ff3fb4";
+/** The two parts of a finding. */
+export const PART_A = "#2f7de1";
+export const PART_B = "#f28c28";
+
+/** Parts of a scene have no node; soft colours tell neighbours apart. */
+const PART_COLOURS = [
+  "#9fb2c8",
+  "#b7b0cf",
+  "#a9c4b4",
+  "#c9b9a4",
+  "#9cc3c9",
+  "#c2a9b8",
+  "#b9c29b",
+  "#a7acb8",
+];
+
+export function partColour(id: number | bigint): string {
+  const place = typeof id === "number" ? id % PART_COLOURS.length : 0;
+  return PART_COLOURS[place]!;
+}
+
+/** What a finding is called, its colour, and how severe it is: in the order of the table. */
+export const FINDING_KINDS: Readonly<Record<string, { label: string; colour: string }>> = {
+  overlap: { label: "overlap", colour: "#e5383b" },
+  inside: { label: "inside", colour: "#c2185b" },
+  a_inside_b: { label: "inside", colour: "#c2185b" },
+  b_inside_a: { label: "inside", colour: "#c2185b" },
+  identical: { label: "identical", colour: "#8e44ad" },
+  touch: { label: "touch", colour: "#f2711c" },
+  contact: { label: "contact", colour: "#2a9d8f" },
+  too_close: { label: "too close", colour: "#e0b100" },
+};
+
+export function findingKind(kind: string): { label: string; colour: string } {
+  return FINDING_KINDS[kind] ?? { label: kind.replaceAll("_", " "), colour: "#e5383b" };
+}
 
 /** Nodes keep their colour for as long as the page lives: numbers are never given twice. */
 const given = new Map<number, string>();

@@ -2,23 +2,40 @@
 // people do goes back over the line: this file connects the parts and decides nothing else.
 import "./style.css";
 import "./steer.css";
+import "./lists.css";
+import "./narrow.css";
 import { Viewpoint, type CameraMode } from "./camera";
 import { Card } from "./card";
+import { findingKind } from "./colours";
+import { Help } from "./help";
 import { button, canvas, input, part, write } from "./dom";
 import type { Id } from "./ids";
 import { Line, type LineState } from "./line";
 import { showOutside } from "./outside";
 import { DemoControls } from "./panel/demo";
+import { FindingList } from "./panel/findings";
+import { ObjectList } from "./panel/objects";
 import { Panel } from "./panel/panel";
-import { Pace } from "./pace";
+import { distanceWords } from "./panel/text";
+import { Pace, TickRate } from "./pace";
 import { decodeBinary } from "./protocol/frame";
-import { readView, type Picked, type Vec3, type ViewSays, type World } from "./protocol/words";
+import {
+  readView,
+  type Finding,
+  type Findings,
+  type Picked,
+  type Vec3,
+  type ViewSays,
+  type World,
+} from "./protocol/words";
 import { ReplayBar } from "./replay";
+import { boxAround, diagonal } from "./scene/bounds";
 import { View } from "./scene/view";
 import { ThemeSwitch } from "./theme";
 import { Token } from "./token";
 import { Tour } from "./tour";
 import { Freeze } from "./freeze";
+import { Visibility } from "./visibility";
 import { gamepad, isTyping, Keys } from "./walk/keys";
 import { SceneKeys } from "./walk/sensors";
 import { Stick } from "./walk/stick";
@@ -49,10 +66,18 @@ class Page {
   private readonly sceneKeys: SceneKeys;
   private readonly token = new Token(() => this.line.start());
   private readonly line: Line;
-  private readonly panel: Panel;
+  readonly panel: Panel;
   private readonly demo: DemoControls;
   private readonly replay: ReplayBar;
-  private readonly card = new Card(() => this.select(null));
+  readonly visibility = new Visibility(() => this.visibilityChanged());
+  readonly findings: FindingList;
+  private readonly objects: ObjectList;
+  private readonly card: Card;
+  private readonly help = new Help();
+  private readonly ticks = new TickRate();
+  private unit = "";
+  /** Forms that the camera was fitted to. */
+  private fitted = -1;
   private readonly theme = new ThemeSwitch((palette) => this.view.paint(palette));
   private readonly tour = new Tour();
   private dilation = 1;
@@ -60,6 +85,23 @@ class Page {
   constructor() {
     const control = (order: object) => this.line.say({ type: "control", ...order });
     this.panel = new Panel(this.regions, (node) => control({ do: "kill", node }));
+    this.findings = new FindingList({
+      name: (id) => this.nameOf(id) ?? `Object ${id}`,
+      show: (finding) => this.showFinding(finding),
+    });
+    this.objects = new ObjectList({
+      store: () => this.shown,
+      name: (id) => this.nameOf(id),
+      selected: () => this.selected,
+      select: (id) => this.selectFromList(id),
+      visibility: this.visibility,
+    });
+    this.card = new Card({
+      close: () => this.select(null),
+      hide: () => this.hideSelected(),
+      isolate: () => this.isolateSelected(),
+      name: (id) => this.nameOf(id),
+    });
     this.demo = new DemoControls(control);
     this.replay = new ReplayBar(control);
     this.keys = new Keys(() => this.walk.steer());
@@ -110,8 +152,11 @@ class Page {
     else if (message.kind === "still") this.freeze.take(message);
     else {
       this.dilation = message.dilation;
+      this.ticks.heard(message.tick, performance.now());
       const jumped = this.clock.heard(message.tick, message.dilation);
       this.store.take(message, this.clock.tick, jumped);
+      // With every frame, so that the card never says another thing than the colours.
+      if (this.selected !== null && this.freeze.store === null) this.drawCard();
     }
   }
 
@@ -139,6 +184,8 @@ class Page {
         if (said.id !== this.selected || !this.freeze.shows(said.tick)) return;
         this.card.takeContacts(said);
         return this.view.selection.take(said, this.shown, this.view.forms);
+      case "findings":
+        return this.takeFindings(said);
       case "held":
         return this.freeze.hear(said.tick, said.error);
       case "demo":
@@ -154,12 +201,9 @@ class Page {
   private begin(world: World): void {
     const same = this.world?.name === world.name;
     this.world = world;
-    if (!same) this.store.clear();
-    if (!same) this.clock.start(world.ticksPerSecond);
+    if (!same) this.beginAnother(world);
+    this.store.exact = world.poses;
     this.view.load(world);
-    if (!same) this.viewpoint.frame(world.extent);
-    if (!same) this.setCamera("orbit");
-    if (!same) this.panel.clear(world.name);
     this.panel.canKill = world.controls.has("kill");
     this.demo.allow(world.controls);
     this.replay.load(world.recording);
@@ -169,6 +213,21 @@ class Page {
     // Who comes back asks again for what it had asked for.
     if (this.selected !== null) this.line.say({ type: "select", id: String(this.selected) });
     this.askClearance();
+    this.askStatic();
+  }
+
+  private beginAnother(world: World): void {
+    this.store.clear();
+    this.clock.start(world.ticksPerSecond);
+    this.ticks.clear();
+    this.visibility.showAll();
+    this.findings.clear();
+    this.viewpoint.frame(world.extent);
+    this.fitted = -1;
+    this.setCamera("orbit");
+    this.panel.clear(world);
+    this.help.load(world.kind);
+    if (world.kind === "shared") this.tour.begin();
   }
 
   private lineState(state: LineState): void {
@@ -180,7 +239,7 @@ class Page {
     }
     if (state.kind !== "open") this.freeze.lose();
     if (state.kind === "waiting") {
-      this.notice(`The line to the world broke. Trying again in ${state.seconds} s…`, true);
+      this.notice(`The connection broke. Trying again in ${state.seconds} s…`, true);
     }
   }
 
@@ -195,27 +254,140 @@ class Page {
       else this.walk.start();
     });
     for (const id of ["layer-clearance", "clearance"]) {
-      input(id).addEventListener("input", () => this.askClearance());
+      input(id).addEventListener("input", () => {
+        this.askClearance();
+        this.askStatic();
+      });
     }
+    input("layer-static").addEventListener("input", () => {
+      if (!input("layer-static").checked) this.findings.clear();
+      this.askStatic();
+    });
+    button("fit").addEventListener("click", () => this.fit());
+    button("show-all-bar").addEventListener("click", () => this.visibility.showAll());
     window.addEventListener("keydown", (event) => this.key(event));
     const stage = part("stage");
     new ResizeObserver(() => {
       this.view.resize(stage.clientWidth, stage.clientHeight);
       this.viewpoint.resize(stage.clientWidth, stage.clientHeight);
+      this.fitted = -1;
     }).observe(stage);
   }
 
   private key(event: KeyboardEvent): void {
+    if (this.help.isOpen) return;
     if (event.key === "Escape") {
-      if (!this.tour.end()) this.select(null);
+      if (this.tour.end()) return;
+      if (this.selected !== null) this.select(null);
+      else this.findings.look(null);
       return;
     }
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (!plain || event.defaultPrevented || isTyping(event.target)) return;
     const modes: Record<string, CameraMode> = { 1: "orbit", 2: "fly", 3: "follow" };
     const mode = modes[event.key];
-    if (mode) this.setCamera(mode);
-    if (event.key.toLowerCase() === "f") this.freeze.toggle();
+    if (mode) return this.setCamera(mode);
+    const does = this.keyTable[event.key.toLowerCase()];
+    if (does === undefined) return;
+    does();
+    // A slash would be written into the search, and open the browser's.
+    event.preventDefault();
+  }
+
+  private readonly keyTable: Readonly<Record<string, () => void>> = {
+    f: () => {
+      if (!button("freeze").hidden) this.freeze.toggle();
+    },
+    "?": () => this.help.toggle(),
+    "/": () => this.objects.focusSearch(),
+    0: () => this.fit(),
+    i: () => this.isolateSelected(),
+    h: () => this.hideSelected(),
+    u: () => this.visibility.showAll(),
+    // Those of a recording's collisions: replay.ts.
+    n: () => this.findings.step(1),
+    p: () => this.findings.step(-1),
+  };
+
+  private nameOf(id: Id): string | null {
+    return this.world?.names.get(String(id)) ?? null;
+  }
+
+  private fit(): void {
+    if (this.world === null) return;
+    this.setCamera("orbit");
+    this.viewpoint.frame(this.view.bounds(this.shown, this.world.extent));
+  }
+
+  /** Fits the camera to what is there, as long as nobody has turned it. */
+  private refit(): void {
+    if (this.world === null || this.shown.count === 0) return;
+    const { version } = this.view.forms;
+    if (this.fitted === version) return;
+    this.fitted = version;
+    const box = this.view.bounds(this.shown, this.world.extent);
+    this.viewpoint.refit(box);
+    if (this.world.kind === "scene" || this.world.kind === "check") this.view.ground(box);
+  }
+
+  private takeFindings(found: Findings): void {
+    if (found.of === "static" && !input("layer-static").checked) return;
+    this.unit = found.unit;
+    this.findings.take(found);
+  }
+
+  /** Draws where two parts touch, and looks there. */
+  private showFinding(finding: Finding | null): void {
+    if (finding === null) return this.view.contact.clear();
+    this.select(null);
+    const { colour, label } = findingKind(finding.kind);
+    const words = finding.distance > 0 ? distanceWords(finding.distance, this.unit) : label;
+    this.view.contact.show(finding, colour, words);
+    const { looks } = this.view.forms;
+    const sizes = [finding.a, finding.b].map((ids) => {
+      const box = boxAround(this.shown, looks, ids);
+      return box ? diagonal(box) : this.viewpoint.shownAway;
+    });
+    this.panel.giveWay();
+    const [one, other] = finding.points;
+    const middle = one.map((part, axis) => (part + other[axis]!) / 2) as Vec3;
+    this.setCamera("orbit");
+    this.viewpoint.flyTo(middle, Math.max(Math.min(...sizes) * 0.6, finding.distance * 2));
+  }
+
+  private askStatic(): void {
+    if (!input("layer-static").checked || this.world?.kind === "check") return;
+    const near = input("layer-clearance").checked;
+    this.line.say({ type: "static", clearance: near ? Number(input("clearance").value) : null });
+  }
+
+  private selectFromList(id: Id): void {
+    this.select(id);
+    const box = boxAround(this.shown, this.view.forms.looks, [id]);
+    if (box === null || this.viewpoint.mode === "follow") return;
+    this.panel.giveWay();
+    const middle = box[0].map((low, axis) => (low + box[1][axis]!) / 2) as Vec3;
+    this.setCamera("orbit");
+    this.viewpoint.flyTo(middle, diagonal(box));
+  }
+
+  private isolateSelected(): void {
+    const { current } = this.findings;
+    if (current !== null) this.visibility.isolate([...current.a, ...current.b]);
+    else if (this.selected !== null) this.visibility.isolate([this.selected]);
+    else if (this.visibility.only !== null) this.visibility.showAll();
+    else this.notice("Select an object first, then it can be isolated.");
+  }
+
+  private hideSelected(): void {
+    if (this.selected === null) return this.notice("Select an object first, then it can be hidden.");
+    this.visibility.toggle(this.selected);
+    this.select(null);
+  }
+
+  private visibilityChanged(): void {
+    this.objects.draw(true);
+    button("show-all-bar").hidden = !this.visibility.isPartial;
   }
 
   private setCamera(mode: CameraMode): void {
@@ -242,32 +414,42 @@ class Page {
     const metres = Number(input("clearance").value);
     part("clearance-row").hidden = !wanted;
     part("legend-close").hidden = !wanted;
-    write(part("clearance-value"), `${metres.toFixed(2)} m`);
+    write(part("clearance-value"), `${metres.toFixed(3)} m`);
     if (!wanted) this.shown.forgetClose();
     this.line.say({ type: "clearance", metres: wanted ? metres : null });
   }
 
   private pick(x: number, y: number): void {
     if (!this.freeze.canAsk()) return;
-    // What only edges are drawn of does not stop a click.
-    const through = this.view.forms.surrounding();
-    this.line.say({ type: "pick", ...this.view.ray(x, y, this.viewpoint.camera), through });
+    // What only edges are drawn of does not stop a click, and what is hidden neither.
+    const through = this.view.through(this.shown);
+    const ray = this.view.ray(x, y, this.viewpoint.camera);
+    this.line.say({ type: "pick", ...ray, through, ...this.visibility.asked() });
   }
 
   private picked(picked: Picked): void {
     this.select(picked.id);
-    if (picked.id === null) return;
-    this.card.show(picked, this.world?.names.get(String(picked.id)) ?? null);
-    this.card.draw(this.shown, this.regions);
+    this.card.takePicked(picked);
   }
 
   private select(id: Id | null): void {
     if (id === null) this.card.hide();
     if (id === this.selected) return;
     this.selected = id;
+    if (id !== null) {
+      this.findings.look(null);
+      this.card.show(id);
+      this.drawCard();
+    }
     this.view.selection.clear();
     this.line.say({ type: "select", id: id === null ? null : String(id) });
     if (this.viewpoint.mode === "follow" && this.followed() === null) this.setCamera("orbit");
+  }
+
+  private drawCard(): void {
+    const { shown: store, regions } = this;
+    const { kind } = this.world ?? { kind: "shared" as const };
+    this.card.draw({ store, regions, looks: this.view.forms.looks, kind, own: this.walk.avatar });
   }
 
   private followed(): Vec3 | null {
@@ -325,11 +507,16 @@ class Page {
     if (look) this.viewpoint.look(-look[0] * seconds * STICK_TURN, look[1] * seconds * STICK_TURN);
     this.viewpoint.update(seconds);
     this.view.draw(this.shown, this.regions, this.viewpoint.camera, {
-      regions: input("layer-regions").checked,
+      regions: input("layer-regions").checked && this.world?.kind === "shared",
       marks: input("layer-marks").checked,
       auras: input("layer-auras").checked,
       selected: this.selected,
       own: this.walk.avatar,
+      hidden: this.visibility.hidden,
+      only: this.visibility.only,
+      tints: this.findings.tints,
+      ghosts: this.findings.current !== null,
+      parts: this.world?.kind === "scene" || this.world?.kind === "check",
     });
   }
 
@@ -350,15 +537,21 @@ class Page {
 
   private drawPanel(): void {
     if (this.pace.fps > 0 && document.visibilityState === "visible") this.view.adapt(this.pace.fps);
-    this.card.draw(this.shown, this.regions);
-    this.panel.draw({
+    const now = performance.now();
+    this.refit();
+    this.drawCard();
+    this.objects.draw();
+    const glance = {
       objects: this.shown.count,
       touching: this.shown.touchingPairs,
       fps: this.pace.fps,
       dilation: this.dilation,
-      bytesPerSecond: this.pace.rate(this.received, performance.now()),
+      bytesPerSecond: this.pace.rate(this.received, now),
       faults: this.faults,
-    });
+      tickRate: this.ticks.rate(now),
+      still: this.ticks.still(now),
+    };
+    this.panel.draw(glance, now);
   }
 }
 

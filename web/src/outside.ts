@@ -18,6 +18,14 @@ export interface Outside {
   readonly touching: number;
   /** Contact faces and segments of the selected body that are drawn. */
   readonly contacts: { faces: number; segments: number };
+  /** Findings that are listed, and what is drawn of the one that is looked at. */
+  readonly findings: { listed: number; current: string[] | null; points: number; lines: number };
+  /** Seconds of the chart that are higher than it. */
+  readonly clipped: number;
+  /** What touches it, by the pairs that give it its colour. */
+  partners(id: string): string[];
+  /** Is it drawn as a surface, and not hidden or by its edges only? */
+  solid(id: string): boolean;
   /** Is the picture frozen? And can it be asked about? */
   readonly frozen: boolean;
   readonly askable: boolean;
@@ -86,6 +94,23 @@ export function showOutside(page: Page): void {
     get contacts() {
       const { faces, segments } = page.view.selection;
       return { faces, segments };
+    },
+    get findings() {
+      const { current, count } = page.findings;
+      const { points, lines } = page.view.contact;
+      const parts = current && [...current.a, ...current.b].map(String);
+      return { listed: count, current: parts, points, lines };
+    },
+    get clipped() {
+      return page.panel.clipped;
+    },
+    partners: (id) => {
+      const found = idOfText(id);
+      return found === null ? [] : page.shown.partners(found).map(String);
+    },
+    solid: (id) => {
+      const [found, own] = [slot(id), idOfText(id)];
+      return found !== undefined && own !== null && page.visibility.shows(own) && !page.view.isWall(found);
     },
     get frozen() {
       return page.freeze.store !== null;

@@ -1,5 +1,6 @@
-// Five sentences for who comes for the first time. Shown once; the question mark shows them again.
-import { button, part, write } from "./dom";
+// Five sentences for who comes for the first time to a shared world. Shown once; the help shows them
+// again.
+import { button, element, part, write } from "./dom";
 import { keep } from "./theme";
 
 const KEPT = "jostle-tour";
@@ -18,7 +19,14 @@ export class Tour {
   constructor() {
     button("tour-next").addEventListener("click", () => this.go(this.place + 1));
     button("tour-skip").addEventListener("click", () => this.end());
-    button("help").addEventListener("click", () => this.go(0));
+    button("help-tour").addEventListener("click", () => {
+      element("help-dialog", HTMLDialogElement).close();
+      this.go(0);
+    });
+  }
+
+  /** Somebody has come to a shared world: the first time it is explained. */
+  begin(): void {
     if (keep.get(KEPT) === null) this.go(0);
   }
 

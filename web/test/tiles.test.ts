@@ -1,6 +1,7 @@
 // Pictures of far bodies: the shader and the painter agree on directions, and a box looks like one.
 import { expect, test } from "vitest";
 import { boxMesh } from "../src/protocol/mesh";
+import { isClosedOutward } from "../src/scene/geometry";
 import { drawTiles, LAYER_PIXELS, TILE_PIXELS, tileAxes, tileDirection, TILES } from "../src/scene/tiles";
 
 test("directions of tiles have length one, are all different, and axes stand upright on them", () => {
@@ -37,4 +38,12 @@ test("the middle of every picture of a box shows a side that looks to who looks"
 test("around a small body a picture is empty", () => {
   const layer = drawTiles(boxMesh([0.1, 0.1, 0.1]), 1);
   expect(layer[3]).toBe(0);
+});
+
+test("closed solids are told from sheets and from what is inside out", () => {
+  const cube = boxMesh([1, 1, 1]);
+  expect(isClosedOutward(cube)).toBe(true);
+  expect(isClosedOutward({ ...cube, triangles: cube.triangles.slice(0, -3) })).toBe(false);
+  const turned = cube.triangles.map((_, corner) => cube.triangles[corner - (corner % 3) + 2 - (corner % 3)]!);
+  expect(isClosedOutward({ ...cube, triangles: turned })).toBe(false);
 });

@@ -6,7 +6,7 @@ import { readView, type World } from "../src/protocol/words";
 import { groupMark, RegionMap } from "../src/world/regions";
 
 const DOCUMENT = readFileSync(new URL("../../docs/view-protocol.md", import.meta.url), "utf8");
-const OURS = ["hello", "pick", "select", "clearance", "hold", "release", "control"];
+const OURS = ["hello", "pick", "select", "clearance", "hold", "release", "control", "static"];
 
 /** Every JSON message of the document, by itself. */
 function examples(): string[] {
@@ -23,7 +23,7 @@ describe("messages", () => {
       types.add(type);
       expect(readView(text), text).toMatchObject({ type });
     }
-    expect(types.size).toBe(10);
+    expect(types.size).toBe(11);
   });
 
   test("that are cut, of another shape or of no type are refused", () => {

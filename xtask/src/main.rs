@@ -14,11 +14,11 @@ Usage: cargo xtask <command>
 
   ci      everything that must hold before a change lands: format, clippy, docs, tidy, tests
   tidy    the rules of STYLE.md that a program can check
-  exact   triangle pairs against whole-number arithmetic: --cases N (default 1000000) --seed S
-  header  makes bindings/c/include/jostle.h anew
-  web     builds the live page into web/dist (needs Node)
-  demo    a shared world with a page to watch it on; options are those of `jostle demo`
-  demo turning  two bodies turning through each other in the terminal
+  exact   compare the exact predicates with integer arithmetic: --cases N (default 1000000) --seed S
+  header  generate bindings/c/include/jostle.h
+  web     build the live page into web/dist (needs Node.js and npm)
+  demo    build and run a shared world with a live page; options are those of `jostle demo`
+  demo turning  two bodies rotating through each other in the terminal
 ";
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         other => {
-            eprint!("cargo xtask does not know `{}`\n\n{HELP}", other.join(" "));
+            eprint!("cargo xtask has no command `{}`\n\n{HELP}", other.join(" "));
             return ExitCode::from(2);
         }
     };

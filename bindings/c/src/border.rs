@@ -64,7 +64,7 @@ pub(crate) unsafe fn close(world: *mut col_world) -> col_status {
 /// # Safety
 /// As the crate says.
 pub(crate) unsafe fn error_text(world: *const col_world) -> *const c_char {
-    const NO_WORLD: &CStr = c"the world is a null pointer";
+    const NO_WORLD: &CStr = c"the world is NULL";
     // SAFETY: null, or by the contract a world that no other call uses.
     let world = unsafe { world.as_ref() };
     world.map_or(NO_WORLD.as_ptr(), |world| world.error.as_ptr())
@@ -109,7 +109,7 @@ pub(crate) unsafe fn enter_for<T>(
 ) -> col_status {
     let call = |database: &mut Database| {
         if out.is_null() {
-            return Err(Failure::Null("the place for the result"));
+            return Err(Failure::Null("the pointer to the result"));
         }
         let value = call(database)?;
         // SAFETY: not null, so by the contract room for a value.
@@ -144,10 +144,10 @@ impl<T: Copy> Room<T> {
     /// Refuses null pointers. With room for none, to get only the number, `first` may be null.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.total.is_null() {
-            return Err(Failure::Null("the place for the number of results"));
+            return Err(Failure::Null("the pointer to the number of results"));
         }
         if self.first.is_null() && self.room > 0 {
-            return Err(Failure::Null("the place for the results"));
+            return Err(Failure::Null("the buffer for the results"));
         }
         Ok(())
     }
@@ -195,13 +195,13 @@ mod tests {
             assert_eq!(text(world), "");
             let status = enter(world, |_| panic!("seen from {}", "outside"));
             assert_eq!(status, col_status::COL_PANIC);
-            assert_eq!(text(world), "a mistake in the library: seen from outside");
+            assert_eq!(text(world), "internal error, please report it: seen from outside");
             // No call gets in any more, and the text stays.
             let mut id = 7;
             assert_eq!(col_create_object(world, &mut id), col_status::COL_PANIC);
             assert_eq!(col_test(world), col_status::COL_PANIC);
             assert_eq!(id, 7);
-            assert_eq!(text(world), "a mistake in the library: seen from outside");
+            assert_eq!(text(world), "internal error, please report it: seen from outside");
             assert_eq!(col_close(world), col_status::COL_OK);
         }
     }

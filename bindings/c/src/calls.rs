@@ -48,7 +48,7 @@ pub unsafe extern "C" fn col_add_triangle(
     // SAFETY: the contract of the crate, for both.
     unsafe {
         enter(world, |database| {
-            let corners = read("the corners", corners.cast::<[f64; 9]>())?;
+            let corners = read("the pointer to the corners", corners.cast::<[f64; 9]>())?;
             database.add_triangle(object, &corners, face)
         })
     }
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn col_update_transform(
     // SAFETY: the contract of the crate, for both.
     unsafe {
         enter(world, |database| {
-            let transform = read("the transform", transform.cast::<[f64; 16]>())?;
+            let transform = read("the pointer to the transform", transform.cast::<[f64; 16]>())?;
             database.update_transform(object, &transform)
         })
     }
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn col_report_faces(
     unsafe {
         enter(world, |database| {
             out.check()?;
-            let collision = read("the collision", collision)?;
+            let collision = read("the pointer to the collision", collision)?;
             out.fill(database.faces(collision)?)
         })
     }

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn col_add_sphere(
     // SAFETY: the contract of the crate, for both.
     unsafe {
         enter(world, |database| {
-            let centre = read("the centre", centre.cast::<[f64; 3]>())?;
+            let centre = read("the pointer to the centre", centre.cast::<[f64; 3]>())?;
             database.add_sphere(object, centre, radius, face)
         })
     }
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn col_add_cylinder(
     // SAFETY: the contract of the crate, for both.
     unsafe {
         enter(world, |database| {
-            let cylinder = read("the cylinder", cylinder)?;
+            let cylinder = read("the pointer to the cylinder", cylinder)?;
             database.add_cylinder(object, &cylinder)
         })
     }
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn col_add_cone(
     // SAFETY: the contract of the crate, for both.
     unsafe {
         enter(world, |database| {
-            let cone = read("the cone", cone)?;
+            let cone = read("the pointer to the cone", cone)?;
             database.add_cone(object, &cone)
         })
     }

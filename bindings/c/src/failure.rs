@@ -9,50 +9,77 @@ use thiserror::Error;
 
 #[derive(Clone, Debug, Error, PartialEq)]
 pub(crate) enum Failure {
-    #[error("{0} is a null pointer")]
+    #[error("{0} is NULL")]
     Null(&'static str),
-    #[error("{0:#x} is no object and no switch of this world (deleted, or never created)")]
+    #[error("id {0:#x} is neither an object nor a switch of this world: deleted, or never created")]
     Unknown(col_id),
-    #[error("{0:#x} is a switch; expected an object")]
+    #[error("id {0:#x} is a switch; this call takes an object")]
     NotAnObject(col_id),
-    #[error("{0:#x} is an object; expected a switch")]
+    #[error("id {0:#x} is an object; this call takes a switch")]
     NotASwitch(col_id),
-    #[error("{0:#x} was given twice; expected two different objects")]
+    #[error("id {0:#x} was given twice; this call takes two different ids")]
     Same(col_id),
-    #[error("{what} has {value}; expected a finite number")]
+    #[error("{what} contains {value}; every number must be finite")]
     NotFinite { what: &'static str, value: f64 },
-    #[error("{what} has {value}; expected at most {COORDINATE_MAX:e} in size")]
+    #[error("{what} contains {value:e}; the largest absolute value is {COORDINATE_MAX:e}")]
     TooLarge { what: &'static str, value: f64 },
-    #[error("the tolerance is {0}; expected a number above 0")]
+    #[error("the tolerance is {0}; it must be greater than 0")]
     BadTolerance(f64),
-    #[error("the tolerance {tolerance} is too small for this place; above {least} is possible")]
+    #[error(
+        "the tolerance {tolerance:e} is finer than single precision at this distance from the \
+         object's origin; it must be greater than {least:e}"
+    )]
     TooPrecise { tolerance: f64, least: f64 },
-    #[error("child {index} was chosen; the switch {switch:#x} has {children} children")]
+    #[error("switch {switch:#x} has no child {index}: it has {children}, from 0; -1 chooses none")]
     NoSuchChild { switch: col_id, index: i32, children: usize },
-    #[error("the last row of the transform is {0:?}; expected 0 0 0 1 (rows come one by one)")]
+    #[error(
+        "the last row of the transform is {0:?}; expected 0 0 0 1 (the matrix is row-major, with \
+         the translation in elements 3, 7 and 11)"
+    )]
     LastRow([f64; 4]),
-    #[error("object {0:#x} takes part and has unfinished triangles; call col_finish_object")]
+    #[error(
+        "object {0:#x} has triangles that were added after its last col_finish_object; call \
+         col_finish_object, or deactivate it"
+    )]
     Unfinished(col_id),
-    #[error("no tolerance is set; call col_set_tolerance first")]
+    #[error(
+        "no tolerance was set; call col_set_tolerance before adding a sphere, cylinder or cone"
+    )]
     NoTolerance,
     #[error("too many {what}; the limit is {most}")]
     TooMany { what: &'static str, most: usize },
-    #[error("{child:#x} cannot be a child of {parent:#x}, which is the same or below it")]
+    #[error("{child:#x} cannot be a child of switch {parent:#x}: it would be its own ancestor")]
     Circle { child: col_id, parent: col_id },
-    #[error("{0:#x} and {1:#x} did not collide in the last col_test")]
+    #[error("objects {0:#x} and {1:#x} are not a collision of the last col_test")]
     NotReported(col_id, col_id),
-    #[error("there are {total} results; there is room for {room}")]
+    #[error("the buffer holds {room} of {total} results; the first {room} were written")]
     Truncated { total: usize, room: usize },
-    #[error(transparent)]
+    #[error("{}", of_pose(.0))]
     Pose(#[from] PoseError),
     #[error(transparent)]
     Solid(#[from] SolidError),
-    #[error("a mistake in the library: {0}")]
+    #[error("internal error, please report it: {0}")]
     Mesh(#[from] MeshError),
-    #[error("a mistake in the library: {0}")]
+    #[error("internal error, please report it: {0}")]
     World(#[from] WorldError),
-    #[error("a mistake in the library: {0}")]
+    #[error("internal error, please report it: {0}")]
     Panic(String),
+}
+
+/// A pose comes from C as a matrix of 16 numbers, so its errors speak of that.
+fn of_pose(error: &PoseError) -> String {
+    match error {
+        PoseError::NotARotation { rows } => format!(
+            "the first three columns of the transform, {}, {} and {} by rows, are not a rotation: \
+             rows must be of length 1 and at right angles (to 1e-3), without scale or reflection",
+            rows[0], rows[1], rows[2]
+        ),
+        PoseError::TooFar { translation } => {
+            format!("the translation {translation} is too large; the limit is 2^100, about 1.3e30")
+        }
+        // Checked before a pose is made of the matrix.
+        PoseError::NotFinite { .. } | PoseError::NoRotation { .. } => error.to_string(),
+    }
 }
 
 impl Failure {

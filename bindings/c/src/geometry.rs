@@ -41,7 +41,7 @@ impl Draft {
     }
 
     pub(crate) fn push(&mut self, corners: &[f64; 9], face: u32) -> Result<(), Failure> {
-        check("a corner", corners)?;
+        check("the triangle", corners)?;
         let [ax, ay, az, bx, by, bz, cx, cy, cz] = corners.map(|x| x as f32);
         self.triangles.push([Vec3::new(ax, ay, az), Vec3::new(bx, by, bz), Vec3::new(cx, cy, cz)]);
         self.faces.push(face);

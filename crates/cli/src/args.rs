@@ -35,34 +35,34 @@ pub(crate) enum Command {
     /// A scene or an assembly: which parts touch, or come too close?
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
-    /// A scene in motion: velocities, responses, sensors, keys; what happens?
+    /// Play a scene: velocities, collision responses, sensors and keys, step by step
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// A cluster that shares a world, under seeded faults: does it keep the rules?
+    /// Simulate a cluster under seeded faults and check that it keeps the rules of the protocol
     #[command(after_help = SIM_EXAMPLES)]
     Sim(SimArgs),
-    /// A shared world to look at: four nodes, thousands of bodies, hundreds of bots, and a page
+    /// A shared world in one process, with a page: four nodes, 3000 bodies, 200 bots
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
-    /// A shared world: directory, first node and gateway in one process
+    /// Serve a shared world: directory, first node and gateway in one process
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<ServeArgs>),
-    /// One more machine for a shared world
+    /// Add this machine to a shared world as a node
     #[command(after_help = NODE_EXAMPLES)]
     Node(Box<NodeArgs>),
-    /// One replica of the directory of a shared world, so that any process may die
+    /// Run one replica of the directory of a shared world, so that any process may die
     #[command(after_help = DIRECTORY_EXAMPLES)]
     Directory(Box<DirectoryArgs>),
-    /// Clients that walk about in a shared world
+    /// Connect simulated clients to a shared world
     #[command(after_help = BOTS_EXAMPLES)]
     Bots(Box<BotsArgs>),
-    /// How a shared world is
+    /// Print the status of a shared world
     Status(StatusArgs),
-    /// Computes a recorded world again: is every tick the same?
+    /// Compute a recorded world again and compare every tick
     Replay(ReplayArgs),
-    /// What the processes of a world have said: did they keep the rules?
+    /// Check the event logs of all processes of a world against the rules of the protocol
     Judge(JudgeArgs),
-    /// Experiments: what does it cost, and how does it grow?
+    /// Measure the library and the algorithms of the papers: tables, JSON and plots
     Lab(LabArgs),
 }
 

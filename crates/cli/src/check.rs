@@ -11,6 +11,7 @@ mod text;
 use crate::error::CliError;
 use crate::progress::Working;
 use crate::scene::{tell_problems, with_hierarchies};
+use crate::share::{CheckPage, show_checked};
 use crate::units::{Lengths, Unit};
 use accept::Accept;
 use args::{CheckArgs, FailOn, Names};
@@ -122,7 +123,8 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         weld: args.weld,
         tolerance: args.scene.tolerance.unwrap_or_default(),
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
-        skip_lone: true,
+        // A page shows all parts.
+        skip_lone: !args.view,
         ..Checking::default()
     };
     let working = Working::new("testing parts against each other".to_string());
@@ -169,7 +171,31 @@ fn hand_out(
     } else {
         text::print(review, out)?;
     }
+    if args.view {
+        show(args, review, stage, out)?;
+    }
     Ok(())
+}
+
+/// Shows the findings that were not accepted on a page, until it is stopped.
+fn show(
+    args: &CheckArgs,
+    review: &Review<'_>,
+    stage: &Stage,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    let file = args.scene.scene.file_name().unwrap_or_default();
+    let findings: Vec<&Finding> = review.open().collect();
+    let page = CheckPage {
+        stage,
+        findings: &findings,
+        clearance: review.clearance,
+        lengths: review.lengths,
+        name: file.to_string_lossy().into_owned(),
+        listen: args.listen,
+        open: !args.no_open,
+    };
+    show_checked(page, out)
 }
 
 /// The unit to print in; none if it is not known.

@@ -37,13 +37,13 @@ pub(crate) enum CliError {
     Option { option: &'static str, query: &'static str, instead: &'static str },
     #[error("{file}: {source}")]
     Stage { file: String, source: Box<StageError> },
-    #[error("{option} names step {step}; there are steps 1 to {steps}")]
+    #[error("{option} names step {step}; the run has steps 1 to {steps}")]
     NoStep { option: &'static str, step: u64, steps: u64 },
     #[error("--send before step {step}: {what}")]
     Send { step: u64, what: String },
-    #[error("{nodes} nodes did not come together within 5 s of the world's time")]
+    #[error("{nodes} nodes did not form one group within 5 simulated seconds")]
     NotTogether { nodes: u32 },
-    #[error("there is no experiment {name}; there are {known}")]
+    #[error("there is no experiment {name}; expected one of {known}")]
     UnknownExperiment { name: String, known: String },
     #[error("{0}")]
     Share(String),

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
 /// A key or event before a step that never comes is a mistake in the question.
 fn check_steps(args: &RunArgs) -> Result<(), CliError> {
     if args.view && args.record.is_some() && args.steps.is_none() {
-        return Err(failed("--record with --view needs --steps: a file has an end"));
+        return Err(failed("--record with --view also needs --steps, the length of the recording"));
     }
     let presses = args.key.iter().map(|press| ("--key", press.step));
     let sends = args.send.iter().map(|send| ("--send", send.step));
@@ -149,12 +149,24 @@ fn note(
     Ok(())
 }
 
+/// A number with its noun.
+pub(crate) fn counted((count, one): (usize, &str)) -> String {
+    match (count, one) {
+        (1, _) => format!("1 {one}"),
+        (_, "body") => format!("{count} bodies"),
+        _ => format!("{count} {one}s"),
+    }
+}
+
 fn print(output: &Output<'_>, out: &mut dyn Write) -> Result<(), CliError> {
     for row in output.events {
         writeln!(out, "{row}")?;
     }
     let Output { objects, bodies, triangles, steps, contacts, hash, .. } = output;
-    writeln!(out, "{objects} objects ({bodies} bodies, {triangles} triangles), {steps} steps")?;
-    writeln!(out, "{contacts} contacts at the end, state {hash}")?;
+    let [objects, contacts] = [(*objects, "object"), (*contacts, "contact")].map(counted);
+    let [bodies, triangles] = [(*bodies, "body"), (*triangles, "triangle")].map(counted);
+    let steps = counted((*steps as usize, "step"));
+    writeln!(out, "{objects} ({bodies}, {triangles}), {steps}")?;
+    writeln!(out, "{contacts} at the end, state {hash}")?;
     Ok(())
 }

@@ -4,9 +4,11 @@
 pub(crate) mod args;
 mod bots;
 mod browser;
+mod checked;
 mod demo;
 mod directory;
 mod generate;
+mod hints;
 mod judge;
 mod node;
 mod replay;
@@ -16,6 +18,7 @@ mod start;
 mod status;
 
 pub(crate) use bots::run as bots;
+pub(crate) use checked::{CheckPage, show as show_checked};
 pub(crate) use demo::run as demo;
 pub(crate) use directory::run as directory;
 pub(crate) use judge::run as judge;
@@ -31,7 +34,7 @@ use jostle_net::Secret;
 use jostle_net::certificates::{self, Role};
 use jostle_net::client::Trust;
 use jostle_net::serve::Guards;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,13 +42,39 @@ use std::time::Duration;
 
 /// Readable lines on stderr; `JOSTLE_LOG` says how much.
 fn begin_log() {
+    // zenoh logs every attempt of a link, for ever. What an operator needs to know of it is logged
+    // by our own crates; the rest is there with JOSTLE_LOG.
     let filter = tracing_subscriber::EnvFilter::try_from_env("JOSTLE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,jostle=info"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,jostle=info,zenoh=off"));
     let colour = std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
+    let lines = tracing_subscriber::fmt().with_writer(PlainStderr::default).with_target(false);
     let lines = lines.with_ansi(colour);
-    // Somebody has begun one already: that is as good.
+    // A log that was begun before is as good.
     let _begun = lines.with_env_filter(filter).try_init();
+    std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or(payload.downcast_ref::<String>().map(String::as_str));
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!("internal error: {} at {place}", text.unwrap_or("a thread panicked"));
+    }));
+}
+
+/// Stderr, without the paths that libraries had on the machine that built them. A line of the log
+/// is one write.
+#[derive(Default)]
+struct PlainStderr;
+
+impl Write for PlainStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let plain = jostle_net::without_build_paths(&String::from_utf8_lossy(line));
+        io::stderr().write_all(plain.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> CliError {
@@ -84,8 +113,8 @@ impl GuardArgs {
             Some(folder) => Ok(Trust::Ca(certificates::authority(folder, Role::Door))),
             None if door.ip().is_loopback() || insecure => Ok(Trust::Anyone),
             None => Err(failed(format!(
-                "{door} is another machine: give the folder with its certificates (--tls), or say \
-                 --insecure to trust whoever answers there"
+                "{door} is another machine: --tls DIR with its ca.pem is required, or --insecure \
+                 to connect without checking its certificate"
             ))),
         }
     }
@@ -111,9 +140,12 @@ pub(crate) fn end_flag() -> Result<Arc<AtomicBool>, CliError> {
 
 /// Waits for that.
 fn wait_for_end() -> Result<(), CliError> {
-    let flag = end_flag()?;
+    wait_for(&*end_flag()?);
+    Ok(())
+}
+
+fn wait_for(flag: &AtomicBool) {
     while !flag.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50));
     }
-    Ok(())
 }

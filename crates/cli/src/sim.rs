@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::progress::Progress;
+use crate::run::counted;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jostle_proto::Mutant;
@@ -18,59 +19,59 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Args)]
 pub(crate) struct SimArgs {
-    /// Nodes at the beginning; more may come
+    /// Nodes at the start; more may join
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=64), default_value = "4")]
     nodes: u32,
-    /// Objects, without the six walls
+    /// Moving objects; six walls are added
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "80")]
     objects: u32,
-    /// Where objects begin
+    /// Where objects start
     #[arg(long, value_name = "LAYOUT", default_value = "uniform")]
     world: WorldArg,
-    /// Clients, with gateways for them; some of them mean harm
+    /// Clients, with gateways for them; some of the clients are hostile
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=1000), default_value = "0")]
     clients: u32,
-    /// Seconds of the world's time in which things go wrong; as many again in which they do not
+    /// Simulated seconds with faults; as many again follow without
     #[arg(long, default_value = "2", value_parser = parse_seconds)]
     seconds: f64,
     /// The first seed
     #[arg(long, default_value = "1")]
     seed: u64,
-    /// How many seeds, over all cores
+    /// Number of seeds, run on all cores
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
-    /// Begin no new seed after so many seconds of real time
+    /// Start no new seed after this many seconds of real time
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     budget: Option<f64>,
-    /// How much goes wrong
-    #[arg(long, value_name = "WEATHER", default_value = "storm")]
+    /// Which faults occur: none; delay, jitter and a little loss; or everything
+    #[arg(long, value_name = "FAULTS", default_value = "storm")]
     faults: FaultsArg,
-    /// Boxes that are never turned instead of turning triangles: many more seeds in the same time
+    /// Axis-aligned boxes instead of rotating meshes: many more seeds in the same time
     #[arg(long)]
     boxes: bool,
-    /// A tick waits for all nodes (the default)
+    /// Lockstep: a tick waits for all nodes (the default)
     #[arg(long, conflicts_with = "unsync")]
     sync: bool,
-    /// No node waits for another; with one group
+    /// Free-running: no node waits for another; with one group
     #[arg(long, conflicts_with = "sites")]
     unsync: bool,
-    /// Box and triangle tests that a node may make in a tick; what it cannot find out with them it
-    /// assumes to touch, and says so
+    /// Limit of box and triangle tests per node and tick; pairs that it leaves undecided are
+    /// assumed to touch, and reported as assumed
     #[arg(long, value_name = "COUNT", requires = "unsync")]
     operations: Option<u64>,
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rate: u32,
-    /// Every message goes through its bytes, in every run; otherwise in one of eight
+    /// Encode and decode every message in every run; otherwise in one run of eight
     #[arg(long)]
     wire: bool,
-    /// Places that are far from each other: nodes of different ones form different groups
+    /// Sites that are far from each other; nodes of different sites form different groups
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=8))]
     sites: u32,
-    /// Replicas of the directory: with more than one, they and their disks fail too
+    /// Replicas of the directory; with more than one, they and their disks fail too
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=7))]
     replicas: u32,
-    /// Build in a mistake, to see that it is found
+    /// Build in a defect, to see that a rule catches it
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
     /// Print JSON
@@ -105,7 +106,7 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 fn mutants() -> impl TypedValueParser<Value = Mutant> {
     let names = Mutant::ALL.iter().map(|(_, name)| *name).collect::<Vec<_>>();
     PossibleValuesParser::new(names).try_map(|name| {
-        Mutant::from_name(&name).ok_or_else(|| format!("no mutant is called {name:?}"))
+        Mutant::from_name(&name).ok_or_else(|| format!("there is no mutant {name:?}"))
     })
 }
 
@@ -306,16 +307,20 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
         output.sometimes.iter().map(|(what, count)| format!("{what} {count}")).collect();
     writeln!(out, "{}", rare.join(", "))?;
     let Output { seeds, ticks, collisions, messages, crashes, views, trace, .. } = output;
-    writeln!(out, "{seeds} seeds: {ticks} ticks, {collisions} collisions, {messages} messages")?;
+    let seeds = counted((*seeds as usize, "seed"));
+    writeln!(out, "{seeds}: {ticks} ticks, {collisions} collisions, {messages} messages")?;
     if let Some(each) = output.bytes_per_object_tick {
         let bytes = output.bytes;
-        writeln!(out, "{bytes} bytes where they were counted, {each:.1} per object and tick")?;
+        writeln!(
+            out,
+            "{bytes} bytes in the runs that encode messages, {each:.1} per object and tick"
+        )?;
     }
-    writeln!(out, "{crashes} crashes, {views} views; trace {trace}")?;
+    writeln!(out, "{crashes} crashes, {views} view changes; trace {trace}")?;
     let Recovery { times, median_ms, p99_ms, worst_ms } = output.recovery;
     if times > 0 {
-        let spread = format!("99 of 100 within {p99_ms:.0} ms, all within {worst_ms:.0} ms");
-        writeln!(out, "after a death the next tick came in {median_ms:.0} ms (median), {spread}")?;
+        let spread = format!("{p99_ms:.0} ms at the 99th percentile, {worst_ms:.0} ms at most");
+        writeln!(out, "first tick after a crash: {median_ms:.0} ms in the median, {spread}")?;
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ fn broad_measures_every_combination() {
     assert!(wall.clone().count() > 0 && wall.clone().all(|row| row["threads"] == 2));
 
     let text = folder.text(&[&args[..], &["--svg", "broad.svg"]].concat());
-    for word in STRUCTURES.iter().chain(&["ms/step", "processor time", "clock on the wall"]) {
+    for word in STRUCTURES.iter().chain(&["ms/step", "processor time", "wall clock"]) {
         assert!(text.contains(word), "{word}: {text}");
     }
     // A panel for each density, share of movers and number of threads; all structures in each.

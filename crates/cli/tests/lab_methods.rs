@@ -115,6 +115,9 @@ fn all_of_it_becomes_a_document() {
         assert!(lines_in_svg(&folder, &format!("here/figures/lab-{name}.svg")) > 0);
     }
     assert!(text.contains("**Noise.**") && text.contains("quick run"), "{text}");
+    // Whose numbers these are: processor, date, commit.
+    let measured = text.lines().find(|line| line.starts_with("**Measured** on ")).unwrap();
+    assert!(measured.contains(", 20") && measured.contains("commit"), "{measured}");
 }
 
 #[test]

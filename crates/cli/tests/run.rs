@@ -36,6 +36,22 @@ const CART: &str = "#VRML V2.0 utf8
     ROUTE CLOCK.fraction_changed TO PATH.set_fraction
     ROUTE PATH.value_changed TO CART.set_translation";
 
+/// The document showed the hash of an earlier world.
+#[test]
+fn the_documented_run_ends_as_documented() {
+    let folder = Folder::new("run-documented");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command-line.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let (_, shown) = document.split_once("$ jostle run scenes/steer.wrl ").unwrap();
+    let (options, shown) = shown.split_once('\n').unwrap();
+    let (shown, _) = shown.split_once("\n```").unwrap();
+    let steer = sample("steer.wrl");
+    let args: Vec<&str> = ["run", &steer].into_iter().chain(options.split(' ')).collect();
+    let printed = folder.text(&args);
+    assert_eq!(printed.lines().last(), shown.lines().last());
+    assert_eq!(printed.lines().count(), shown.lines().count(), "{printed}");
+}
+
 #[test]
 fn keys_drive_the_cart_into_the_wall() {
     let folder = Folder::new("run-keys");
@@ -69,8 +85,8 @@ fn events_may_be_sent() {
     // A click: the clock starts, and the cart is at the wall after 1.5 s and 48 steps.
     assert_eq!(run("1:BUTTON"), ["48 begin CART WALL"]);
     for (bad, part) in [
-        ("1:NOBODY.scale=1 1 1", "nothing is called \"NOBODY\""),
-        ("1:CART.sideways=1", "Transform takes no \"sideways\""),
+        ("1:NOBODY.scale=1 1 1", "the scene has no node named \"NOBODY\""),
+        ("1:CART.sideways=1", "Transform has no field or event \"sideways\""),
         ("1:CART.scale=1 1", "SFVec3f"),
         ("1:CART.scale=a b c", "SFVec3f"),
         ("1:CLOCK.loop=maybe", "SFBool"),
@@ -209,5 +225,8 @@ fn steps_and_time_are_as_asked() {
     let text = folder.text(&["run", "fly.wrl", "--steps", "3", "--dt", "1"]);
     assert!(text.contains("begin        A  B"), "{text}");
     assert!(text.contains("2 objects (2 bodies, 24 triangles), 3 steps"), "{text}");
+    folder.write("one.wrl", "#VRML V2.0 utf8\nShape { geometry Box {} }");
+    let text = folder.text(&["run", "one.wrl", "--steps", "1"]);
+    assert!(text.contains("1 object (1 body, 12 triangles), 1 step\n0 contacts"), "{text}");
     folder.refusal(&["run", "fly.wrl", "--dt", "-1"]);
 }

@@ -11,7 +11,7 @@ fn it_runs_for_a_while_and_says_how_it_went() {
     let small =
         ["demo", "--bodies", "60", "--bots", "4", "--nodes", "3", "--listen", "127.0.0.1:0"];
     let said = folder.text(&[&small[..], &["--seconds", "4", "--no-open", "--verbose"]].concat());
-    assert!(said.contains("3 nodes share 60 bodies and 4 bots"), "{said}");
+    assert!(said.contains("3 nodes, 60 bodies, 4 bots"), "{said}");
     assert!(said.contains("http://127.0.0.1:"), "{said}");
     let last = said.lines().last().unwrap_or_default();
     assert!(last.starts_with("tick ") && last.contains("60 bodies"), "{said}");

@@ -1,6 +1,6 @@
 //! The live page in a real browser, served by real processes: `jostle demo`, `jostle replay
-//! --view` and `jostle run --view`. What is looked at is written down in `web/browser`; this
-//! starts the processes.
+//! --view`, `jostle run --view` and `jostle check --view`. What is looked at is written down in
+//! `web/browser`; this starts the processes.
 
 mod share;
 
@@ -55,12 +55,23 @@ fn a_person_sees_the_world_steers_it_and_walks_in() {
     let run = ["run", &scene, "--view", "--no-open", "--listen", "127.0.0.1:0"];
     let mut run = ground.start(&Host::default(), "run", &run);
     let steered = address(&mut run);
+    let car = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/car.wrl");
+    let car = car.display().to_string();
+    let page = ["--view", "--no-open", "--listen", "127.0.0.1:0"];
+    let args = [&["check", &car, "--clearance", "0.01"][..], &page].concat();
+    let mut check = ground.start(&Host::default(), "check", &args);
+    let checked = address(&mut check);
+    let args = [&["run", &car][..], &page].concat();
+    let mut still = ground.start(&Host::default(), "car", &args);
+    let parts = address(&mut still);
     let tests = Command::new("node")
         .args(["--test", "--test-concurrency=1", "browser/"])
         .current_dir(web)
         .env("JOSTLE_URL", format!("http://{live}"))
         .env("JOSTLE_RECORDING_URL", format!("http://{recording}"))
         .env("JOSTLE_SCENE_URL", format!("http://{steered}"))
+        .env("JOSTLE_CHECK_URL", format!("http://{checked}"))
+        .env("JOSTLE_CAR_URL", format!("http://{parts}"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&tests.stdout);
@@ -68,5 +79,7 @@ fn a_person_sees_the_world_steers_it_and_walks_in() {
     assert!(tests.status.success(), "{}\n{said}", String::from_utf8_lossy(&tests.stderr));
     replay.end();
     run.end();
+    check.end();
+    still.end();
     demo.end();
 }

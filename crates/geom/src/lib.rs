@@ -22,7 +22,8 @@ mod turn;
 
 pub use checksum::Checksum;
 pub use mesh::{
-    Finding, Gap, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed, WeldError, WeldReport,
+    Finding, Gap, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed, ReportText,
+    SLIVER_BOUND, WeldError, WeldReport,
 };
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Contact, ContactLimits, Motion, time_of_contact};

@@ -17,7 +17,7 @@ mod topology;
 mod triangulate;
 mod weld;
 
-pub use report::{Finding, MeshReport, NON_PLANAR_BOUND};
+pub use report::{Finding, MeshReport, NON_PLANAR_BOUND, ReportText, SLIVER_BOUND};
 pub use weld::{Gap, WeldError, WeldReport};
 
 use triangulate::Triangulator;
@@ -129,7 +129,7 @@ pub enum MeshError {
 /// Why a mesh does not enclose a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not closed: {edges} edges have an odd number of triangles, the first one between vertices \
+    "not closed: {edges} open edges (with an odd number of triangles), the first between vertices \
      {from} and {to} of face {face}"
 )]
 pub struct NotClosed {

@@ -35,7 +35,7 @@ pub const DIMENSION_MAX: f64 = 1e30;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolidError {
     /// A dimension is not a usable number.
-    #[error("{what} must be between {DIMENSION_MIN} and {DIMENSION_MAX}, found {value}")]
+    #[error("{what} must be between {DIMENSION_MIN:e} and {DIMENSION_MAX:e}, found {value:e}")]
     BadDimension {
         /// Which one.
         what: &'static str,

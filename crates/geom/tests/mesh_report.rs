@@ -123,7 +123,36 @@ fn a_vertex_on_an_edge_is_closed_by_polygons_but_not_by_triangles() {
 fn it_reads_well() {
     let (vertices, faces) = cube();
     let text = Mesh::from_polygons(vertices, &faces[..5]).unwrap().report().to_string();
-    assert!(text.contains("open edges         4 (at face 0, 1, 2, 3)"), "{text}");
+    assert!(
+        text.contains("odd                4 open edges around 1 hole (at face 0, 1, 2, 3)"),
+        "{text}"
+    );
     assert!(text.contains("closed             no"), "{text}");
-    assert!(text.contains("bounds             [0, 0, 0] to [1, 1, 1]"), "{text}");
+    assert!(text.contains("bounds             (0, 0, 0) to (1, 1, 1)"), "{text}");
+    assert!(text.contains("volume             unknown: the surface is not closed"), "{text}");
+    let (vertices, faces) = cube();
+    let text = Mesh::from_polygons(vertices, &faces).unwrap().report().to_string();
+    assert!(text.contains("volume             1\n"), "{text}");
+    assert!(text.ends_with("odd                nothing"), "{text}");
+    let empty = Mesh::from_triangles(Vec::new(), Vec::new()).unwrap().report().to_string();
+    assert!(empty.contains("size               none: there are no faces"), "{empty}");
+}
+
+#[test]
+fn slivers_and_flipped_faces_are_told_apart_from_faces_without_area() {
+    let vertices = vec![Vec3::ZERO, Vec3::X, Vec3::new(0.5, 1e-6, 0.0), Vec3::X * 2.0, Vec3::Y];
+    let faces = vec![[0, 1, 2], [0, 1, 3], [0, 1, 4]];
+    let report = Mesh::from_triangles(vertices, faces).unwrap().report();
+    assert_eq!(report.sliver_faces.faces, [0]);
+    assert_eq!(report.degenerate_faces.faces, [1]);
+    let text = report.to_string();
+    assert!(text.contains("1 sliver, thinner than 0.01 % of their length (at face 0)"), "{text}");
+    let (vertices, mut faces) = cube();
+    faces[0].reverse();
+    let report = Mesh::from_polygons(vertices.clone(), &faces).unwrap().report();
+    assert_eq!((report.misoriented_edges.count, report.volume), (4, None));
+    assert!(report.to_string().contains("unknown: some faces are flipped"));
+    faces[1..].iter_mut().for_each(|face| face.reverse());
+    let report = Mesh::from_polygons(vertices, &faces).unwrap().report();
+    assert!(report.to_string().contains("1 (all faces are flipped: they look inward)"), "{report}");
 }

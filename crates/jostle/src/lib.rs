@@ -3,6 +3,8 @@
 //! This crate is the door: it re-exports the crates behind it under one name. Positions and
 //! directions are those of [`glam`], re-exported in the version that is used here.
 
+mod load;
+
 pub use glam;
 pub use jostle_geom::*;
 /// How does it travel? Shared worlds over the network.
@@ -17,6 +19,7 @@ pub use jostle_scene as scene;
 pub use jostle_stage as stage;
 /// Which of many moving bodies touch, and who wants to know?
 pub use jostle_world as world;
+pub use load::{LoadMesh, LoadMeshError};
 
 /// Compiles and runs the programs of the README with the tests.
 #[cfg(doctest)]

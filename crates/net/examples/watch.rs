@@ -31,7 +31,7 @@ fn start(bodies: u64) -> Result<Start, Box<dyn Error>> {
     let half = ((bodies as f64 * 9.0).sqrt() / 2.0) as i32 * METRE;
     let half = [half, 6 * METRE, half];
     let ball = Arc::new(Model::build(solids::sphere(0.4, 0.02)?, Quality::Default));
-    let mut forms = vec![Solid { half: [METRE * 4 / 10 + 2; 3], model: Some(ball) }];
+    let mut forms = vec![Solid::mesh(ball)];
     let mut objects = Vec::new();
     let mut seed = 1u64;
     let mut draw = |reach: i32| {
@@ -49,7 +49,7 @@ fn start(bodies: u64) -> Result<Start, Box<dyn Error>> {
     for axis in 0..3 {
         let mut size = half.map(|half| half + METRE);
         size[axis] = METRE / 2;
-        forms.push(Solid { half: size, model: None });
+        forms.push(Solid::cuboid(size));
         for side in [-1, 1] {
             let mut position = [0; 3];
             position[axis] = side * (half[axis] + METRE / 2);

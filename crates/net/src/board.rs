@@ -1,52 +1,29 @@
 //! What a process shows to those who watch: its roles write here, `status` and `metrics` read.
 
+mod load;
+mod recent;
 mod replicas;
-mod stages;
+mod roster;
 
 use crate::machine::Machine;
 use jostle_proto::{
     Address, Certainty, ClientId, ClientSays, Gateway, GatewayCounters, GatewaySays, GroupId,
-    GroupReport, Message, Node, NodeId, Span, Tick, Time,
+    GroupReport, Message, NodeId, Span, Tick, Time,
 };
+pub(crate) use load::{Load, LoadMeter, Spent};
+use load::{Loads, StatusLoad, Together};
+use recent::{Percentiles, Rate, Samples};
 pub(crate) use replicas::ReplicaStatus;
 use replicas::{Heard, StatusReplica};
+use roster::Roster;
 use serde::{Deserialize, Serialize};
-pub(crate) use stages::Spent;
-use stages::Workload;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Samples that percentiles are of.
-const SAMPLES: usize = 1024;
-
-/// The newest so many of a kind of times.
-#[derive(Debug, Default)]
-struct Samples(VecDeque<u64>);
-
-impl Samples {
-    fn push(&mut self, span: Span) {
-        if self.0.len() == SAMPLES {
-            self.0.pop_front();
-        }
-        self.0.push_back(span.0);
-    }
-
-    fn percentiles(&self) -> Option<Percentiles> {
-        let mut sorted: Vec<u64> = self.0.iter().copied().collect();
-        sorted.sort_unstable();
-        let at = |part: usize| sorted.get((sorted.len().saturating_sub(1)) * part / 100);
-        let (p50, p99) = (at(50)?, at(99)?);
-        Some(Percentiles { p50: *p50 as f64 / 1000.0, p99: *p99 as f64 / 1000.0 })
-    }
-}
-
-/// In milliseconds.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Percentiles {
-    p50: f64,
-    p99: f64,
-}
+/// A world without a tick for so long stands still, and what its last tick was like is not known.
+const STANDS: Span = Span::from_ms(2000);
 
 /// Mail that was dropped, and frames that were refused.
 #[derive(Debug, Default)]
@@ -60,6 +37,7 @@ pub(crate) struct Losses {
 #[derive(Debug, Default)]
 struct Shown {
     groups: Vec<StatusGroup>,
+    roster: Roster,
     replicas: Heard,
     /// Ticks that this process has published as leader.
     published: u64,
@@ -67,6 +45,7 @@ struct Shown {
     group: Option<GroupId>,
     tick: Option<(Tick, u32)>,
     ticked: Time,
+    tick_rate: Rate,
     /// From one tick to the next at the gateway.
     ticks: Samples,
     /// From a client's wish to the glimpse in which it is followed, at the gateway.
@@ -78,7 +57,34 @@ struct Shown {
     /// Beginnings and ends of contacts in an unsynchronised group, and how many were assumed.
     contacts: u64,
     assumed: u64,
-    workload: Workload,
+    loads: Loads,
+    /// The node here has its part of the world.
+    takes_part: bool,
+}
+
+impl Shown {
+    /// The groups as the directory has them now.
+    fn follow(&mut self, now: Time, groups: Vec<StatusGroup>) {
+        self.groups = groups;
+        for change in self.roster.follow(now, &self.groups) {
+            change.log();
+        }
+    }
+
+    /// The nodes of the gateway's group together; of all groups as long as they are not known.
+    fn together(&self, now: Time) -> Option<Together> {
+        let own = self.groups.iter().find(|group| Some(GroupId(group.group)) == self.group);
+        let is_in = |node: u32| {
+            own.is_none_or(|group| group.members.iter().any(|member| member.node == node))
+        };
+        self.loads.together(now, is_in)
+    }
+
+    /// The last tick, and since when; none of a world that stands still.
+    fn dilation(&self, now: Time) -> Option<f64> {
+        let (_, dilation) = self.tick.filter(|_| now - self.ticked <= STANDS)?;
+        Some(f64::from(dilation) / 1000.0)
+    }
 }
 
 /// The board of a process.
@@ -100,6 +106,9 @@ pub(crate) struct Traffic {
     pub(crate) received_bytes: u64,
     pub(crate) dropped: u64,
 }
+
+/// Ticks that come together, as after a gap, are not more samples of durations than this.
+const AT_ONCE: u64 = 1024;
 
 /// A number by name, for metrics.
 pub(crate) type Count = (&'static str, u64);
@@ -132,8 +141,11 @@ struct Status<'a> {
     /// The group that the gateway here belongs to: new avatars come into it, and ticks are its own.
     group: Option<u32>,
     tick: Option<u64>,
+    /// Since that tick came.
+    tick_age_ms: Option<f64>,
     /// How much longer ticks take than they should; 1 if they do not.
     dilation: Option<f64>,
+    /// Over the last five seconds.
     ticks_per_second: f64,
     tick_ms: Option<Percentiles>,
     input_ms: Option<Percentiles>,
@@ -142,10 +154,13 @@ struct Status<'a> {
     groups: &'a [StatusGroup],
     /// Of the directory, if it has several.
     replicas: Vec<StatusReplica<'a>>,
-    /// Milliseconds per tick, of the nodes of this process.
-    stages: BTreeMap<&'static str, f64>,
+    /// Milliseconds per tick, of the node whose ticks take longest.
+    stages: Option<BTreeMap<&'static str, f64>>,
+    stages_node: Option<u32>,
     pairs_tested: Option<u64>,
-    collisions: Option<usize>,
+    collisions: Option<u64>,
+    /// What each node has reported.
+    loads: Vec<StatusLoad>,
     nodes: Traffic,
     door: Traffic,
     counters: BTreeMap<&'static str, u64>,
@@ -175,7 +190,8 @@ impl Board {
         let mut shown = self.shown();
         match machine {
             Machine::Directory(keeper) => {
-                shown.groups = keeper.report(now).iter().map(StatusGroup::from).collect();
+                let groups = keeper.report(now).iter().map(StatusGroup::from).collect();
+                shown.follow(now, groups);
             }
             Machine::Replica(seat) => {
                 let (status, groups) = seat.status(now);
@@ -186,17 +202,35 @@ impl Board {
                 shown.clients = gateway.clients();
                 shown.objects = gateway.world().map_or(0, |(_, objects)| objects.len());
             }
-            Machine::Node(_)
-            | Machine::Loose(_)
-            | Machine::Recorder(_)
-            | Machine::Watcher(_)
-            | Machine::Stock(_) => {}
+            Machine::Node(node) => shown.takes_part |= node.tick().is_some(),
+            Machine::Loose(node) => shown.takes_part |= node.is_running(),
+            Machine::Recorder(_) | Machine::Watcher(_) | Machine::Stock(_) => {}
         }
     }
 
-    /// What a node has spent its time on.
-    pub(crate) fn spent(&self, now: Time, node: &Node, spent: Spent) {
-        self.shown().workload.see(now, node, spent);
+    /// Has the node here been given its part of the world?
+    pub(crate) fn takes_part(&self) -> bool {
+        self.shown().takes_part
+    }
+
+    /// A node here or elsewhere reports what it spends its time on.
+    pub(crate) fn load(&self, now: Time, load: Load) {
+        let mut shown = self.shown();
+        if let Some(left) = load.leaves() {
+            shown.roster.leave(left);
+        }
+        shown.loads.hear(now, load);
+    }
+
+    /// The same as bytes. Returns whether they are a report.
+    pub(crate) fn load_bytes(&self, now: Time, bytes: &[u8]) -> bool {
+        let load = postcard::from_bytes(bytes);
+        load.map(|load| self.load(now, load)).is_ok()
+    }
+
+    /// A node was given its number at the door here.
+    pub(crate) fn admitted(&self, now: Time, node: u32, from: SocketAddr) {
+        self.shown().roster.admit(now, node, from);
     }
 
     /// The gateway may have a new tick. Says whether it is the first one.
@@ -208,12 +242,17 @@ impl Board {
             // Groups count their ticks each for itself.
             shown.tick = None;
         }
+        if shown.tick.is_none() && tick.is_some() {
+            shown.tick_rate.restart(now);
+        }
         if let (Some((new, _)), Some((old, _))) = (tick, shown.tick)
             && new > old
         {
-            let each = Span((now - shown.ticked).0 / (new.0 - old.0));
-            for _ in old.0..new.0.min(old.0 + SAMPLES as u64) {
-                shown.ticks.push(each);
+            let ticks = new.0 - old.0;
+            shown.tick_rate.count(now, ticks);
+            let each = Span((now - shown.ticked).0 / ticks);
+            for _ in 0..ticks.min(AT_ONCE) {
+                shown.ticks.push(now, each);
             }
         }
         if tick != shown.tick {
@@ -254,7 +293,7 @@ impl Board {
                 && glimpse.followed >= number
             {
                 shown.waiting.remove(&client);
-                shown.wishes.push(now - since);
+                shown.wishes.push(now, now - since);
             }
         }
     }
@@ -286,28 +325,29 @@ impl Board {
     /// Everything, as JSON.
     pub(crate) fn status(&self, now: Time, traffic: [Traffic; 2], more: &[Count]) -> String {
         let shown = self.shown();
-        let tick_ms = shown.ticks.percentiles();
-        let mean = shown.ticks.0.iter().sum::<u64>() as f64 / shown.ticks.0.len().max(1) as f64;
-        let fresh = now - shown.ticked <= Span::from_ms(2000);
         let [nodes, door] = traffic;
-        let (pairs_tested, collisions) = shown.workload.pairs().unzip();
+        let together = shown.together(now);
+        let age_ms = |_| (now - shown.ticked).0 as f64 / 1000.0;
         let status = Status {
             world: &self.world,
             up_seconds: (now - self.start).0 as f64 / 1e6,
             rate: self.rate,
             group: shown.group.map(|group| group.0),
             tick: shown.tick.map(|(tick, _)| tick.0),
-            dilation: shown.tick.map(|(_, dilation)| f64::from(dilation) / 1000.0),
-            ticks_per_second: if fresh && mean > 0.0 { 1e6 / mean } else { 0.0 },
-            tick_ms,
-            input_ms: shown.wishes.percentiles(),
+            tick_age_ms: shown.tick.map(age_ms),
+            dilation: shown.dilation(now),
+            ticks_per_second: (shown.tick_rate.per_second(now) * 10.0).round() / 10.0,
+            tick_ms: shown.ticks.percentiles(now),
+            input_ms: shown.wishes.percentiles(now),
             objects: shown.objects,
             clients: shown.clients,
             groups: &shown.groups,
             replicas: shown.replicas.all(now),
-            stages: shown.workload.stages(),
-            pairs_tested,
-            collisions,
+            stages_node: together.as_ref().map(|it| it.busiest),
+            pairs_tested: together.as_ref().map(|it| it.pairs_tested),
+            collisions: together.as_ref().map(|it| it.collisions),
+            stages: together.map(|it| it.stages),
+            loads: shown.loads.all(now),
             nodes,
             door,
             counters: self.counters(&shown, more),
@@ -321,19 +361,30 @@ impl Board {
         let mut lines = Lines::default();
         lines.gauge("up_seconds", "", (now - self.start).0 as f64 / 1e6);
         lines.gauge("tick", "", shown.tick.map_or(0.0, |(tick, _)| tick.0 as f64));
-        lines.gauge("dilation", "", shown.tick.map_or(0.0, |(_, it)| f64::from(it) / 1000.0));
+        if shown.tick.is_some() {
+            lines.gauge("tick_age_seconds", "", (now - shown.ticked).0 as f64 / 1e6);
+        }
+        lines.gauge("dilation", "", shown.dilation(now).unwrap_or(0.0));
+        lines.gauge("ticks_per_second", "", shown.tick_rate.per_second(now));
         lines.gauge("objects", "", shown.objects as f64);
         lines.gauge("clients", "", shown.clients as f64);
         for (name, samples) in [("tick", &shown.ticks), ("input", &shown.wishes)] {
-            if let Some(Percentiles { p50, p99 }) = samples.percentiles() {
+            if let Some(Percentiles { p50, p99 }) = samples.percentiles(now) {
                 let name = format!("{name}_seconds");
                 lines.gauge(&name, "{quantile=\"0.5\"}", p50 / 1000.0);
                 lines.gauge(&name, "{quantile=\"0.99\"}", p99 / 1000.0);
             }
         }
-        for (stage, ms) in shown.workload.stages() {
-            let label = format!("{{stage=\"{stage}\"}}");
-            lines.gauge("stage_seconds", &label, ms / 1000.0);
+        if let Some(together) = shown.together(now) {
+            for (stage, ms) in together.stages {
+                let label = format!("{{stage=\"{stage}\"}}");
+                lines.gauge("stage_seconds", &label, ms / 1000.0);
+            }
+            lines.gauge("pairs_tested", "", together.pairs_tested as f64);
+            lines.gauge("collisions", "", together.collisions as f64);
+        }
+        for load in shown.loads.all(now) {
+            load.gauges().for_each(|(name, label, value)| lines.gauge(name, &label, value));
         }
         for group in &shown.groups {
             let label = format!("{{group=\"{}\"}}", group.group);

@@ -66,7 +66,7 @@ pub fn authority(directory: &Path, role: Role) -> PathBuf {
 #[derive(Debug, Error)]
 pub enum CertificateError {
     /// A file or directory does not let itself be read or written.
-    #[error("{path}: {reason}; certificates are made by `certificates::make`")]
+    #[error("{path}: {reason} (`jostle serve --tls DIR` makes the certificates)")]
     File {
         /// Which.
         path: PathBuf,

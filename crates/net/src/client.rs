@@ -92,10 +92,10 @@ impl ClientOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// There was no door to try.
-    #[error("no door was given")]
+    #[error("no server address was given")]
     NoDoor,
     /// Nothing can be sent from here.
-    #[error("no socket or thread: {0}")]
+    #[error("cannot open a socket or start a thread: {0}")]
     Local(io::Error),
     /// A file with certificates is not there or something else.
     #[error("certificates in {place}: {why}")]
@@ -106,7 +106,7 @@ pub enum ClientError {
         why: String,
     },
     /// The door does not answer, or is not the one that it should be.
-    #[error("no connection to {door}: {why}")]
+    #[error("cannot connect to {door}: {why}")]
     Unreachable {
         /// Where.
         door: SocketAddr,
@@ -114,7 +114,7 @@ pub enum ClientError {
         why: String,
     },
     /// The door said no.
-    #[error("{door} refuses: {why}")]
+    #[error("rejected by {door}: {why}")]
     Refused {
         /// Where.
         door: SocketAddr,
@@ -122,7 +122,7 @@ pub enum ClientError {
         why: String,
     },
     /// The door said something else than was asked for.
-    #[error("{door} answers {what}")]
+    #[error("unexpected answer from {door}: {what}")]
     Unexpected {
         /// Where.
         door: SocketAddr,
@@ -269,7 +269,7 @@ impl Pool {
     async fn shapes(&self, mut line: Line, detail: Detail) -> Result<(Line, Shapes), ClientError> {
         let forms = line.charter.forms.clone();
         if detail == Detail::Extents {
-            let solids = forms.iter().map(|form| Solid { half: form.half, model: None });
+            let solids = forms.iter().map(Solid::outline);
             return Ok((line, Shapes::new(solids.collect())));
         }
         let known = |forms: &Vec<Form>| {

@@ -119,13 +119,13 @@ pub enum DemoError {
     #[error("there is no node {0}")]
     NoNode(u32),
     /// The world would be gone.
-    #[error("node {0} is the last one: without it there is no world")]
+    #[error("node {0} is the last one: the world would end with it")]
     LastNode(u32),
     /// Somebody else would have had to take over from this one.
     #[error("the nodes are still sharing out the world; try again in a moment")]
     Unsettled,
     /// There are enough.
-    #[error("there are {NODES_MAX} nodes already, and no more")]
+    #[error("a demo has at most {NODES_MAX} nodes")]
     TooManyNodes,
     /// There would be too many.
     #[error("{0} bodies; expected 0 to {BODIES_MAX}")]
@@ -257,7 +257,7 @@ impl Demo {
             None => {}
         }
         drop(nodes);
-        tracing::info!(node, "killed");
+        tracing::info!("node {node} killed from the page");
         self.tell();
         Ok(())
     }

@@ -107,7 +107,7 @@ impl Process {
         let identity = || Identity { world: charter.world.clone(), key };
         let reception = Reception::open(Some(&settings.store), identity)?;
         let reception = reception.among(Givers::Replica(id));
-        tracing::info!(id, world = charter.world, "a replica of the directory");
+        tracing::info!("directory replica {id} of world {}", charter.world);
         Process::start(Parts {
             machines: vec![Machine::Replica(Box::new(seat))],
             clock: clock(None),
@@ -163,8 +163,7 @@ fn kept(store: &Path) -> Result<Option<Kept>, StartError> {
         return Ok(None);
     }
     let kept = RecordReader::open(&file, MAGIC, "replica")?.next()?;
-    let damaged =
-        || StartError::Other(format!("{}: it was not written completely", file.display()));
+    let damaged = || StartError::Other(format!("{}: incomplete file", file.display()));
     kept.map(Some).ok_or_else(damaged)
 }
 
@@ -173,7 +172,9 @@ impl Kept {
     fn checked(self, settings: &DirectorySettings) -> Result<Kept, StartError> {
         if let Some(id) = settings.id.filter(|id| *id != self.id) {
             let (store, is) = (settings.store.display(), self.id);
-            return Err(StartError::Other(format!("{store} is of replica {is}, not of {id}")));
+            return Err(StartError::Other(format!(
+                "{store} belongs to replica {is}, not to replica {id}"
+            )));
         }
         Ok(self)
     }
@@ -242,7 +243,7 @@ fn wait_for(
             Ok(found) => return Ok(found),
             Err(error @ ClientError::Unreachable { .. }) => {
                 if !said {
-                    tracing::warn!(%error, "waits for the world");
+                    tracing::warn!("waiting for the world: {error}");
                 }
                 said = true;
                 std::thread::sleep(AGAIN);

@@ -20,6 +20,7 @@ mod mailbox;
 mod meshes;
 mod page;
 mod quic;
+mod reasons;
 mod tls;
 mod turnstile;
 mod web;
@@ -33,6 +34,7 @@ use crate::view::Hub;
 use guests::{Guests, Outlet, Seat};
 use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
 pub(crate) use meshes::Meshes;
+use reasons::{Disconnect, No, Sent};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -140,8 +142,8 @@ pub struct Lobby {
     pub status: Box<dyn Fn() -> String + Send + Sync>,
     /// Counters, as Prometheus reads them.
     pub metrics: Box<dyn Fn() -> String + Send + Sync>,
-    /// A process wants to work: its name and how many followers it has.
-    pub admit: Box<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>,
+    /// A process wants to work: where it is, its name, and how many followers it has.
+    pub admit: Box<dyn Fn(SocketAddr, u64, u32) -> Result<Place, String> + Send + Sync>,
     /// A letter for the gateway. Must not block.
     pub letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>,
     /// Answers about the replicas of the directory, if it has several; none to what is not about
@@ -155,7 +157,7 @@ pub struct Lobby {
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
     /// The address is taken, or not this machine's.
-    #[error("the door cannot listen at {address}: {error}")]
+    #[error("cannot listen on {address}: {error}")]
     Listen {
         /// Where.
         address: SocketAddr,
@@ -163,7 +165,7 @@ pub enum DoorError {
         error: io::Error,
     },
     /// The files are not there or are something else.
-    #[error("the door's certificate in {place}: {why}")]
+    #[error("server certificate in {place}: {why}")]
     Certificate {
         /// The file or directory.
         place: String,
@@ -171,7 +173,7 @@ pub enum DoorError {
         why: String,
     },
     /// There are no threads.
-    #[error("the door cannot have threads: {0}")]
+    #[error("cannot start threads: {0}")]
     Threads(io::Error),
 }
 
@@ -215,38 +217,6 @@ pub struct Refused {
     pub silent: u64,
     /// Cannot work here.
     pub work: u64,
-}
-
-/// Why somebody is put out who says nothing.
-const SILENT: &str = "silent for too long";
-
-/// Why somebody is not let in.
-#[derive(Debug, thiserror::Error)]
-enum No {
-    #[error("this is protocol {PROTOCOL}, and you speak {found}")]
-    Protocol { found: u32 },
-    #[error("a token is needed here, and yours is not the one")]
-    Token,
-    #[error("only nodes can work here: their token or their certificate is needed")]
-    NodeToken,
-    #[error("there is no room for more connections")]
-    Full,
-    #[error("there is no room for more connections from your host")]
-    HostFull,
-    #[error("your host knocks too often")]
-    TooOften,
-    #[error("no knock came in time")]
-    Late,
-    #[error("that is not a knock: {0}")]
-    Unreadable(String),
-    #[error("you cannot work here: {0}")]
-    Work(String),
-    #[error("this is a replica of the directory: clients come in where the world is served")]
-    Replica,
-    #[error("this is a recording: nobody can take part in it")]
-    Recording,
-    #[error("nobody can watch this world here")]
-    Unseen,
 }
 
 /// Does who knocks have the certificate of a node?
@@ -322,13 +292,28 @@ impl House {
             _ if watched_only => Err(No::Recording),
             Purpose::Play if self.is_replica() => Err(No::Replica),
             Purpose::Play if self.token.is_none() || fits(&self.token) => Ok(()),
-            Purpose::Play => Err(No::Token),
+            Purpose::Play => Err(No::Token(Sent::of(&knock.token))),
             Purpose::Work { .. } | Purpose::Replicate { .. } | Purpose::Change(_) => {
-                let open = self.node_token.is_none() && !self.node_certificates;
-                let allowed = open || fits(&self.node_token) || proof == Proof::NodeCertificate;
-                if allowed { Ok(()) } else { Err(No::NodeToken) }
+                self.judge_node(&knock.token, proof)
             }
         }
+    }
+
+    /// May it be a node? The plane wants all that it was given, certificate and token, and nothing
+    /// else: whatever would fail there is refused here, before a number is given.
+    fn judge_node(&self, token: &str, proof: Proof) -> Result<(), No> {
+        let mut lacks = Vec::new();
+        if self.node_certificates && proof != Proof::NodeCertificate {
+            lacks.push("a node certificate (--tls; none was sent)".to_string());
+        }
+        match &self.node_token {
+            Some(required) if !required.is(token.as_bytes()) => {
+                lacks.push(format!("--node-token ({})", Sent::of(token)));
+            }
+            None if !token.is_empty() => return Err(No::NeedlessToken),
+            Some(_) | None => {}
+        }
+        if lacks.is_empty() { Ok(()) } else { Err(No::Node(lacks.join(" and "))) }
     }
 
     /// Is there only a replica behind this door? It has something to say about everything.
@@ -341,31 +326,40 @@ impl House {
         let tokens = [&self.token, &self.node_token];
         let mut shown = tokens.iter().filter_map(|token| token.as_ref());
         let fits = shown.any(|token| token.is(knock.token.as_bytes()));
-        if self.token.is_none() || fits { Ok(()) } else { Err(No::Token) }
+        let is_allowed = self.token.is_none() || fits;
+        if is_allowed { Ok(()) } else { Err(No::Token(Sent::of(&knock.token))) }
     }
 
-    /// Somebody was refused: counted, and said to the operator. Never what token was shown.
+    /// A connection is rejected: counted and logged. Never with the token that was sent.
     fn refused(&self, remote: SocketAddr, no: &No) {
         let counter = match no {
             No::Protocol { .. } => &self.tally.protocol,
-            No::Token | No::NodeToken => &self.tally.token,
+            No::Token(_) | No::Node(_) | No::NeedlessToken => &self.tally.token,
             No::Full | No::HostFull | No::TooOften => &self.tally.full,
-            No::Late | No::Unreadable(_) => &self.tally.silent,
+            No::Late(_) | No::Tls(_) | No::Unreadable(_) => &self.tally.silent,
             No::Work(_) | No::Replica | No::Recording | No::Unseen => &self.tally.work,
         };
         count(counter, 1);
         // A host that is refused all the time does not fill the log.
         if self.guests.may_log(remote) {
-            // Quoted, for some of the words may be the stranger's.
-            tracing::warn!(%remote, why = ?no.to_string(), "refused at the door");
+            let what = match no {
+                No::Node(_) | No::NeedlessToken | No::Work(_) => "node",
+                _ => "connection",
+            };
+            tracing::warn!(%remote, "{what} rejected: {}", reasons::one_line(&no.to_string()));
         }
     }
 
-    /// Somebody who was in is put out.
-    fn put_out(&self, remote: SocketAddr, client: ClientId, why: &str) {
+    /// A connection that was opened and never used, as browsers do in advance: no warning.
+    fn unused(&self, remote: SocketAddr) {
+        count(&self.tally.silent, 1);
+        tracing::debug!(%remote, "connection closed: nothing was received");
+    }
+
+    /// A connection that was accepted is closed because of what it did.
+    fn put_out(&self, remote: SocketAddr, why: &str) {
         count(&self.tally.put_out, 1);
-        let ClientId { host, connection } = client;
-        tracing::warn!(%remote, host, connection, why, "put out");
+        tracing::warn!(%remote, "client disconnected: {why}");
     }
 
     /// One letter, as bytes: to the gateway, if it is one and not one too many.
@@ -480,8 +474,8 @@ impl Door {
             Outlet::Watches => {}
         }
         if let GatewaySays::Kicked { reason, .. } = says {
-            let why = format!("kicked by the gateway: {reason:?}");
-            self.house.put_out(guest.remote, client, &why);
+            let why = format!("too many rejected inputs ({reason:?})");
+            self.house.put_out(guest.remote, &why);
             if let Outlet::Datagrams(outlet) = &guest.outlet {
                 outlet.close_soon(&self.house, why);
             }
@@ -533,7 +527,7 @@ impl Drop for Door {
         let Some(runtime) = self.runtime.take() else { return };
         let endpoint = self.quic.take().map(|(endpoint, _)| endpoint);
         if let Some(endpoint) = &endpoint {
-            endpoint.close(quic::CLOSING, b"the door closes");
+            endpoint.close(quic::CLOSING, b"the server shuts down");
         }
         // On a thread of its own, for a runtime must not end inside another one.
         let end = std::thread::spawn(move || {

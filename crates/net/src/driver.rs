@@ -2,7 +2,7 @@
 //! what comes out. Each role has a thread of its own; what goes to a role of the same process is
 //! handed over as it is.
 
-use crate::board::{Board, Spent};
+use crate::board::{Board, Load, LoadMeter, Spent};
 use crate::clock::{Clock, stopwatch};
 use crate::door::Door;
 use crate::links::{Brought, Links};
@@ -163,6 +163,7 @@ pub(crate) struct Driver {
     means: Arc<Means>,
     shown: Time,
     spent: Spent,
+    meter: LoadMeter,
 }
 
 impl Driver {
@@ -173,12 +174,20 @@ impl Driver {
         rate: u32,
     ) -> Driver {
         let me = machine.address();
-        let (shown, spent) = (Time(0), Spent::default());
-        Driver { machine, me, links: Links::new(rate), inbox, means, shown, spent }
+        let (shown, spent, meter) = (Time(0), Spent::default(), LoadMeter::default());
+        Driver { machine, me, links: Links::new(rate), inbox, means, shown, spent, meter }
     }
 
-    /// Runs until it is stopped.
+    /// Runs until it is stopped, and says so if it is a node: others need not guess why it is
+    /// silent.
     pub(crate) fn run(mut self) {
+        self.turn();
+        if let Some(member) = self.machine.member() {
+            self.report(Load::leaving(member));
+        }
+    }
+
+    fn turn(&mut self) {
         let mut out = Vec::new();
         let is_gateway = matches!(self.machine, Machine::Gateway(_));
         while !(is_gateway && self.means.inboxes.over.load(Ordering::Relaxed)) {
@@ -224,7 +233,7 @@ impl Driver {
                     && let Err(error) = seat.hear(now, from, &frame, out)
                 {
                     self.means.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(?from, %error, "a frame of a replica is refused");
+                    tracing::debug!(?from, %error, "malformed frame from a replica");
                 }
             }
             Mail::Frame { from, frame } => match self.unpack(from, &frame) {
@@ -238,7 +247,7 @@ impl Driver {
                 }
                 Err(error) => {
                     self.means.board.losses.garbage.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(?from, %error, "a frame is refused");
+                    tracing::debug!(?from, %error, "malformed frame");
                 }
             },
             Mail::Stop => {}
@@ -321,7 +330,7 @@ impl Driver {
                     self.post(to, &frame, urgency);
                 }
             }
-            Err(error) => tracing::error!(?to, %error, "a message cannot be written"),
+            Err(error) => tracing::error!(?to, %error, "cannot encode a message"),
         }
     }
 
@@ -354,10 +363,24 @@ impl Driver {
             {
                 self.means.plane.send(name::BOARDS, &told, Urgency::Bulk);
             }
-            if let Machine::Node(node) = &self.machine {
-                let spent = Spent { stages: node.stages(), ..self.spent };
-                self.means.board.spent(now, node, spent);
+            let load = match &self.machine {
+                Machine::Node(node) => {
+                    let spent = Spent { stages: node.stages(), ..self.spent };
+                    Some(self.meter.measure(now, node, spent))
+                }
+                machine => machine.member().map(Load::idle),
+            };
+            if let Some(load) = load {
+                self.report(load);
             }
+        }
+    }
+
+    /// Tells this board and those of all processes that have a door.
+    fn report(&self, load: Load) {
+        self.means.board.load(self.means.clock.now(), load);
+        if let Ok(bytes) = postcard::to_allocvec(&load) {
+            self.means.plane.send(name::LOADS, &bytes, Urgency::Bulk);
         }
     }
 }

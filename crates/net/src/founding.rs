@@ -114,7 +114,7 @@ pub(crate) fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
     }
     let objects: Vec<Object> = objects.values().copied().collect();
     let still = objects.iter().filter(|object| object.class == Class::Immovable);
-    tracing::info!(tick = tick.0, objects = objects.len(), "the world begins");
+    tracing::info!("world starts at tick {} with {} objects", tick.0, objects.len());
     Ok(Beginning {
         identity,
         directory: None,
@@ -153,7 +153,7 @@ fn go_on(settings: &ServeSettings, door: SocketAddr) -> Result<Beginning, StartE
         Some(path) => Some(crate::memory::newest(path)?.1),
         None => None,
     };
-    tracing::info!(%door, world = charter.world, "the replicas have a world, which goes on");
+    tracing::info!("world {} continues: the replicas have it ({door})", charter.world);
     Ok(Beginning {
         identity: Identity { world: charter.world.clone(), key: place.key },
         directory: None,
@@ -184,7 +184,7 @@ pub(crate) fn offer(
     let directory = Directory::grouping(FOUNDER, charter.extent, timing(charter.rate), grouping);
     let voters: Vec<ReplicaId> = replicas.keys().map(|replica| ReplicaId(*replica)).collect();
     let log = Record::founding(&directory, &voters)
-        .ok_or_else(|| StartError::Other("the directory is too large to be written".into()))?;
+        .ok_or_else(|| StartError::Other("the directory is too large to be encoded".into()))?;
     let doors = settings.replicas.clone();
     let known = Founding { charter: charter.clone(), scenery, key, replicas, log: Vec::new() };
     // A replica that comes to a world which is there already has been there before.

@@ -64,7 +64,7 @@ impl Keeper {
             return;
         }
         if let Err(error) = replace(file, MAGIC, &self.directory.save()) {
-            tracing::error!(%error, "the directory cannot remember, so it says nothing");
+            tracing::error!("joins and leaves wait: cannot write the directory store: {error}");
             out.truncate(before);
         }
     }

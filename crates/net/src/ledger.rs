@@ -33,7 +33,7 @@ pub enum LedgerError {
     },
     /// It has been there.
     #[error(
-        "{path} is missing, but this replica has begun with it: it has forgotten what it has said. \
+        "{path} is missing, but this replica has written to it before: what it promised is lost. \
          See \"A damaged log\" in docs/shared-worlds.md"
     )]
     Missing {
@@ -115,7 +115,8 @@ impl Ledger {
         let length = restored.length as u64;
         if restored.torn {
             let cut = bytes.len() - restored.length;
-            tracing::warn!(path = %path.display(), cut, "the end of a write is cut off");
+            let shown = path.display();
+            tracing::warn!(path = %shown, cut, "incomplete write at the end of the log removed");
             file.set_len(length).map_err(failed(path))?;
         }
         // What was read may have been in the machine's memory only.

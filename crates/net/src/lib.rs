@@ -34,6 +34,7 @@ mod machine;
 mod memory;
 mod name;
 mod parcel;
+mod paths;
 mod peers;
 pub mod plane;
 mod process;
@@ -48,6 +49,7 @@ pub mod work;
 
 pub use clock::Clock;
 pub use ledger::LedgerError;
+pub use paths::without_build_paths;
 pub use peers::Versions;
 pub use process::{Process, StartError};
 pub use records::RecordError;

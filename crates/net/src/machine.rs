@@ -5,7 +5,7 @@ use crate::keeper::Keeper;
 use crate::recording::Recorder;
 use crate::seat::Seat;
 use crate::view::Watcher;
-use jostle_proto::{Address, Gateway, LooseNode, Message, Node, Output, Time};
+use jostle_proto::{Address, Gateway, LooseNode, Member, Message, Node, Output, Time};
 
 /// A role.
 pub(crate) enum Machine {
@@ -30,6 +30,15 @@ impl Machine {
             Machine::Recorder(recorder) => Address::Gateway(recorder.id()),
             Machine::Stock(stock) => Address::Gateway(stock.id()),
             Machine::Watcher(watcher) => Address::Gateway(watcher.id()),
+        }
+    }
+
+    /// The member that it is, if it is a node.
+    pub(crate) fn member(&self) -> Option<Member> {
+        match self {
+            Machine::Node(node) => Some(node.member()),
+            Machine::Loose(node) => Some(node.member()),
+            _ => None,
         }
     }
 

@@ -6,6 +6,9 @@ use jostle_proto::{Address, GatewayId, NodeId, ReplicaId};
 /// The boards of all processes that show how the world is; no role has this name.
 pub(crate) const BOARDS: &str = "b";
 
+/// The same boards, for what nodes report of their load.
+pub(crate) const LOADS: &str = "l";
+
 /// The name of a role that can be reached between processes; clients cannot.
 pub(crate) fn of(address: Address) -> Option<String> {
     match address {

@@ -13,13 +13,13 @@ pub(crate) const QUESTION_MAX: usize = 4 << 10;
 /// Why something on a stream is not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ParcelError {
-    #[error("{bytes} bytes are announced where at most {most} are allowed")]
+    #[error("message of {bytes} bytes; at most {most} are allowed")]
     Long { bytes: usize, most: usize },
-    #[error("the stream ended: {0}")]
+    #[error("stream closed: {0}")]
     Ended(#[from] ReadExactError),
-    #[error("the stream cannot be written to: {0}")]
+    #[error("cannot write to the stream: {0}")]
     Unwritable(#[from] WriteError),
-    #[error("{bytes} bytes that are not what was expected: {error}")]
+    #[error("malformed message of {bytes} bytes: {error}")]
     Unreadable { bytes: usize, error: postcard::Error },
 }
 

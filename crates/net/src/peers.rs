@@ -68,15 +68,15 @@ pub(crate) enum LetterError {
     #[error(transparent)]
     Wire(#[from] WireError),
     #[error(
-        "replica {} speaks versions {} to {}, this one {} to {}: it is not heard",
+        "replica {} speaks versions {} to {}, this one {} to {}: its messages are ignored",
         from.0, theirs.oldest, theirs.newest, ours.oldest, ours.newest
     )]
     Version { from: ReplicaId, theirs: Versions, ours: Versions },
-    #[error("a piece that fits nothing")]
+    #[error("a fragment of an unknown message")]
     Piece,
     #[error(transparent)]
     Message(#[from] jostle_directory::PeerError),
-    #[error("it says to be from replica {}, and comes from {}", said.0, from.0)]
+    #[error("sender {} does not match the link to replica {}", said.0, from.0)]
     Sender { said: ReplicaId, from: ReplicaId },
 }
 

@@ -82,25 +82,25 @@ pub type Deliver = Arc<dyn Fn(&str, &[u8]) + Send + Sync>;
 #[derive(Debug, Error)]
 pub enum PlaneError {
     /// Not a name for a world.
-    #[error("the world {0:?} needs another name: 1 to 64 letters, digits, - and _")]
+    #[error("world name {0:?}: expected 1 to 64 letters, digits, - and _")]
     World(String),
     /// Not a name to answer to.
-    #[error("{0:?} is not a name on the plane: 1 to 32 small letters and digits")]
+    #[error("{0:?} is not a transport name: expected 1 to 32 small letters and digits")]
     Name(String),
     /// Everybody could take part.
     #[error(
-        "the plane would listen on {0}, and whoever reaches it could speak as a node: give it a \
-         token or certificates, or an address on loopback"
+        "listening for nodes on {0} without authentication: set --node-token or --tls, or listen \
+         on a loopback address"
     )]
     Unguarded(SocketAddr),
     /// A token that everybody knows.
-    #[error("the token of the plane is empty: give one that is hard to guess, or none")]
+    #[error("--node-token is empty: give one that is hard to guess, or none")]
     EmptyToken,
     /// No certificates where they should be.
-    #[error("the plane has no certificates: {0}")]
+    #[error("certificates for nodes: {0}")]
     Certificates(#[from] CertificateError),
     /// Somebody else has the port, or the address is not ours.
-    #[error("the plane cannot listen on {address}: {reason}")]
+    #[error("cannot listen for nodes on {address}: {reason}")]
     Listen {
         /// Where.
         address: SocketAddr,
@@ -108,7 +108,7 @@ pub enum PlaneError {
         reason: std::io::Error,
     },
     /// The engine does not do its work.
-    #[error("the plane cannot {what}: {reason}")]
+    #[error("node transport: cannot {what}: {reason}")]
     Engine {
         /// What it should have done.
         what: &'static str,

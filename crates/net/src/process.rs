@@ -26,6 +26,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the node here has joined.
+const JOIN_POLL: Duration = Duration::from_millis(20);
 
 /// Why a process cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +47,7 @@ pub enum StartError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The stored world.
-    #[error("the stored world cannot be read: {0}")]
+    #[error("cannot read the stored world: {0}")]
     Store(#[from] ReplayError),
     /// A recording that is to be shown.
     #[error("{0}")]
@@ -64,6 +68,7 @@ pub struct Process {
     known: Known,
     status: Arc<dyn Fn() -> String + Send + Sync>,
     hub: Option<Arc<Hub>>,
+    objects: Option<usize>,
 }
 
 /// What a process is made of.
@@ -114,12 +119,15 @@ impl Process {
         let (inboxes, mut readers) = inboxes(roles.iter().copied(), &board);
         let arrivals = inboxes.clone();
         let shows = board.clone();
-        let deliver = Arc::new(move |name: &str, bytes: &[u8]| match name {
-            name::BOARDS if !shows.hear(clock.now(), bytes) => {
+        let deliver = Arc::new(move |name: &str, bytes: &[u8]| {
+            let understood = match name {
+                name::BOARDS => shows.hear(clock.now(), bytes),
+                name::LOADS => shows.load_bytes(clock.now(), bytes),
+                name => return arrivals.arrived(name, bytes),
+            };
+            if !understood {
                 shows.losses.garbage.fetch_add(1, Ordering::Relaxed);
             }
-            name::BOARDS => {}
-            name => arrivals.arrived(name, bytes),
         });
         let plane = Plane::open(&parts.plane, deliver)?;
         // What is said to the directory is said to all of its replicas.
@@ -129,6 +137,7 @@ impl Process {
         }
         if parts.door.is_some() {
             plane.answer_to(name::BOARDS)?;
+            plane.answer_to(name::LOADS)?;
         }
         let known = Known {
             charter: parts.charter,
@@ -144,7 +153,9 @@ impl Process {
         let mut threads = threads.take().unwrap_or_default();
         let door = match parts.door {
             Some(settings) => {
-                let mut lobby = lobby(&known, &inboxes, (show.clone(), count), hub.clone());
+                let shows = (show.clone(), count);
+                let mut lobby = lobby(&known, &inboxes, shows, (clock, board.clone()));
+                lobby.view = hub.clone();
                 lobby.replicas = parts.replicas.map(|offer| offer.desk(&inboxes, &board));
                 Some(Door::open(settings, lobby)?)
             }
@@ -163,7 +174,7 @@ impl Process {
             let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
             threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
         }
-        Ok(Process { inboxes, threads, means, known, status: show, hub })
+        Ok(Process { inboxes, threads, means, known, status: show, hub, objects: None })
     }
 
     /// Where other processes can join the plane, if they can from outside this program.
@@ -227,6 +238,38 @@ impl Process {
         }
     }
 
+    /// The same, which begins with so many objects.
+    pub(crate) fn beginning_with(mut self, objects: Option<usize>) -> Process {
+        self.objects = objects;
+        self
+    }
+
+    /// How many objects it began with, new or from the store; none if other nodes have the world.
+    #[must_use]
+    pub fn objects(&self) -> Option<usize> {
+        self.objects
+    }
+
+    /// The name of the world.
+    #[must_use]
+    pub fn world_name(&self) -> &str {
+        &self.known.charter.world
+    }
+
+    /// Waits until the node here has its part of the world, but not longer than this. Returns
+    /// whether it has.
+    #[must_use]
+    pub fn wait_until_joined(&self, patience: Duration) -> bool {
+        let begin = Instant::now();
+        while !self.means.board.takes_part() {
+            if begin.elapsed() >= patience {
+                return false;
+            }
+            std::thread::sleep(JOIN_POLL.min(patience));
+        }
+        true
+    }
+
     /// How it is, as JSON.
     #[must_use]
     pub fn status(&self) -> String {
@@ -244,7 +287,7 @@ impl Drop for Process {
         let me = std::thread::current().id();
         for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != me) {
             if thread.join().is_err() {
-                tracing::error!("a role has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }
@@ -257,7 +300,7 @@ fn lobby(
     known: &Known,
     inboxes: &Inboxes,
     (show, count): (Show, Show),
-    view: Option<Arc<Hub>>,
+    (clock, board): (Clock, Arc<Board>),
 ) -> Lobby {
     let (gateway, letters, admit) = (known.gateway, inboxes.clone(), known.admit.clone());
     Lobby {
@@ -266,7 +309,11 @@ fn lobby(
         shapes: known.shapes.clone(),
         status: Box::new(move || show()),
         metrics: Box::new(move || count()),
-        admit: Box::new(move |name, followers| admit(name, followers)),
+        admit: Box::new(move |remote, name, followers| {
+            let place = admit(name, followers)?;
+            board.admitted(clock.now(), place.node, remote);
+            Ok(place)
+        }),
         letter: Box::new(move |client, says| {
             if let Some(gateway) = gateway {
                 let (from, message) = (Address::Client(client), Message::Asked(says));
@@ -274,7 +321,7 @@ fn lobby(
             }
         }),
         replicas: None,
-        view,
+        view: None,
     }
 }
 
@@ -332,18 +379,15 @@ type Admit = Arc<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>;
 
 fn admission(reception: Option<(Reception, PlaceMaker)>, plane: Vec<SocketAddr>) -> Admit {
     let Some(reception) = reception else {
-        return Arc::new(|_, _| Err("the directory is elsewhere: join there".into()));
+        return Arc::new(|_, _| {
+            Err("the directory is not here: join at the serving process".into())
+        });
     };
     let reception = Mutex::new(reception);
     Arc::new(move |name, followers| {
-        let mut locked = reception.lock().map_err(|_| "the reception is closed".to_string())?;
+        let mut locked = reception.lock().map_err(|_| "the server shuts down".to_string())?;
         let (reception, place) = &mut *locked;
-        let place =
-            reception.admit(name, followers, |node, follower| place(node, follower, plane.clone()));
-        if let Ok(place) = &place {
-            tracing::info!(node = place.node, "a node comes");
-        }
-        place
+        reception.admit(name, followers, |node, follower| place(node, follower, plane.clone()))
     })
 }
 
@@ -384,7 +428,7 @@ pub(crate) fn follower(number: u32) -> GatewayId {
 pub(crate) fn draw() -> Result<u64, StartError> {
     let mut bytes = [0; 8];
     let drawn = SystemRandom::new().fill(&mut bytes);
-    drawn.map_err(|_| StartError::Other("the machine draws no random numbers".into()))?;
+    drawn.map_err(|_| StartError::Other("the system gives no random numbers".into()))?;
     Ok(u64::from_le_bytes(bytes))
 }
 

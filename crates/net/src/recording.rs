@@ -98,7 +98,7 @@ impl Recorder {
             return;
         }
         if let Err(error) = self.try_write(now) {
-            tracing::error!(%error, "the recording ends here");
+            tracing::error!(%error, "cannot write the recording: it ends here");
             self.failed = true;
         }
     }
@@ -132,10 +132,10 @@ pub enum ReplayError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// A form.
-    #[error("the recording has a form that is no model: {0}")]
+    #[error("the recording has a shape that cannot be read: {0}")]
     Model(#[from] LoadModelError),
     /// A tick is another one than was recorded.
-    #[error("the recording is another one in tick {}: {what}", tick.0)]
+    #[error("the recording differs in tick {}: {what}", tick.0)]
     Different {
         /// Which.
         tick: Tick,
@@ -191,7 +191,7 @@ impl Replay {
             reader,
             world: head.world,
             rate: head.rate,
-            detector: Detector::new(shapes.clone()),
+            detector: Detector::new(shapes.clone(), head.rate),
             shapes,
             objects: Objects::new(),
             tick: None,

@@ -22,7 +22,7 @@ pub enum RecordError {
         source: io::Error,
     },
     /// It begins with something else.
-    #[error("{path} is no {expected} of Jostle")]
+    #[error("{path} is not a Jostle {expected}")]
     OtherFile {
         /// Which file.
         path: PathBuf,
@@ -124,7 +124,7 @@ impl RecordReader {
         };
         if crc32c::crc32c(bytes) != u32::from_le_bytes([e, f, g, h]) {
             // The length may have reached the disk before the bytes.
-            return if last { Ok(None) } else { Err(damaged("its sum is another".into())) };
+            return if last { Ok(None) } else { Err(damaged("wrong checksum".into())) };
         }
         let record = postcard::from_bytes(bytes).map_err(|error| damaged(format!("{error}")))?;
         self.at += 8 + length;

@@ -108,7 +108,7 @@ impl Seat {
             Ok(None) => Ok(()),
             Err(error) => {
                 if matches!(error, LetterError::Version { .. }) {
-                    tracing::error!(%error, "bring the replicas up to date one after the other");
+                    tracing::error!("{error}: upgrade the replicas one after the other");
                 }
                 Err(error)
             }
@@ -173,9 +173,8 @@ impl Seat {
             let id = self.settings.id.0;
             tracing::error!(
                 id,
-                "this replica lacks what it has told others that it has: its disk has forgotten \
-                 something. It takes part in nothing any more; see \"A damaged log\" in \
-                 docs/shared-worlds.md"
+                "this replica lacks log entries that it has acknowledged: its disk has lost them. \
+                 It takes no part any more; see \"A damaged log\" in docs/shared-worlds.md"
             );
         }
         self.has_lost = lost;
@@ -189,7 +188,7 @@ impl Seat {
             true => format!("no room: {error}"),
             false => error.to_string(),
         };
-        tracing::error!(why, "the replica cannot write, so it says nothing until it can");
+        tracing::error!("cannot write the log: the replica is silent until it can: {why}");
         self.state = State::Waits { until: now + LOOK, why };
     }
 
@@ -211,7 +210,7 @@ impl Seat {
         });
         match begun {
             Ok(state) => {
-                tracing::info!("the replica can write again, and goes on");
+                tracing::info!("the log can be written again: the replica continues");
                 self.state = state;
             }
             Err(error) => *why = error.to_string(),

@@ -125,8 +125,7 @@ impl ServeSettings {
 
 /// What has no ticks cannot be kept.
 pub(crate) fn unkept() -> StartError {
-    let why = "an unsynchronised world has no ticks that all agree on: it cannot be stored or \
-               recorded";
+    let why = "a world without common ticks (--unsync) cannot be stored or recorded";
     StartError::Other(why.into())
 }
 
@@ -165,10 +164,12 @@ impl Process {
             false => founding::begin(&settings)?,
         };
         let Identity { world, key } = begun.identity.clone();
+        let objects = begun.objects.as_ref().map(Vec::len);
         let shapes = begun.shapes.clone();
         let mut contents = Library::of(&shapes, Span(0));
-        let scenery = postcard::to_allocvec(&begun.scenery)
-            .map_err(|error| StartError::Other(format!("the scenery: {error}")))?;
+        let scenery = postcard::to_allocvec(&begun.scenery).map_err(|error| {
+            StartError::Other(format!("cannot encode the immovable objects: {error}"))
+        })?;
         let scenery = contents.put(scenery);
         let charter = charter(&settings, &begun, contents.forms());
         let timing = timing(charter.rate);
@@ -205,7 +206,7 @@ impl Process {
             let id = follower(begun.follower + 3);
             machines.push(watcher(&charter, id, (&shapes, &begun.scenery), hub));
         }
-        Process::start(Parts {
+        let process = Process::start(Parts {
             machines,
             clock,
             charter,
@@ -217,7 +218,8 @@ impl Process {
             reception,
             replicas,
             view,
-        })
+        })?;
+        Ok(process.beginning_with(objects))
     }
 }
 
@@ -287,8 +289,8 @@ fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
     let (directory, objects) = match loaded {
         Some(directory) if others => {
             tracing::info!(
-                "other nodes have the world, and the directory goes on; if they are all gone for \
-                 good, stop, remove the file `directory` from the store and start again"
+                "other nodes have the world; the directory continues. If none of them will come \
+                 back: stop, remove the file `directory` from the store, start again"
             );
             (directory, None)
         }
@@ -297,7 +299,7 @@ fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
             let grouping = grouping(settings.operation, settings.rate);
             let extent = settings.start.extent;
             let fresh = Directory::grouping(node, extent, timing, grouping).after(epoch);
-            tracing::info!(tick = tick.0, objects = all.len(), "the world begins");
+            tracing::info!("world starts at tick {} with {} objects", tick.0, all.len());
             (fresh, Some(all))
         }
     };
@@ -344,7 +346,7 @@ pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf
     });
     if stored.rate != settings.rate {
         let (is, asked) = (stored.rate, settings.rate);
-        let what = format!("the stored world has {is} ticks per second, asked for are {asked}");
+        let what = format!("the stored world has {is} ticks per second, but --tick is {asked}");
         return Err(StartError::Other(what));
     }
     Ok((stored, journal))

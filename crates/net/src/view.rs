@@ -1,6 +1,7 @@
 //! What a page is shown of a world, live or recorded: docs/view-protocol.md.
 //!
 //! * `scene`: the world at a tick; `frames`: as it is sent; `questions`: rays, contacts, clearance;
+//!   `findings`: pairs of parts that touch, as a check or the contacts of immovable objects;
 //! * `hub`: all who watch; `viewer`: one of them; `desk`: where questions are answered;
 //! * `watcher`: the role that follows a live world; [`Player`]: a recording that is played;
 //!   [`Show`]: a world that one program computes alone;
@@ -9,6 +10,7 @@
 mod controls;
 mod desk;
 mod film;
+mod findings;
 mod frames;
 mod hub;
 mod player;
@@ -20,6 +22,7 @@ mod watcher;
 mod words;
 
 pub use controls::{Control, Controls, Key, KeyBinding};
+pub use findings::{Findings, PairFinding};
 pub use hub::Hub;
 pub use player::{Player, PlayerSettings};
 pub use show::{Picture, Show, ShowSettings};

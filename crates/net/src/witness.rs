@@ -76,7 +76,7 @@ impl Witness {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         // A process that is killed loses nothing that it has said.
         if let Err(error) = file.write(record).and_then(|()| file.flush()) {
-            tracing::error!(%error, "the event log is not complete");
+            tracing::error!(%error, "cannot write the event log (--events): it is incomplete");
         }
     }
 

@@ -77,7 +77,7 @@ impl Process {
             let id = follower(place.follower + 2);
             machines.push(watcher(&charter, id, (&shapes, &scenery), hub));
         }
-        tracing::info!(node = place.node, world = charter.world, "joins");
+        tracing::info!("admitted to {} as node {}", charter.world, place.node);
         Process::start(Parts {
             machines,
             clock: clock(None),
@@ -137,13 +137,14 @@ impl Process {
 }
 
 pub(crate) fn lacks() -> StartError {
-    StartError::Other("a form of the world could not be fetched".into())
+    StartError::Other("cannot fetch a shape of the world".into())
 }
 
 /// The immovable objects.
 pub(crate) fn scenery(contents: &Library, place: &Place) -> Result<Vec<Object>, StartError> {
     let bytes = contents.get(place.scenery).ok_or_else(lacks)?;
-    postcard::from_bytes(bytes).map_err(|error| StartError::Other(format!("the scenery: {error}")))
+    postcard::from_bytes(bytes)
+        .map_err(|error| StartError::Other(format!("cannot read the immovable objects: {error}")))
 }
 
 /// A process that listens everywhere is where its door is.

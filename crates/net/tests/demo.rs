@@ -20,7 +20,7 @@ fn start() -> Start {
     let ball = solids::sphere(0.3, 0.02).expect("a ball");
     let ball = Arc::new(Model::build(ball, Quality::Default));
     let half = 8 * METRE;
-    let mut solids = vec![Solid { half: [METRE * 3 / 10 + 2; 3], model: Some(ball) }];
+    let mut solids = vec![Solid::mesh(ball)];
     let mut objects = Vec::new();
     for number in 0..BODIES {
         let along = |part: u64| (part % 8) as i32 * 2 * METRE - 7 * METRE;
@@ -34,7 +34,7 @@ fn start() -> Start {
     for axis in 0..3 {
         let mut size = [half + 2 * METRE; 3];
         size[axis] = METRE / 2;
-        solids.push(Solid { half: size, model: None });
+        solids.push(Solid::cuboid(size));
         for side in [-1, 1] {
             let mut position = [0; 3];
             position[axis] = side * (half + METRE / 2);
@@ -154,6 +154,30 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     wait(&demo, "the new one has a part", all_owned);
     wait_ticks(&demo, "goes on", 30);
     assert_eq!(demo.figures().objects, all);
+}
+
+/// The story: the node in the serving process is killed, and step time, pairs tested and chart
+/// stand there for ever while the page says "live".
+#[test]
+fn after_node_0_is_killed_the_figures_are_those_of_the_nodes_that_live() {
+    let demo = demo(3, BOTS);
+    wait(&demo, "that all report", |demo| {
+        status(demo)["loads"].as_array().is_some_and(|loads| {
+            loads.len() == 3 && loads.iter().all(|load| load["step_ms"].is_number())
+        })
+    });
+    wait(&demo, "that it can be killed", |demo| demo.kill(0).is_ok());
+    wait(&demo, "the figures of others", |demo| {
+        let status = status(demo);
+        let busiest = status["stages_node"].as_u64();
+        let gone = status["groups"][0]["members"].as_array().is_some_and(|it| it.len() == 2);
+        gone && busiest.is_some_and(|node| node != 0) && status["pairs_tested"].is_u64()
+    });
+    let before = status(&demo)["stages"].clone();
+    wait(&demo, "that they change", |demo| status(demo)["stages"] != before);
+    let loads = status(&demo)["loads"].clone();
+    let listed = loads.as_array().expect("a list").iter();
+    assert!(listed.filter(|load| load["step_ms"].is_number()).all(|load| load["node"] != 0));
 }
 
 #[test]

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio_tungstenite::tungstenite::Message;
 use web::{Binary, Tool};
 
 fn active(connection: &Connection) -> ObjectId {
@@ -255,14 +256,76 @@ fn a_small_tool_in_json_does_the_same() {
     until_true("the end of the avatar", || ground.state(avatar).is_none());
 }
 
+/// The story: a tool sends something that is none of our messages, and nothing happens.
+#[test]
+fn a_malformed_json_message_is_answered_with_what_was_expected() {
+    let ground = Ground::new();
+    let mut tool = Tool::open(&ground, &json!({"type": "hello"}));
+    tool.until_type("welcome");
+    for (text, why) in [
+        ("{", "EOF while parsing"),
+        ("{\"type\": \"stear\"}", "unknown variant `stear`, expected one of"),
+        ("{\"type\": \"steer\", \"velocity\": \"fast\"}", "invalid type: string \"fast\""),
+        ("{\"type\": \"steer\"}", "missing field `velocity`"),
+        ("{\"type\": \"hello\"}", "a second hello"),
+    ] {
+        tool.say_text(text);
+        let error = tool.until_type("error");
+        let said = error["why"].as_str().unwrap();
+        assert!(said.contains(why), "{text}: {said}");
+        let expected = error["expected"].as_str().unwrap();
+        assert!(expected.contains("\"steer\"") && expected.contains("\"bye\""), "{expected}");
+    }
+    // It goes on as before.
+    tool.say(&json!({"type": "steer", "velocity": [1.0, 0.0, 0.0]}));
+    tool.until("that it moves", |value| {
+        value["own"]["position"][0].as_f64().is_some_and(|x| x > 0.5)
+    });
+    // A first message that is no hello is refused with what was expected.
+    for (text, why) in [("{", "incomplete JSON"), ("?", "not JSON"), ("{\"type\": \"bye\"}", "")] {
+        let mut tool = Tool::open_with(&ground, text);
+        let refused = tool.until_type("refused");
+        let said = refused["why"].as_str().unwrap();
+        assert!(said.starts_with(&format!("malformed handshake: {why}")), "{said}");
+        assert!(said.ends_with("expected {\"type\": \"hello\"} as the first message"), "{said}");
+    }
+}
+
+/// The story: a tool sends nonsense and is told nothing. It is told what was expected, but not as
+/// often as it asks: errors are fewer and, in all, not more than ten kilobytes.
+#[test]
+fn malformed_json_is_answered_a_few_times_and_never_amplified() {
+    let ground = Ground::new();
+    let mut tool = Tool::open(&ground, &json!({"type": "hello", "rate": 1}));
+    tool.until_type("welcome");
+    for _ in 0..120 {
+        // What it quotes is longer than any answer.
+        let _ = tool.socket.send(Message::text(format!("{{\"type\":\"{}\"}}", "x".repeat(900))));
+    }
+    until_true("that it is disconnected", || ground.door.counters().put_out == 1);
+    let (mut errors, mut bytes) = (0, 0);
+    while let Some(text) = tool.next_text() {
+        if text.contains("\"error\"") {
+            (errors, bytes) = (errors + 1, bytes + text.len());
+        }
+    }
+    assert!((1..=20).contains(&errors) && bytes < 10_000, "{errors} errors, {bytes} bytes");
+}
+
 #[test]
 fn pages_say_how_the_world_is_to_who_may_know() {
     let ground = Ground::guarded();
     // The live page, if it was built; if not, a plain one that says how to get it.
     assert!(ground.get("/", "").contains("<title>Jostle</title>"));
     assert!(ground.get("/metrics", "").ends_with("jostle_up 1\n"));
-    assert!(ground.get("/status", "").starts_with("HTTP/1.1 401"));
-    assert!(ground.get("/status?token=wrong", "").starts_with("HTTP/1.1 401"));
+    for (path, sent) in
+        [("/status", "none was sent"), ("/status?token=wrong", "the token sent is not valid")]
+    {
+        let answer = ground.get(path, "");
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+        let why = format!("unauthorized: this server requires --token ({sent})");
+        assert!(answer.trim_end().ends_with(&why), "{answer}");
+    }
     let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
     assert!(ground.get("/status", &bearer).ends_with("{\"well\":true}"));
     assert!(ground.get("/status?token=open%20sesame", "").ends_with("{\"well\":true}"));
@@ -295,8 +358,8 @@ fn a_node_is_given_work_charter_and_contents() {
         other => panic!("{:?}", other.map(|(charter, ..)| charter)),
     };
     assert!(refused(Some(&token), 0).contains("called 0"));
-    assert!(refused(None, 5).contains("only nodes"));
-    assert!(refused(Some(&Secret::new(TOKEN)), 5).contains("only nodes"));
+    assert!(refused(None, 5).ends_with("requires --node-token (none was sent)"));
+    assert!(refused(Some(&Secret::new(TOKEN)), 5).ends_with("(the token sent is not valid)"));
 }
 
 /// A directory with certificates, as an operator would have them.

@@ -212,11 +212,12 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
     let raw = Raw::new();
     let work = Purpose::Work { name: 1, followers: 0 };
     let knocks = [
-        (PROTOCOL, "", Purpose::Play, "token is needed"),
-        (PROTOCOL, "a wrong word", Purpose::Play, "token is needed"),
-        (PROTOCOL, "a wrong word", Purpose::Status, "token is needed"),
-        (PROTOCOL, TOKEN, work, "only nodes"),
-        (PROTOCOL + 1, TOKEN, Purpose::Play, "this is protocol 1"),
+        (PROTOCOL, "", Purpose::Play, "requires --token (none was sent)"),
+        (PROTOCOL, "a wrong word", Purpose::Play, "--token (the token sent is not valid)"),
+        (PROTOCOL, "a wrong word", Purpose::Status, "--token (the token sent is not valid)"),
+        (PROTOCOL, "", work.clone(), "requires --node-token (none was sent)"),
+        (PROTOCOL, TOKEN, work, "--node-token (the token sent is not valid)"),
+        (PROTOCOL + 1, TOKEN, Purpose::Play, "version 2 is not supported"),
     ];
     for (protocol, token, purpose, why) in knocks {
         let knock = Knock { protocol, token: token.to_string(), purpose };
@@ -225,18 +226,18 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
         let Some(Answer::Refused(words)) = raw.knock(&connection, &knock) else { panic!("{why}") };
         assert!(words.contains(why), "{words}");
         assert!(raw.end(&connection).contains(why));
-        until_logged(&["refused at the door", &me, why]);
+        until_logged(&["rejected: ", &me, why]);
         // Over a WebSocket it is the same.
         let mut socket = socket(ground.web(), "/ws");
         let me = socket.get_ref().local_addr().unwrap().to_string();
         let Answer::Refused(words) = answer(&mut socket, &knock) else { panic!("{why}") };
         assert!(words.contains(why), "{words}");
-        until_logged(&["refused at the door", &me, why]);
+        until_logged(&["rejected: ", &me, why]);
     }
     let mut tool = Tool::open(&ground, &json!({"type": "hello", "token": "a wrong word"}));
     assert!(tool.until_type("refused")["why"].as_str().unwrap().contains("token"));
     let counters = ground.door.counters();
-    assert_eq!((counters.refused.token, counters.refused.protocol), (9, 2));
+    assert_eq!((counters.refused.token, counters.refused.protocol), (11, 2));
     let all = logged();
     assert!(!all.contains("a wrong word") && !all.contains(TOKEN), "{all}");
     assert_eq!(ground.watched.lock().unwrap().letters, 0);
@@ -283,7 +284,7 @@ fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
     }
     client.until("that they were refused", |_| ground.gateway().foreign >= 8);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
-    until_logged(&["put out", &me, "Foreign"]);
+    until_logged(&["client disconnected: ", &me, "Foreign"]);
     is_still(ground.state(avatar));
     is_served(&victim);
 }
@@ -308,8 +309,8 @@ fn noise_on_every_line_is_counted_and_put_out() {
         let _ = connection.send_datagram(datagram.into());
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(raw.end(&connection).contains("no letter"));
-    until_logged(&["put out", "no letter"]);
+    assert!(raw.end(&connection).contains("malformed"));
+    until_logged(&["client disconnected: too many malformed messages"]);
     assert!(ground.door.counters().garbage >= 100);
     // Streams: too long, not a knock, nothing at all, an unreadable question.
     for bytes in [&[0xff; 64][..], &[4, 0, 0, 0, 1, 99, 99, 99], &[0; 4]] {
@@ -341,7 +342,7 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
     for _ in 0..120 {
         let _ = client.socket.send(Message::Binary(noise.bytes(300).into()));
     }
-    until_logged(&["put out", &me, "no letter"]);
+    until_logged(&["client disconnected: too many malformed messages", &me]);
     let hello = json!({"type": "hello"});
     let mut tool = Tool::open(&ground, &hello);
     tool.until_type("welcome");
@@ -351,12 +352,12 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
             let _ = tool.socket.send(Message::text(text));
         }
     }
-    until_logged(&["put out", &me, "no letter"]);
+    until_logged(&["client disconnected: too many malformed messages", &me]);
     // A message that is too long.
     let mut client = Binary::open(&ground, "", None);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
     let _ = client.socket.send(Message::Binary(vec![0; 5000].into()));
-    until_logged(&["put out", &me, "too long"]);
+    until_logged(&["client disconnected: ", &me, "too long"]);
     // Noise instead of a knock, of HTTP, and of QUIC.
     for _ in 0..20 {
         let mut socket = socket(ground.web(), "/ws");
@@ -402,7 +403,7 @@ fn silent_connections_keep_nobody_out() {
     until_true("that they are sent away", || ground.door.counters().waiting < 10);
     assert!(ground.door.counters().refused.silent >= 150);
     for connection in quiet {
-        assert!(raw.end(&connection).contains("no knock"));
+        assert!(raw.end(&connection).contains("handshake timed out (2 s)"));
     }
     drop(silent);
 }
@@ -435,7 +436,7 @@ fn a_flood_is_put_out_with_a_reason() {
     let words = raw.end(&line);
     assert!(words.contains("flood"), "{words}");
     let me = format!("127.0.0.1:{}", raw.endpoint.local_addr().unwrap().port());
-    until_logged(&["put out", &me, "flood"]);
+    until_logged(&["client disconnected: ", &me, "flood"]);
     is_served(&good);
     let counters = ground.door.counters();
     assert!(counters.excess > 0 && counters.put_out == 1, "{counters:?}");
@@ -485,7 +486,7 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
         let want = Want { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
         client.say(&ClientSays::Report(Report { attempt, ack: None, want: Some(want) }));
     }
-    until_logged(&["put out", &me, "Speed"]);
+    until_logged(&["client disconnected: ", &me, "Speed"]);
     until_true("an empty door", || ground.door.counters().connections == 0);
     // It was never faster than it may be.
     let position = ground.state(avatar).unwrap().position;
@@ -580,7 +581,7 @@ fn more_than_a_host_may_have_are_refused() {
     let ground = Ground::with(DoorSettings { limits, ..door_settings() }, gateway_settings());
     let all: Vec<Connection> = (0..3).map(|_| guest(&ground)).collect();
     let refused = Connection::open(ClientOptions::to(ground.quic())).err();
-    assert!(refused.unwrap().to_string().contains("from your host"));
+    assert!(refused.unwrap().to_string().contains("from this host"));
     let mut socket = socket(ground.web(), "/ws");
     assert!(matches!(answer(&mut socket, &knock("")), Answer::Refused(_)));
     assert_eq!(ground.door.counters().refused.full, 2);

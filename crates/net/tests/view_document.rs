@@ -97,6 +97,7 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
         "control",
         "controlled",
         "demo",
+        "findings",
         "held",
         "hello",
         "hold",
@@ -107,6 +108,7 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
         "release",
         "replay",
         "select",
+        "static",
         "status",
         "world",
     ];
@@ -116,13 +118,14 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
     let documented = values.iter().find(|value| value["type"] == "world").unwrap();
     same_fields(documented, &page.world);
     for value in &values {
-        let says = ["pick", "select", "clearance", "control", "hold", "release"];
+        let says = ["pick", "select", "clearance", "control", "hold", "release", "static"];
         if says.contains(&kind(value).as_str()) {
             page.socket.send(Message::text(value.to_string())).unwrap();
             let answer = match kind(value).as_str() {
                 "pick" => "picked",
                 "control" => "controlled",
                 "hold" => "held",
+                "static" => "findings",
                 _ => continue,
             };
             let answer = page.until_text(answer);

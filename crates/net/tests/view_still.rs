@@ -3,11 +3,11 @@
 mod view_page;
 
 use glam::DVec3;
-use jostle_geom::{Model, Quality, solids};
+use jostle_geom::{Model, Pose, Quality, solids};
 use jostle_net::Process;
 use jostle_net::serve::Start;
-use jostle_net::view::{Key, KeyBinding, Picture, Show, ShowSettings};
-use jostle_proto::{ObjectId, Objects, Shapes, Solid, Tick};
+use jostle_net::view::{Findings, Key, KeyBinding, PairFinding, Picture, Show, ShowSettings};
+use jostle_proto::{Class, Object, ObjectId, Objects, ShapeId, Shapes, Solid, State, Tick};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,7 +101,9 @@ fn a_program_shows_its_own_world_and_hears_keys() {
         extent,
         shapes: shapes.clone(),
         names: [(ObjectId(1), "CART".to_string())].into(),
+        poses: BTreeMap::new(),
         keys: vec![KeyBinding { key, does: "CART moves".into() }],
+        findings: None,
         web: "127.0.0.1:0".parse().unwrap(),
     };
     let mut show = Show::open(settings).unwrap();
@@ -134,8 +136,8 @@ fn a_program_shows_its_own_world_and_hears_keys() {
     // A form comes in while it runs: pages are told the world anew, and can have its triangles.
     let mut solids = shapes.solids().to_vec();
     let cone = solids::cuboid(DVec3::splat(0.5)).unwrap();
-    let model = Some(Arc::new(Model::build(cone, Quality::Default)));
-    solids.push(Solid { half: [4096; 3], model });
+    let model = Arc::new(Model::build(cone, Quality::Default));
+    solids.push(Solid::mesh(model));
     show.grow(&Shapes::new(solids), &BTreeMap::new());
     let world = page.until_text("world");
     let forms = world["forms"].as_array().unwrap();
@@ -151,6 +153,81 @@ fn a_program_shows_its_own_world_and_hears_keys() {
     stranger.say(&json!({"type": "control", "do": "key", "value": 65, "state": 0}));
     assert!(stranger.until_text("controlled")["error"].is_string());
     assert_eq!(show.keys(), []);
+}
+
+/// Three cubes of one metre in a row: the first two overlap, the third is 0.1 mm from the second.
+fn cubes() -> (Shapes, Objects, BTreeMap<ObjectId, Pose>) {
+    let cube = solids::cuboid(DVec3::ONE).unwrap();
+    let model = Some(Arc::new(Model::build(cube, Quality::Default)));
+    let shapes = Shapes::new(vec![Solid { half: [4096; 3], model }]);
+    let places = [(1, 0.0), (2, 0.9), (3, 1.9001)];
+    let object = |(id, x): (u64, f64)| {
+        let state = State { position: [(x * 4096.0).round() as i32, 0, 0], ..State::default() };
+        Object { id: ObjectId(id), class: Class::Immovable, shape: ShapeId(0), state }
+    };
+    let pose = |(id, x): (u64, f64)| {
+        (ObjectId(id), Pose::from_translation(DVec3::new(x, 0.0, 0.0)).unwrap())
+    };
+    (shapes, places.map(object).into_iter().collect(), places.map(pose).into())
+}
+
+#[test]
+fn a_check_sends_its_findings_and_static_contacts_are_exact() {
+    let (shapes, objects, poses) = cubes();
+    let finding = PairFinding {
+        kind: "overlap",
+        parts: [vec![ObjectId(1)], vec![ObjectId(2)]],
+        distance: 0.0,
+        points: [DVec3::new(0.5, 0.0, 0.0); 2],
+        segments: Vec::new(),
+    };
+    let list = vec![finding];
+    let found = Findings { clearance: Some(1.0), unit: "mm".into(), complete: true, list };
+    let settings = ShowSettings {
+        name: "three.wrl".into(),
+        rate: 1,
+        extent: start(1, 5).extent,
+        shapes,
+        names: BTreeMap::new(),
+        poses,
+        keys: Vec::new(),
+        findings: Some(found),
+        web: "127.0.0.1:0".parse().unwrap(),
+    };
+    let mut show = Show::open(settings).unwrap();
+    let mut page = Page::open(show.web_address().unwrap());
+    assert_eq!((&page.world["kind"], &page.world["avatar"]), (&json!("check"), &Value::Null));
+    assert_eq!(page.world["poses"]["3"], json!([[1.9001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]));
+    let found = page.until_text("findings");
+    assert_eq!((&found["of"], &found["unit"]), (&json!("check"), &json!("mm")));
+    assert_eq!(found["findings"][0]["kind"], "overlap");
+    let picture = Picture { tick: Tick(0), objects: &objects, touches: &[] };
+    let mut ask = |clearance: Value| {
+        page.say(&json!({"type": "static", "clearance": clearance}));
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(20) {
+            show.stand(picture);
+            while let Some(told) = page.next().unwrap() {
+                match told {
+                    Told::Text(text) if text["type"] == "findings" => return text,
+                    _ => {}
+                }
+            }
+        }
+        panic!("no findings came");
+    };
+    let touching = ask(Value::Null);
+    assert_eq!((&touching["of"], &touching["complete"]), (&json!("static"), &json!(true)));
+    let pairs = touching["findings"].as_array().unwrap();
+    assert_eq!(pairs.len(), 1, "{touching}");
+    assert_eq!((&pairs[0]["a"], &pairs[0]["b"]), (&json!(["1"]), &json!(["2"])));
+    assert!(!pairs[0]["segments"].as_array().unwrap().is_empty());
+    let close = ask(json!(0.01));
+    let distance = close["findings"][1]["distance"].as_f64().unwrap();
+    assert_eq!(close["findings"][1]["kind"], "too_close");
+    // Positions in frames are whole units of 0.24 mm: only exact poses give this.
+    assert!((distance - 0.0001).abs() < 1e-7, "{distance}");
+    assert_eq!(ask(json!(0.01)), close);
 }
 
 /// Goes on step by step until a page is shown something; a page that is just being told something

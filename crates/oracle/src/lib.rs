@@ -2,8 +2,8 @@
 //!
 //! [`whole`] turns `f64` coordinates into whole numbers without loss, [`separation`] decides by
 //! separating directions on those, [`metric`] measures distances, [`cases`] draws triangles where
-//! the kernels are weak, and [`exact::run`] compares. [`polycubes`] judges relations of whole solids
-//! by counting cells. Never part of the shipped library.
+//! the kernels are weak, and [`exact::run`] compares. [`polycubes`] judges relations of whole
+//! solids by counting cells. Never part of the shipped library.
 
 pub mod cases;
 pub mod exact;

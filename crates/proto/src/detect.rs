@@ -1,15 +1,19 @@
 //! Which objects touch, and what that does to them: the same on every machine that holds both.
 
+mod contact;
 mod effort;
 
-use crate::message::{Touch, Toward};
-use crate::object::{Class, Object, ShapeId, Solid};
+use crate::message::Touch;
+use crate::normal::{narrow, wide};
+use crate::object::{Class, Object, ShapeId};
+use crate::solid::Solid;
 use crate::space::is_wide;
 use crate::state::{Block, State};
+use contact::{Blocks, Hit, Meeting};
 pub use effort::Certainty;
 use effort::Effort;
 use glam::DVec3;
-use jostle_geom::{Counters, Pair, Pose};
+use jostle_geom::{Counters, Pose};
 use jostle_world::broad::{Broad, SlotPair, Structure};
 use jostle_world::{Aabb, Workers};
 use std::sync::Arc;
@@ -49,33 +53,55 @@ impl Shapes {
 
 impl Shapes {
     /// Is every machine to know of this object? See [`is_wide`].
-    pub(crate) fn is_wide(&self, object: &Object, largest: i32) -> bool {
-        self.get(object.shape).is_some_and(|solid| is_wide(solid.half, largest))
+    #[must_use]
+    pub fn is_wide(&self, object: &Object, largest: i32) -> bool {
+        self.get(object.shape).is_some_and(|solid| is_wide(solid.reach(), largest))
     }
+
+    /// The block of all that an object went through in the last tick, its rotation as it is now.
+    /// Whoever owns a part of it must know the object.
+    #[must_use]
+    pub fn swept_block(&self, object: &Object, rate: u32) -> Block {
+        swept(self.block(object), object, rate)
+    }
+}
+
+fn swept(block: Block, object: &Object, rate: u32) -> Block {
+    let back = last_step(object, rate).map(|along| -along);
+    block.join(block.shifted(back))
+}
+
+/// How far an object came in the last tick, if this group moves it.
+fn last_step(object: &Object, rate: u32) -> [i32; 3] {
+    if is_moved(object) { object.state.last_step(rate) } else { [0; 3] }
 }
 
 /// What the detector knows about an object from one tick to the next.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     object: Object,
+    /// Where it is, and what it went through in the last tick.
     block: Block,
+    swept: Block,
     /// Its place among the blocks.
     slot: u32,
-    /// Are its triangles elsewhere than in the last tick?
+    /// Is it elsewhere than in the last tick, or came it there in another way?
     changed: bool,
 }
 
 /// Nobody, in a list of places.
 const NOBODY: u32 = u32::MAX;
 
-/// Two objects and their blocks.
+/// Two objects and their swept blocks.
 pub(crate) type Couple<'a> = [(&'a Object, &'a Block); 2];
 
 /// Finds the pairs that touch among the objects that a machine has for a tick.
 #[derive(Clone)]
 pub struct Detector {
     shapes: Shapes,
-    /// Blocks that meet, of all objects.
+    /// Ticks per second.
+    rate: u32,
+    /// Swept blocks that meet, of all objects.
     broad: Broad,
     /// In the order of ids; and a list to take turns with, to save allocations.
     known: Vec<Known>,
@@ -86,8 +112,8 @@ pub struct Detector {
     pairs: Vec<SlotPair>,
     placed: Placed,
     /// Pairs of triangles that were decided in this tick, and in the last.
-    decided: Vec<(SlotPair, bool)>,
-    before: Vec<(SlotPair, bool)>,
+    decided: Vec<(SlotPair, Option<Hit>)>,
+    before: Vec<(SlotPair, Option<Hit>)>,
     /// How much triangles may cost; none if they are always looked at to the end.
     effort: Option<Effort>,
     /// Pairs that it had to decide about in the last tick: where, and what their triangles took.
@@ -121,11 +147,12 @@ impl Placed {
 }
 
 impl Detector {
-    /// One that knows these forms.
+    /// One that knows these forms, for a world of so many ticks per second.
     #[must_use]
-    pub fn new(shapes: Shapes) -> Detector {
+    pub fn new(shapes: Shapes, rate: u32) -> Detector {
         Detector {
             shapes,
+            rate,
             broad: Broad::new(Structure::Auto),
             known: Vec::new(),
             spare: Vec::new(),
@@ -148,8 +175,9 @@ impl Detector {
         Detector { effort: Some(Effort::new(operations)), ..self }
     }
 
-    /// The pairs among `objects` (sorted by id, each once) that touch, sorted. Two that this group
-    /// does not move are not compared, and nothing with one that is absent.
+    /// The pairs among `objects` (sorted by id, each once) that touch, sorted. What went through
+    /// something immovable since the last tick has touched it. Two that this group does not move
+    /// are not compared, and nothing with one that is absent.
     pub fn touches(&mut self, objects: &[Object]) -> Vec<Touch> {
         self.touches_of(objects.iter(), |_| true)
     }
@@ -184,9 +212,13 @@ impl Detector {
         let mut near = std::mem::take(&mut self.pairs);
         near.retain(|slots| {
             let [a, b] = slots.map(|slot| &self.known[self.holders[slot as usize] as usize]);
-            // The boxes of the broad phase are rounded up.
-            let near = a.block.meets(&b.block) && (is_moved(&a.object) || is_moved(&b.object));
-            near && wanted([(&a.object, &a.block), (&b.object, &b.block)])
+            // The boxes of the broad phase are rounded up. What moves is compared where it is.
+            let near = match is_fixed(&a.object) || is_fixed(&b.object) {
+                true => a.swept.meets(&b.swept),
+                false => a.block.meets(&b.block),
+            };
+            near && (is_moved(&a.object) || is_moved(&b.object))
+                && wanted([(&a.object, &a.swept), (&b.object, &b.swept)])
         });
         if let Some(effort) = &self.effort {
             near.sort_unstable();
@@ -196,11 +228,11 @@ impl Detector {
         self.took.clear();
         for &slots in &near {
             let (answer, took) = self.touch(slots);
-            let couple = slots.map(|slot| &self.known[self.holders[slot as usize] as usize]);
-            self.took.push((couple[0].block.reference_point(&couple[1].block), took));
-            if let Some(certainty) = answer {
-                let touch = meeting(couple.map(|known| (&known.object, &known.block)));
-                found.push((touch, certainty));
+            let [a, b] = slots.map(|slot| &self.known[self.holders[slot as usize] as usize]);
+            self.took.push((a.swept.reference_point(&b.swept), took));
+            if let Some((certainty, hit)) = answer {
+                let (a, b) = if a.object.id < b.object.id { (a, b) } else { (b, a) };
+                found.push((response(&a.object, &b.object, &hit), certainty));
             }
         }
         self.effort.iter_mut().for_each(Effort::end);
@@ -220,39 +252,60 @@ impl Detector {
         &self.took
     }
 
-    /// Two objects whose blocks meet: do they touch? And how many tests did that take?
-    fn touch(&mut self, slots: SlotPair) -> (Option<Certainty>, u32) {
-        let places = slots.map(|slot| self.holders[slot as usize]);
+    /// Two objects whose blocks meet: do they touch, and how? And how many tests did that take?
+    fn touch(&mut self, slots: SlotPair) -> (Option<(Certainty, Hit)>, u32) {
+        let mut places = slots.map(|slot| self.holders[slot as usize]);
+        // Whoever compares them has them in the order of ids.
+        places.sort_unstable();
         let [a, b] = places.map(|place| &self.known[place as usize]);
         let Detector { shapes, placed, decided, before, effort, .. } = self;
-        let model = |known: &Known| shapes.get(known.object.shape)?.model.as_deref();
+        // What both move is compared where it is.
+        let steps = match is_fixed(&a.object) || is_fixed(&b.object) {
+            true => [a, b].map(|known| last_step(&known.object, self.rate)),
+            false => [[0; 3]; 2],
+        };
+        let blocks = Blocks { blocks: [a.block, b.block], steps };
+        let solid = |known: &Known| shapes.get(known.object.shape);
+        let model = |known: &Known| solid(known)?.model.as_deref();
         let (Some(model_a), Some(model_b)) = (model(a), model(b)) else {
             // A box without triangles.
-            return (Some(Certainty::Exact), 0);
+            return (blocks.hit().map(|hit| (Certainty::Exact, hit)), 0);
         };
         let same = !a.changed && !b.changed;
         let known = same.then(|| before.binary_search_by_key(&slots, |(slots, _)| *slots).ok());
-        let (answer, took) = if let Some(at) = known.flatten() {
-            (before[at].1.then_some(Certainty::Exact), 0)
-        } else {
-            let pose_a = placed.pose(places[0], &a.object.state);
-            let pose_b = placed.pose(places[1], &b.object.state);
-            let (Some(pose_a), Some(pose_b)) = (pose_a, pose_b) else {
-                return (Some(Certainty::Exact), 0);
-            };
-            let pair = Pair::new(model_a, &pose_a, model_b, &pose_b);
-            match effort {
-                Some(effort) => effort.look(slots, &pair),
-                None => {
-                    let (touch, counters) = pair.touches_counted();
-                    (touch.then_some(Certainty::Exact), tests(&counters))
-                }
+        if let Some(at) = known.flatten() {
+            decided.push(before[at]);
+            return (before[at].1.map(|hit| (Certainty::Exact, hit)), 0);
+        }
+        let poses = [(places[0], a), (places[1], b)]
+            .map(|(place, known)| placed.pose(place, &known.object.state));
+        let [Some(pose_a), Some(pose_b)] = poses else {
+            return (Some((Certainty::Exact, blocks.least_overlap())), 0);
+        };
+        let closed = [a, b].map(|known| solid(known).is_some_and(Solid::is_closed));
+        let avatar = [a, b].map(|known| known.object.class == Class::Avatar);
+        let meeting = Meeting {
+            models: [model_a, model_b],
+            poses: [pose_a, pose_b],
+            steps,
+            closed: closed == [true; 2],
+            leaves: avatar[0] && closed[1] || avatar[1] && closed[0],
+        };
+        let pair = meeting.pair();
+        let (touch, took) = match effort {
+            Some(effort) => effort.look(slots, &pair),
+            None => {
+                let (touch, counters) = pair.touches_counted();
+                (touch.then_some(Certainty::Exact), tests(&counters))
             }
         };
-        if answer != Some(Certainty::Assumed) {
-            decided.push((slots, answer.is_some()));
+        if touch == Some(Certainty::Assumed) {
+            let near = a.block.meets(&b.block);
+            return (near.then(|| (Certainty::Assumed, blocks.least_overlap())), took);
         }
-        (answer, took)
+        let hit = meeting.hit(touch.is_some());
+        decided.push((slots, hit));
+        (hit.map(|hit| (Certainty::Exact, hit)), took)
     }
 
     /// Brings blocks up to date.
@@ -283,12 +336,13 @@ impl Detector {
 
     fn follow_one(&mut self, object: &Object, before: Option<&Known>) -> Known {
         let block = self.shapes.block(object);
+        let swept = swept(block, object, self.rate);
         let corner = |of: [i32; 3]| DVec3::from_array(of.map(f64::from));
-        let bounds = || Aabb::around_wide(corner(block.min), corner(block.max));
+        let bounds = || Aabb::around_wide(corner(swept.min), corner(swept.max));
         let slot = match before {
             Some(known) => {
                 // Those that this group moves are compared with all in every tick.
-                if is_moved(object) || known.block != block {
+                if is_moved(object) || known.swept != swept {
                     self.broad.update(known.slot, bounds());
                 }
                 known.slot
@@ -302,9 +356,12 @@ impl Detector {
                 slot
             }
         };
-        let place = |object: &Object| (object.shape, object.state.position, object.state.rotation);
+        let place = |object: &Object| {
+            let State { position, rotation, velocity, .. } = object.state;
+            (object.class, object.shape, position, rotation, velocity)
+        };
         let changed = before.is_none_or(|known| place(&known.object) != place(object));
-        Known { object: *object, block, slot, changed }
+        Known { object: *object, block, swept, slot, changed }
     }
 }
 
@@ -313,47 +370,34 @@ fn tests(counters: &Counters) -> u32 {
     u32::try_from(counters.box_tests + counters.triangle_tests).unwrap_or(u32::MAX).max(1)
 }
 
+fn is_fixed(object: &Object) -> bool {
+    object.class == Class::Immovable
+}
+
 /// Does this group decide how it moves?
 fn is_moved(object: &Object) -> bool {
     matches!(object.class, Class::Dynamic | Class::Avatar)
 }
 
-/// What a meeting does: along the axis on which they overlap least, the two exchange their
-/// velocities if they approach each other; one that meets something immovable turns round. If one
-/// of them is another group's, the group of the smaller id decides, and the other one waits for
-/// its word.
-fn meeting([(first, first_block), (second, second_block)]: Couple<'_>) -> Touch {
-    let ((a, block_a), (b, block_b)) = if first.id < second.id {
-        ((first, first_block), (second, second_block))
-    } else {
-        ((second, second_block), (first, first_block))
-    };
-    let overlap = |axis: usize| {
-        let high = i64::from(block_a.max[axis].min(block_b.max[axis]));
-        high - i64::from(block_a.min[axis].max(block_b.min[axis]))
-    };
-    let axis = [0, 1, 2].into_iter().min_by_key(|&axis| (overlap(axis), axis)).unwrap_or(0);
-    let middle = |block: &Block| i64::from(block.min[axis]) + i64::from(block.max[axis]);
-    let (v_a, v_b) = (a.state.velocity[axis], b.state.velocity[axis]);
-    // From the one towards the other; one on top of the other counts as before it.
-    let up = middle(block_a) <= middle(block_b);
-    let approach = (i32::from(v_a) - i32::from(v_b)) * if up { 1 } else { -1 };
+/// What a contact does: along its normal the two exchange their velocities if they approach each
+/// other; one that meets something immovable turns round. If one of them is another group's, the
+/// group of the smaller id decides, and the other one waits for its word.
+fn response(a: &Object, b: &Object, hit: &Hit) -> Touch {
+    let velocity = |object: &Object| if is_fixed(object) { [0; 3] } else { object.state.velocity };
+    let unit = hit.normal.unit();
+    let approach = (wide(velocity(a)) - wide(velocity(b))).dot(unit);
     let (mut kick_a, mut kick_b) = ([0; 3], [0; 3]);
-    if approach > 0 && a.class != Class::Foreign {
-        let change = |from: i16, to: i32| {
-            (to - i32::from(from)).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
-        };
-        let fixed = |object: &Object| object.class == Class::Immovable;
-        if fixed(b) {
-            kick_a[axis] = change(v_a, -i32::from(v_a));
-        } else if fixed(a) {
-            kick_b[axis] = change(v_b, -i32::from(v_b));
+    if approach > 0.0 && a.class != Class::Foreign {
+        let change = unit * approach;
+        if is_fixed(b) {
+            kick_a = narrow(change * -2.0);
+        } else if is_fixed(a) {
+            kick_b = narrow(change * 2.0);
         } else {
-            kick_a[axis] = change(v_a, i32::from(v_b));
-            kick_b[axis] = change(v_b, i32::from(v_a));
+            (kick_a, kick_b) = (narrow(-change), narrow(change));
         }
     }
     let stops = a.class == Class::Avatar || b.class == Class::Avatar;
-    let toward = Toward { axis: axis as u8, up };
-    Touch { a: a.id, b: b.id, toward, stops, kick_a, kick_b }
+    let Hit { normal, shift } = *hit;
+    Touch { a: a.id, b: b.id, normal, stops, kick_a, kick_b, shift }
 }

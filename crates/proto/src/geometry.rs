@@ -8,7 +8,7 @@
 
 use crate::detect::Shapes;
 use crate::node::Address;
-use crate::object::Solid;
+use crate::solid::Solid;
 use crate::time::{Span, Time};
 use crate::wire::{Chunk, Credit, Incoming, Outgoing};
 use jostle_geom::{Checksum, LoadModelError, Model};
@@ -45,7 +45,8 @@ impl Content {
 /// A line of the table of forms that all machines of a world share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Form {
-    /// As in [`Solid`].
+    /// Half the edges of a box around its origin, in its own frame, that holds it. With triangles
+    /// the box is turned with the object; without them it is the form, and is never turned.
     pub half: [i32; 3],
     /// A model's bytes; a box has none.
     pub content: Option<Content>,
@@ -95,7 +96,7 @@ struct Serving {
 /// use jostle_proto::{Address, Library, NodeId, Shapes, Solid, Span, Time};
 ///
 /// let ball = std::sync::Arc::new(Model::build(solids::sphere(1.0, 0.05)?, Quality::Fast));
-/// let solid = Solid { half: [4096; 3], model: Some(ball) };
+/// let solid = Solid::mesh(ball);
 /// // Two forms of the same model: its bytes travel once.
 /// let mut giver = Library::of(&Shapes::new(vec![solid.clone(), solid]), Span::from_ms(50));
 /// let mut taker = Library::new(Span::from_ms(50));
@@ -156,7 +157,7 @@ impl Library {
                 // Shared models are written once.
                 *known.entry(Arc::as_ptr(model)).or_insert_with(|| library.put(model.to_bytes()))
             });
-            Form { half: solid.half, content }
+            Form { half: solid.half(), content }
         });
         library.table = Some(forms.collect());
         library
@@ -209,7 +210,7 @@ impl Library {
                 models.insert(content, Arc::new(Model::from_bytes(bytes)?));
             }
             let model = form.content.and_then(|content| models.get(&content).cloned());
-            solids.push(Solid { half: form.half, model });
+            solids.push(model.map_or_else(|| Solid::cuboid(form.half), Solid::mesh));
         }
         Ok(Some(Shapes::new(solids)))
     }

@@ -2,11 +2,11 @@
 
 use crate::copies::Copies;
 use crate::input::Input;
-use crate::message::{Commit, Touch, Toward};
+use crate::message::{Commit, Touch};
+use crate::normal::{Effect, stop};
 use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::objects::Objects;
 use crate::round::Complete;
-use crate::state::State;
 use crate::time::Tick;
 use crate::view::View;
 use std::sync::Arc;
@@ -66,36 +66,31 @@ pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> 
     collide(objects, &commit.touches);
 }
 
-/// Kicks are summed up before anything is rounded off, so their order does not matter. An avatar
-/// is not kicked; it cannot go on into what it touches, whatever it wants.
+/// Does to objects what contacts do. The order of contacts matters only to avatars that touch
+/// several things at once; they come sorted.
 pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
-    let mut kicks: Vec<(usize, [i16; 3])> = Vec::new();
+    let mut felt: Vec<(usize, [i16; 3], [i16; 3])> = Vec::new();
     let ours = Sieve::of(objects);
     for at in ours.sift(touches) {
-        let Touch { a, b, toward, stops, kick_a, kick_b } = touches[at as usize];
-        let turned = Toward { axis: toward.axis, up: !toward.up };
-        for (id, kick, toward) in [(a, kick_a, toward), (b, kick_b, turned)] {
-            if (kick == [0; 3] && !stops) || !ours.may_have(id) {
+        let Touch { a, b, normal, stops, kick_a, kick_b, shift } = touches[at as usize];
+        for (id, kick, toward) in [(a, kick_a, normal), (b, kick_b, normal.reversed())] {
+            let nothing = kick == [0; 3] && shift == [0; 3] && !stops;
+            if nothing || !ours.may_have(id) {
                 continue;
             }
-            match objects.find_mut(id) {
-                Some((_, object)) if object.class == Class::Avatar => {
-                    stop(&mut object.state, toward);
-                }
-                Some((at, object)) if object.class == Class::Dynamic => kicks.push((at, kick)),
-                _ => {}
+            if let Some((at, object)) = objects.find_mut(id) {
+                stop(object, toward);
+                felt.push((at, kick, shift));
             }
         }
     }
-    kicks.sort_unstable_by_key(|(at, _)| *at);
+    felt.sort_unstable_by_key(|(at, ..)| *at);
     let objects = objects.as_mut_slice();
-    for kicks in kicks.chunk_by(|(one, _), (two, _)| one == two) {
-        let Some(object) = kicks.first().and_then(|(at, _)| objects.get_mut(*at)) else { continue };
-        for (axis, velocity) in object.state.velocity.iter_mut().enumerate() {
-            let kick: i32 = kicks.iter().map(|(_, kick)| i32::from(kick[axis])).sum();
-            let sum = i32::from(*velocity) + kick;
-            *velocity = sum.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
-        }
+    for felt in felt.chunk_by(|(one, ..), (two, ..)| one == two) {
+        let Some(object) = felt.first().and_then(|(at, ..)| objects.get_mut(*at)) else { continue };
+        let mut effect = Effect::default();
+        felt.iter().for_each(|(_, kick, shift)| effect.add(*kick, *shift));
+        effect.apply(object);
     }
 }
 
@@ -128,8 +123,8 @@ impl Sieve {
         let mut found = vec![0; touches.len()];
         let mut count = 0;
         for (at, touch) in touches.iter().enumerate() {
-            let [a, b] = [touch.kick_a, touch.kick_b].map(|[x, y, z]| x | y | z);
-            let does = (a | b != 0) | touch.stops;
+            let [a, b, c] = [touch.kick_a, touch.kick_b, touch.shift].map(|[x, y, z]| x | y | z);
+            let does = (a | b | c != 0) | touch.stops;
             found[count] = at as u32;
             count += usize::from(does & (self.may_have(touch.a) | self.may_have(touch.b)));
         }
@@ -140,12 +135,6 @@ impl Sieve {
     fn may_have(&self, id: ObjectId) -> bool {
         let (word, bit) = self.place(id);
         self.bits[word] & bit != 0
-    }
-}
-
-fn stop(state: &mut State, Toward { axis, up }: Toward) {
-    if let Some(velocity) = state.velocity.get_mut(usize::from(axis)) {
-        *velocity = if up { (*velocity).min(0) } else { (*velocity).max(0) };
     }
 }
 
@@ -168,6 +157,7 @@ pub(crate) fn moved(object: &Object, from: Tick, rate: u32) -> Object {
 mod tests {
     use super::*;
     use crate::object::ShapeId;
+    use crate::state::State;
 
     #[test]
     fn the_sieve_keeps_every_touch_that_changes_something() {
@@ -175,15 +165,16 @@ mod tests {
             let (shape, state) = (ShapeId(0), State::default());
             Object { id: ObjectId(id), class: Class::Dynamic, shape, state }
         };
-        // One in seven is here; of every five touches one kicks nobody and stops nobody.
+        // One in seven is here; of every five touches one changes nothing.
         let objects: Objects = (0..100).map(|n| object(7 * n)).collect();
         let touch = |n: u64| Touch {
             a: ObjectId(n),
             b: ObjectId(n + 1 + n % 11),
-            toward: Toward { axis: 0, up: true },
             stops: n % 5 == 1,
             kick_a: [0, i16::from(n % 5 == 2), 0],
-            kick_b: [-i16::from(n % 5 == 3), 0, i16::from(n % 5 == 4)],
+            kick_b: [-i16::from(n % 5 == 3), 0, 0],
+            shift: [0, 0, i16::from(n % 5 == 4)],
+            ..Touch::default()
         };
         let touches: Vec<Touch> = (0..700).map(touch).collect();
         let found = Sieve::of(&objects).sift(&touches);

@@ -6,6 +6,7 @@
 //! has come with whom, so that the next leader knows it too.
 
 use crate::groups::GroupId;
+use crate::normal::{Normal, strike, wide};
 use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -134,16 +135,11 @@ impl Input {
                 Some(Object { class: Class::Avatar, ..object })
             }
             Input::Correct(_, state) if class == Class::Foreign => Some(Object { state, ..object }),
-            Input::Kick(_, kick) if matches!(class, Class::Dynamic | Class::Avatar) => {
-                for (velocity, kick) in state.velocity.iter_mut().zip(kick) {
-                    *velocity = match (class, kick.signum()) {
-                        (Class::Dynamic, _) | (_, 0) => velocity.saturating_add(kick),
-                        // An avatar is not kicked; it cannot go on against what it ran into.
-                        (_, 1) => (*velocity).max(0),
-                        _ => (*velocity).min(0),
-                    };
-                }
-                Some(Object { state, ..object })
+            Input::Kick(_, kick) => {
+                let mut changed = object;
+                // What it ran into is where the push comes from.
+                strike(&mut changed, kick, Normal::of(-wide(kick)));
+                Some(changed)
             }
             _ => Some(object),
         }

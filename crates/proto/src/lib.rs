@@ -20,11 +20,13 @@ mod loose;
 mod message;
 mod mutant;
 mod node;
+mod normal;
 mod object;
 mod objects;
 pub mod reckon;
 mod relay;
 mod round;
+mod solid;
 mod space;
 mod state;
 mod time;
@@ -56,13 +58,14 @@ pub use loose::{
 };
 pub use message::{
     Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
-    Toward,
 };
 pub use mutant::Mutant;
 pub use node::{Address, Node, Output, Stages, Timing};
-pub use object::{Class, NodeId, Object, ObjectId, ReplicaId, ShapeId, Solid, digest};
+pub use normal::Normal;
+pub use object::{Class, NodeId, Object, ObjectId, ReplicaId, ShapeId, digest};
 pub use objects::Objects;
 pub use relay::{decided_kick, is_home, touch_standing};
+pub use solid::Solid;
 pub use space::{
     Knot, NODES_MAX, Region, Rule, Splits, Tree, TreeError, VERTICES_MAX, VertexId, is_wide,
     reports,

@@ -134,7 +134,7 @@ impl LooseNode {
     /// A node that will ask to be let in.
     #[must_use]
     pub fn new(me: Member, shapes: Shapes, scenery: Arc<Vec<Object>>, tuning: Tuning) -> LooseNode {
-        let detector = Detector::new(shapes.clone());
+        let detector = Detector::new(shapes.clone(), tuning.timing.rate);
         LooseNode {
             me,
             tuning,

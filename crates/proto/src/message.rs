@@ -9,6 +9,7 @@ use crate::crowd::Crowd;
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::loose::Letter;
+use crate::normal::Normal;
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, Member, View};
@@ -318,29 +319,25 @@ pub struct Share {
     pub heard: Vec<(Source, u64)>,
 }
 
-/// A direction along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Toward {
-    /// 0, 1 or 2; anything else is no direction.
-    pub axis: u8,
-    /// To larger coordinates?
-    pub up: bool,
-}
-
-/// Two objects that touch, and what that does to their velocities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Two objects that touch, and what that does to them.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Touch {
     /// The one with the smaller id.
     pub a: ObjectId,
     /// The one with the larger id.
     pub b: ObjectId,
-    /// From `a` to `b` along the axis on which they overlap least.
-    pub toward: Toward,
-    /// One of them is an avatar, which is stopped that way. With nobody to stop or to kick, nobody
-    /// needs to look them up.
+    /// The normal of the contact, from `a` to `b`.
+    pub normal: Normal,
+    /// One of them is an avatar, which is stopped along the normal. A contact without this that
+    /// neither pushes nor sets back changes nothing.
     pub stops: bool,
     /// Added to the velocity of `a`.
     pub kick_a: [i16; 3],
     /// Added to the velocity of `b`.
     pub kick_b: [i16; 3],
+    /// Added to the position of the one that moves, if the other is immovable: it is set back to
+    /// where it met the other one, and slides along it from there.
+    pub shift: [i16; 3],
 }

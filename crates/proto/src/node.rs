@@ -163,7 +163,7 @@ impl Node {
     pub fn new(me: Member, shapes: Shapes, timing: Timing) -> Node {
         Node {
             me,
-            detector: Detector::new(shapes.clone()),
+            detector: Detector::new(shapes.clone(), timing.rate),
             shapes,
             timing,
             mutant: None,

@@ -1,9 +1,7 @@
-//! What shares the world: ids, classes, solids.
+//! What shares the world: ids and classes.
 
-use crate::state::{Block, State};
-use jostle_geom::Model;
+use crate::state::State;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// A machine that computes collisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -14,7 +12,9 @@ pub struct NodeId(pub u32);
 pub struct ReplicaId(pub u16);
 
 /// Something in the world, for as long as the world lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct ObjectId(pub u64);
 
 /// One of the forms that objects have, by its place in the table that all machines share.
@@ -96,27 +96,4 @@ impl Object {
 /// The digests of all of them together.
 pub fn digest<'a>(objects: impl IntoIterator<Item = &'a Object>) -> u64 {
     objects.into_iter().fold(0, |sum, object| sum.wrapping_add(object.digest()))
-}
-
-/// A form in the table that all machines share.
-#[derive(Clone, Debug)]
-pub struct Solid {
-    /// Half the edges of a box around its origin that holds it however it is turned, in units of
-    /// positions.
-    pub half: [i32; 3],
-    /// Its triangles; without them it is that box, and is never turned.
-    pub model: Option<Arc<Model>>,
-}
-
-impl Solid {
-    /// The block that an object with this form occupies.
-    #[must_use]
-    pub fn block(&self, state: &State) -> Block {
-        let mut block = Block { min: state.position, max: state.position };
-        for axis in 0..3 {
-            block.min[axis] = block.min[axis].saturating_sub(self.half[axis]);
-            block.max[axis] = block.max[axis].saturating_add(self.half[axis]);
-        }
-        block
-    }
 }

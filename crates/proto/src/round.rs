@@ -46,6 +46,8 @@ pub(crate) struct Means<'a> {
     pub(crate) me: NodeId,
     pub(crate) view: &'a View,
     pub(crate) shapes: &'a Shapes,
+    /// Ticks per second.
+    pub(crate) rate: u32,
     pub(crate) mutant: Option<Mutant>,
 }
 
@@ -58,8 +60,8 @@ impl Means<'_> {
 
 impl Round {
     /// Moves a member's objects to the next tick and begins the exchange.
-    pub(crate) fn tick(means: &Means<'_>, mine: &Objects, last: Tick, rate: u32) -> Round {
-        let objects = mine.values().map(|object| moved(object, last, rate));
+    pub(crate) fn tick(means: &Means<'_>, mine: &Objects, last: Tick) -> Round {
+        let objects = mine.values().map(|object| moved(object, last, means.rate));
         let tick = last.next();
         let mut round = Round::new(means, objects, tick);
         round.tell_buddy(means, |object| is_turn(object.id, tick));
@@ -74,7 +76,7 @@ impl Round {
     }
 
     fn new(means: &Means<'_>, objects: impl Iterator<Item = Object>, tick: Tick) -> Round {
-        let Means { me, view, shapes, .. } = *means;
+        let Means { me, view, shapes, rate, .. } = *means;
         let mut round = Round {
             tick,
             kept: Objects::new(),
@@ -99,7 +101,7 @@ impl Round {
         }
         let region = means.region();
         let stays = objects.filter(|object| {
-            let block = shapes.block(object);
+            let block = shapes.swept_block(object, rate);
             // Most are well inside, and nobody else is concerned.
             let inside = region.is_some_and(|region| region.holds(&block));
             inside || round.sort_out(means, object, &block)
@@ -209,7 +211,7 @@ impl Round {
                 let (Some(a), Some(b)) = (get(&touch.a), get(&touch.b)) else {
                     return false;
                 };
-                let blocks = [a, b].map(|object| means.shapes.block(object));
+                let blocks = [a, b].map(|object| means.shapes.swept_block(object, means.rate));
                 reports([(a, &blocks[0]), (b, &blocks[1])])
             });
         }

@@ -104,9 +104,9 @@ pub fn reports(a: &Block, b: &Block, rule: Rule) -> [i32; 3] {
     }
 }
 
-/// Is an object of these half edges so large that every machine is to know it? The ghosts of
-/// others then need to reach only `largest` beyond a border.
+/// Is an object that reaches so far from its position ([`crate::Solid::reach`]) so large that every
+/// machine is to know it? The ghosts of others then need to reach only `largest` beyond a border.
 #[must_use]
-pub fn is_wide(half: [i32; 3], largest: i32) -> bool {
-    half.into_iter().any(|half| half > largest)
+pub fn is_wide(reach: i32, largest: i32) -> bool {
+    reach > largest
 }

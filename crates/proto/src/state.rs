@@ -14,6 +14,9 @@ pub const POSITION_UNIT: f64 = 1.0 / 4096.0;
 /// Metres per second, and radians per second, per unit of a velocity: up to 128 of them.
 pub const VELOCITY_UNIT: f64 = 1.0 / 256.0;
 
+/// Units of position per unit of velocity and second.
+const PER_SECOND: i64 = 16;
+
 /// Where an object is and how fast it goes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -138,6 +141,17 @@ impl State {
         Pose::new(self.rotation.quaternion(), place)
     }
 
+    /// How far it came in the last tick, in units of positions, rounded away from zero: at most
+    /// one unit farther than [`State::moved`] went.
+    #[must_use]
+    pub fn last_step(&self, rate: u32) -> [i32; 3] {
+        let rate = i64::from(rate.max(1));
+        self.velocity.map(|velocity| {
+            let way = i64::from(velocity) * PER_SECOND;
+            ((way.abs() + rate - 1) / rate * way.signum()) as i32
+        })
+    }
+
     /// Where it is one tick later if nothing happens, with `rate` ticks per second.
     ///
     /// A tick adds the whole units that have come together since the world began, not its own
@@ -145,8 +159,6 @@ impl State {
     #[must_use]
     pub fn moved(mut self, from: Tick, rate: u32) -> State {
         let rate = i64::from(rate.max(1));
-        // Units of position per unit of velocity and second.
-        const PER_SECOND: i64 = 16;
         let way = |velocity: i16, ticks: u64| {
             let each = i64::from(velocity) * PER_SECOND;
             // In 64 bits as long as they suffice: some ten thousand years.
@@ -185,6 +197,14 @@ impl Block {
     #[must_use]
     pub fn meets(&self, other: &Block) -> bool {
         (0..3).all(|axis| self.min[axis] <= other.max[axis] && other.min[axis] <= self.max[axis])
+    }
+
+    /// The block moved by a way.
+    #[must_use]
+    pub fn shifted(self, way: [i32; 3]) -> Block {
+        let by =
+            |corner: [i32; 3]| [0, 1, 2].map(|axis: usize| corner[axis].saturating_add(way[axis]));
+        Block { min: by(self.min), max: by(self.max) }
     }
 
     /// The smallest block that holds both.

@@ -35,7 +35,7 @@ struct Net {
 }
 
 fn shapes() -> Shapes {
-    let solid = |half: [i32; 3]| Solid { half, model: None };
+    let solid = Solid::cuboid;
     let ball = METRE / 4;
     Shapes::new(vec![solid([ball; 3]), solid([METRE / 2, 20 * METRE, 20 * METRE])])
 }

@@ -17,7 +17,9 @@ fn shapes() -> Shapes {
     let coarse = build(solids::sphere(2.0, 0.1).unwrap());
     let cuboid = build(solids::cuboid(DVec3::new(1.0, 2.0, 3.0)).unwrap());
     assert!(fine.to_bytes().len() > 300_000, "{}", fine.to_bytes().len());
-    let solid = |model: Option<&Arc<Model>>| Solid { half: [9000; 3], model: model.cloned() };
+    let solid = |model: Option<&Arc<Model>>| {
+        model.map_or_else(|| Solid::cuboid([9000; 3]), |model| Solid::mesh(model.clone()))
+    };
     Shapes::new([Some(&fine), Some(&coarse), None, Some(&fine), Some(&cuboid)].map(solid).to_vec())
 }
 
@@ -25,7 +27,7 @@ fn same(a: &Shapes, b: &Shapes) -> bool {
     a.solids().len() == b.solids().len()
         && a.solids().iter().zip(b.solids()).all(|(a, b)| {
             let bytes = |solid: &Solid| solid.model.as_ref().map(|model| model.to_bytes());
-            a.half == b.half && bytes(a) == bytes(b)
+            a.half() == b.half() && bytes(a) == bytes(b)
         })
 }
 

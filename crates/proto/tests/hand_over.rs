@@ -56,7 +56,7 @@ impl Play {
         let extent = Block { min: [-409_600; 3], max: [409_600; 3] };
         let founder = Member { node: NODES[0], life: 1 };
         let mut directory = Directory::new(founder, extent, timing);
-        let shapes = Shapes::new(vec![Solid { half: [100; 3], model: None }]);
+        let shapes = Shapes::new(vec![Solid::cuboid([100; 3])]);
         let tuning = Tuning { timing, ..Tuning::default() };
         let state = State { position: [-8192, 0, 0], ..State::default() };
         let object = Object { id: OBJECT, class: Class::Avatar, shape: ShapeId(0), state };

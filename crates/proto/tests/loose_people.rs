@@ -33,7 +33,7 @@ struct Net {
 }
 
 fn shapes() -> Shapes {
-    let solid = |half: [i32; 3]| Solid { half, model: None };
+    let solid = Solid::cuboid;
     Shapes::new(vec![solid([METRE / 4; 3]), solid([METRE / 2, 20 * METRE, 20 * METRE])])
 }
 

@@ -12,8 +12,8 @@ use jostle_proto::wire::{
 };
 use jostle_proto::{
     Bundle, Class, Commit, Crowd, Done, Epoch, Flush, Follow, GatewayId, GroupId, Input, Inputs,
-    Member, Message, NodeId, Object, ObjectId, Resume, ShapeId, Share, Source, Span, State, Tick,
-    Time, Touch, Toward, View, Want,
+    Member, Message, NodeId, Normal, Object, ObjectId, Resume, ShapeId, Share, Source, Span, State,
+    Tick, Time, Touch, View, Want,
 };
 use peak_alloc::PeakAlloc;
 use std::collections::BTreeMap;
@@ -61,10 +61,11 @@ fn commit(world: &World) -> Commit {
     let touch = |pair: &[Object]| Touch {
         a: pair[0].id,
         b: pair[1].id,
-        toward: Toward { axis: (pair[0].id.0 % 3) as u8, up: true },
+        normal: Normal::along((pair[0].id.0 % 3) as usize, true),
         stops: false,
         kick_a: pair[0].state.velocity,
         kick_b: [0; 3],
+        shift: [0, -7, 3],
     };
     let avatar = ObjectId(9);
     let want = Want { avatar, number: 4, velocity: [1, -2, 300], spin: [0; 3] };

@@ -5,8 +5,8 @@ mod wire_samples;
 
 use jostle_proto::wire::{Kind, Limits, Receiver, Sender, WireError, kind_of};
 use jostle_proto::{
-    Address, Bundle, Class, Done, Epoch, GatewayId, Member, Message, NodeId, Object, ObjectId,
-    ShapeId, Share, Source, State, Tick, Touch, Toward, View,
+    Address, Bundle, Class, Done, Epoch, GatewayId, Member, Message, NodeId, Normal, Object,
+    ObjectId, ShapeId, Share, Source, State, Tick, Touch, View,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -188,10 +188,9 @@ fn long_messages_come_in_pieces() {
 }
 
 fn touch(a: &Object, b: &Object) -> Touch {
-    let axis = (a.id.0 % 3) as u8;
-    let toward = Toward { axis, up: b.id.0.is_multiple_of(2) };
+    let normal = Normal::along((a.id.0 % 3) as usize, b.id.0.is_multiple_of(2));
     let (kick_a, kick_b) = (a.state.velocity, b.state.velocity);
-    Touch { a: a.id, b: b.id, toward, stops: true, kick_a, kick_b }
+    Touch { a: a.id, b: b.id, normal, stops: true, kick_a, kick_b, shift: [0; 3] }
 }
 
 #[test]

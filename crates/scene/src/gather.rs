@@ -18,6 +18,33 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// The warning for a file in which nothing has a surface; `bytes` is the length of the file.
+    pub(crate) fn no_faces(&self, bytes: usize) -> Option<Warning> {
+        let points = self.vertices.len();
+        self.faces.is_empty().then_some(Warning::NoFaces { points, bytes })
+    }
+
+    /// Says of coordinates that were rounded of how many they are, and how long the shortest edge
+    /// is: whether the rounding matters.
+    pub(crate) fn put_rounding_in_scale(&mut self) {
+        let coordinates = 3 * self.vertices.len();
+        let edge = |from: u32, to: u32| {
+            let [from, to] = [from, to].map(|v| self.vertices.get(v as usize).copied());
+            let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
+            from.as_dvec3().distance(to.as_dvec3())
+        };
+        for warning in &mut self.warnings {
+            if let Warning::DigitsLost { of, shortest_edge, .. } = warning {
+                let edges = self.faces.iter().flat_map(|face| {
+                    let next = face.iter().cycle().skip(1);
+                    face.iter().zip(next).map(|(&from, &to)| edge(from, to))
+                });
+                *of = Some(coordinates);
+                *shortest_edge = edges.filter(|&length| length > 0.0).min_by(f64::total_cmp);
+            }
+        }
+    }
+
     /// The mesh of these faces.
     ///
     /// # Errors
@@ -128,7 +155,7 @@ impl Gather {
             return Err(LoadError::NotFinite { place, found: found(word) });
         }
         if word.is_some_and(|word| loses_digits(word, wide, narrow)) {
-            self.warnings.digits_lost(place);
+            self.warnings.digits_lost(1, (wide - f64::from(narrow)).abs(), place);
         }
         Ok(narrow)
     }
@@ -140,7 +167,7 @@ impl Gather {
             return Err(LoadError::NotFinite { place, found: wide.to_string() });
         }
         if f64::from(narrow) != wide {
-            self.warnings.digits_lost(place);
+            self.warnings.digits_lost(1, (wide - f64::from(narrow)).abs(), place);
         }
         Ok(narrow)
     }

@@ -24,6 +24,7 @@ use crate::warning::Warnings;
 use build::Build;
 use container::Container;
 use json::{Asset, AssetOnly, Root};
+use serde_json::error::Category;
 use source::Source;
 
 /// Extensions that change nothing about surfaces, whoever requires them, and those that are read.
@@ -96,8 +97,16 @@ fn json_error(container: &Container<'_>, error: &serde_json::Error) -> LoadError
     let text = error.to_string();
     let end = format!(" at line {} column {}", error.line(), error.column());
     let text = text.strip_suffix(&end).unwrap_or(&text);
-    let found = text.chars().take(200).collect();
-    LoadError::Unexpected { place, expected: "JSON as of glTF 2.0".to_string(), found }
+    let text = if text == "expected value" { "a value is expected here" } else { text };
+    let text: String = text.chars().take(200).collect();
+    let what = match error.classify() {
+        _ if container.json.trim_ascii().is_empty() => "the JSON of the file is empty".to_string(),
+        // The words of `serde_json` for text that is no JSON at all.
+        Category::Syntax | Category::Io => format!("this is not JSON: {text}"),
+        Category::Eof => format!("the JSON ends too early: {text}"),
+        Category::Data => format!("this is not as glTF 2.0 wants it: {text}"),
+    };
+    LoadError::Refused { place, what }
 }
 
 /// Files of version 2.1 can be read by readers of 2.0 unless `minVersion` says otherwise (3.2).

@@ -2,7 +2,8 @@
 //!
 //! [`read()`] makes one kind of [`Scene`] of VRML97, glTF, OBJ, STL and PLY; [`Play`] lets its time
 //! pass and its events run; [`walk()`] visits what stands in it; [`surface`] makes meshes of its
-//! geometry. [`load`] gives the bare polygons of OBJ, STL and PLY.
+//! geometry. [`read_mesh`] makes one mesh of a whole file. [`load`] gives the bare polygons of OBJ,
+//! STL and PLY.
 //!
 //! Nothing in here opens a file or fetches anything. Outside bytes never cause a panic, and
 //! never more memory than a small multiple of their length: every count that a file declares is
@@ -30,6 +31,8 @@
 //! ```
 
 mod error;
+mod flatten;
+mod foreign;
 mod gather;
 pub mod geometry;
 mod gltf;
@@ -49,6 +52,7 @@ mod walk;
 mod warning;
 
 pub use error::{LoadError, Place};
+pub use flatten::{MeshChoice, MeshFile, ReadMeshError, flatten, read_mesh};
 pub use gather::{Loaded, Polygons};
 pub use geometry::{Geometry, GeometryError, Tolerance, surface};
 pub use names::UniqueNames;
@@ -102,9 +106,20 @@ impl Format {
 /// Bytes that are not of this format, numbers that are not finite as `f32`, vertices that are
 /// not there, data that ends early: with the line (text) or byte (binary) and what was expected.
 pub fn load(bytes: &[u8], format: Format) -> Result<Loaded, LoadError> {
-    match format {
-        Format::Obj => obj::read(bytes),
-        Format::Stl => stl::read(bytes),
-        Format::Ply => ply::read(bytes),
-    }
+    load_parts(bytes, format, &mut |_| {})
+}
+
+/// As [`load`]; `marked` is told of each beginning of an object, group or solid.
+fn load_parts(
+    bytes: &[u8],
+    format: Format,
+    marked: &mut dyn FnMut(polygons::Mark),
+) -> Result<Loaded, LoadError> {
+    let mut loaded = match format {
+        Format::Obj => obj::read_parts(bytes, marked)?,
+        Format::Stl => stl::read_parts(bytes, marked)?,
+        Format::Ply => ply::read(bytes)?,
+    };
+    loaded.put_rounding_in_scale();
+    Ok(loaded)
 }

@@ -39,11 +39,7 @@ const CURVED: &[&[u8]] = &[
 
 const UNKNOWN: &str = "statements that are not known";
 
-pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, LoadError> {
-    read_parts(bytes, &mut |_| {})
-}
-
-/// As [`read`]; `marked` is told of each beginning of an object or group.
+/// `marked` is told of each beginning of an object or group.
 pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
     let mut gather = Gather::default();
     let mut words = Words::new(bytes, 1, true);

@@ -109,6 +109,13 @@ impl Placement {
         inside.is_finite().then_some(inside)
     }
 
+    /// All of it as one map. The identity gives the identity, exactly.
+    #[must_use]
+    pub fn affine(&self) -> DAffine3 {
+        let rotation = DMat3::from_quat(self.rotation);
+        DAffine3::from_mat3_translation(rotation * self.stretch, self.translation)
+    }
+
     /// Is there nothing to bake: is the stretch exactly the identity?
     #[must_use]
     pub fn is_rigid(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::nodes::{Kind, Shape, Transform};
 use crate::read::{Frame, Up};
 use crate::scene::{NodeId, Rotation, Scene};
 use crate::warning::{Warning, Warnings};
-use crate::{Format, UniqueNames, obj, ply, stl};
+use crate::{Format, UniqueNames, load_parts};
 use glam::Vec3;
 use jostle_geom::{Mesh, MeshError};
 use std::collections::BTreeMap;
@@ -55,11 +55,7 @@ pub(crate) fn read(
         return Err(LoadError::NotReadable { what });
     }
     let mut marks = Marks::default();
-    let mut loaded = match format {
-        Format::Obj => obj::read_parts(bytes, &mut |mark| marks.add(mark))?,
-        Format::Stl => stl::read_parts(bytes, &mut |mark| marks.add(mark))?,
-        Format::Ply => ply::read(bytes)?,
-    };
+    let mut loaded = load_parts(bytes, format, &mut |mark| marks.add(mark))?;
     let mut warnings = Warnings::default();
     for warning in std::mem::take(&mut loaded.warnings) {
         warnings.push(warning);
@@ -77,7 +73,7 @@ pub(crate) fn read(
     let refused = |place, error: MeshError| LoadError::Refused { place, what: error.to_string() };
     let mut parts = Vec::with_capacity(pieces.len());
     if loaded.faces.is_empty() {
-        warnings.ignored("a file without faces: its points", Place::Byte(0));
+        loaded.no_faces(bytes.len()).into_iter().for_each(|warning| warnings.push(warning));
         parts.push(add(&mut scene, None, file.into(), Place::Byte(0)));
     } else if let [piece] = &pieces[..] {
         // All faces are in it: nothing to pick out, and vertices keep their numbers.

@@ -3,7 +3,7 @@
 use crate::error::LoadError;
 use crate::scene::Scene;
 use crate::warning::{Warning, Warnings};
-use crate::{Format, gltf, polygons, vrml};
+use crate::{Format, foreign, gltf, polygons, vrml};
 
 /// What a file needs from outside, and how it is to be understood.
 ///
@@ -103,10 +103,22 @@ pub(crate) fn read_one(
     if gltf::is_gltf(name, bytes) {
         return gltf::read(name, bytes, reading);
     }
-    match Format::from_name(name) {
-        Some(format) => polygons::read(name, bytes, format, &reading.frame),
-        None => Err(LoadError::NotReadable {
-            what: "not VRML97, glTF, OBJ, STL or PLY, by its first bytes or its name".to_string(),
-        }),
+    polygons::read(name, bytes, polygon_format(name, bytes)?, &reading.frame)
+}
+
+/// Is this a file whose format says what a unit is: VRML97 or glTF?
+pub(crate) fn is_scene(name: &str, bytes: &[u8]) -> bool {
+    vrml::is_vrml(name, bytes) || gltf::is_gltf(name, bytes)
+}
+
+/// The format of a file that is neither VRML97 nor glTF.
+pub(crate) fn polygon_format(name: &str, bytes: &[u8]) -> Result<Format, LoadError> {
+    if let Some(refusal) = foreign::refusal(name, bytes) {
+        return Err(refusal);
     }
+    Format::from_name(name).ok_or_else(|| LoadError::NotReadable {
+        what: "a format that is not known; expected VRML97 (.wrl, .wrz), glTF (.glb, .gltf), OBJ, \
+               STL or PLY, by the first bytes or the ending of the name"
+            .to_string(),
+    })
 }

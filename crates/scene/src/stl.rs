@@ -16,11 +16,7 @@ const HEADER: usize = 84;
 /// Normal and three vertices as `f32`, little-endian, and two bytes of attributes.
 const RECORD: usize = 50;
 
-pub(crate) fn read(bytes: &[u8]) -> Result<Loaded, LoadError> {
-    read_parts(bytes, &mut |_| {})
-}
-
-/// As [`read`]; `marked` is told of each beginning of a solid of a text.
+/// `marked` is told of each beginning of a solid of a text.
 pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
     let mut loaded = if is_text(bytes) { read_text(bytes, marked)? } else { read_binary(bytes)? };
     weld(&mut loaded);

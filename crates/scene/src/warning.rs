@@ -5,12 +5,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Something odd that did not stop the reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
     /// Coordinates that need more than the 24 significant bits of an `f32`.
     DigitsLost {
         /// How many.
         count: usize,
+        /// Of how many coordinates, if they were counted.
+        of: Option<usize>,
+        /// The largest difference between a coordinate as written and as kept.
+        largest: f64,
+        /// The length of the shortest edge that has a length, if there are edges.
+        shortest_edge: Option<f64>,
         /// The place of the first.
         first: Place,
     },
@@ -31,6 +37,13 @@ pub enum Warning {
         count: usize,
         /// The place of the first.
         first: Place,
+    },
+    /// Nothing in the file has a surface.
+    NoFaces {
+        /// How many points it has.
+        points: usize,
+        /// How many bytes it has.
+        bytes: usize,
     },
     /// Bytes after the end of the data.
     Trailing {
@@ -56,22 +69,63 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::DigitsLost { count, first } => {
-                write!(f, "{count} coordinates lose digits in 24 bits, the first at {first}")
+            Warning::DigitsLost { count, of, largest, shortest_edge, first } => {
+                f.write_str(&thousands(*count))?;
+                if let Some(of) = of {
+                    write!(f, " of {}", thousands(*of))?;
+                }
+                let fit =
+                    if *count == 1 && of.is_none() { "coordinate does" } else { "coordinates do" };
+                write!(f, " {fit} not fit single precision; largest rounding {largest:.1e}")?;
+                if let Some(edge) = shortest_edge {
+                    write!(f, " ({} of the shortest edge)", percent(largest / edge))?;
+                }
+                write!(f, ", the first at {first}")
             }
+            Warning::NoFaces { bytes: 0, .. } => f.write_str("the file is empty"),
+            Warning::NoFaces { points, .. } => {
+                let points = thousands(*points);
+                write!(f, "the file has no faces, only {points} points: nothing can touch it")
+            }
+            Warning::Ignored { what, count: 1, first } => write!(f, "{what} ignored, at {first}"),
             Warning::Ignored { what, count, first } => {
-                write!(f, "{what} ignored: {count}, the first at {first}")
+                write!(f, "{what} ignored: {}, the first at {first}", thousands(*count))
             }
+            Warning::Mended { what, count: 1, first } => write!(f, "{what}, at {first}"),
             Warning::Mended { what, count, first } => {
-                write!(f, "{what}: {count}, the first at {first}")
+                write!(f, "{what}: {}, the first at {first}", thousands(*count))
             }
             Warning::Trailing { place, bytes } => {
+                let bytes = thousands(*bytes);
                 write!(f, "{bytes} bytes after the end of the data ignored, from {place}")
             }
             Warning::Within { file, warning } => write!(f, "in \"{file}\": {warning}"),
             Warning::More { count } => write!(f, "{count} more warnings"),
         }
     }
+}
+
+/// A whole number with commas: `1,234,567`.
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A part as per cent, with one significant digit.
+fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if !(1e-3..1e3).contains(&percent) {
+        return format!("{percent:.0e} %");
+    }
+    let decimals = (-percent.log10().floor()).max(0.0) as usize;
+    format!("{percent:.decimals$} %")
 }
 
 /// The most warnings that are kept: a hostile file must not make the list longer than itself.
@@ -96,17 +150,17 @@ impl Warnings {
         }
     }
 
-    pub(crate) fn digits_lost(&mut self, first: Place) {
-        self.digits_lost_times(1, first);
-    }
-
-    /// Coordinates lost digits, `times` of them, the first at `first`.
-    pub(crate) fn digits_lost_times(&mut self, times: usize, first: Place) {
+    /// Coordinates lost digits: so many, by `off` at most, the first at `first`.
+    pub(crate) fn digits_lost(&mut self, times: usize, off: f64, first: Place) {
         match self.digits_lost.and_then(|at| self.list.get_mut(at)) {
-            Some(Warning::DigitsLost { count, .. }) => *count += times,
+            Some(Warning::DigitsLost { count, largest, .. }) => {
+                *count += times;
+                *largest = off.max(*largest);
+            }
             _ => {
                 self.digits_lost = Some(self.list.len());
-                self.push(Warning::DigitsLost { count: times, first });
+                let (count, of, largest, shortest_edge) = (times, None, off, None);
+                self.push(Warning::DigitsLost { count, of, largest, shortest_edge, first });
             }
         }
     }

@@ -187,10 +187,24 @@ fn lost_digits_are_counted_once_per_file() {
     let first = Place::Line(8);
     assert_eq!(
         load(&file(&both), Format::Obj).unwrap().warnings,
-        [Warning::DigitsLost { count: 4, first }]
+        [Warning::DigitsLost { count: 4, of: Some(33), largest: 1.0, shortest_edge: None, first }]
     );
-    let warning = Warning::DigitsLost { count: 4, first };
-    assert_eq!(warning.to_string(), "4 coordinates lose digits in 24 bits, the first at line 8");
+    let warning = Warning::DigitsLost {
+        count: 42_800,
+        of: Some(51_202),
+        largest: 3.1e-7,
+        shortest_edge: Some(3.1e-3),
+        first,
+    };
+    assert_eq!(
+        warning.to_string(),
+        "42,800 of 51,202 coordinates do not fit single precision; largest rounding 3.1e-7 \
+         (0.01 % of the shortest edge), the first at line 8"
+    );
+    let triangle = b"v 0 0 0\nv 1 0 0\nv 0 16777217 0\nf 1 2 3\nf 1 1\n";
+    let told = load(triangle, Format::Obj).unwrap().warnings[0].to_string();
+    assert!(told.contains("1 of 9 coordinates"), "{told}");
+    assert!(told.contains("1.0e0 (100 % of the shortest edge)"), "{told}");
 }
 
 #[test]

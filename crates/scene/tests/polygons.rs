@@ -197,7 +197,8 @@ fn a_file_without_faces_has_no_shape() {
     let opened = open("points.obj", VERTICES.as_bytes());
     let [(name, transform)] = transforms(&opened.scene)[..] else { panic!("one part") };
     assert_eq!((name, transform.children.len()), ("points", 0));
-    assert!(matches!(&opened.warnings[..], [Warning::Ignored { .. }]));
+    assert_eq!(warnings(&opened), ["the file has no faces, only 5 points: nothing can touch it"]);
+    assert_eq!(warnings(&open("empty.obj", b"")), ["the file is empty"]);
 }
 
 #[test]

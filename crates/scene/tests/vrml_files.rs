@@ -29,8 +29,7 @@ fn headers() {
         ["# VRML V2.0 utf8\nBox{}", "#VRML   V2.0 UTF8\nBox{}", "\n#VRML V2.0 utf8\nBox{}"];
     for text in mended {
         let opened = named("x.wrl", text.as_bytes()).unwrap();
-        let message =
-            "wrong or no header, read as \"#VRML V2.0 utf8\": 1, the first at line 1, column 1";
+        let message = "wrong or no header, read as \"#VRML V2.0 utf8\", at line 1, column 1";
         assert_eq!(
             (messages(&opened), opened.scene.len()),
             (vec![message.to_string()], 1),
@@ -63,7 +62,7 @@ fn headers() {
         named("a.dae", b"<?xml version=\"1.0\"?><COLLADA/>")
             .unwrap_err()
             .to_string()
-            .starts_with("not VRML97")
+            .starts_with("COLLADA files are not read")
     );
 }
 
@@ -111,9 +110,9 @@ fn inline_brings_in_files() {
     assert_eq!(routes(scene), ["T.isActive -> T.enabled"]);
     assert_eq!(scene.roots().len(), 3);
     let expected = [
-        "in \"b.wrl\": unknown node \"Odd\" ignored: 1, the first at line 2, column 58",
-        "Inline \"no.wrl\" (not there) ignored: 1, the first at line 2, column 48",
-        "USE of unknown name \"HIDDEN\" read as nothing: 1, the first at line 3, column 12",
+        "in \"b.wrl\": unknown node \"Odd\" ignored, at line 2, column 58",
+        "Inline \"no.wrl\" (not there) ignored, at line 2, column 48",
+        "USE of unknown name \"HIDDEN\" read as nothing, at line 3, column 12",
     ];
     let mut found = messages(&opened);
     found.sort_by_key(|message| expected.iter().position(|e| e == message));
@@ -129,8 +128,7 @@ fn inline_brings_in_files() {
 #[test]
 fn inline_without_a_resolver_is_left_out() {
     let opened = text("Inline { url \"b.wrl\" }");
-    let message =
-        "Inline \"b.wrl\" (no other files are read here) ignored: 1, the first at line 2, column 1";
+    let message = "Inline \"b.wrl\" (no other files are read here) ignored, at line 2, column 1";
     assert_eq!(messages(&opened), [message]);
 }
 
@@ -235,5 +233,5 @@ fn an_inline_of_vrml_1_is_left_out_with_a_warning_and_the_next_address_is_tried(
     let said: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[0].contains("VRML 1.0") && said[0].contains("line 3"), "{said:?}");
-    assert!(said[1].starts_with("Text (letters touch nothing) ignored: 1, the first at line 4"));
+    assert!(said[1].starts_with("Text (letters touch nothing) ignored, at line 4"));
 }

@@ -66,7 +66,7 @@ fn use_of_an_unknown_name_is_nothing() {
     let opened = text("Group { children [ USE X USE X ] } Shape { geometry USE Y }");
     let expected = [
         "USE of unknown name \"X\" read as nothing: 2, the first at line 2, column 20",
-        "USE of unknown name \"Y\" read as nothing: 1, the first at line 2, column 53",
+        "USE of unknown name \"Y\" read as nothing, at line 2, column 53",
     ];
     assert_eq!(messages(&opened), expected);
     assert!(opened.scene.children(only(&opened.scene, "Group")).is_empty());
@@ -247,7 +247,7 @@ fn unknown_things_are_left_out_with_their_place() {
     assert_eq!(opened.scene.len(), 1);
     assert_eq!(
         messages(&opened)[0],
-        "unknown field \"new\" of \"Group\" ignored: 1, the first at line 2, column 9"
+        "unknown field \"new\" of \"Group\" ignored, at line 2, column 9"
     );
 }
 
@@ -284,7 +284,13 @@ fn what_is_clear_is_mended() {
 #[test]
 fn coordinates_that_lose_digits_are_counted() {
     let opened = text("Coordinate { point [ 0.1 16777217 0.333333333333 16777216 1e-7 3 ] }");
-    let lost = Warning::DigitsLost { count: 2, first: column(2, 26) };
+    let lost = Warning::DigitsLost {
+        count: 2,
+        of: None,
+        largest: 1.0,
+        shortest_edge: None,
+        first: column(2, 26),
+    };
     assert_eq!(opened.warnings, [lost]);
     // Normals are not coordinates.
     assert!(text("Normal { vector [ 0.333333333333 16777217 0 ] }").warnings.is_empty());
@@ -297,10 +303,7 @@ fn a_script_is_kept_and_not_run() {
          DEF IN Group { } url \"javascript:\" }\nROUTE T.touchTime TO S.t\nROUTE S.b TO T.enabled\n\
          ROUTE S.url TO S.url\nUSE IN",
     );
-    assert_eq!(
-        messages(&opened),
-        ["Script (never run) ignored: 1, the first at line 2, column 36"]
-    );
+    assert_eq!(messages(&opened), ["Script (never run) ignored, at line 2, column 36"]);
     assert_eq!(value(&opened, "Script", "url"), strings(&["javascript:"]));
     assert_eq!(routes(&opened.scene), ["S.url -> S.url"]);
     assert!(opened.scene.find("IN").is_some());
@@ -320,15 +323,11 @@ fn routes_that_do_not_fit_are_left_out() {
          Group { ROUTE L.children TO L.addChildren children DEF L Group { } }",
     );
     let expected = [
-        "ROUTE (\"fraction_changed\" gives SFFloat, \"translation\" takes SFVec3f) ignored: 1, \
-         the first at line 3, column 1",
-        "ROUTE (\"TimeSensor\" has no eventOut \"nothing\") ignored: 1, \
-         the first at line 4, column 1",
-        "ROUTE (\"Transform\" has no eventIn \"bboxSize\") ignored: 1, \
-         the first at line 5, column 1",
-        "ROUTE (there is no node \"Y\") ignored: 1, the first at line 6, column 1",
-        "ROUTE (\"TimeSensor\" has no eventIn \"isActive\") ignored: 1, \
-         the first at line 7, column 1",
+        "ROUTE (\"fraction_changed\" gives SFFloat, \"translation\" takes SFVec3f) ignored, at line 3, column 1",
+        "ROUTE (\"TimeSensor\" has no eventOut \"nothing\") ignored, at line 4, column 1",
+        "ROUTE (\"Transform\" has no eventIn \"bboxSize\") ignored, at line 5, column 1",
+        "ROUTE (there is no node \"Y\") ignored, at line 6, column 1",
+        "ROUTE (\"TimeSensor\" has no eventIn \"isActive\") ignored, at line 7, column 1",
     ];
     assert_eq!(messages(&opened), expected);
     assert_eq!(routes(&opened.scene), ["T.isActive -> T.enabled", "L.children -> L.addChildren"]);

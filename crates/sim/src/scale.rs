@@ -1,4 +1,4 @@
-//! What a tick costs on one node and on many, when nothing fails (Storey 2006, tables 5.1 to 5.7).
+//! What a tick costs on one node and on many, when nothing fails (Storey 2006, 5.4 to 5.6).
 //!
 //! All nodes run in one thread, one after the other, and each is timed by itself: the busiest one
 //! is as long as a tick would take if each had a machine of its own and messages took no time.

@@ -31,12 +31,11 @@ fn model_of(mesh: Mesh) -> Arc<Model> {
 
 /// A box with this half edge, or a ball of triangles that just fits into it.
 fn solid(size: f64, matter: Matter) -> Solid {
-    let model = match matter {
+    let ball = match matter {
         Matter::Boxes => None,
         Matter::Meshes => solids::sphere(size, size * 0.05).ok().map(model_of),
     };
-    // Rounded up, and more than any rounding of a turned vertex.
-    Solid { half: [metres(size) + 2; 3], model }
+    ball.map_or_else(|| Solid::cuboid([metres(size) + 2; 3]), Solid::mesh)
 }
 
 /// What objects are made of.
@@ -110,7 +109,7 @@ pub(crate) fn draw(objects: u32, matter: Matter, layout: Layout, dice: &mut Dice
             let edges = size.map(|half| 2.0 * f64::from(half) * POSITION_UNIT);
             solids::cuboid(DVec3::from_array(edges)).ok().map(model_of)
         });
-        solids.push(Solid { half: size, model: model.flatten() });
+        solids.push(model.flatten().map_or_else(|| Solid::cuboid(size), Solid::mesh));
     }
     let mut made = Vec::new();
     let mut avatars = Vec::new();

@@ -159,14 +159,9 @@ impl Shapes {
 
 impl PartKey {
     fn of(part: &Part) -> PartKey {
-        let map = affine(&part.inside).to_cols_array().map(f64::to_bits);
+        let map = part.inside.affine().to_cols_array().map(f64::to_bits);
         PartKey { geometry: part.geometry, map }
     }
-}
-
-fn affine(placement: &Placement) -> DAffine3 {
-    let rotation = glam::DMat3::from_quat(placement.rotation);
-    DAffine3::from_mat3_translation(rotation * placement.stretch, placement.translation)
 }
 
 /// Does the surface of a geometry node depend on one of these nodes?

@@ -274,6 +274,12 @@ impl Stage {
         self.visitor.avatar == Some(body)
     }
 
+    /// Returns true if two bodies are parts of the same object.
+    #[must_use]
+    pub fn is_same_object(&self, a: BodyId, b: BodyId) -> bool {
+        self.unit(a) == self.unit(b)
+    }
+
     /// The path to the object that a body belongs to; empty for the avatar.
     pub(crate) fn unit(&self, body: BodyId) -> &[NodeId] {
         self.by_body.get(&body).map_or(&[], |&at| &self.actors[at].piece.unit)

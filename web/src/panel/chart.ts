@@ -1,13 +1,26 @@
-// Milliseconds per tick by stage, stacked, over the last minute.
+// Milliseconds per tick by stage, stacked, over the last minute. The scale follows what is usual: a
+// spike is cut off and marked, and does not flatten the rest. A second without numbers is a gap.
 import { stageColour } from "../colours";
 import { make } from "../dom";
 
 const SECONDS = 60;
+/** This part of the seconds fits into the chart; those above are cut off. */
+const USUAL_PART = 0.9;
+/** But what is at most so many times as high as that still fits. */
+const HEADROOM = 1.3;
+
+/** Stages that the server names otherwise than an operator would. */
+const STAGE_WORDS: Readonly<Record<string, string>> = { bundles: "exchange" };
+
+/** A second: milliseconds by stage, or null if nothing is known of it. */
+type Second = number[] | null;
 
 export class Chart {
   private readonly names: string[] = [];
-  private readonly history: number[][] = [];
+  private readonly history: Second[] = [];
   private scale = 1;
+  /** Seconds that are higher than the chart, for tests. */
+  clipped = 0;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -21,10 +34,11 @@ export class Chart {
     this.draw();
   }
 
-  /** What the last second was like. */
-  push(stages: ReadonlyMap<string, number>): void {
-    for (const name of stages.keys()) if (!this.names.includes(name)) this.addName(name);
-    this.history.push(this.names.map((name) => stages.get(name) ?? 0));
+  /** What the last second was like; null if that is not known. */
+  push(stages: ReadonlyMap<string, number> | null): void {
+    if (stages === null && this.history.every((second) => second === null)) return;
+    for (const name of stages?.keys() ?? []) if (!this.names.includes(name)) this.addName(name);
+    this.history.push(stages && this.names.map((name) => stages.get(name) ?? 0));
     if (this.history.length > SECONDS) this.history.shift();
     this.draw();
   }
@@ -33,7 +47,7 @@ export class Chart {
     const item = make("li");
     const dot = make("i", "dot");
     dot.style.background = stageColour(this.names.length);
-    item.append(dot, name);
+    item.append(dot, STAGE_WORDS[name] ?? name);
     this.legend.append(item);
     this.names.push(name);
   }
@@ -47,16 +61,61 @@ export class Chart {
     canvas.height = height;
     const pen = canvas.getContext("2d");
     if (!pen) return;
-    const sums = this.history.map((row) => row.reduce((sum, value) => sum + value, 0));
-    this.scale = niceCeiling(Math.max(...sums, 0.5));
+    const sums = this.history.map((second) => second && second.reduce((sum, value) => sum + value, 0));
+    this.scale = robustScale(sums.filter((sum) => sum !== null));
     const style = getComputedStyle(canvas);
     this.drawLines(pen, width, height, style.getPropertyValue("--line"), style.color);
-    const base = this.history.map(() => 0);
+    for (const [from, to] of runs(sums)) this.drawRun(pen, width, height, from, to);
+    this.drawClipped(pen, width, sums);
+  }
+
+  private x(second: number, width: number): number {
+    return width - ((this.history.length - 1 - second) / (SECONDS - 1)) * width;
+  }
+
+  /** Seconds that follow each other without a gap. */
+  private drawRun(pen: CanvasRenderingContext2D, width: number, height: number, from: number, to: number): void {
+    const run = this.history.slice(from, to) as number[][];
+    const y = (value: number) => height - Math.min(value / this.scale, 1) * height;
+    const base = run.map(() => 0);
     this.names.forEach((_, stage) => {
-      const top = base.map((sum, second) => sum + (this.history[second]![stage] ?? 0));
-      this.drawBand(pen, width, height, base, top, stageColour(stage));
-      top.forEach((sum, second) => (base[second] = sum));
+      const top = base.map((sum, index) => sum + (run[index]![stage] ?? 0));
+      pen.beginPath();
+      top.forEach((value, index) => pen.lineTo(this.x(from + index, width), y(value)));
+      for (let index = base.length - 1; index >= 0; index--) {
+        pen.lineTo(this.x(from + index, width), y(base[index]!));
+      }
+      pen.closePath();
+      pen.globalAlpha = 0.85;
+      pen.fillStyle = stageColour(stage);
+      pen.fill();
+      pen.globalAlpha = 1;
+      top.forEach((sum, index) => (base[index] = sum));
     });
+  }
+
+  /** A mark over each second that is cut off, with the height of the highest. */
+  private drawClipped(pen: CanvasRenderingContext2D, width: number, sums: (number | null)[]): void {
+    const ratio = window.devicePixelRatio;
+    const high = sums.flatMap((sum, second) => (sum !== null && sum > this.scale ? [{ sum, second }] : []));
+    this.clipped = high.length;
+    if (high.length === 0) return;
+    pen.fillStyle = CLIPPED;
+    for (const { second } of high) {
+      const x = this.x(second, width);
+      pen.beginPath();
+      pen.moveTo(x, 0);
+      pen.lineTo(x - 4 * ratio, 7 * ratio);
+      pen.lineTo(x + 4 * ratio, 7 * ratio);
+      pen.closePath();
+      pen.fill();
+    }
+    const highest = high.reduce((best, one) => (one.sum > best.sum ? one : best));
+    const words = `${+highest.sum.toPrecision(2)} ms`;
+    pen.font = `${10 * ratio}px system-ui, sans-serif`;
+    const [x, wide] = [this.x(highest.second, width), pen.measureText(words).width];
+    const right = x + 7 * ratio + wide < width;
+    pen.fillText(words, right ? x + 7 * ratio : x - 7 * ratio - wide, 9 * ratio);
   }
 
   private drawLines(
@@ -80,27 +139,31 @@ export class Chart {
       pen.fillText(`${+(this.scale * part).toPrecision(2)} ms`, 2 * ratio, y + 11 * ratio);
     }
   }
+}
 
-  private drawBand(
-    pen: CanvasRenderingContext2D,
-    width: number,
-    height: number,
-    base: number[],
-    top: number[],
-    colour: string,
-  ): void {
-    if (top.length < 2) return;
-    const x = (second: number) => width - ((top.length - 1 - second) / (SECONDS - 1)) * width;
-    const y = (value: number) => height - (value / this.scale) * height;
-    pen.beginPath();
-    top.forEach((value, second) => pen.lineTo(x(second), y(value)));
-    for (let second = base.length - 1; second >= 0; second--) pen.lineTo(x(second), y(base[second]!));
-    pen.closePath();
-    pen.globalAlpha = 0.85;
-    pen.fillStyle = colour;
-    pen.fill();
-    pen.globalAlpha = 1;
-  }
+const CLIPPED = "#e5383b";
+
+/** From which second to which there are numbers. */
+export function runs(sums: readonly (number | null)[]): [number, number][] {
+  const found: [number, number][] = [];
+  sums.forEach((sum, second) => {
+    if (sum === null) return;
+    const last = found.at(-1);
+    if (last && last[1] === second) last[1]++;
+    else found.push([second, second + 1]);
+  });
+  return found.filter(([from, to]) => to - from > 1);
+}
+
+/** The height of the chart: that of nearly all seconds, whatever the highest few are. */
+export function robustScale(sums: readonly number[]): number {
+  if (sums.length === 0) return 1;
+  const sorted = [...sums].sort((a, b) => a - b);
+  const highest = sorted.at(-1)!;
+  // In a short history the last few percent are less than one second: one spike is still cut off.
+  const place = Math.min(Math.ceil(sorted.length * USUAL_PART), sorted.length - 1) - 1;
+  const usual = sorted[Math.max(place, 0)]! * HEADROOM;
+  return niceCeiling(Math.max(Math.min(usual, highest), 0.5));
 }
 
 /** The next of 1, 2, 5, 10, 20… that is not below. */

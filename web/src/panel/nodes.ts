@@ -33,7 +33,7 @@ function mean(delays: [string, number][]): number | null {
 }
 
 function delayWords(delays: [string, number][]): string {
-  if (delays.length === 0) return "Nobody else has been measured";
+  if (delays.length === 0) return "No delay has been measured yet";
   const each = delays.map(([node, delay]) => `node ${node} in ${milliseconds(delay)}`);
   return `How long others take to answer, in the mean; ${each.join(", ")}`;
 }
@@ -84,7 +84,7 @@ export class NodeList {
       row.objects.title = `${share} % of all objects`;
       const silent = member.silent > SILENT_MS;
       write(row.delay, silent ? "silent" : milliseconds(mean(member.delays)));
-      row.delay.title = silent ? "Has said nothing for a while" : delayWords(member.delays);
+      row.delay.title = silent ? "No message for a while" : delayWords(member.delays);
       row.root.classList.toggle("silent", silent);
       const killer = row.root.querySelector("button");
       if (killer) killer.hidden = !canKill || members.length < 2;

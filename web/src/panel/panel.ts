@@ -1,11 +1,12 @@
-// The panel: numbers at a glance, the chart, nodes and lines, from the status and from the picture.
+// The panel: numbers at a glance, the chart, nodes and the network, from the status and from the
+// picture. Each kind of world has its own parts; what has nothing to show is not there.
 import { button, canvas, Facts, part, write } from "../dom";
 import type { LineState } from "../line";
-import { fields, number, type Fields } from "../protocol/words";
+import { fields, list, number, type Fields, type World, type WorldKind } from "../protocol/words";
 import type { RegionMap } from "../world/regions";
 import { Chart } from "./chart";
 import { NodeList } from "./nodes";
-import { bytesPerSecond, milliseconds, whole } from "./text";
+import { bytesPerSecond, milliseconds, UNKNOWN, whole } from "./text";
 
 /** What is known without the status, from the picture itself. */
 export interface Glance {
@@ -15,6 +16,10 @@ export interface Glance {
   dilation: number;
   bytesPerSecond: number;
   faults: number;
+  /** Ticks per second, as frames come; null if that is not known yet. */
+  tickRate: number | null;
+  /** Milliseconds since the world last went on. */
+  still: number;
 }
 
 interface Traffic {
@@ -23,6 +28,14 @@ interface Traffic {
   door: number | null;
 }
 
+/** Without a new tick for so long, a live world is not called live. */
+const STALLED_MS = 2000;
+/** A status that is older says nothing about now. */
+const STALE_MS = 3500;
+const SECOND_MS = 1000;
+/** In narrower windows the panel lies over the picture: narrow.css. */
+const WIDE_PIXELS = 900;
+
 export class Panel {
   private readonly numbers = new Facts(part("numbers"));
   private readonly lines = new Facts(part("lines"));
@@ -30,78 +43,142 @@ export class Panel {
   private readonly nodes: NodeList;
   private traffic: Traffic | null = null;
   private status: Fields = {};
+  private statusAt = -Infinity;
+  private chartAt = -Infinity;
+  private kind: WorldKind = "shared";
+  private state: LineState = { kind: "connecting" };
   canKill = false;
 
-  constructor(regions: RegionMap, kill: (node: number) => void) {
+  constructor(
+    private readonly regions: RegionMap,
+    kill: (node: number) => void,
+  ) {
     this.nodes = new NodeList(part("nodes"), regions, kill);
     const toggle = button("panel-toggle");
-    const show = (open: boolean) => {
-      document.body.classList.toggle("collapsed", !open);
-      toggle.setAttribute("aria-expanded", String(open));
-    };
-    toggle.addEventListener("click", () => show(document.body.classList.contains("collapsed")));
+    toggle.addEventListener("click", () => this.open(document.body.classList.contains("collapsed")));
     // On a tablet held upright the world comes first.
-    show(window.innerWidth >= 900);
+    this.open(window.innerWidth >= WIDE_PIXELS);
   }
 
-  clear(name: string): void {
+  /** Something is to be looked at that the panel would hide. */
+  giveWay(): void {
+    if (window.innerWidth < WIDE_PIXELS) this.open(false);
+  }
+
+  private open(open: boolean): void {
+    document.body.classList.toggle("collapsed", !open);
+    button("panel-toggle").setAttribute("aria-expanded", String(open));
+  }
+
+  /** Seconds of the chart that are cut off. */
+  get clipped(): number {
+    return this.chart.clipped;
+  }
+
+  clear({ name, kind }: World): void {
+    this.kind = kind;
+    document.body.dataset.kind = kind;
     write(part("world-name"), name);
+    part("world-name").title = name;
     this.traffic = null;
     this.status = {};
+    this.statusAt = -Infinity;
+    this.numbers.clear();
+    this.lines.clear();
     this.nodes.clear();
     this.chart.clear();
   }
 
   line(state: LineState): void {
-    const badge = part("line");
-    const words = {
-      connecting: "connecting",
-      open: "live",
-      waiting: "line lost",
-      stopped: "not connected",
-    };
-    badge.dataset.state = state.kind;
-    write(badge, words[state.kind]);
+    this.state = state;
   }
 
   takeStatus(status: Fields, now: number): void {
     this.status = status;
+    this.statusAt = now;
     this.nodes.take(status);
     const stages = new Map<string, number>();
     for (const [name, value] of Object.entries(fields(status.stages))) {
       const time = number(value);
       if (time !== null) stages.set(name, Math.max(time, 0));
     }
-    if (stages.size > 0) this.chart.push(stages);
+    this.chart.push(stages.size > 0 && !this.isStale(now) ? stages : null);
+    this.chartAt = now;
     this.takeTraffic(status, now);
-    const tick = fields(status.tick_ms);
-    const input = fields(status.input_ms);
     const both = (times: Fields) =>
       number(times.p50) === null
-        ? "–"
+        ? UNKNOWN
         : `${milliseconds(number(times.p50))} · ${milliseconds(number(times.p99))}`;
-    this.lines.set("Tick p50 · p99", both(tick));
-    this.lines.set("Wish to world p50 · p99", both(input));
+    if (status.tick_ms !== undefined) this.lines.set("Tick p50 · p99", both(fields(status.tick_ms)));
+    if (status.input_ms !== undefined) {
+      this.lines.set("Input latency p50 · p99", both(fields(status.input_ms)));
+    }
     const clients = number(status.clients);
     if (clients !== null) this.lines.set("Clients", whole(clients));
   }
 
-  draw(glance: Glance): void {
-    const { status } = this;
-    const stages = Object.values(fields(status.stages)).map(number);
-    const step = stages.reduce<number>((sum, time) => sum + (time ?? 0), 0);
-    const pairs = number(status.pairs_tested);
-    const rate = number(status.ticks_per_second);
-    this.numbers.set("Objects", whole(glance.objects));
-    this.numbers.set("Collisions", whole(glance.touching));
-    this.numbers.set("Pairs tested", pairs === null ? "–" : whole(pairs));
-    this.numbers.set("Step", stages.length > 0 ? milliseconds(step) : "–");
-    this.numbers.set("Ticks/s", rate === null ? "–" : rate.toFixed(1));
-    this.numbers.set("Frames/s", glance.fps.toFixed(0));
-    write(part("chart-sum"), glance.dilation > 1.05 ? `dilated ×${glance.dilation.toFixed(2)}` : "");
-    this.lines.set("This page", bytesPerSecond(glance.bytesPerSecond));
+  draw(glance: Glance, now: number): void {
+    this.drawBadge(glance);
+    // A second without a status is a gap, not a straight line.
+    if (now - this.chartAt > 2 * SECOND_MS) {
+      this.chart.push(null);
+      this.chartAt += SECOND_MS;
+    }
+    this.drawNumbers(glance, now);
+    const slow = glance.dilation > 1.05 ? `slowed ×${glance.dilation.toFixed(2)}` : "";
+    write(part("chart-sum"), slow);
+    if (this.kind === "shared") this.lines.set("This page", bytesPerSecond(glance.bytesPerSecond));
     if (glance.faults > 0) this.lines.set("Ignored messages", whole(glance.faults));
-    this.nodes.draw(this.canKill);
+    const staged = this.kind === "shared" && this.status.stages !== undefined;
+    part("chart-section").hidden = !staged;
+    part("network-section").hidden = this.kind !== "shared" && glance.faults === 0;
+    const known = list(this.status.groups).length > 0 || this.regions.all().length > 0;
+    const nodes = known && this.kind === "shared";
+    part("nodes-section").hidden = !nodes;
+    if (nodes) this.nodes.draw(this.canKill);
+  }
+
+  /** Numbers of a world that no longer goes on, or of long ago, are not shown as if of now. */
+  private isStale(now: number): boolean {
+    const age = number(this.status.tick_age_ms) ?? 0;
+    return now - this.statusAt > STALE_MS || age > STALLED_MS;
+  }
+
+  private drawNumbers(glance: Glance, now: number): void {
+    const { status, kind } = this;
+    this.numbers.set(kind === "check" ? "Parts" : "Objects", whole(glance.objects));
+    if (kind === "check") return;
+    this.numbers.set("Collisions", whole(glance.touching));
+    const stale = this.isStale(now) || glance.still > STALLED_MS;
+    if (kind === "shared") {
+      const stages = Object.values(fields(status.stages)).map(number).filter((time) => time !== null);
+      const step = stages.reduce((sum, time) => sum + time, 0);
+      const pairs = number(status.pairs_tested);
+      this.numbers.set("Pairs tested", pairs === null || stale ? UNKNOWN : whole(pairs));
+      this.numbers.set("Step", stages.length === 0 || stale ? UNKNOWN : milliseconds(step));
+    }
+    const rate = glance.tickRate;
+    this.numbers.set("Ticks/s", rate === null ? UNKNOWN : rate.toFixed(1));
+    this.numbers.set("Frames/s", glance.fps.toFixed(0));
+    part("numbers").classList.toggle("stale", stale && kind === "shared");
+  }
+
+  /** What the badge says: "live" only while the world goes on. */
+  private drawBadge(glance: Glance): void {
+    const badge = part("line");
+    let [state, words] = [this.state.kind as string, ""];
+    if (state === "open") [state, words] = this.openWords(glance);
+    else words = { connecting: "connecting", waiting: "connection lost", stopped: "not connected" }[state]!;
+    badge.dataset.state = state;
+    write(badge, words);
+  }
+
+  private openWords(glance: Glance): [string, string] {
+    if (this.kind === "recording" || this.kind === "check") return ["open", this.kind];
+    if (glance.still > STALLED_MS) {
+      return ["stalled", `stalled ${Math.floor(glance.still / SECOND_MS)} s`];
+    }
+    return ["open", this.kind === "scene" ? "scene" : "live"];
   }
 
   private takeTraffic(status: Fields, now: number): void {
@@ -114,11 +191,12 @@ export class Panel {
     const before = this.traffic;
     this.traffic = next;
     if (before === null || now <= before.at) return;
-    const rate = (new_: number | null, old: number | null) =>
-      new_ === null || old === null
-        ? null
-        : Math.max(0, ((new_ - old) * 1000) / (now - before.at));
-    this.lines.set("Between nodes", bytesPerSecond(rate(next.nodes, before.nodes)));
-    this.lines.set("At the door", bytesPerSecond(rate(next.door, before.door)));
+    const set = (name: string, newer: number | null, older: number | null) => {
+      if (newer === null) return;
+      const rate = older === null ? null : Math.max(0, ((newer - older) * 1000) / (now - before.at));
+      this.lines.set(name, bytesPerSecond(rate));
+    };
+    set("Between nodes", next.nodes, before.nodes);
+    set("Clients and pages", next.door, before.door);
   }
 }

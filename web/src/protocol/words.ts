@@ -16,9 +16,13 @@ export interface Recording {
   collisions: number[];
 }
 
+/** A shared world, a scene that one program runs, a scene that was checked, or a recording. */
+export type WorldKind = "shared" | "scene" | "check" | "recording";
+
 export interface World {
   type: "world";
   name: string;
+  kind: WorldKind;
   ticksPerSecond: number;
   extent: [Vec3, Vec3];
   reach: number;
@@ -26,6 +30,8 @@ export interface World {
   avatar: number | null;
   forms: Form[];
   names: Map<string, string>;
+  /** Exact poses of immovable objects, where they are known: frames round them. */
+  poses: Map<Id, [Vec3, Quat]>;
   controls: Set<string>;
   /** Keys that a scene listens to. */
   keys: SceneKey[];
@@ -81,6 +87,26 @@ export interface Contacts {
   near: { id: Id; distance: number; points: [Vec3, Vec3] | null }[];
 }
 
+/** Two parts that touch or are too close. */
+export interface Finding {
+  kind: string;
+  /** Objects of each part; the first of each is the one that was measured. */
+  a: Id[];
+  b: Id[];
+  distance: number;
+  points: [Vec3, Vec3];
+  segments: [Vec3, Vec3][];
+}
+
+export interface Findings {
+  type: "findings";
+  of: "check" | "static";
+  clearance: number | null;
+  unit: string;
+  complete: boolean;
+  findings: Finding[];
+}
+
 export interface Demo {
   type: "demo";
   nodes: number[];
@@ -101,6 +127,7 @@ export type ViewSays =
   | Regions
   | Picked
   | Contacts
+  | Findings
   | Demo
   | Replay
   | { type: "held"; tick: number | null; error: string | null }
@@ -171,6 +198,7 @@ const READERS: Record<string, (said: Fields) => ViewSays | null> = {
   regions: readRegions,
   picked: readPicked,
   contacts: readContacts,
+  findings: readFindings,
   demo: readDemo,
   replay: readReplay,
   held: (said) => ({ type: "held", tick: number(said.tick), error: text(said.error) }),
@@ -212,19 +240,34 @@ function readWorld(said: Fields): World | null {
   if (!extent || !forms || rate === null || rate <= 0) return null;
   const named = Object.entries(fields(said.names));
   const names = named.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const recording = readRecording(said.recording);
   return {
     type: "world",
     name: text(said.name) ?? "world",
+    kind: KINDS.find((kind) => kind === said.kind) ?? (recording ? "recording" : "shared"),
     ticksPerSecond: rate,
     extent,
     reach: number(said.reach) ?? 0,
     avatar: number(said.avatar),
     forms,
     names: new Map(names),
+    poses: readPoses(fields(said.poses)),
     controls: new Set(list(said.controls).map(text).filter((word) => word !== null)),
     keys: (all(said.keys ?? [], readKey) ?? []).slice(0, KEYS_MAX),
-    recording: readRecording(said.recording),
+    recording,
   };
+}
+
+const KINDS: readonly WorldKind[] = ["shared", "scene", "check", "recording"];
+
+function readPoses(said: Fields): Map<Id, [Vec3, Quat]> {
+  const poses = new Map<Id, [Vec3, Quat]>();
+  for (const [key, value] of Object.entries(said)) {
+    const [id, parts] = [idOfText(key), list(value)];
+    const [position, rotation] = [vec3(parts[0]), quat(parts[1])];
+    if (id !== null && position && rotation) poses.set(id, [position, rotation]);
+  }
+  return poses;
 }
 
 /** More keys than any keyboard has are nonsense. */
@@ -291,6 +334,31 @@ function readContacts(said: Fields): Contacts | null {
   const tick = number(said.tick);
   if (id === null || tick === null || !touching || !near) return null;
   return { type: "contacts", id, tick, with: touching, near };
+}
+
+function readFinding(value: unknown): Finding | null {
+  const said = fields(value);
+  const [a, b] = [all(said.a, idOfText), all(said.b, idOfText)];
+  const [kind, distance] = [text(said.kind), number(said.distance)];
+  const points = pairOf(said.points, vec3);
+  const segments = all(said.segments ?? [], (pair) => pairOf(pair, vec3));
+  if (!a?.length || !b?.length || kind === null || distance === null || !points || !segments) {
+    return null;
+  }
+  return { kind, a, b, distance, points, segments };
+}
+
+function readFindings(said: Fields): Findings | null {
+  const findings = all(said.findings, readFinding);
+  if (!findings) return null;
+  return {
+    type: "findings",
+    of: said.of === "check" ? "check" : "static",
+    clearance: number(said.clearance),
+    unit: text(said.unit) ?? "",
+    complete: said.complete !== false,
+    findings,
+  };
 }
 
 function readDemo(said: Fields): Demo | null {

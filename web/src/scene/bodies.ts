@@ -1,7 +1,7 @@
 // All bodies, every picture: what is in sight is placed and coloured into the instances of its
 // form. Near ones get the full mesh, far ones are specks.
 import type { PerspectiveCamera } from "three";
-import { CLOSE, NOBODY, nodeColour, rgb, TOUCHING } from "../colours";
+import { CLOSE, NOBODY, nodeColour, OWN, partColour, rgb, TOUCHING } from "../colours";
 import type { Id } from "../ids";
 import { Class } from "../protocol/frame";
 import { POSE_VALUES, type Store } from "../world/store";
@@ -13,7 +13,7 @@ import { FAR_PIXELS, LAYER_NONE } from "./specks";
 /** Smaller than this it is not drawn. */
 const GONE_PIXELS = 0.35;
 
-type Rgb = readonly [number, number, number];
+export type Rgb = readonly [number, number, number];
 
 export interface Wanted {
   /** Stripes on what several nodes have, red and yellow. */
@@ -21,6 +21,16 @@ export interface Wanted {
   selected: Id | null;
   /** The avatar of who sits here. */
   own: Id | null;
+  /** Objects that are not drawn. */
+  hidden: ReadonlySet<Id>;
+  /** If not null, only these are drawn. */
+  only: ReadonlySet<Id> | null;
+  /** Colours that say more than a node's: the parts of findings. */
+  tints: ReadonlyMap<Id, Rgb>;
+  /** Everything without a tint is only hinted at. */
+  ghosts: boolean;
+  /** There are no nodes: parts have colours of their own. */
+  parts: boolean;
 }
 
 export class Bodies {
@@ -32,7 +42,11 @@ export class Bodies {
   private leafColours: Rgb[] = [];
   private regionsVersion = -1;
 
-  constructor(private readonly forms: Forms) {}
+  constructor(
+    private readonly forms: Forms,
+    /** Is this a wall of which only edges are drawn? */
+    private readonly surrounds: (slot: number) => boolean,
+  ) {}
 
   draw(store: Store, regions: RegionMap, camera: PerspectiveCamera, wanted: Wanted): void {
     this.prepare(store, regions);
@@ -46,13 +60,17 @@ export class Bodies {
       const kind = store.classes[slot]!;
       if (id === undefined || kind === Class.Absent) continue;
       const look = looks[store.forms[slot]!];
-      if (look === undefined || (look.surrounds && kind === Class.Immovable)) continue;
+      if (look === undefined || (kind === Class.Immovable && this.surrounds(slot))) continue;
+      if (wanted.hidden.size > 0 && wanted.hidden.has(id)) continue;
+      if (wanted.only !== null && !wanted.only.has(id)) continue;
       const at = slot * POSE_VALUES;
       const { poses } = store;
       const size = sight.pixels(poses[at]!, poses[at + 1]!, poses[at + 2]!, look.radius);
       if (size < GONE_PIXELS) continue;
       const far = size < this.farPixels && look.layer !== LAYER_NONE;
-      const target = far ? specks : look.near;
+      const ghost = wanted.ghosts && !wanted.tints.has(id) && id !== wanted.selected;
+      if (ghost && far) continue;
+      const target = far ? specks : ghost ? look.near.ghost : look.near;
       target.add();
       if (far) placeSpeck(poses, at, look, specks.values, specks.at);
       else place(poses, at, look, target.values, target.at);
@@ -93,10 +111,13 @@ export class Bodies {
     let colour = this.leafColours[leaf] ?? rgb(NOBODY);
     let grey = 0;
     const kind = store.classes[slot]!;
-    if (wanted.marks && store.touches(slot)) colour = rgb(TOUCHING);
+    const tint = wanted.tints.size > 0 ? wanted.tints.get(id) : undefined;
+    if (tint !== undefined) colour = tint;
+    else if (wanted.marks && store.touches(slot)) colour = rgb(TOUCHING);
     else if (wanted.marks && store.isClose(slot)) colour = rgb(CLOSE);
-    else if (id === wanted.own) colour = OWN;
+    else if (id === wanted.own) colour = OWN_RGB;
     else if (kind === Class.Avatar) grey = -0.35;
+    else if (wanted.parts) colour = rgb(partColour(id));
     else if (kind === Class.Immovable) grey = 0.55;
     else if (kind === Class.Foreign) grey = 0.45;
     // Below nothing is towards white, above towards grey.
@@ -110,7 +131,7 @@ export class Bodies {
   }
 }
 
-const OWN: Rgb = [1, 1, 1];
+const OWN_RGB = rgb(OWN);
 
 /** The rows of a placement: rotation times stretch, and position. */
 function place(poses: Float64Array, at: number, look: Look, to: Float32Array, row: number): void {

@@ -1,15 +1,13 @@
 // What bodies look like: for each form of the world its triangles, its instances, its pictures
 // from afar, and its size. Meshes are fetched by content, which never changes, so they are kept for ever.
-import type { Scene } from "three";
+import { DoubleSide, FrontSide, type Scene } from "three";
 import { boxMesh, decodeMesh, type MeshData } from "../protocol/mesh";
-import type { Form, World } from "../protocol/words";
-import { creased } from "./geometry";
+import type { Form, Vec3, World } from "../protocol/words";
+import { creased, isClosedOutward } from "./geometry";
 import { LAYER_BOX, LAYER_NONE, Specks } from "./specks";
 import { Instances, type Air } from "./instances";
 
 const CACHE = "jostle-meshes-1";
-/** An immovable form larger than this part of the world surrounds it: only edges are drawn. */
-const SURROUNDING_PART = 0.25;
 
 export interface Look {
   form: Form;
@@ -21,10 +19,10 @@ export interface Look {
   radius: number;
   /** And half the edges of a box. */
   half: readonly [number, number, number];
+  /** The box around it, in its own axes. */
+  box: readonly [Vec3, Vec3];
   /** By how much the geometry is stretched: boxes share one. */
   scale: readonly [number, number, number];
-  /** So large that, if it never moves, it must not hide what is inside. */
-  surrounds: boolean;
 }
 
 export class Forms {
@@ -36,8 +34,8 @@ export class Forms {
   private readonly box: Instances;
   private readonly parts: Instances[] = [];
   private loading = 0;
-  /** The world's size when forms were loaded: what surrounds depends on it. */
-  private extent = "";
+  /** Rises when a mesh has come: sizes are known better then. */
+  version = 0;
 
   constructor(
     private readonly scene: Scene,
@@ -49,32 +47,30 @@ export class Forms {
 
   /** Everything that is drawn, each once. */
   *instances(): Iterable<Instances> {
-    yield this.box;
-    yield* this.parts;
+    for (const one of [this.box, ...this.parts]) {
+      yield one;
+      if (one.twin !== null) yield one.twin;
+    }
   }
 
   /** A new world. Forms are boxes until their meshes are there. */
   load(world: World): void {
-    const extent = JSON.stringify(world.extent);
     const had = this.looks.map(({ form }) => JSON.stringify(form));
     // Who comes back after the line broke has them already; and a scene may get more.
     const goesOn =
-      extent === this.extent &&
       this.missing === 0 &&
       had.every((form, index) => form === JSON.stringify(world.forms[index]));
-    this.extent = extent;
     if (!goesOn) this.clear();
-    const size = world.extent[1].map((high, axis) => high - world.extent[0][axis]!);
-    const limit = Math.max(...size) * SURROUNDING_PART;
     const turn = this.loading;
     world.forms.forEach((form, index) => {
       if (index < this.looks.length) return;
-      this.looks.push(this.asBox(form, limit));
+      this.looks.push(this.asBox(form));
       if (form.content === null) return;
       void fetchMesh(form.content).then((mesh) => {
         if (turn !== this.loading) return;
         if (mesh === null) this.missing++;
-        else this.looks[index] = this.asMesh(form, mesh, this.looks[index]!.surrounds);
+        else this.looks[index] = this.asMesh(form, mesh);
+        this.version++;
       });
     });
   }
@@ -88,12 +84,7 @@ export class Forms {
     this.loading++;
   }
 
-  /** The forms that only edges are drawn of, if they never move. */
-  surrounding(): number[] {
-    return this.looks.flatMap((look, index) => (look.surrounds ? [index] : []));
-  }
-
-  private asBox(form: Form, limit: number): Look {
+  private asBox(form: Form): Look {
     const [x, y, z] = form.half;
     return {
       form,
@@ -103,28 +94,37 @@ export class Forms {
       radius: Math.hypot(x, y, z),
       half: form.half,
       scale: form.half,
-      surrounds: 2 * Math.max(x, y, z) > limit,
+      box: [[-x, -y, -z], [x, y, z]],
     };
   }
 
-  private asMesh(form: Form, mesh: MeshData, surrounds: boolean): Look {
+  private asMesh(form: Form, mesh: MeshData): Look {
     const near = this.add(mesh);
     let square = 0;
-    const half: [number, number, number] = [0, 0, 0];
+    const low: Vec3 = [Infinity, Infinity, Infinity];
+    const high: Vec3 = [-Infinity, -Infinity, -Infinity];
     for (let at = 0; at < mesh.positions.length; at += 3) {
-      const [x, y, z] = mesh.positions.subarray(at, at + 3) as unknown as [number, number, number];
-      square = Math.max(square, x * x + y * y + z * z);
-      half[0] = Math.max(half[0], Math.abs(x));
-      half[1] = Math.max(half[1], Math.abs(y));
-      half[2] = Math.max(half[2], Math.abs(z));
+      let here = 0;
+      for (let axis = 0; axis < 3; axis++) {
+        const along = mesh.positions[at + axis]!;
+        here += along * along;
+        low[axis] = Math.min(low[axis]!, along);
+        high[axis] = Math.max(high[axis]!, along);
+      }
+      square = Math.max(square, here);
     }
+    const half = low.map((part, axis) => Math.max(-part, high[axis]!)) as Vec3;
     const radius = Math.sqrt(square);
-    const layer = surrounds ? LAYER_NONE : this.specks.addMesh(mesh, radius);
-    return { form, mesh, near, layer, radius, half, scale: [1, 1, 1], surrounds };
+    // A picture from afar is around the origin: what lies far from it would be a dot.
+    const centred = half.every((part, axis) => part < (high[axis]! - low[axis]!) * 0.75 + 1e-9);
+    const layer = centred ? this.specks.addMesh(mesh, radius) : LAYER_NONE;
+    const box: [Vec3, Vec3] = mesh.positions.length > 0 ? [low, high] : [[0, 0, 0], [0, 0, 0]];
+    return { form, mesh, near, layer, radius, half, box, scale: [1, 1, 1] };
   }
 
   private add(mesh: Pick<MeshData, "positions" | "triangles">): Instances {
-    const instances = new Instances(creased(mesh), this.air, this.scene);
+    const side = isClosedOutward(mesh) ? FrontSide : DoubleSide;
+    const instances = new Instances(creased(mesh), this.air, this.scene, side);
     this.parts.push(instances);
     return instances;
   }

@@ -7,9 +7,13 @@ const SMOOTH_COSINE = Math.cos((38 * Math.PI) / 180);
 
 type Indexed = Pick<MeshData, "positions" | "triangles">;
 
+/** Larger meshes are shaded by facet: finding smooth corners takes seconds. */
+const SMOOTH_TRIANGLES_MAX = 60_000;
+
 /** A geometry with a normal for each corner; corners are shared where the surface is smooth. */
 export function creased({ positions, triangles }: Indexed): BufferGeometry {
   const normals = faceNormals(positions, triangles);
+  if (triangles.length > SMOOTH_TRIANGLES_MAX * 3) return faceted(positions, triangles, normals);
   const around = trianglesOfVertices(positions.length / 3, triangles);
   const points: number[] = [];
   const directions: number[] = [];
@@ -33,6 +37,46 @@ export function creased({ positions, triangles }: Indexed): BufferGeometry {
   geometry.setAttribute("normal", new BufferAttribute(new Float32Array(directions), 3));
   geometry.setIndex(new BufferAttribute(corners, 1));
   return geometry;
+}
+
+function faceted(positions: Float32Array, triangles: Uint32Array, normals: Float32Array): BufferGeometry {
+  const points = new Float32Array(triangles.length * 3);
+  const directions = new Float32Array(triangles.length * 3);
+  for (let corner = 0; corner < triangles.length; corner++) {
+    const [from, face] = [triangles[corner]! * 3, Math.floor(corner / 3) * 4];
+    for (let axis = 0; axis < 3; axis++) {
+      points[corner * 3 + axis] = positions[from + axis]!;
+      directions[corner * 3 + axis] = normals[face + axis]!;
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(points, 3));
+  geometry.setAttribute("normal", new BufferAttribute(directions, 3));
+  geometry.setIndex(new BufferAttribute(Uint32Array.from(triangles, (_, corner) => corner), 1));
+  return geometry;
+}
+
+/** Larger meshes are not looked at: they may be open. */
+const CLOSED_TRIANGLES_MAX = 60_000;
+
+/** Has every edge a neighbour, and do faces look outwards? Then the inside is never seen. */
+export function isClosedOutward({ positions, triangles }: Indexed): boolean {
+  if (triangles.length > CLOSED_TRIANGLES_MAX * 3) return false;
+  const vertices = positions.length / 3;
+  const open = new Set<number>();
+  let volume = 0;
+  for (let corner = 0; corner < triangles.length; corner += 3) {
+    const [a, b, c] = [triangles[corner]!, triangles[corner + 1]!, triangles[corner + 2]!];
+    for (const [from, to] of [[a, b], [b, c], [c, a]] as const) {
+      if (!open.delete(to * vertices + from)) open.add(from * vertices + to);
+    }
+    const [p, q, r] = [a * 3, b * 3, c * 3];
+    volume +=
+      positions[p]! * (positions[q + 1]! * positions[r + 2]! - positions[q + 2]! * positions[r + 1]!) +
+      positions[p + 1]! * (positions[q + 2]! * positions[r]! - positions[q]! * positions[r + 2]!) +
+      positions[p + 2]! * (positions[q]! * positions[r + 1]! - positions[q + 1]! * positions[r]!);
+  }
+  return open.size === 0 && volume > 0;
 }
 
 /** The mean of those faces around a vertex that are smooth with this one, as large as they are. */

@@ -8,6 +8,7 @@ import {
   BufferGeometry,
   DataTexture,
   FloatType,
+  FrontSide,
   GLSL3,
   Mesh,
   RawShaderMaterial,
@@ -15,6 +16,7 @@ import {
   Vector3,
   type IUniform,
   type Object3D,
+  type Side,
 } from "three";
 
 export const INSTANCE_VALUES = 16;
@@ -68,9 +70,13 @@ in float stripe;
 out vec4 pixel;
 void main() {
   float on = stripe > -5.0e3 ? step(0.62, fract(stripe)) : 0.0;
-  pixel = vec4(mix(colour, vec3(1.0), on * 0.6), 1.0);
+  pixel = vec4(mix(colour, vec3(1.0), on * 0.6), OPACITY);
 }
 `;
+
+/** How much is seen of what is in the background while two parts are looked at. */
+const GHOST_OPACITY = 0.1;
+const GHOST_ORDER = 2;
 
 /** What all bodies have in common: where the light comes from, and what they fade into. */
 export interface Air {
@@ -88,6 +94,12 @@ export function clearAir(): Air {
   };
 }
 
+/** Which sides are drawn, and whether bodies are only hinted at. */
+interface ChunkLook {
+  side: Side;
+  ghost: boolean;
+}
+
 /** One draw call's worth of copies. */
 class Chunk {
   readonly values: Float32Array;
@@ -95,7 +107,8 @@ class Chunk {
   private readonly geometry = new BufferGeometry();
   private readonly mesh: Mesh<BufferGeometry, RawShaderMaterial>;
 
-  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D) {
+  constructor(copied: BufferGeometry, copies: number, air: Air, parent: Object3D, look: ChunkLook) {
+    const { side, ghost } = look;
     this.values = new Float32Array(copies * INSTANCE_VALUES);
     this.texture = new DataTexture(this.values, copies * 4, 1, RGBAFormat, FloatType);
     this.geometry.index = copied.index;
@@ -103,11 +116,16 @@ class Chunk {
     this.geometry.setAttribute("normal", copied.getAttribute("normal"));
     const material = new RawShaderMaterial({
       glslVersion: GLSL3,
+      defines: { OPACITY: ghost ? GHOST_OPACITY.toFixed(3) : "1.0" },
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
       uniforms: { ...air, placements: { value: this.texture } },
+      side,
+      transparent: ghost,
+      depthWrite: !ghost,
     });
     this.mesh = new Mesh(this.geometry, material);
+    if (ghost) this.mesh.renderOrder = GHOST_ORDER;
     this.mesh.frustumCulled = false;
     this.mesh.matrixAutoUpdate = false;
     parent.add(this.mesh);
@@ -128,26 +146,58 @@ class Chunk {
   }
 }
 
+/** A geometry, once and many times. Most parts of an assembly are there once: many copies of each
+ * would fill the memory, so they are made when a second body has the same geometry. */
+class Copies {
+  readonly single: BufferGeometry;
+  readonly corners: number;
+  /** Copies in the geometry of many. */
+  readonly count: number;
+  private made: BufferGeometry | null = null;
+
+  constructor(private readonly shape: BufferGeometry) {
+    const vertices = shape.getAttribute("position").count;
+    this.corners = shape.index?.count ?? 0;
+    this.count = Math.max(1, Math.min(COPIES_MAX, Math.floor(VERTICES_ABOUT / (vertices || 1))));
+    this.single = copyMany(shape, 1);
+  }
+
+  get many(): BufferGeometry {
+    return (this.made ??= copyMany(this.shape, this.count));
+  }
+
+  dispose(): void {
+    this.single.dispose();
+    this.made?.dispose();
+  }
+}
+
 /** Bodies of one geometry. Filled anew for every picture: `begin`, `add`…, `end`. */
 export class Instances {
   /** Where the numbers of the body that was added last go, from `at`. */
   values: Float32Array = new Float32Array(0);
   at = 0;
   private count = 0;
+  /** The first has one body, all others as many as there are copies. */
   private readonly chunks: Chunk[] = [];
-  private readonly corners: number;
-  private readonly copies: number;
-  private readonly copied: BufferGeometry;
+  private readonly copies: Copies;
+  private readonly isGhost: boolean;
+  /** The same bodies where they are only hinted at; made when one is wanted. */
+  twin: Instances | null = null;
 
   constructor(
-    shape: BufferGeometry,
+    shape: BufferGeometry | Instances,
     private readonly air: Air,
     private readonly parent: Object3D,
+    /** Sheets and what else is open is seen from both sides, which costs. */
+    private readonly side: Side = FrontSide,
   ) {
-    const vertices = shape.getAttribute("position").count;
-    this.corners = shape.index?.count ?? 0;
-    this.copies = Math.max(1, Math.min(COPIES_MAX, Math.floor(VERTICES_ABOUT / (vertices || 1))));
-    this.copied = copyMany(shape, this.copies);
+    this.isGhost = shape instanceof Instances;
+    this.copies = shape instanceof Instances ? shape.copies : new Copies(shape);
+  }
+
+  get ghost(): Instances {
+    return (this.twin ??= new Instances(this, this.air, this.parent, this.side));
   }
 
   begin(): void {
@@ -155,26 +205,32 @@ export class Instances {
   }
 
   add(): void {
-    const place = this.count % this.copies;
-    const index = (this.count - place) / this.copies;
-    if (index === this.chunks.length) {
-      this.chunks.push(new Chunk(this.copied, this.copies, this.air, this.parent));
-    }
+    const place = this.count === 0 ? 0 : (this.count - 1) % this.copies.count;
+    const index = this.count === 0 ? 0 : 1 + (this.count - 1 - place) / this.copies.count;
+    if (index === this.chunks.length) this.chunks.push(this.chunk(index === 0));
     this.values = this.chunks[index]!.values;
     this.at = place * INSTANCE_VALUES;
     this.count++;
   }
 
   end(): void {
+    const { count: copies, corners } = this.copies;
     this.chunks.forEach((chunk, index) => {
-      const left = this.count - index * this.copies;
-      chunk.show(Math.max(0, Math.min(left, this.copies)), this.corners);
+      const left = index === 0 ? Math.min(this.count, 1) : this.count - 1 - (index - 1) * copies;
+      chunk.show(Math.max(0, Math.min(left, copies)), corners);
     });
   }
 
   dispose(): void {
     for (const chunk of this.chunks) chunk.dispose();
-    this.copied.dispose();
+    this.twin?.dispose();
+    this.copies.dispose();
+  }
+
+  private chunk(single: boolean): Chunk {
+    const geometry = single ? this.copies.single : this.copies.many;
+    const look = { side: this.side, ghost: this.isGhost };
+    return new Chunk(geometry, single ? 1 : this.copies.count, this.air, this.parent, look);
   }
 }
 

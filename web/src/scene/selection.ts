@@ -12,6 +12,8 @@ import {
   Matrix4,
   Mesh,
   MeshBasicMaterial,
+  Points,
+  type PointsMaterial,
   Quaternion,
   Vector3,
   type Object3D,
@@ -23,12 +25,20 @@ import type { MeshData } from "../protocol/mesh";
 import type { Contacts, Vec3 } from "../protocol/words";
 import { POSE_VALUES, type Store } from "../world/store";
 import type { Forms } from "./forms";
+import { screenPoints } from "./points";
 
 const onTop = { depthTest: false, transparent: true };
 const FACE = new MeshBasicMaterial({ color: TOUCHING, opacity: 0.6, side: DoubleSide, ...onTop });
 const SEGMENT = new LineBasicMaterial({ color: "#ffffff", ...onTop });
 const NEAR = new LineBasicMaterial({ color: CLOSE, ...onTop });
 const FRAME = new LineBasicMaterial({ color: SELECTED, ...onTop });
+
+const UNIT_BOX: [Vec3, Vec3] = [[-1, -1, -1], [1, 1, 1]];
+
+let forContact: PointsMaterial | null = null;
+let forNear: PointsMaterial | null = null;
+const contactPoints = () => (forContact ??= screenPoints("#ffffff", TOUCHING, 8));
+const nearPoints = () => (forNear ??= screenPoints(CLOSE, "#3a3000", 8));
 
 export class Selection {
   /** Faces and segments that are drawn, for the card and for tests. */
@@ -73,9 +83,13 @@ export class Selection {
     const slot = selected === null ? undefined : store.slots.get(selected);
     this.frame.visible = slot !== undefined;
     if (slot !== undefined) {
-      const { half } = forms.looks[store.forms[slot]!]?.form ?? { half: [1, 1, 1] as Vec3 };
+      const [low, high] = forms.looks[store.forms[slot]!]?.box ?? UNIT_BOX;
       pose(this.frame, store, slot);
-      this.frame.scale.set(half[0] * 1.15, half[1] * 1.15, half[2] * 1.15);
+      const half = low.map((part, axis) => (high[axis]! - part) / 2) as Vec3;
+      const more = Math.max(...half) * 0.04;
+      const middle = new Vector3(...low).add(new Vector3(...high)).multiplyScalar(0.5);
+      this.frame.position.add(middle.applyQuaternion(this.frame.quaternion));
+      this.frame.scale.set(half[0] + more, half[1] + more, half[2] + more);
     }
     for (const [id, part] of this.parts) {
       const where = store.slots.get(id);
@@ -105,9 +119,13 @@ export class Selection {
     place.updateMatrix();
     const back = new Matrix4().copy(place.matrix).invert();
     const points = lines.flat().map((point) => new Vector3(...point).applyMatrix4(back));
-    const drawn = new LineSegments(new BufferGeometry().setFromPoints(points), look);
+    const geometry = new BufferGeometry().setFromPoints(points);
+    const drawn = new LineSegments(geometry, look);
     drawn.renderOrder = 4;
-    this.partOf(id).add(drawn);
+    // A contact can be smaller than a pixel: its ends are points that have the same size everywhere.
+    const ends = new Points(geometry, look === NEAR ? nearPoints() : contactPoints());
+    ends.renderOrder = 5;
+    this.partOf(id).add(drawn, ends);
   }
 
   private partOf(id: Id): Group {

@@ -13,7 +13,8 @@ import {
   type Scene,
 } from "three";
 import { Class } from "../protocol/frame";
-import type { World } from "../protocol/words";
+import type { Vec3 } from "../protocol/words";
+import { boxOf } from "./bounds";
 import { POSE_VALUES, type Store } from "../world/store";
 import type { Forms } from "./forms";
 import type { Palette } from "../theme";
@@ -32,6 +33,11 @@ export class Surroundings {
   private readonly wallMaterial = new LineBasicMaterial();
   private shown = "";
   private loaded = false;
+  private extent: [Vec3, Vec3] | null = null;
+  private around: ReadonlySet<number> = new Set();
+  private lastStore: Store | null = null;
+  private lastMembers = -1;
+  private lastForms = -1;
   floorHeight = 0;
 
   constructor(scene: Scene) {
@@ -49,7 +55,10 @@ export class Surroundings {
     this.wallMaterial.color.set(palette.wall);
   }
 
-  load({ extent: [low, high] }: World): void {
+  /** The world's box; parts of a scene are no walls, wherever they are. */
+  load([low, high]: [Vec3, Vec3], walled: boolean): void {
+    this.extent = walled ? [low, high] : null;
+    this.lastStore = null;
     const [width, depth] = [high[0] - low[0], high[2] - low[2]];
     const cell = Math.max(width, depth) / GRID_CELLS;
     this.floor.scale.set(width, depth, 1);
@@ -82,14 +91,36 @@ export class Surroundings {
     this.floor.visible = this.loaded && !byRegions;
   }
 
+  /** Is this a wall around the world, of which only edges are drawn? */
+  surrounds(slot: number): boolean {
+    return this.around.has(slot);
+  }
+
+  /** Forms that only edges are drawn of: a click goes through them. */
+  forms(store: Store): number[] {
+    const solid = new Set<number>();
+    for (let slot = 0; slot < store.end; slot++) {
+      const immovable = store.ids[slot] !== undefined && store.classes[slot] === Class.Immovable;
+      if (immovable && !this.around.has(slot)) solid.add(store.forms[slot]!);
+    }
+    const walls = new Set([...this.around].map((slot) => store.forms[slot]!));
+    return [...walls].filter((form) => !solid.has(form));
+  }
+
   /** Draws the edges of what surrounds, when that has changed. */
   follow(store: Store, forms: Forms): void {
+    if (store === this.lastStore && store.members === this.lastMembers && forms.version === this.lastForms) {
+      return;
+    }
+    [this.lastStore, this.lastMembers, this.lastForms] = [store, store.members, forms.version];
     const slots: number[] = [];
     for (let slot = 0; slot < store.end; slot++) {
       const kind = store.classes[slot];
       if (store.ids[slot] === undefined || kind !== Class.Immovable) continue;
-      if (forms.looks[store.forms[slot]!]?.surrounds) slots.push(slot);
+      const look = forms.looks[store.forms[slot]!];
+      if (look && this.extent && isAround(boxOf(store, slot, look), this.extent)) slots.push(slot);
     }
+    this.around = new Set(slots);
     const name = slots
       .map((slot) => {
         const form = store.forms[slot]!;
@@ -117,6 +148,27 @@ export class Surroundings {
     edges.quaternion.set(a!, b!, c!, d!);
     this.walls.add(edges);
   }
+}
+
+/** A wall is at least as large as this part of the world. */
+const WALL_PART = 0.25;
+/** And lies outside of it, but for this part. */
+const OUTSIDE_PART = 0.02;
+
+/**
+ * Does a body surround the world, so that it would hide what is inside? Either it is a large one beyond
+ * the extent (a wall, a floor), or all of the extent is within it (a room). Parts of a scene in which
+ * nothing moves are inside of its extent: they are drawn as what they are.
+ */
+export function isAround([low, high]: [Vec3, Vec3], [from, to]: [Vec3, Vec3]): boolean {
+  const size = Math.max(...to.map((end, axis) => end - from[axis]!));
+  const large = Math.max(...high.map((end, axis) => end - low[axis]!)) > size * WALL_PART;
+  if (!large) return false;
+  const slack = size * OUTSIDE_PART;
+  const axes = [0, 1, 2];
+  const beyond = axes.some((axis) => low[axis]! > to[axis]! - slack || high[axis]! < from[axis]! + slack);
+  const within = axes.every((axis) => low[axis]! < from[axis]! && high[axis]! > to[axis]!);
+  return beyond || within;
 }
 
 /** A line over so many cells, in pieces: from which cell to which. */

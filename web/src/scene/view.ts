@@ -1,13 +1,19 @@
 // The picture: everything that is drawn, in one scene, and how finely.
 import { Color, Raycaster, Scene, Vector2, Vector3, WebGLRenderer, type PerspectiveCamera } from "three";
+import { OWN } from "../colours";
+import { Class } from "../protocol/frame";
 import type { Vec3, World } from "../protocol/words";
 import type { Palette } from "../theme";
+import type { Id } from "../ids";
 import type { RegionMap } from "../world/regions";
 import type { Store } from "../world/store";
 import { Auras } from "./auras";
 import { Bodies, type Wanted } from "./bodies";
+import { boxAroundAll, type Box } from "./bounds";
+import { ContactView } from "./contact";
 import { Forms } from "./forms";
 import { clearAir } from "./instances";
+import { Label } from "./label";
 import { Selection } from "./selection";
 import { FAR_PIXELS, FAR_PIXELS_SLOW } from "./specks";
 import { Surroundings } from "./surroundings";
@@ -32,6 +38,9 @@ export class View {
   readonly forms: Forms;
   readonly bodies: Bodies;
   readonly selection: Selection;
+  /** Where the two parts of a finding touch. */
+  readonly contact: ContactView;
+  private readonly you: Label;
   private readonly renderer: WebGLRenderer;
   private readonly scene = new Scene();
   private readonly air = clearAir();
@@ -56,9 +65,12 @@ export class View {
     this.surroundings = new Surroundings(this.scene);
     this.territories = new Territories(this.scene);
     this.forms = new Forms(this.scene, this.air);
-    this.bodies = new Bodies(this.forms);
+    this.bodies = new Bodies(this.forms, (slot) => this.surroundings.surrounds(slot));
     this.auras = new Auras(this.scene);
     this.selection = new Selection(this.scene);
+    this.contact = new ContactView(this.scene);
+    this.you = new Label(this.scene);
+    this.you.write("you", OWN);
   }
 
   paint(palette: Palette): void {
@@ -77,9 +89,15 @@ export class View {
     this.middle.set((low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2);
     this.reach = world.reach;
     this.selection.clear();
-    this.surroundings.load(world);
+    this.contact.clear();
+    this.surroundings.load(world.extent, world.kind !== "scene" && world.kind !== "check");
     this.territories.load(low[1], this.surroundings.floorHeight);
     this.forms.load(world);
+  }
+
+  /** The ground of a scene lies right below its parts, however far its extent was rounded up. */
+  ground(box: Box): void {
+    this.surroundings.load(box, false);
   }
 
   resize(width: number, height: number): void {
@@ -117,7 +135,33 @@ export class View {
     this.forms.specks.pixelsPerUnit(this.renderer.domElement.height, camera.fov);
     this.bodies.draw(store, regions, camera, layers);
     this.selection.draw(store, this.forms, layers.selected);
+    this.drawYou(store, layers.own);
     this.renderer.render(this.scene, camera);
+  }
+
+  /** The box around everything that is shown. */
+  bounds(store: Store, extent: Box): Box {
+    return boxAroundAll(store, this.forms.looks, extent);
+  }
+
+  /** Is this a wall around the world, of which only edges are drawn? */
+  isWall(slot: number): boolean {
+    return this.surroundings.surrounds(slot);
+  }
+
+  /** Forms that only edges are drawn of: a click goes through them. */
+  through(store: Store): number[] {
+    return this.surroundings.forms(store);
+  }
+
+  private drawYou(store: Store, own: Id | null): void {
+    const slot = own === null ? undefined : store.slots.get(own);
+    const there = slot !== undefined && store.classes[slot] !== Class.Absent;
+    this.you.visible = there;
+    if (slot === undefined || !there) return;
+    const [x, y, z] = store.position(slot);
+    const radius = this.forms.looks[store.forms[slot]!]?.half[1] ?? 0.5;
+    this.you.place([x, y + radius * 1.2, z]);
   }
 
   /** The ray through a point of the window. */

@@ -2,6 +2,7 @@
 // there. Frames come in here; `show` gives every body's pose at a tick, for the scene to draw.
 import { Class, OBJECT_VALUES, type ClosePairs, type Frame } from "../protocol/frame";
 import type { Id } from "../ids";
+import type { Quat, Vec3 } from "../protocol/words";
 import { blend, COURSE_VALUES, extrapolate } from "./motion";
 
 /** Position and rotation. */
@@ -18,8 +19,12 @@ export class Store {
   homes = new Uint8Array(0);
   /** What is shown now: POSE_VALUES by slot. */
   poses = new Float64Array(0);
-  /** Pairs that touched in the newest frame. */
-  touchingPairs = 0;
+  /** Pairs that touched in the newest frame: two ids for each. Colours and the card use these. */
+  touching: readonly Id[] = [];
+  /** Rises when an object comes or goes. */
+  members = 0;
+  /** Exact poses of immovable objects, where they are known. */
+  exact: ReadonlyMap<Id, [Vec3, Quat]> = new Map();
 
   private courses = new Float64Array(0);
   /** The tick that a course is told for. */
@@ -50,7 +55,8 @@ export class Store {
     this.slots.clear();
     this.free = [];
     this.ids = [];
-    this.touchingPairs = 0;
+    this.touching = [];
+    this.members++;
   }
 
   /**
@@ -68,7 +74,7 @@ export class Store {
       const slot = this.slots.get(id);
       if (slot !== undefined) this.touchMark[slot] = this.touchMessage;
     }
-    this.touchingPairs = frame.touching.length / 2;
+    this.touching = frame.touching;
   }
 
   /** Takes in which pairs are too close. */
@@ -83,6 +89,21 @@ export class Store {
   /** Nobody asks about clearance any more. */
   forgetClose(): void {
     this.closeMessage++;
+  }
+
+  get touchingPairs(): number {
+    return this.touching.length / 2;
+  }
+
+  /** What touches an object in the newest frame: the same pairs that colour it. */
+  partners(id: Id): Id[] {
+    const found: Id[] = [];
+    const { touching } = this;
+    for (let at = 0; at < touching.length; at += 2) {
+      if (touching[at] === id) found.push(touching[at + 1]!);
+      else if (touching[at + 1] === id) found.push(touching[at]!);
+    }
+    return found;
   }
 
   touches(slot: number): boolean {
@@ -133,7 +154,8 @@ export class Store {
     copy.homes = this.homes.slice();
     copy.poses = this.poses.slice();
     copy.courses = this.courses.slice();
-    copy.touchingPairs = this.touchingPairs;
+    copy.touching = this.touching;
+    copy.members = this.members;
     copy.touchMark = this.touchMark.slice();
     copy.closeMark = this.closeMark.slice();
     copy.touchMessage = this.touchMessage;
@@ -167,6 +189,7 @@ export class Store {
     }
     const from = index * OBJECT_VALUES;
     this.courses.set(frame.values.subarray(from, from + OBJECT_VALUES), at);
+    if (frame.classes[index] === Class.Immovable) this.placeExactly(id, at);
     this.since[slot] = frame.tick;
     this.forms[slot] = frame.forms[index]!;
     this.classes[slot] = frame.classes[index]!;
@@ -175,8 +198,17 @@ export class Store {
     if (isNew) extrapolate(this.courses, at, 0, this.poses, slot * POSE_VALUES);
   }
 
+  /** A frame rounds to 1/4096 m; the parts of a small assembly must fit better than that. */
+  private placeExactly(id: Id, at: number): void {
+    const pose = this.exact.get(id);
+    if (pose === undefined) return;
+    this.courses.set(pose[0], at);
+    this.courses.set(pose[1], at + 9);
+  }
+
   private add(id: Id): number {
     const slot = this.free.pop() ?? this.ids.length;
+    this.members++;
     this.ids[slot] = id;
     this.slots.set(id, slot);
     if (slot >= this.forms.length) this.grow();
@@ -189,6 +221,7 @@ export class Store {
     const slot = this.slots.get(id);
     if (slot === undefined) return;
     this.slots.delete(id);
+    this.members++;
     this.ids[slot] = undefined;
     this.free.push(slot);
   }

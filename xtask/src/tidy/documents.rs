@@ -8,7 +8,7 @@ const ENDINGS: [&str; 9] = [".rs", ".toml", ".md", ".py", ".ts", ".cpp", ".h", "
 const COVERAGE: &str = "docs/coverage.md";
 
 /// The rows of the five papers and beyond: letter and number of rows.
-const ROWS: [(char, usize); 6] = [('V', 13), ('O', 20), ('E', 6), ('S', 17), ('Z', 24), ('B', 9)];
+const ROWS: [(char, usize); 6] = [('V', 15), ('O', 24), ('E', 7), ('S', 24), ('Z', 24), ('B', 21)];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -189,7 +189,7 @@ mod tests {
             .iter()
             .flat_map(|(letter, count)| (1..=*count).map(move |n| format!("| {letter}{n} | x |\n")))
             .collect();
-        assert_eq!(rows.len(), 89);
+        assert_eq!(rows.len(), 115);
         assert_eq!(found("docs/coverage.md", &rows.concat()), [""; 0]);
         let missing = found("docs/coverage.md", &rows[1..].concat());
         assert_eq!(missing.len(), 1);

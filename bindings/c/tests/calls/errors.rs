@@ -47,7 +47,7 @@ fn a_null_world_is_refused_by_every_call() {
     assert_eq!((id, distance, total), (7, 7.0, 7), "nothing is written");
     // SAFETY: null is allowed; the texts are constants.
     let texts = unsafe { [col_error_text(null()), col_version()].map(|text| CStr::from_ptr(text)) };
-    assert_eq!(texts, [c"the world is a null pointer", c"0.1.0"]);
+    assert_eq!(texts, [c"the world is NULL", c"0.1.0"]);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn other_null_pointers_are_refused() {
         ]
     };
     assert_eq!(answers, [COL_NULL_POINTER; 14]);
-    assert_eq!(world.error(), "the cone is a null pointer");
+    assert_eq!(world.error(), "the pointer to the cone is NULL");
     assert_eq!(total, 7);
     assert_eq!(world.object(), before + 1, "nothing was created without a place for its id");
     world.ok(world.test());
@@ -113,8 +113,9 @@ fn ids_that_are_unknown_or_stale_are_refused_by_every_call() {
     for bad in [0, gone, 3, known | 1 << 32, u64::MAX, u64::from(u32::MAX)] {
         for (call, status) in calls_with_one_id(&world, bad) {
             assert_eq!(status, COL_UNKNOWN_OBJECT, "{call} of {bad:#x}");
-            let expected = "is no object and no switch of this world (deleted, or never created)";
-            assert_eq!(world.error(), format!("{bad:#x} {expected}"), "{call}");
+            let expected = "is neither an object nor a switch of this world";
+            let said = world.error();
+            assert!(said.starts_with(&format!("id {bad:#x} {expected}")), "{call}: {said}");
         }
         for [a, b] in [[bad, known], [known, bad]] {
             for active in [false, true] {
@@ -143,7 +144,7 @@ fn switches_are_no_objects_and_objects_are_no_switches() {
     assert_eq!(world.distance(switch, object), Err(COL_NOT_AN_OBJECT));
     assert_eq!(world.choose(object, -1), COL_NOT_A_SWITCH);
     assert_eq!(world.parent(other, object), COL_NOT_A_SWITCH);
-    assert_eq!(world.error(), format!("{object:#x} is an object; expected a switch"));
+    assert_eq!(world.error(), format!("id {object:#x} is an object; this call takes a switch"));
 }
 
 #[test]
@@ -174,7 +175,7 @@ fn numbers_that_are_not_finite_or_too_large_are_refused_at_every_place() {
             corners[at] = value;
             assert_eq!(world.add_triangle(id, &corners, 0), status, "{value} at {at}");
             let said = world.error();
-            assert!(said.starts_with("a corner has "), "{said}");
+            assert!(said.starts_with("the triangle contains "), "{said}");
         }
         for at in 0..16 {
             let mut transform = STILL;
@@ -230,6 +231,8 @@ fn transforms_that_are_not_rigid_are_refused() {
         world.transform(id, &transform)
     };
     assert_eq!(with(&[(0, 2.0)]), COL_NOT_RIGID, "scaled");
+    let said = world.error();
+    assert!(said.starts_with("the first three columns of the transform, [2, 0, 0]"), "{said}");
     assert_eq!(with(&[(0, -1.0)]), COL_NOT_RIGID, "mirrored");
     assert_eq!(with(&[(1, 0.1)]), COL_NOT_RIGID, "sheared");
     assert_eq!(with(&[(0, 0.0), (5, 0.0), (10, 0.0)]), COL_NOT_RIGID, "nothing left");
@@ -252,7 +255,7 @@ fn unfinished_objects_stop_a_test_only_if_they_take_part() {
     world.ok(world.add_triangle(late, &TETRAHEDRON[0], 0));
     world.ok(world.move_to(first, [9.0; 3]));
     assert_eq!(world.test(), COL_UNFINISHED);
-    assert!(world.error().starts_with(&format!("object {late:#x} takes part")));
+    assert!(world.error().starts_with(&format!("object {late:#x} has triangles")));
     assert_eq!(world.collisions(), [[first, second]], "the last report stays");
     assert_eq!(world.distance(second, late), Err(COL_UNFINISHED));
 
@@ -309,7 +312,10 @@ fn a_buffer_that_is_too_small_gets_what_fits() {
     // SAFETY: an open world, room for two.
     let status = unsafe { col_report_faces(world.0, &pair, found.as_mut_ptr(), 2, &mut total) };
     assert_eq!(status, COL_TRUNCATED);
-    assert_eq!(world.error(), format!("there are {total} results; there is room for 2"));
+    assert_eq!(
+        world.error(),
+        format!("the buffer holds 2 of {total} results; the first 2 were written")
+    );
     assert_eq!(total, faces.len());
     assert_eq!(found.map(|pair| [pair.face1, pair.face2]), faces[..2]);
 }
@@ -359,7 +365,7 @@ fn switches_refuse_circles_and_children_that_are_not_there() {
     for index in [-2, 2, 3, i32::MIN, i32::MAX] {
         assert_eq!(world.choose(top, index), COL_OUT_OF_RANGE, "{index}");
     }
-    assert!(world.error().ends_with("has 2 children"), "{}", world.error());
+    assert!(world.error().contains("has no child 2147483647: it has 2"), "{}", world.error());
     for index in [-1, 0, 1] {
         world.ok(world.choose(top, index));
     }

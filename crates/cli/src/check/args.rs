@@ -5,6 +5,7 @@ use crate::units::{Unit, parse_length, signed_length};
 use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3};
 use jostle_geom::Pose;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -57,6 +58,15 @@ pub(crate) struct CheckArgs {
     /// Write a report with pictures to an HTML file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
+    /// List the findings on a page, each with its two parts and where they touch
+    #[arg(long, conflicts_with = "json", help_heading = "Page")]
+    pub(crate) view: bool,
+    /// Where the page is
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
+    pub(crate) listen: SocketAddr,
+    /// Do not open the page in a browser
+    #[arg(long, help_heading = "Page")]
+    pub(crate) no_open: bool,
 }
 
 /// What fails.

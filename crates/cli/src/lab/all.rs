@@ -4,6 +4,7 @@
 //! kept beside the command that shows it (`all/sections.rs`). Whoever changes a method should read
 //! it again.
 
+mod machine;
 mod sections;
 
 use super::clock::Clock;
@@ -25,13 +26,13 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AllArgs {
-    /// Where laboratory.md is written, and figures beside it
+    /// Folder for laboratory.md and figures/
     #[arg(long, value_name = "DIR", default_value = "docs")]
     pub(crate) out: PathBuf,
-    /// Everything in small: to see that it works, not to learn from
+    /// Small sizes, to see that everything runs; the numbers mean nothing
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only these experiments; nothing is written if one is not known
+    /// Only these experiments, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) only: Vec<String>,
 }
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &AllArgs, out: &mut dyn Write) -> Result<(), CliError> {
     std::fs::create_dir_all(&figures).map_err(failed(&figures))?;
     let path = args.out.join("laboratory.md");
     let mut progress = Progress::new(sections.len(), true);
-    let mut text = head(args.quick)?;
+    let mut text = head(args)?;
     for (done, section) in sections.iter().enumerate() {
         text.push_str(&section.measure(&figures, args.quick)?);
         progress.done(done + 1);
@@ -66,8 +67,10 @@ pub(crate) fn run(args: &AllArgs, out: &mut dyn Write) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What it is, and how much two measurements of the same thing differ.
-fn head(quick: bool) -> Result<String, CliError> {
+/// What it is, where and when it was measured, and how much two measurements of the same thing
+/// differ.
+fn head(args: &AllArgs) -> Result<String, CliError> {
+    let quick = args.quick;
     let mesh = Solid::Torus.mesh(4000)?;
     let (steps, orientations) = if quick { (8, 1) } else { (200, 3) };
     let asked = Approach { steps, orientations, seed: 1, question: Question::Touches };
@@ -78,13 +81,17 @@ fn head(quick: bool) -> Result<String, CliError> {
     ratios.sort_by(f64::total_cmp);
     let quartile = |q: usize| short(ratios[(ratios.len() - 1) * q / 4]);
     let whole = spent[0].micros() / spent[1].micros();
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = sections::HEAD.to_owned();
     let _ = writeln!(
         text,
-        "\n**Noise.** The same method, measured as if it were two, in turns, on a machine with \
-         {processors} processors: {} times as long over all; block by block a quarter was below {} \
-         and a quarter above {}, the extremes were {} and {}.",
+        "\n**Measured** on {} ({}), {}, {}.\n\n\
+         **Noise.** The same method, measured as if it were two, in turns: {} times as long over \
+         all; block by block a quarter was below {} and a quarter above {}, the extremes were {} \
+         and {}.",
+        machine::processor(),
+        machine::cores(),
+        machine::today(),
+        machine::commit(&args.out),
         short(whole),
         quartile(1),
         quartile(3),

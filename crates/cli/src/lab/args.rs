@@ -74,7 +74,7 @@ pub(crate) enum Experiment {
     #[command(after_help = super::splits::EXAMPLES)]
     Splits(SplitsArgs),
     /// One node and many: what does a step cost, and how much less does each have to do? (Storey,
-    /// 2006, tables 5.1 to 5.7)
+    /// 2006, 5.4 to 5.6; beside it the thesis' tables 5.2, 5.4 and 5.7)
     #[command(after_help = STOREY_EXAMPLES)]
     Storey(StoreyArgs),
     /// Ten objects bounce about in a box: what does an exact test take? (Ohlenburg, 2003, tables
@@ -89,7 +89,7 @@ pub(crate) enum Experiment {
     /// 3.6.1)
     #[command(after_help = boxes::VOXELS_EXAMPLES)]
     Voxels(VoxelsArgs),
-    /// Every method of the papers and ours: two copies come closer while one turns (Zachmann,
+    /// Pair tests of the papers and ours: two copies come closer while one turns (Zachmann,
     /// 2000, 3.5.10)
     #[command(after_help = super::zachmann::args::EXAMPLES)]
     Zachmann(ZachmannArgs),
@@ -150,7 +150,7 @@ pub(crate) struct BroadArgs {
     #[arg(long, value_delimiter = ',', value_parser = parse_speed, value_name = "LIST",
         default_value = "0.1")]
     pub(crate) speed: Vec<f64>,
-    /// Decides about places and motions; not 0
+    /// Random seed of places and motions; not 0
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..),
         default_value = "88172645463325252")]
     pub(crate) seed: u64,
@@ -161,7 +161,7 @@ pub(crate) struct BroadArgs {
     /// How many steps are measured
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "30")]
     pub(crate) steps: u32,
-    /// How many threads; times are of the processor for 1, and of the clock on the wall for more
+    /// How many threads; times are processor time for 1 and wall-clock time for more
     #[arg(long, value_delimiter = ',', value_parser = threads(), value_name = "LIST",
         default_value = "1")]
     pub(crate) threads: Vec<usize>,
@@ -187,10 +187,10 @@ pub(crate) struct BunniesArgs {
     /// How many frames are measured
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "300")]
     pub(crate) frames: u32,
-    /// Decides about places, rotations and velocities
+    /// Random seed of places, rotations and velocities
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
-    /// How many threads; times are of the processor for 1, and of the clock on the wall for more
+    /// How many threads; times are processor time for 1 and wall-clock time for more
     #[arg(long, value_parser = threads(), default_value = "1")]
     pub(crate) threads: usize,
     #[command(flatten)]
@@ -216,7 +216,7 @@ pub(crate) struct GroupsArgs {
     /// How many times machines are placed anew
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "20")]
     pub(crate) matrices: u32,
-    /// Decides about places and delays
+    /// Random seed of places and delays
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -249,7 +249,7 @@ pub(crate) struct SpheresArgs {
     /// How many frames are measured
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "20")]
     pub(crate) frames: u32,
-    /// Decides about places and where objects go
+    /// Random seed of places and where objects go
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
     /// How relations are found [default: all]
@@ -272,10 +272,10 @@ pub(crate) struct StoreyArgs {
     /// How many steps are measured
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "60")]
     pub(crate) ticks: u32,
-    /// Boxes that are never turned instead of turning triangles
+    /// Axis-aligned boxes instead of rotating meshes
     #[arg(long)]
     pub(crate) boxes: bool,
-    /// Decides about the world
+    /// Random seed of the world
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -290,7 +290,7 @@ pub(crate) struct TenObjectsArgs {
     /// How many steps are measured
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "600")]
     pub(crate) steps: u32,
-    /// How many threads; times are of the processor for 1, and of the clock on the wall for more
+    /// How many threads; times are processor time for 1 and wall-clock time for more
     #[arg(long, value_parser = threads(), default_value = "1")]
     pub(crate) threads: usize,
     /// Write the scenes as VRML97 files into this folder, and measure nothing

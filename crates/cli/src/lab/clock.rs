@@ -33,7 +33,7 @@ impl Clock {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Clock::ThreadCpu => "processor time of the thread",
-            Clock::Wall => "clock on the wall",
+            Clock::Wall => "wall clock",
         }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct SplitsArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000),
         default_value = "200")]
     pub(crate) questions: u32,
-    /// Decides about rotations and directions
+    /// Random seed of rotations and directions
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
     #[command(flatten)]

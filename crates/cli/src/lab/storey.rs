@@ -1,4 +1,4 @@
-//! `jostle lab storey`: what a step costs on one node and on many (Storey 2006, tables 5.1 to 5.7).
+//! `jostle lab storey`: what a step costs on one node and on many (Storey 2006, 5.4 to 5.6).
 
 use super::args::StoreyArgs;
 use super::clock::{Clock, milliseconds};

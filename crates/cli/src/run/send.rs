@@ -39,10 +39,10 @@ impl Send {
     /// Sends the event.
     pub(super) fn perform(&self, stage: &mut Stage) -> Result<(), CliError> {
         let scene = stage.play().scene();
-        let node = scene
-            .find(&self.node)
-            .and_then(|id| scene.through_instances(id))
-            .ok_or_else(|| self.refused(format!("nothing is called \"{}\"", self.node)))?;
+        let node =
+            scene.find(&self.node).and_then(|id| scene.through_instances(id)).ok_or_else(|| {
+                self.refused(format!("the scene has no node named \"{}\"", self.node))
+            })?;
         let Some((field, value)) = &self.event else {
             let (point, normal, texture) = (Vec3::ZERO, Vec3::Z, Vec2::ZERO);
             let over = Touch::Over { point, normal, texture };
@@ -53,10 +53,15 @@ impl Send {
             return Ok(());
         };
         let kind = &scene.node(node).kind;
-        let ty = type_of(kind, field)
-            .ok_or_else(|| self.refused(format!("{} takes no \"{field}\"", kind.name())))?;
-        let value = parse_value(ty, value)
-            .ok_or_else(|| self.refused(format!("\"{field}\" is {ty}, found {value:?}")))?;
+        let ty = type_of(kind, field).ok_or_else(|| {
+            self.refused(format!(
+                "{} has no field or event \"{field}\" that can be set",
+                kind.name()
+            ))
+        })?;
+        let value = parse_value(ty, value).ok_or_else(|| {
+            self.refused(format!("\"{field}\" takes a value of type {ty}, found {value:?}"))
+        })?;
         let sent = stage.play_mut().send(node, field, value);
         sent.map_err(|error| self.refused(error.to_string()))
     }

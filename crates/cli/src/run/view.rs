@@ -50,7 +50,7 @@ fn rate(dt: f64) -> Result<u32, CliError> {
     let rate = (1.0 / dt).round();
     if !(1.0..=240.0).contains(&rate) || (rate * dt - 1.0).abs() > 1e-6 {
         return Err(failed(format!(
-            "--dt {dt} with --view: expected one over a whole number from 1 to 240"
+            "with --view, --dt must be 1/N seconds for a whole number N from 1 to 240, found {dt}"
         )));
     }
     Ok(rate as u32)

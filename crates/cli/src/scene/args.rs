@@ -58,33 +58,33 @@ impl SceneArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scene: SceneArgs,
-    /// How many steps; without, 100, or with --view until it is stopped
+    /// Number of steps [default: 100; with --view, until it is stopped]
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<u64>,
-    /// Seconds per step
+    /// Length of a step in seconds
     #[arg(long, value_name = "S", default_value = "0.03125", value_parser = parse_length)]
     pub(crate) dt: f64,
-    /// A key before a step: "STEP:KEY" or "STEP:KEY+Shift"; KEY is a letter, a name (Left, Up,
-    /// Space, F1, …) or a code of Qt 3; can be given several times
+    /// Press a key before a step: "STEP:KEY" or "STEP:KEY+Shift", where KEY is a letter, a name
+    /// (Left, Up, Space, F1, …) or a key code of Qt 3; can be repeated
     #[arg(long, value_name = "PRESS", value_parser = KeyPress::parse)]
     pub(crate) key: Vec<KeyPress>,
-    /// An event before a step: "STEP:NODE.FIELD=VALUE", or "STEP:NODE" for a click on a
-    /// TouchSensor; can be given several times
+    /// Send an event before a step: "STEP:NODE.FIELD=VALUE", or "STEP:NODE" to click on a
+    /// TouchSensor; can be repeated
     #[arg(long, value_name = "EVENT", value_parser = Send::parse)]
     pub(crate) send: Vec<Send>,
-    /// The avatar walks: metres per second along x, y and z
+    /// Velocity of the avatar, in metres per second along x, y and z
     #[arg(long, value_name = "\"X Y Z\"", value_parser = parse_vector, allow_hyphen_values = true)]
     pub(crate) walk: Option<DVec3>,
-    /// Bodies stop where they touch instead of jumping from step to step
+    /// Continuous collision detection: bodies stop at the first contact and pass through nothing
     #[arg(long)]
     pub(crate) continuous: bool,
-    /// Write what happens in each step to a file, one JSON object per line
+    /// Write each step to a file, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Also print the events of nodes
+    /// Print the events of all nodes, not only those of collisions and keys
     #[arg(long, help_heading = "Output")]
     pub(crate) node_events: bool,
-    /// Show it on a page while it runs, as fast as time passes; keys pressed there go to its
+    /// Show the scene on a page while it runs, in real time; keys pressed there go to its
     /// KeySensors
     #[arg(long, conflicts_with = "json", help_heading = "Page")]
     pub(crate) view: bool,

@@ -8,14 +8,14 @@ use std::path::PathBuf;
 /// Who may come.
 #[derive(Debug, Args)]
 pub(crate) struct GuardArgs {
-    /// What clients must show
+    /// Token that clients must send
     #[arg(long, env = "JOSTLE_TOKEN", hide_env_values = true, help_heading = "Security")]
     pub(crate) token: Option<String>,
-    /// What nodes must show
+    /// Token that nodes must send
     #[arg(long, env = "JOSTLE_NODE_TOKEN", hide_env_values = true, help_heading = "Security")]
     pub(crate) node_token: Option<String>,
-    /// A folder with certificates; `serve` makes what is missing. Nodes need node.pem and node.key
-    /// from it, clients ca.pem
+    /// Folder with certificates; `serve` makes what is missing. Nodes need ca.pem, nodes.pem,
+    /// node.pem and node.key from it, clients ca.pem
     #[arg(long, value_name = "DIR", help_heading = "Security")]
     pub(crate) tls: Option<PathBuf>,
 }
@@ -23,10 +23,10 @@ pub(crate) struct GuardArgs {
 /// What is written.
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
-    /// Record the world, for `jostle replay`
+    /// Record every tick, for `jostle replay`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Write down every message, for `jostle judge`
+    /// Log every message to this file, for `jostle judge`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
 }
@@ -40,58 +40,58 @@ pub(crate) enum EngineArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The world is this scene
+    /// Load the world from this scene
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) scene: Option<PathBuf>,
-    /// The world is made: `balls`, `boxes`, `solids` or `demo`, and how many
+    /// Generate the world: `balls`, `boxes`, `solids` or `demo`, and how many
     #[arg(long, value_name = "KIND,N", default_value = "solids,500")]
     pub(crate) generate: String,
-    /// Decides about a world that is made
+    /// Seed of a generated world
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
-    /// The name of the world
+    /// Name of the world
     #[arg(long, default_value = "world", value_parser = parse_name)]
     pub(crate) name: String,
-    /// Where nodes (TCP) and clients (UDP) come in
+    /// Listen address for nodes (TCP and UDP) and clients (UDP)
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7447")]
     pub(crate) listen: SocketAddr,
-    /// Where WebSockets, status and metrics are; `none` for nowhere
+    /// Listen address for the page, WebSockets, /status and /metrics; `none` for no page
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", value_parser = parse_web)]
     pub(crate) web: Web,
     /// Ticks per second
     #[arg(long, value_name = "HZ", default_value = "30",
         value_parser = clap::value_parser!(u32).range(1..=240))]
     pub(crate) tick: u32,
-    /// A tick waits for all nodes of a group (the default)
+    /// Lockstep: a tick waits for all nodes of a group (the default)
     #[arg(long, conflicts_with = "unsync")]
     pub(crate) sync: bool,
-    /// No node waits for another; without store and recordings
+    /// Free-running: no node waits for another; without --store and --record
     #[arg(long, conflicts_with_all = ["store", "record"])]
     pub(crate) unsync: bool,
-    /// Box and triangle tests that a node may make in a tick; what it cannot find out with them it
-    /// assumes to touch, and says so
+    /// Box and triangle tests per node and tick, at most; pairs left over are reported as assumed
+    /// contacts
     #[arg(long, value_name = "COUNT", requires = "unsync")]
     pub(crate) operations: Option<u64>,
-    /// All nodes are one group, however far from each other
+    /// Keep all nodes in one group, whatever the delay between them
     #[arg(long)]
     pub(crate) one_group: bool,
-    /// Keep the world here, and go on with it after a restart
+    /// Store the world here, and continue with it after a restart
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-    /// The directory is not here but has replicas there: addresses separated by commas, an odd
-    /// number; start `jostle directory` at each
+    /// Run the directory as replicas at these addresses (3 or 5, separated by commas); start
+    /// `jostle directory` at each
     #[arg(long, value_name = "ADDR,…", value_delimiter = ',')]
     pub(crate) replicas: Vec<String>,
-    /// Clients from one host, at most
+    /// Clients per host, at most
     #[arg(long, value_name = "N", default_value = "32")]
     pub(crate) clients_per_host: usize,
-    /// How far clients see, in metres
+    /// Radius in which clients receive updates, in metres
     #[arg(long, value_name = "M", default_value = "30")]
     pub(crate) reach: f64,
-    /// Tell clients everything, wherever they are
+    /// Send all clients updates of the whole world
     #[arg(long)]
     pub(crate) broadcast: bool,
-    /// What carries frames between processes
+    /// Transport between nodes; the same for all nodes of a world
     #[arg(long, value_name = "ENGINE", default_value = "zenoh")]
     pub(crate) engine: EngineArg,
     #[command(flatten)]
@@ -102,21 +102,21 @@ pub(crate) struct ServeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Where the page is (TCP), and where clients come in (UDP)
+    /// Listen address for the page (TCP) and clients (UDP)
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448")]
     pub(crate) listen: SocketAddr,
-    /// How many things fly about
+    /// Number of moving bodies
     #[arg(long, value_name = "N", default_value = "3000",
         value_parser = clap::value_parser!(u64).range(1..=BODIES_MAX))]
     pub(crate) bodies: u64,
-    /// How many walk about
+    /// Number of bots
     #[arg(long, value_name = "N", default_value = "200",
         value_parser = clap::value_parser!(u32).range(0..=i64::from(BOTS_MAX)))]
     pub(crate) bots: u32,
-    /// How many nodes share the world at first, 1 to 8
+    /// Number of nodes at the start, 1 to 8
     #[arg(long, value_name = "N", default_value = "4")]
     pub(crate) nodes: usize,
-    /// Decides about the world, and where bots go
+    /// Seed of the world and of the bots
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
     /// Ticks per second
@@ -126,35 +126,35 @@ pub(crate) struct DemoArgs {
     /// Do not open the page in a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// For how long; without, until it is stopped
+    /// Stop after so many seconds; without, run until stopped
     #[arg(long, value_name = "S")]
     pub(crate) seconds: Option<f64>,
-    /// Say every second how it goes
+    /// Print a line of figures every second
     #[arg(long, help_heading = "Output")]
     pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NodeArgs {
-    /// The door of the process that serves the world
+    /// Address of the serving process or of a directory replica
     #[arg(long, value_name = "ADDR")]
     pub(crate) join: String,
-    /// Where other nodes reach this one
+    /// Listen address for other nodes
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Let clients in here, too
+    /// Listen address for clients (UDP), if clients may connect here
     #[arg(long, value_name = "ADDR")]
     pub(crate) door: Option<SocketAddr>,
-    /// And WebSockets, status and metrics
+    /// Listen address for the page, WebSockets, /status and /metrics
     #[arg(long, value_name = "ADDR", requires = "door")]
     pub(crate) web: Option<SocketAddr>,
-    /// Clients from one host, at most
+    /// Clients per host, at most
     #[arg(long, value_name = "N", default_value = "32")]
     pub(crate) clients_per_host: usize,
-    /// Trust whoever answers, without certificates
+    /// Do not check the server's certificate
     #[arg(long, help_heading = "Security")]
     pub(crate) insecure: bool,
-    /// What carries frames between processes
+    /// Transport between nodes; the same for all nodes of a world
     #[arg(long, value_name = "ENGINE", default_value = "zenoh")]
     pub(crate) engine: EngineArg,
     #[command(flatten)]
@@ -165,41 +165,40 @@ pub(crate) struct NodeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DirectoryArgs {
-    /// Which replica this is, from 1; what is stored knows it
+    /// Number of this replica, from 1; not needed when its store exists
     #[arg(long, value_name = "N")]
     pub(crate) id: Option<u16>,
-    /// The door of the serving process or of another replica, for a replica that is new
+    /// Address of the serving process or of another replica, for a new replica
     #[arg(long, value_name = "ADDR")]
     pub(crate) join: Option<String>,
-    /// Where its log is kept
+    /// Folder of its log
     #[arg(long, value_name = "DIR", required_unless_present = "leave")]
     pub(crate) store: Option<PathBuf>,
-    /// Where it is, if it is none of those that the world began with: it is added to them
+    /// Listen address of a replica that is added to those of --replicas
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Where status and metrics are
+    /// Listen address for /status and /metrics
     #[arg(long, value_name = "ADDR")]
     pub(crate) web: Option<SocketAddr>,
-    /// How many milliseconds a message takes between replicas at most, there and back; the same
-    /// for all of them
+    /// Longest round trip between replicas, in milliseconds; the same for all of them
     #[arg(long, value_name = "MS", default_value = "0",
         value_parser = clap::value_parser!(u64).range(0..=10_000))]
     pub(crate) round_trip: u64,
-    /// Remove a replica from the directory, for good, and end
+    /// Remove this replica from the directory, permanently, and exit
     #[arg(long, value_name = "N", requires = "join", conflicts_with_all = ["id", "store"])]
     pub(crate) leave: Option<u16>,
-    /// Trust whoever answers, without certificates
+    /// Do not check the server's certificate
     #[arg(long, help_heading = "Security")]
     pub(crate) insecure: bool,
-    /// What carries frames between processes
+    /// Transport between nodes; the same for all nodes of a world
     #[arg(long, value_name = "ENGINE", default_value = "zenoh")]
     pub(crate) engine: EngineArg,
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
-    /// Write down every message, for `jostle judge`
+    /// Log every message to this file, for `jostle judge`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
-    /// Speak only this version with other replicas, to see what they do
+    /// Use only this version of the protocol between replicas, for tests
     #[arg(long, value_name = "V", hide = true)]
     pub(crate) speak: Option<u8>,
 }
@@ -207,33 +206,33 @@ pub(crate) struct DirectoryArgs {
 /// How bots move.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum MotionArg {
-    /// From one place to another
+    /// From one random target to the next
     Targets,
-    /// Anyhow
+    /// A new random direction every second
     Random,
-    /// All to the same place
+    /// All to the centre
     Crowd,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BotsArgs {
-    /// The door
+    /// Address of the server
     #[arg(long, value_name = "ADDR")]
     pub(crate) join: String,
-    /// How many
+    /// Number of bots
     #[arg(long, value_name = "N", default_value = "10",
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) avatars: u32,
     /// How they move
     #[arg(long, value_name = "MOTION", default_value = "targets")]
     pub(crate) motion: MotionArg,
-    /// For how long; without, until they are stopped
+    /// Stop after so many seconds; without, run until stopped
     #[arg(long, value_name = "S")]
     pub(crate) seconds: Option<f64>,
-    /// Decides where they go
+    /// Seed of their movements
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
-    /// Trust whoever answers, without certificates
+    /// Do not check the server's certificate
     #[arg(long, help_heading = "Security")]
     pub(crate) insecure: bool,
     #[command(flatten)]
@@ -245,10 +244,10 @@ pub(crate) struct BotsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// The door
+    /// Address of the server
     #[arg(long, value_name = "ADDR")]
     pub(crate) join: String,
-    /// Trust whoever answers, without certificates
+    /// Do not check the server's certificate
     #[arg(long, help_heading = "Security")]
     pub(crate) insecure: bool,
     #[command(flatten)]
@@ -260,12 +259,12 @@ pub(crate) struct StatusArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The recording
+    /// Recording to compute again
     pub(crate) file: PathBuf,
-    /// Show it on a page instead, with a timeline
+    /// Show it on a page with a timeline instead
     #[arg(long)]
     pub(crate) view: bool,
-    /// Where that page is
+    /// Listen address of that page
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", requires = "view")]
     pub(crate) listen: SocketAddr,
     /// Do not open the page in a browser
@@ -278,10 +277,10 @@ pub(crate) struct ReplayArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
-    /// What the processes of one world wrote with --events
+    /// Event logs that the processes of one world wrote with --events
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// A recording of that world, from its beginning
+    /// Recording of that world from its start
     #[arg(long, value_name = "FILE")]
     pub(crate) recording: PathBuf,
     /// Print JSON

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &BotsArgs, out: &mut dyn Write) -> Result<bool, CliError
         bots.push(Bot { connection, target: DVec3::ZERO, steered: Instant::now() });
     }
     if !args.json {
-        writeln!(out, "{} bots are on their way; stop them with Ctrl-C", bots.len())?;
+        writeln!(out, "{} bots connect to {join}; stop with Ctrl-C", bots.len())?;
         out.flush()?;
     }
     let (begin, mut contacts) = (Instant::now(), 0);
@@ -153,15 +153,15 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
     writeln!(out, "{active} of {avatars} avatars are in the world after {seconds:.1} s")?;
     writeln!(
         out,
-        "each is told {letters_per_second:.1} times and {bytes_per_second:.0} bytes per second, \
+        "each receives {letters_per_second:.1} messages and {bytes_per_second:.0} bytes per second \
          and sees {:.1} others",
         output.seen
     )?;
     if let Some([p50, p99]) = output.update_ms {
-        writeln!(out, "from one update to the next: {p50:.1} ms, p99 {p99:.1} ms")?;
+        writeln!(out, "update interval: p50 {p50:.1} ms, p99 {p99:.1} ms")?;
     }
     if let Some([p50, p99]) = output.answer_ms {
-        writeln!(out, "from a wish to what came of it: {p50:.1} ms, p99 {p99:.1} ms")?;
+        writeln!(out, "input to update: p50 {p50:.1} ms, p99 {p99:.1} ms")?;
     }
     let Output { contacts, corrections, reconnects, .. } = output;
     writeln!(out, "{contacts} contacts, {corrections} corrections, {reconnects} reconnections")?;

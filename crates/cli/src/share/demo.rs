@@ -28,14 +28,14 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
     let web = demo.world().web_address().unwrap_or(args.listen);
     let page = format!("http://{web}/");
     let DemoArgs { bodies, bots, nodes, .. } = args;
-    writeln!(out, "{nodes} nodes share {bodies} bodies and {bots} bots; watch them at\n  {page}")?;
+    writeln!(out, "{nodes} nodes, {bodies} bodies, {bots} bots; open\n  {page}")?;
     if let Some(door) = demo.world().door_address() {
         writeln!(out, "clients: jostle bots --join {door}")?;
     }
     if !args.listen.ip().is_loopback() {
-        writeln!(out, "careful: who reaches this address may take part and kill nodes")?;
+        writeln!(out, "warning: anyone who reaches this address can join and kill nodes")?;
     }
-    writeln!(out, "stop it with Ctrl-C")?;
+    writeln!(out, "stop with Ctrl-C")?;
     out.flush()?;
     if !args.no_open {
         browser::open(&page);
@@ -65,8 +65,8 @@ fn explain(error: StartError) -> CliError {
             if error.kind() == ErrorKind::AddrInUse =>
         {
             failed(format!(
-                "{address} is taken, perhaps by another demo: --listen 127.0.0.1:0 takes a port \
-                 that is free"
+                "{address} is in use, perhaps by another demo: --listen 127.0.0.1:0 takes a free \
+                 port"
             ))
         }
         other => failed(other),
@@ -90,8 +90,8 @@ impl Stopwatch {
         let ticks = (figures.tick - self.tick.min(figures.tick)) as f64 / took;
         let cores = self.cpu.try_elapsed().map_err(failed)?.as_secs_f64() / took;
         Ok(format!(
-            "tick {}: {ticks:.1} per second, {:.2} times as long as they should take, {} bodies, \
-             {} bots, {} touch, {} nodes, {cores:.2} cores",
+            "tick {}: {ticks:.1} per second, dilation {:.2}, {} bodies, {} bots, {} contacts, \
+             {} nodes, {cores:.2} cores",
             figures.tick,
             figures.dilation,
             figures.bodies,

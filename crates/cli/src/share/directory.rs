@@ -1,6 +1,7 @@
 //! `jostle directory`: one replica of a world's directory, or one less.
 
 use super::args::DirectoryArgs;
+use super::hints::Hints;
 use super::{begin_log, failed, resolve, wait_for_end};
 use crate::error::CliError;
 use jostle_net::charter::ReplicaChange;
@@ -34,16 +35,17 @@ pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, Cli
         versions: speak.unwrap_or(Versions::OURS),
     };
     if let Some(join) = join {
-        // Says so if the door is another machine's and nothing shows that it is the right one.
+        // Refuses another machine without a way to check that it is the right one.
         args.guard.node_trust(join, args.insecure)?;
     }
     let process = Process::direct(settings).map_err(failed)?;
-    if let Some(door) = process.door_address() {
-        writeln!(out, "a replica of the directory; nodes: jostle node --join {door}")?;
-        writeln!(out, "status:  jostle status --join {door}")?;
-    }
-    if let Some(web) = process.web_address() {
-        writeln!(out, "web:     http://{web}/ (metrics at /metrics)")?;
+    if let Some(address) = process.door_address() {
+        let hints = Hints { guard: &args.guard, engine: args.engine, address };
+        writeln!(out, "nodes:   {}", hints.node("node"))?;
+        writeln!(out, "status:  {}", hints.client("status"))?;
+        if let Some(web) = process.web_address() {
+            writeln!(out, "web:     {}", hints.page(web))?;
+        }
     }
     out.flush()?;
     wait_for_end()?;
@@ -61,6 +63,9 @@ fn remove(
     let token = args.guard.node_token.clone().map(Secret::new);
     let change = ReplicaChange::Remove(leave);
     ask_to_change(join, token.as_ref(), &trust, change).map_err(failed)?;
-    writeln!(out, "replica {leave} is being removed; when it is none any more, stop it")?;
+    writeln!(
+        out,
+        "replica {leave} is being removed: stop its process when it is no voter any more"
+    )?;
     Ok(false)
 }

@@ -100,7 +100,7 @@ fn shapes(kind: Kind, forms: &mut Forms) -> Result<Vec<ShapeId>, CliError> {
             Kind::Balls => shapes.push(forms.ball(size)?),
             Kind::Boxes => {
                 let half = units(DVec3::splat(size), POSITION_UNIT);
-                shapes.push(forms.add(Solid { half, model: None }));
+                shapes.push(forms.add(Solid::cuboid(half)));
             }
             Kind::Solids | Kind::Demo => {
                 shapes.push(forms.ball(size)?);
@@ -122,16 +122,13 @@ fn walls(
     for axis in 0..3 {
         let mut size = half + 1.0;
         size[axis] = 0.5;
-        let model = match kind {
-            Kind::Boxes => None,
+        let shape = match kind {
+            Kind::Boxes => forms.add(Solid::cuboid(units(size, POSITION_UNIT))),
             _ => {
                 let mesh = solids::cuboid(size * 2.0).map_err(failed)?;
-                Some(Arc::new(Model::build(mesh, Quality::Default)))
+                forms.model(&Arc::new(Model::build(mesh, Quality::Default)))?
             }
         };
-        let mut edges = units(size, POSITION_UNIT);
-        edges.iter_mut().for_each(|edge| *edge += 2);
-        let shape = forms.add(Solid { half: edges, model });
         for side in [-1.0, 1.0] {
             let mut place = DVec3::ZERO;
             place[axis] = side * (half[axis] + 0.5);

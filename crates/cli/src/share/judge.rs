@@ -29,7 +29,7 @@ const CLOCKS: Span = Span::from_ms(1);
 pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     let mut replay = Replay::open(&args.recording).map_err(failed)?;
     let Some(Step::World(tick)) = replay.step().map_err(failed)? else {
-        return Err(failed("the recording has no world"));
+        return Err(failed("the recording has no world at its start"));
     };
     let objects: Vec<Object> = replay.objects().values().copied().collect();
     let mut court = Court::new(&objects, tick, replay.shapes(), replay.rate());
@@ -68,12 +68,12 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliErro
     } else {
         let Output { events, ticks, collisions, longest_gap_ms, .. } = &output;
         writeln!(out, "{events} events, {ticks} ticks, {collisions} collisions")?;
-        writeln!(out, "longest time without a tick: {longest_gap_ms:.0} ms")?;
+        writeln!(out, "longest gap between ticks: {longest_gap_ms:.0} ms")?;
         for violation in &output.violations {
             writeln!(out, "VIOLATION {violation}")?;
         }
         if output.violations.is_empty() {
-            writeln!(out, "all rules kept")?;
+            writeln!(out, "no rule violated")?;
         }
     }
     Ok(!output.violations.is_empty())

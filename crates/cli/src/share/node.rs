@@ -1,12 +1,18 @@
 //! `jostle node`: adds this machine to a world.
 
 use super::args::NodeArgs;
+use super::hints::Hints;
 use super::serve::limits;
-use super::{begin_log, failed, resolve, wait_for_end};
+use super::{begin_log, end_flag, failed, resolve, wait_for};
 use crate::error::CliError;
 use jostle_net::Process;
 use jostle_net::work::NodeSettings;
 use std::io::Write;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// A node that has not joined by then has no contact with the others, for a reason.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
@@ -23,14 +29,33 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
         gateway,
         limits,
     };
+    let stopped = end_flag()?;
     let process = Process::work(settings).map_err(failed)?;
     let reached = process.plane_address().map_or_else(|| "-".into(), |it| it.to_string());
+    let mut since = Instant::now();
+    while !process.wait_until_joined(Duration::from_millis(50)) {
+        if stopped.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        if since.elapsed() >= PATIENCE {
+            since = Instant::now();
+            tracing::warn!(
+                "admitted by {join}, but not joined: other nodes cannot be reached, or they \
+                 cannot reach {reached} (--listen); all nodes need the same --engine"
+            );
+        }
+    }
     writeln!(out, "joined; other nodes reach this one at {reached}")?;
-    if let Some(door) = process.door_address() {
-        writeln!(out, "clients: jostle bots --join {door}")?;
+    if let Some(address) = process.door_address() {
+        let hints = Hints { guard: &args.guard, engine: args.engine, address };
+        writeln!(out, "clients: {}", hints.client("bots"))?;
+        writeln!(out, "status:  {}", hints.client("status"))?;
+        if let Some(web) = process.web_address() {
+            writeln!(out, "web:     {}", hints.page(web))?;
+        }
     }
     out.flush()?;
-    wait_for_end()?;
+    wait_for(&stopped);
     drop(process);
     Ok(false)
 }

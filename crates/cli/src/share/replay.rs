@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
     } else {
         let Output { world, rate, objects, ticks, gaps, collisions, digest, .. } = &output;
         writeln!(out, "{world}: {objects} objects at {rate} ticks per second")?;
-        writeln!(out, "{ticks} ticks computed again, {collisions} collisions, {gaps} gaps")?;
+        writeln!(out, "{ticks} ticks replayed, {collisions} contacts, {gaps} gaps")?;
         match &output.different {
-            None => writeln!(out, "every tick is the same; the world is {digest}")?,
+            None => writeln!(out, "identical in every tick; digest {digest}")?,
             Some(what) => writeln!(out, "DIFFERENT: {what}")?,
         }
     }
@@ -67,7 +67,7 @@ fn view(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     let player = Player::open(&args.file, PlayerSettings::at(args.listen)).map_err(failed)?;
     let [first, last] = player.ticks();
     let page = format!("http://{}/", player.web_address().unwrap_or(args.listen));
-    writeln!(out, "ticks {} to {}; look at them at\n  {page}", first.0, last.0)?;
+    writeln!(out, "ticks {} to {}; open\n  {page}", first.0, last.0)?;
     out.flush()?;
     if !args.no_open {
         browser::open(&page);

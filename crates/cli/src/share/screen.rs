@@ -5,9 +5,10 @@ use super::start::{Forms, clipped, position};
 use super::{browser, failed};
 use crate::error::CliError;
 use crate::keys;
+use jostle_geom::Pose;
 use jostle_net::view::{Key, KeyBinding, Picture, Show, ShowSettings};
 use jostle_proto::{
-    Block, Class, Object, ObjectId, Objects, Rotation, ShapeId, Shapes, State, Tick, Touch, Toward,
+    Block, Class, Object, ObjectId, Objects, Rotation, ShapeId, Shapes, State, Tick, Touch,
 };
 use jostle_scene::nodes::Kind;
 use jostle_stage::Stage;
@@ -51,7 +52,7 @@ pub(crate) struct Screen {
 
 /// The bodies of a scene as objects.
 #[derive(Default)]
-struct Cast {
+pub(super) struct Cast {
     forms: Forms,
     shown: BTreeMap<BodyId, Shown>,
     names: BTreeMap<ObjectId, String>,
@@ -74,17 +75,17 @@ impl Screen {
         cast.follow(stage)?;
         cast.grown = false;
         let shapes = cast.shapes();
-        let blocks = cast.objects.values().filter(|object| object.class != Class::Avatar);
-        let extent = blocks.map(|object| shapes.block(object)).reduce(Block::join);
         let keys = bindings(stage);
         let heard = keys.len();
         let settings = ShowSettings {
             name: name.into(),
             rate: seat.rate,
-            extent: extent.unwrap_or(Block { min: [-40960; 3], max: [40960; 3] }),
+            extent: cast.extent(),
             shapes,
             names: cast.names.clone(),
+            poses: cast.poses(stage, |body| stage.is_scenery(body))?,
             keys,
+            findings: None,
             web: seat.listen,
         };
         let show = Show::open(settings).map_err(failed)?;
@@ -135,12 +136,43 @@ impl Screen {
 }
 
 impl Cast {
-    fn shapes(&self) -> Shapes {
+    pub(super) fn names(&self) -> &BTreeMap<ObjectId, String> {
+        &self.names
+    }
+
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+
+    /// The objects of these bodies, as far as they are shown.
+    pub(super) fn ids(&self, bodies: impl Iterator<Item = BodyId>) -> Vec<ObjectId> {
+        bodies.filter_map(|body| Some(self.shown.get(&body)?.object)).collect()
+    }
+
+    /// Where the bodies that `wanted` accepts are, exactly: an object's position is rounded.
+    pub(super) fn poses(
+        &self,
+        stage: &Stage,
+        wanted: impl Fn(BodyId) -> bool,
+    ) -> Result<BTreeMap<ObjectId, Pose>, CliError> {
+        let wanted = self.shown.iter().filter(|(body, _)| wanted(**body));
+        wanted.map(|(body, shown)| Ok((shown.object, stage.world().pose(*body)?))).collect()
+    }
+
+    /// The box around all objects that are no avatars.
+    pub(super) fn extent(&self) -> Block {
+        let shapes = self.shapes();
+        let blocks = self.objects.values().filter(|object| object.class != Class::Avatar);
+        let extent = blocks.map(|object| shapes.block(object)).reduce(Block::join);
+        extent.unwrap_or(Block { min: [-40960; 3], max: [40960; 3] })
+    }
+
+    pub(super) fn shapes(&self) -> Shapes {
         Shapes::new(self.forms.solids().to_vec())
     }
 
     /// Puts every body where it is now.
-    fn follow(&mut self, stage: &Stage) -> Result<(), CliError> {
+    pub(super) fn follow(&mut self, stage: &Stage) -> Result<(), CliError> {
         let world = stage.world();
         self.shown.retain(|id, _| world.has(*id));
         self.objects = Objects::new();
@@ -213,9 +245,7 @@ impl Cast {
             .filter_map(|contact| {
                 let (a, b) =
                     (self.shown.get(&contact.a)?.object, self.shown.get(&contact.b)?.object);
-                let toward = Toward { axis: 0, up: true };
-                let (kick_a, kick_b) = ([0; 3], [0; 3]);
-                Some(Touch { a: a.min(b), b: a.max(b), toward, stops: false, kick_a, kick_b })
+                Some(Touch { a: a.min(b), b: a.max(b), ..Touch::default() })
             })
             .collect();
         touches.sort_unstable();

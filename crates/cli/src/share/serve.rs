@@ -1,6 +1,7 @@
 //! `jostle serve`: directory, first node, gateway and door in one process.
 
 use super::args::{EngineArg, FileArgs, ServeArgs};
+use super::hints::Hints;
 use super::{begin_log, failed, generate, resolve, start, wait_for_end};
 use crate::error::CliError;
 use jostle_net::Process;
@@ -32,7 +33,7 @@ impl FileArgs {
 pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
     let door = DoorLimits::default();
     let gateway = GatewaySettings::default();
-    // Whoever lets many in from one host lets them come at once.
+    // Many clients of one host may connect at once.
     let often = per_host as u64;
     let more = |known: Allowance| Allowance {
         per_second: known.per_second.max(often),
@@ -76,7 +77,6 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
     let mut names = vec![args.listen.ip().to_string()];
     names.extend(replicas.iter().map(|replica| replica.ip().to_string()));
     names.dedup();
-    let objects = start.objects.len();
     let settings = ServeSettings {
         name: args.name.clone(),
         start,
@@ -94,30 +94,43 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         controls: Controls::default(),
     };
     let process = Process::serve(settings).map_err(failed)?;
-    let door = process.door_address().unwrap_or(args.listen);
-    writeln!(out, "serving {objects} objects at {} ticks per second", args.tick)?;
-    writeln!(out, "nodes:   jostle node --join {door}")?;
-    writeln!(out, "clients: jostle bots --join {door}")?;
-    writeln!(out, "status:  jostle status --join {door}")?;
-    for (number, _) in (1..).zip(&args.replicas) {
-        writeln!(out, "replica: jostle directory --id {number} --join {door} --store DIR")?;
-    }
-    if let Some(web) = process.web_address() {
-        writeln!(out, "web:     http://{web}/ (metrics at /metrics)")?;
-    }
+    print(args, &process, out)?;
     out.flush()?;
     wait_for_end()?;
     drop(process);
     Ok(false)
 }
 
-/// Who listens beyond this machine must say who may come.
+/// What there is, and commands and addresses to use it with.
+fn print(args: &ServeArgs, process: &Process, out: &mut dyn Write) -> Result<(), CliError> {
+    let address = process.door_address().unwrap_or(args.listen);
+    let hints = Hints { guard: &args.guard, engine: args.engine, address };
+    match process.objects() {
+        Some(1) => writeln!(out, "serving 1 object at {} ticks per second", args.tick)?,
+        Some(n) => writeln!(out, "serving {n} objects at {} ticks per second", args.tick)?,
+        None => writeln!(out, "joining {}, which other nodes have", process.world_name())?,
+    }
+    writeln!(out, "nodes:   {}", hints.node("node"))?;
+    writeln!(out, "clients: {}", hints.client("bots"))?;
+    writeln!(out, "status:  {}", hints.client("status"))?;
+    for (number, _) in (1..).zip(&args.replicas) {
+        let command = hints.node("directory");
+        writeln!(out, "replica: {command} --id {number} --store replica-{number}")?;
+    }
+    if let Some(web) = process.web_address() {
+        writeln!(out, "web:     {}", hints.page(web))?;
+    }
+    Ok(())
+}
+
+/// A server that listens beyond this machine must authenticate nodes.
 fn check(args: &ServeArgs) -> Result<(), CliError> {
     let far = |address: SocketAddr| !address.ip().is_loopback();
     let guard = &args.guard;
     if far(args.listen) && guard.node_token.is_none() && guard.tls.is_none() {
         return Err(failed(
-            "--listen on other than loopback lets anybody be a node: set --node-token or --tls",
+            "--listen on an address that is not loopback requires --node-token or --tls: without, \
+             any machine could join as a node",
         ));
     }
     Ok(())

@@ -121,13 +121,12 @@ impl Forms {
         }
         let far = |far: f64, vertex: &Vec3| far.max(vertex.as_dvec3().length());
         let radius = model.mesh().vertices().iter().fold(0.0, far);
-        // Rounded up, and more than any rounding of a turned vertex.
-        let half = (radius / POSITION_UNIT).ceil() + 2.0;
-        if half > f64::from(i32::MAX) / 4.0 {
-            return Err(failed(format!("a part reaches {radius} m from its origin")));
+        if radius / POSITION_UNIT > f64::from(i32::MAX) / 4.0 {
+            return Err(failed(format!(
+                "a part reaches {radius} m from its origin; worlds take parts of up to 131 km"
+            )));
         }
-        let solid = Solid { half: [half as i32; 3], model: Some(model.clone()) };
-        let shape = self.add(solid);
+        let shape = self.add(Solid::mesh(model.clone()));
         self.known.insert(Arc::as_ptr(model), shape);
         Ok(shape)
     }
@@ -179,4 +178,78 @@ fn speed(per_second: DVec3) -> Result<[i16; 3], CliError> {
         return Err(failed(format!("a part moves at {per_second} per second; the most is 127")));
     }
     Ok(units.to_array().map(|along| along as i16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jostle_proto::{Commit, Detector, Input, Objects, Tick, Want, advance, apply};
+
+    const RATE: u32 = 30;
+
+    /// A ball that flies at a thin wall, as it stands in a file.
+    const FILE: &str = "#VRML V2.0 utf8
+DEF BALL Transform {
+  translation 0 0 -3
+  velocityVector 0 0 4
+  collisionResponse CollisionResponse { responseType 0 }
+  children Shape { geometry Sphere { radius 0.3 } }
+}
+DEF WALL Transform {
+  children Shape { geometry Box { size 40 40 0.2 } }
+}
+";
+
+    fn started() -> Start {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("wall.wrl");
+        std::fs::write(&path, FILE).expect("a file");
+        scene(&path).expect("a world")
+    }
+
+    /// The world for so many ticks; where an object is along z after each, in metres.
+    fn follow(start: &Start, id: ObjectId, ticks: u64, input: Option<Input>) -> Vec<f64> {
+        let mut detector = Detector::new(start.shapes.clone(), RATE);
+        let mut objects: Objects = start.objects.iter().copied().collect();
+        let tick = |tick: u64| {
+            advance(&mut objects, Tick(tick), RATE);
+            let touches = detector.touches(objects.as_slice());
+            let inputs = input.iter().copied().collect();
+            let commit = Commit { tick: Tick(tick + 1), touches, inputs, ..Commit::default() };
+            apply(&mut objects, &commit, |_| true);
+            let object = objects.get(&id).expect("it stays in the world");
+            f64::from(object.state.position[2]) * POSITION_UNIT
+        };
+        (0..ticks).map(tick).collect()
+    }
+
+    fn named(start: &Start, name: &str) -> ObjectId {
+        let found = start.names.iter().find(|(_, known)| known.contains(name));
+        *found.expect("a name").0
+    }
+
+    #[test]
+    fn a_ball_bounces_off_a_thin_wall_of_a_served_scene() {
+        let start = started();
+        let wall = start.objects.iter().find(|object| object.class == Class::Immovable);
+        let block = start.shapes.block(wall.expect("a wall"));
+        assert_eq!(block.max, [81920, 81920, 410]);
+        let way = follow(&start, named(&start, "BALL"), 60, None);
+        assert!(way.iter().all(|z| *z < -0.39), "{way:?}");
+        assert!(*way.last().expect("ticks") < -4.0, "it comes back: {way:?}");
+    }
+
+    #[test]
+    fn an_avatar_of_a_served_scene_does_not_walk_through_a_wall() {
+        let mut start = started();
+        let id = ObjectId(1 << 40);
+        let state = State { position: [0, 0, -2 * 4096], ..State::default() };
+        let avatar = Object { id, class: Class::Avatar, shape: start.avatar, state };
+        start.objects.push(avatar);
+        let velocity = [0, 0, 10 * 256];
+        let want = Want { avatar: id, number: 1, velocity, spin: [0; 3] };
+        let way = follow(&start, id, 90, Some(Input::Steer(want)));
+        assert!(way.iter().all(|z| *z < -0.49), "{way:?}");
+        assert!(*way.last().expect("ticks") > -0.52, "it stands before the wall: {way:?}");
+    }
 }

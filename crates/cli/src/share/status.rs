@@ -35,24 +35,30 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     let name = status["world"].as_str().unwrap_or("?");
     writeln!(
         out,
-        "{name}: group {}, tick {}, {} of {} per second, {} objects, {} clients, up {} s",
+        "{name}: group {}, tick {} ({}), {} of {} per second, {} objects, {} clients, up {} s",
         whole(&status["group"]),
         whole(&status["tick"]),
+        age(&status["tick_age_ms"]),
         number(&status["ticks_per_second"]),
         whole(&status["rate"]),
         whole(&status["objects"]),
         whole(&status["clients"]),
         number(&status["up_seconds"]),
     )?;
-    for (what, of) in [("tick", "tick_ms"), ("input to glimpse", "input_ms")] {
-        let (p50, p99) = (&status[of]["p50"], &status[of]["p99"]);
-        writeln!(out, "{what}: {} ms, p99 {} ms", number(p50), number(p99))?;
+    for (what, of) in [("tick interval", "tick_ms"), ("input to update", "input_ms")] {
+        match status[of].is_object() {
+            true => {
+                let (p50, p99) = (number(&status[of]["p50"]), number(&status[of]["p99"]));
+                writeln!(out, "{what}: p50 {p50} ms, p99 {p99} ms")?;
+            }
+            false => writeln!(out, "{what}: none in the last 10 s")?,
+        }
     }
-    for (what, of) in [("between nodes", "nodes"), ("clients", "door")] {
+    for (what, of) in [("traffic between nodes", "nodes"), ("traffic with clients", "door")] {
         let traffic = &status[of];
         writeln!(
             out,
-            "{what}: {} messages and {} bytes out, {} and {} in",
+            "{what}: {} messages, {} bytes out; {} messages, {} bytes in",
             whole(&traffic["sent"]),
             whole(&traffic["sent_bytes"]),
             whole(&traffic["received"]),
@@ -69,14 +75,21 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&group["view"]),
             whole(&group["leader"]),
         )?;
-        let mut table = Table::new(&["node", "objects", "silent ms", "delays ms", "region m"]);
+        let heads =
+            ["node", "objects", "step ms", "pairs", "silent ms", "delays ms", "region x y z m"];
+        let mut table = Table::new(&heads);
         for member in group["members"].as_array().into_iter().flatten() {
             let delays = member["delays_ms"].as_object().into_iter().flatten();
             let delays: Vec<String> =
                 delays.map(|(node, delay)| format!("{node}:{}", number(delay))).collect();
+            let loads = status["loads"].as_array().into_iter().flatten();
+            let load = loads.clone().find(|load| load["node"] == member["node"]);
+            let load = load.unwrap_or(&Value::Null);
             table.line(vec![
                 whole(&member["node"]),
                 whole(&member["objects"]),
+                number(&load["step_ms"]),
+                whole(&load["pairs_tested"]),
                 number(&member["silent_ms"]),
                 delays.join(" "),
                 region(&member["region"]),
@@ -87,20 +100,29 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     Ok(())
 }
 
+/// How long ago the last tick was.
+fn age(value: &Value) -> String {
+    match value.as_f64() {
+        Some(ms) if ms < 1000.0 => format!("{ms:.0} ms ago"),
+        Some(ms) => format!("{:.1} s ago: the world stands still", ms / 1000.0),
+        None => "none yet".into(),
+    }
+}
+
 /// The replicas of the directory, if it has several.
 fn replicas(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     let replicas = status["replicas"].as_array().map_or(&[][..], Vec::as_slice);
     if replicas.is_empty() {
         return Ok(());
     }
-    let heads = ["replica", "is", "term", "index", "lag", "log bytes", "silent ms", "door"];
+    let heads = ["replica", "role", "term", "index", "lag", "log bytes", "silent ms", "address"];
     let mut table = Table::new(&heads);
     for replica in replicas {
         let is = match (replica["leads"] == true, replica["leader"].as_u64()) {
-            _ if replica["trouble"].is_string() => "away".into(),
+            _ if replica["trouble"].is_string() => "unavailable".into(),
             (true, _) => "leader".into(),
             (false, Some(leader)) => format!("follows {leader}"),
-            (false, None) => "looks for a leader".into(),
+            (false, None) => "no leader".into(),
         };
         table.line(vec![
             whole(&replica["replica"]),
@@ -121,19 +143,20 @@ fn replicas(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
         }
         for stranger in replica["strangers"].as_array().into_iter().flatten() {
             let stranger = whole(stranger);
-            writeln!(out, "replica {id} does not speak the version of replica {stranger}")?;
+            writeln!(out, "replica {id} ignores replica {stranger}: no common protocol version")?;
         }
     }
     Ok(())
 }
 
-/// A box without its far ends: regions reach to the ends of the world.
+/// Regions reach to the ends of the world: only ends inside it are shown.
 fn region(region: &Value) -> String {
-    let end = |value: &Value| match value.as_f64() {
-        Some(metres) if metres.abs() < 500_000.0 => format!("{metres:.0}"),
-        Some(_) => "∞".into(),
-        None => "-".into(),
+    let end = |value: &Value| value.as_f64().filter(|metres| metres.abs() < 500_000.0);
+    let axis = |axis: usize| match (end(&region[0][axis]), end(&region[1][axis])) {
+        (Some(min), Some(max)) => format!("{min:.0}…{max:.0}"),
+        (Some(min), None) => format!("≥{min:.0}"),
+        (None, Some(max)) => format!("<{max:.0}"),
+        (None, None) => "all".into(),
     };
-    let axis = |axis: usize| format!("{}…{}", end(&region[0][axis]), end(&region[1][axis]));
-    [axis(0), axis(1), axis(2)].join(" ")
+    if region.is_null() { "-".into() } else { [axis(0), axis(1), axis(2)].join(" ") }
 }

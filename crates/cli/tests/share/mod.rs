@@ -149,6 +149,39 @@ impl Running {
         }
     }
 
+    /// Waits until a node has joined, or has ended with this code.
+    pub(crate) fn joins_or_ends(&mut self) -> Option<Option<i32>> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(ended) = self.child.try_wait().unwrap() {
+                return Some(ended.code());
+            }
+            if std::fs::read_to_string(&self.out).unwrap().contains("joined") {
+                return None;
+            }
+            assert!(Instant::now() < until, "{} neither joins nor ends", self.name);
+            std::thread::sleep(LOOK / 4);
+        }
+    }
+
+    /// Waits until its log has a line with these words, and gives that line.
+    pub(crate) fn logs(&self, words: &str) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let log = self.log();
+            if let Some(line) = log.lines().find(|line| line.contains(words)) {
+                return line.into();
+            }
+            assert!(Instant::now() < until, "{} does not log {words:?}: {log}", self.name);
+            std::thread::sleep(LOOK / 4);
+        }
+    }
+
+    /// What it has logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(&self.err).unwrap()
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }

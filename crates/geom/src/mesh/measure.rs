@@ -1,8 +1,8 @@
-//! Area and volume.
+//! Bounds, area and volume.
 
 use super::Mesh;
 use super::topology::{self, edges};
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 impl Mesh {
     /// The area of all triangles together, in the square of the mesh's unit.
@@ -36,11 +36,19 @@ impl Mesh {
         balanced.then(|| self.signed_volume())
     }
 
+    /// Lowest and highest coordinates of the vertices that faces use; none if there are no faces.
+    #[must_use]
+    pub fn bounds(&self) -> Option<[Vec3; 2]> {
+        let mut positions = self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]);
+        let first = positions.next()?;
+        Some(positions.fold([first; 2], |[low, high], p| [low.min(p), high.max(p)]))
+    }
+
     /// The sum over all triangles of the tetrahedra to the middle of the mesh: digits are lost to
     /// cancellation if this point is far away.
     fn signed_volume(&self) -> f64 {
-        let corners = self.triangles.iter().map(|&[a, _, _]| self.vertices[a as usize].as_dvec3());
-        let middle = corners.sum::<DVec3>() / (self.triangles.len().max(1) as f64);
+        let Some([low, high]) = self.bounds() else { return 0.0 };
+        let middle: DVec3 = (low.as_dvec3() + high.as_dvec3()) / 2.0;
         let six = self.triangles.iter().map(|&corners| {
             let [a, b, c] =
                 corners.map(|vertex| self.vertices[vertex as usize].as_dvec3() - middle);

@@ -1,15 +1,21 @@
-//! What is odd about a mesh. Nothing of it is an error; a person may want to know.
+//! What is in a mesh and what is odd about it. Nothing of it is an error.
 
-use super::Mesh;
+mod text;
+
+pub use text::ReportText;
+
 use super::topology::{self, Side, edges};
+use super::{Gap, Mesh};
 use glam::{DVec3, Vec3};
 use robust::{Coord, orient2d};
-use std::fmt;
 
 /// A face counts as not flat if a vertex is further from its plane than this part of the face's
 /// size (the diagonal of its box). Coordinates rounded to `f32` bend faces by less, unless a face
 /// is a thousand times smaller than its distance from the origin.
 pub const NON_PLANAR_BOUND: f64 = 1e-4;
+
+/// A triangle counts as a sliver if its height is less than this part of its longest side.
+pub const SLIVER_BOUND: f64 = 1e-4;
 
 /// How many faces a [`Finding`] names.
 const EXAMPLES: usize = 5;
@@ -37,6 +43,9 @@ pub struct MeshReport {
     pub unused_vertices: usize,
     /// Faces that have exactly no area: points and segments.
     pub degenerate_faces: Finding,
+    /// Faces of one triangle that have an area, but a height of less than [`SLIVER_BOUND`] of their
+    /// longest side.
+    pub sliver_faces: Finding,
     /// Faces with the same set of corners as a face before.
     pub duplicate_faces: Finding,
     /// Polygons bent by more than [`NON_PLANAR_BOUND`].
@@ -45,6 +54,10 @@ pub struct MeshReport {
     pub largest_bend: f64,
     /// Edges with one triangle.
     pub open_edges: Finding,
+    /// Connected lines of open edges: the rims of holes, or of a surface that is open by nature.
+    pub holes: usize,
+    /// What would close the surface, see [`Mesh::closing_gap`].
+    pub gap: Option<Gap>,
     /// Edges with three triangles or more.
     pub non_manifold_edges: Finding,
     /// Edges with two triangles that have it in the same direction: one of the two is inside out.
@@ -57,10 +70,15 @@ pub struct MeshReport {
     pub solid: bool,
     /// Lowest and highest coordinates of the vertices in use; none if there are no faces.
     pub bounds: Option<[Vec3; 2]>,
+    /// The area of all triangles together.
+    pub area: f64,
+    /// The enclosed volume, see [`Mesh::volume`].
+    pub volume: Option<f64>,
 }
 
 impl Mesh {
-    /// Looks for everything odd. Takes about as long as making the mesh, up to a few times.
+    /// Looks for everything odd. Takes about as long as making the mesh, up to a few times; with a
+    /// surface that is not closed longer, because welds are tried.
     ///
     /// ```
     /// use glam::Vec3;
@@ -78,29 +96,33 @@ impl Mesh {
         let (place, _) = topology::places(&self.vertices);
         let mut used = vec![false; self.vertices.len()];
         self.triangles.iter().flatten().for_each(|&vertex| used[vertex as usize] = true);
-        let positions = || self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]);
-        let bounds = positions()
-            .next()
-            .map(|first| positions().fold([first; 2], |[low, high], p| [low.min(p), high.max(p)]));
         let mut report = MeshReport {
             faces: self.face_count,
             triangles: self.triangles.len(),
             vertices: self.vertices.len(),
             unused_vertices: used.iter().filter(|&&used| !used).count(),
             degenerate_faces: Finding::default(),
+            sliver_faces: Finding::default(),
             duplicate_faces: Finding::default(),
             non_planar_faces: Finding::default(),
             largest_bend: 0.0,
             open_edges: Finding::default(),
+            holes: 0,
+            gap: None,
             non_manifold_edges: Finding::default(),
             misoriented_edges: Finding::default(),
             components: topology::component_vertices(&place, &self.triangles).len(),
             closed: true,
             solid: self.solid,
-            bounds,
+            bounds: self.bounds(),
+            area: self.area(),
+            volume: self.volume(),
         };
         self.look_at_faces(&place, &mut report);
         self.look_at_edges(&place, &mut report);
+        if !report.closed {
+            report.gap = self.closing_gap();
+        }
         report
     }
 
@@ -110,6 +132,8 @@ impl Mesh {
             let corners = || triangles.iter().map(|&(_, triangle)| triangle);
             if corners().all(|triangle| self.has_no_area(triangle)) {
                 report.degenerate_faces.add(face);
+            } else if triangles.len() == 1 && self.is_sliver(triangles[0].1) {
+                report.sliver_faces.add(face);
             }
             if triangles.len() > 1 {
                 let bend = self.bend(corners());
@@ -145,6 +169,14 @@ impl Mesh {
         })
     }
 
+    /// Whether the height of a triangle is a tiny part of its longest side.
+    fn is_sliver(&self, corners: [u32; 3]) -> bool {
+        let [a, b, c] = corners.map(|vertex| self.vertices[vertex as usize].as_dvec3());
+        let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+        // Twice the area is the longest side times the height.
+        (b - a).cross(c - a).length() < SLIVER_BOUND * longest
+    }
+
     /// Largest distance of a corner from the plane through the mean of the corners and across
     /// Newell's normal, as part of the size of the face. Zero for faces without area.
     fn bend(&self, triangles: impl Iterator<Item = [u32; 3]> + Clone) -> f64 {
@@ -170,17 +202,22 @@ impl Mesh {
         let mut open = Examples::default();
         let mut non_manifold = Examples::default();
         let mut misoriented = Examples::default();
+        let mut rims: Vec<[u32; 2]> = Vec::new();
         let face_at = |edge: &[Side]| edge.iter().map(|side| self.face_of(side.triangle)).min();
         for edge in edges(&sides) {
             report.closed &= edge.len() % 2 == 0;
             match edge {
-                [_] => open.add(face_at(edge)),
+                [side] => {
+                    open.add(face_at(edge));
+                    rims.push([side.low, side.high]);
+                }
                 [a, b] if a.backward == b.backward => misoriented.add(face_at(edge)),
                 [_, _] => {}
                 _ => non_manifold.add(face_at(edge)),
             }
         }
         report.open_edges = open.finish();
+        report.holes = topology::connected_lines(place.len(), &rims);
         report.non_manifold_edges = non_manifold.finish();
         report.misoriented_edges = misoriented.finish();
     }
@@ -264,42 +301,5 @@ impl Shapes {
             found.add(Some(pair[1]));
         }
         found.finish()
-    }
-}
-
-impl fmt::Display for MeshReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "faces              {}", self.faces)?;
-        writeln!(f, "triangles          {}", self.triangles)?;
-        writeln!(f, "vertices           {} ({} unused)", self.vertices, self.unused_vertices)?;
-        writeln!(f, "parts              {}", self.components)?;
-        let closed = match (self.closed, self.solid) {
-            (true, true) => "yes, solid",
-            (true, false) => "yes",
-            (false, _) => "no",
-        };
-        writeln!(f, "closed             {closed}")?;
-        match self.bounds {
-            Some([low, high]) => writeln!(f, "bounds             {low} to {high}")?,
-            None => writeln!(f, "bounds             none")?,
-        }
-        let findings = [
-            ("degenerate faces", &self.degenerate_faces),
-            ("duplicate faces", &self.duplicate_faces),
-            ("non-planar faces", &self.non_planar_faces),
-            ("open edges", &self.open_edges),
-            ("non-manifold edges", &self.non_manifold_edges),
-            ("misoriented edges", &self.misoriented_edges),
-        ];
-        for (what, finding) in findings {
-            write!(f, "{what:<18} {}", finding.count)?;
-            if !finding.faces.is_empty() {
-                let faces: Vec<String> = finding.faces.iter().map(u32::to_string).collect();
-                let more = if finding.count > finding.faces.len() { ", …" } else { "" };
-                write!(f, " (at face {}{more})", faces.join(", "))?;
-            }
-            writeln!(f)?;
-        }
-        write!(f, "largest bend       {:.2e} of a face's size", self.largest_bend)
     }
 }

@@ -80,6 +80,22 @@ fn connected(place: &[u32], triangles: &[[u32; 3]]) -> Vec<u32> {
     parent
 }
 
+/// How many connected lines these edges make; `places` is the number of places.
+pub(super) fn connected_lines(places: usize, edges: &[[u32; 2]]) -> usize {
+    if edges.is_empty() {
+        return 0;
+    }
+    let mut parent: Vec<u32> = (0..places as u32).collect();
+    for edge in edges {
+        let [a, b] = edge.map(|place| root_of(&mut parent, place));
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    let mut roots: Vec<u32> = edges.iter().map(|[a, _]| root_of(&mut parent, *a)).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    roots.len()
+}
+
 /// The lowest member of the set that a node of a union-find belongs to.
 pub(super) fn root_of(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {

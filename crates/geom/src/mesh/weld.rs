@@ -118,15 +118,13 @@ impl Mesh {
 
     /// The smallest weld that closes a surface which is not closed, if its gaps are those of a seam:
     /// none if the surface is closed, if a thousandth of its size does not close it, or if the weld
-    /// would collapse more faces than there are open edges. The weld was tried.
+    /// would move a vertex farther than that or collapse more faces than there are open edges. The
+    /// weld was tried.
     #[must_use]
     pub fn closing_gap(&self) -> Option<Gap> {
         let (place, _) = topology::places(&self.vertices);
         let open_edges = self.check_closed(&place).err()?.edges;
-        let mut positions = self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]);
-        let first = positions.next()?;
-        let (low, high) =
-            positions.fold((first, first), |(low, high), p| (low.min(p), high.max(p)));
+        let [low, high] = self.bounds()?;
         let most = GAP_MAX * low.as_dvec3().distance(high.as_dvec3());
         // A larger tolerance only joins clusters, which keeps a closed mesh closed: so the
         // tolerances that close it are all from some point on, and half of the rest can be left
@@ -144,7 +142,8 @@ impl Mesh {
         let tolerance = power(closed);
         let (_, report) = self.weld(tolerance).ok()?;
         let largest_move = report.largest_move;
-        (report.collapsed_faces <= open_edges).then_some(Gap { tolerance, largest_move })
+        let is_seam = largest_move <= most && report.collapsed_faces <= open_edges;
+        is_seam.then_some(Gap { tolerance, largest_move })
     }
 
     fn is_closed_by(&self, place: &[u32], tolerance: f64) -> bool {

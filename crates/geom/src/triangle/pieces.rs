@@ -80,8 +80,8 @@ impl Face {
         }
     }
 
-    /// Is `t`, seen along the axis, beyond or on an edge of the face? So are most that touch it, and
-    /// they do not enter it.
+    /// Is `t`, seen along the axis, beyond or on an edge of the face? Most triangles that touch the
+    /// face are, and they do not enter it.
     fn has_beyond_an_edge(&self, t: &Triangle) -> bool {
         let [p, q, r] = self.corners;
         let inwards = orient2d(self.axis, p, q, r);

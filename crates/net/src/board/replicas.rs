@@ -112,7 +112,7 @@ impl Shown {
         heard.insert(replica, (now, status));
         let newest = self.replicas.leader(now).is_some_and(|leader| leader.replica == replica);
         if let Some(groups) = groups.filter(|_| leads && newest) {
-            self.groups = groups;
+            self.follow(now, groups);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::charter::{Answer, Begin, Charter, Knock, PROTOCOL, Place, Purpose, Re
 use crate::founding::Founding;
 use crate::parcel::{self, ParcelError};
 use jostle_proto::{Content, Library, Span};
-use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, VarInt};
+use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, VarInt};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::time::timeout;
@@ -105,20 +105,40 @@ impl Dialler {
             let connecting = endpoint
                 .connect_with(config, door, &door.ip().to_string())
                 .map_err(|error| unreachable(error.to_string()))?;
-            let connection = connecting.await.map_err(|error| unreachable(error.to_string()))?;
+            let connection = connecting.await.map_err(|error| unreachable(explained(&error)))?;
             let (send, receive) =
-                connection.open_bi().await.map_err(|error| unreachable(error.to_string()))?;
+                connection.open_bi().await.map_err(|error| unreachable(explained(&error)))?;
             let mut stream = Stream { door, send, receive };
-            stream.say(knock).await?;
-            match stream.hear(ANSWER_MAX).await? {
-                Answer::Refused(why) => Err(ClientError::Refused { door, why }),
-                answer => Ok((connection, stream, answer)),
+            let heard = match stream.say(knock).await {
+                Ok(()) => stream.hear(ANSWER_MAX).await,
+                Err(error) => Err(error),
+            };
+            match (heard, connection.close_reason()) {
+                (Ok(Answer::Refused(why)), _) => Err(ClientError::Refused { door, why }),
+                (Ok(answer), _) => Ok((connection, stream, answer)),
+                // A server looks at the certificate of a node after the handshake.
+                (Err(_), Some(reason)) => Err(unreachable(explained(&reason))),
+                (Err(error), None) => Err(error),
             }
         };
         match timeout(PATIENCE, answered).await {
             Ok(result) => result,
-            Err(_) => Err(unreachable("no answer in time".to_string())),
+            Err(_) => Err(unreachable(format!("timed out ({} s)", PATIENCE.as_secs()))),
         }
+    }
+}
+
+/// Why a connection ended, in words for those who set up certificates.
+fn explained(error: &ConnectionError) -> String {
+    let text = error.to_string();
+    match error {
+        ConnectionError::TransportError(_) if text.contains("invalid peer certificate") => {
+            format!("the server's certificate is not one of ca.pem in the --tls folder ({text})")
+        }
+        ConnectionError::ConnectionClosed(_) if text.contains("cryptographic handshake") => {
+            format!("the server does not accept node.pem in the --tls folder ({text})")
+        }
+        _ => text,
     }
 }
 
@@ -164,15 +184,15 @@ fn knock(token: Option<&Secret>, purpose: Purpose) -> Knock {
 fn unexpected(door: SocketAddr, answer: &Answer) -> ClientError {
     let what = match answer {
         Answer::Refused(_) => "a refusal",
-        Answer::Charter(_) => "a charter",
+        Answer::Charter(_) => "a world manifest",
         Answer::Place(..) => "a place",
         Answer::Status(_) => "a status",
         Answer::Content(_) => "a content",
-        Answer::Elsewhere(_) => "other doors",
-        Answer::Founding(_) => "how the world began",
+        Answer::Elsewhere(_) => "other addresses",
+        Answer::Founding(_) => "a founding record",
         Answer::Changed => "a change",
     };
-    ClientError::Unexpected { door, what: format!("with {what}, which was not asked for") }
+    ClientError::Unexpected { door, what: format!("{what}, which was not asked for") }
 }
 
 impl Stream {
@@ -203,17 +223,15 @@ impl Stream {
         let door = self.door;
         let wrong = |what: String| ClientError::Unexpected { door, what };
         if content.length > CONTENT_MAX {
-            return Err(wrong(format!("with a form of {} bytes", content.length)));
+            return Err(wrong(format!("a shape of {} bytes, which is too large", content.length)));
         }
         self.say(&content).await?;
         let asked = self.hear(content.length as usize + AROUND);
         let answer = timeout(LONG_PATIENCE, asked).await;
-        match answer.map_err(|_| wrong("too slowly".to_string()))?? {
+        match answer.map_err(|_| wrong("timed out".to_string()))?? {
             Answer::Content(Some(bytes)) if Content::of(&bytes) == content => Ok(bytes),
-            Answer::Content(Some(_)) => Err(wrong("with other bytes than asked for".to_string())),
-            Answer::Content(None) => {
-                Err(wrong(format!("that it has no content {:016x}", content.sum)))
-            }
+            Answer::Content(Some(_)) => Err(wrong("other bytes than asked for".to_string())),
+            Answer::Content(None) => Err(wrong(format!("it has no content {:016x}", content.sum))),
             other => Err(unexpected(door, &other)),
         }
     }
@@ -316,7 +334,7 @@ pub(crate) fn ask_for_founding(
     let knock = knock(node_token, Purpose::Replicate { begin });
     blocking(async |dialler| {
         let unreachable =
-            |_| ClientError::Unreachable { door: address, why: "no answer in time".to_string() };
+            |_| ClientError::Unreachable { door: address, why: "timed out".to_string() };
         let knocked = timeout(QUICK, dialler.knock(config, address, &knock)).await;
         let (connection, mut stream, answer) = knocked.map_err(unreachable)??;
         let Answer::Founding(content) = answer else { return Err(unexpected(address, &answer)) };

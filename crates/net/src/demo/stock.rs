@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn bodies_are_made_where_there_is_room_and_not_where_there_is_none() {
-        let shapes = Shapes::new(vec![Solid { half: [10; 3], model: None }]);
+        let shapes = Shapes::new(vec![Solid::cuboid([10; 3])]);
         let patterns = [object(1, Class::Dynamic, [0; 3])];
         let room = Block { min: [0; 3], max: [200, 200, 20] };
         let mut dice = Dice::new(1);

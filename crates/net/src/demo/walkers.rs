@@ -69,7 +69,7 @@ impl Walkers {
         let known = world.known();
         // They keep out of each other's way by their boxes.
         let solids = known.shapes.solids().iter();
-        let extents = solids.map(|solid| Solid { half: solid.half, model: None }).collect();
+        let extents = solids.map(Solid::without_model).collect();
         let (stop, active) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let shapes = Shapes::new(extents);
         let mut dice = Dice::new(seed);

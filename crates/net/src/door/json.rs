@@ -4,16 +4,16 @@
 use super::guests::{Guests, Outlet, Seat};
 use super::json_words::{self as words, Asks, Tells};
 use super::mailbox::Mailbox;
-use super::turnstile::{Turnstile, Verdict};
+use super::turnstile::{Bucket, Turnstile, Verdict};
 use super::web::Visitor;
 use super::web_letters::{Next, broken, close, first, say};
-use super::{House, No, Proof, SILENT};
+use super::{Disconnect, House, No, Proof};
 use crate::charter::{Knock, PROTOCOL, Purpose};
 use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
 use jostle_proto::client::{Credential, Refusal};
 use jostle_proto::{
-    Address, Client, ClientSettings, GatewaySays, Message as Letter, Output, Span, Time,
+    Address, Allowance, Client, ClientSettings, GatewaySays, Message as Letter, Output, Span, Time,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +21,14 @@ use tokio::time::sleep_until;
 
 /// Messages about the world per second, if the tool does not say.
 const RATE: u32 = 10;
+
+/// Messages about errors: fewer than the malformed messages that they answer may be, so that
+/// nothing is gained by sending those.
+const ERRORS: Allowance = Allowance { per_second: 1, most: 10 };
+
+/// What a tool may send after its hello.
+const EXPECTED: &str = "{\"type\": \"steer\", \"velocity\": [x, y, z], \"spin\": [x, y, z]} or \
+                        {\"type\": \"bye\"}";
 
 /// What a tool says at first.
 struct Hello {
@@ -35,6 +43,7 @@ struct Player<'a> {
     seat: &'a Seat,
     client: Client,
     turnstile: Turnstile,
+    errors: Bucket,
     /// From one message about the world to the next.
     every: Span,
     next_world: Time,
@@ -68,13 +77,15 @@ pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visi
         seat: &seat,
         client: client.with_credential(hello.credential),
         turnstile: Turnstile::new(Instant::now(), &house.limits),
+        errors: Bucket::full(Instant::now(), ERRORS),
         every: Span(1_000_000 / u64::from(hello.rate.max(1))),
         next_world: Time(0),
     };
     let why = player.play(&mailbox).await;
     if let Some(why) = why {
-        house.put_out(remote, seat.client, why);
-        close(&mut socket, why).await;
+        let why = why.to_string();
+        house.put_out(remote, &why);
+        close(&mut socket, &why).await;
     }
 }
 
@@ -83,13 +94,15 @@ async fn hello(house: &House, socket: &mut WebSocket, visitor: &Visitor) -> Resu
     let Message::Text(text) = first(house, socket).await? else {
         return Err(unreadable("the first message must be text".to_string()));
     };
-    // What serde says about it may quote a token.
+    // What serde says about it may quote a token, and this is logged.
+    let expected = "expected {\"type\": \"hello\"} as the first message";
     let wrong = |error: serde_json::Error| {
-        unreadable(format!("{:?} error in column {}", error.classify(), error.column()))
+        let what = words::problem(&error);
+        unreadable(format!("{what} at column {}; {expected}", error.column()))
     };
     let Asks::Hello { token, credential, rate } = serde_json::from_str(&text).map_err(wrong)?
     else {
-        return Err(unreadable("the first message must be a hello".to_string()));
+        return Err(unreadable(expected.to_string()));
     };
     house.guests.knock(visitor.remote)?;
     let token = token.unwrap_or_default();
@@ -98,7 +111,7 @@ async fn hello(house: &House, socket: &mut WebSocket, visitor: &Visitor) -> Resu
     let credential = match credential {
         None => None,
         Some(text) => match words::credential(&text) {
-            None => return Err(unreadable("that is not a credential".to_string())),
+            None => return Err(unreadable("the credential is not one".to_string())),
             credential => credential,
         },
     };
@@ -123,7 +136,7 @@ fn until(now: Time, then: Time) -> Duration {
 
 impl Player<'_> {
     /// Until the connection ends; with a reason if it must.
-    async fn play(&mut self, mailbox: &Mailbox) -> Option<&'static str> {
+    async fn play(&mut self, mailbox: &Mailbox) -> Option<Disconnect> {
         let mut heard = tokio::time::Instant::now();
         let half = self.house.limits.idle / 2;
         let mut ping = heard + half;
@@ -139,7 +152,7 @@ impl Player<'_> {
                 says = mailbox.next() => self.told(says).await,
                 message = self.socket.recv() => {
                     heard = tokio::time::Instant::now();
-                    self.asked(message)
+                    self.asked(message).await
                 }
                 () = sleep_until(wake) => Next::On,
                 // Who only looks on answers that by itself.
@@ -148,7 +161,9 @@ impl Player<'_> {
                     let said = say(self.socket, Message::Ping(Bytes::new())).await;
                     if said { Next::On } else { Next::Over }
                 }
-                () = sleep_until(silent) => Next::Out(SILENT),
+                () = sleep_until(silent) => {
+                    Next::Out(Disconnect::Silent(self.house.limits.idle))
+                }
             };
             match next {
                 Next::On => {}
@@ -221,7 +236,7 @@ impl Player<'_> {
     }
 
     /// The tool has said something.
-    fn asked(&mut self, message: Option<Result<Message, axum::Error>>) -> Next {
+    async fn asked(&mut self, message: Option<Result<Message, axum::Error>>) -> Next {
         let house = self.house;
         let text = match message {
             None | Some(Ok(Message::Close(_))) => return Next::Over,
@@ -231,11 +246,10 @@ impl Player<'_> {
                 return verdict(house.pass(&mut self.turnstile, bytes.len()));
             }
             Some(Ok(Message::Binary(bytes))) => {
-                let passed = house.pass(&mut self.turnstile, bytes.len());
-                return verdict(match passed {
-                    Verdict::Take => house.garbage(&mut self.turnstile),
-                    passed => passed,
-                });
+                return match house.pass(&mut self.turnstile, bytes.len()) {
+                    Verdict::Take => self.malformed("a binary message; JSON is text").await,
+                    passed => verdict(passed),
+                };
             }
         };
         match house.pass(&mut self.turnstile, text.len()) {
@@ -254,8 +268,21 @@ impl Player<'_> {
                 self.post(out);
                 Next::Over
             }
-            Ok(Asks::Hello { .. }) | Err(_) => verdict(house.garbage(&mut self.turnstile)),
+            Ok(Asks::Hello { .. }) => self.malformed("a second hello").await,
+            // To the sender itself, and not to the log.
+            Err(error) => self.malformed(&error.to_string()).await,
         }
+    }
+
+    /// What came is counted as malformed, and answered unless there were too many.
+    async fn malformed(&mut self, what: &str) -> Next {
+        let counted = verdict(self.house.garbage(&mut self.turnstile));
+        if !matches!(counted, Next::On) || !self.errors.take(Instant::now(), 1) {
+            return counted;
+        }
+        let why = words::shortened(what);
+        let said = tell(self.house, self.socket, &Tells::Error { why, expected: EXPECTED }).await;
+        if said { Next::On } else { Next::Over }
     }
 }
 

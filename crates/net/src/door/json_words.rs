@@ -62,6 +62,11 @@ pub(super) enum Tells<'a> {
     Refused {
         why: &'a str,
     },
+    /// What came is no message; it was ignored.
+    Error {
+        why: &'a str,
+        expected: &'a str,
+    },
     Kicked {
         why: &'a str,
     },
@@ -139,13 +144,31 @@ pub(super) fn reason(reason: Reason) -> &'static str {
 
 pub(super) fn refusal(why: Refusal) -> &'static str {
     match why {
-        Refusal::Protocol => "another version of the protocol",
-        Refusal::Credential => "the credential is not one of this world",
-        Refusal::Full => "there is no room, or you come too often",
-        Refusal::Unknown => "there is no such connection",
-        Refusal::Gone => "the avatar is no more",
-        Refusal::Replaced => "the avatar is served on another connection now",
+        Refusal::Protocol => "the protocol version is not supported",
+        Refusal::Credential => "the credential is not valid in this world",
+        Refusal::Full => "too many avatars, or too many attempts from this host",
+        Refusal::Unknown => "the connection is not known: send a hello",
+        Refusal::Gone => "the avatar does not exist any more",
+        Refusal::Replaced => "the avatar is used by another connection now",
     }
+}
+
+/// What is wrong with a text, without quoting it.
+pub(super) fn problem(error: &serde_json::Error) -> &'static str {
+    use serde_json::error::Category;
+    match error.classify() {
+        Category::Syntax => "not JSON",
+        Category::Eof => "incomplete JSON",
+        Category::Data | Category::Io => "a field is missing or has the wrong type",
+    }
+}
+
+/// What is said about a malformed message is shorter than this, whatever it quotes.
+const WHY_MAX: usize = 160;
+
+pub(super) fn shortened(why: &str) -> &str {
+    let end = (0..=WHY_MAX.min(why.len())).rev().find(|end| why.is_char_boundary(*end));
+    why.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
 /// A credential as text that a tool need not understand.
@@ -254,6 +277,13 @@ mod tests {
         for text in ["", "zz", "0", "0102", "ab cd", "é"] {
             assert_eq!(credential(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_said_about_a_malformed_message_is_short() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"ab".repeat(500)), "ab".repeat(80));
+        assert_eq!(shortened(&"€".repeat(500)), "€".repeat(53));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(super) async fn index() -> Response {
 pub(super) async fn file(uri: Uri) -> Response {
     match find(uri.path()) {
         Some(file) => answer(file),
-        None => (StatusCode::NOT_FOUND, "there is nothing here\n").into_response(),
+        None => (StatusCode::NOT_FOUND, "not found\n").into_response(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::guests::{Guests, Outlet, Seat, Waiting};
 use super::tls::{Tls, proof};
 use super::turnstile::{Turnstile, Verdict};
-use super::{DoorError, DoorLimits, House, No, SILENT, count};
+use super::{Disconnect, DoorError, DoorLimits, House, No, count};
 use crate::charter::{Answer, Knock, Purpose};
 use crate::parcel::{self, ParcelError, QUESTION_MAX};
 use bytes::Bytes;
@@ -108,9 +108,9 @@ async fn welcome(house: Arc<House>, incoming: Incoming, waiting: Waiting) {
     let connection = match timeout(house.limits.handshake, connecting).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            return house.refused(remote, &No::Unreadable(format!("no handshake: {error}")));
+            return house.refused(remote, &No::Tls(error.to_string()));
         }
-        Err(_) => return house.refused(remote, &No::Late),
+        Err(_) => return house.refused(remote, &No::Late(house.limits.handshake)),
     };
     match timeout(house.limits.knock, knock(&house, &connection)).await {
         Ok(Ok((knock, streams))) => {
@@ -121,8 +121,9 @@ async fn welcome(house: Arc<House>, incoming: Incoming, waiting: Waiting) {
             refuse(&connection, stream, &no).await;
         }
         Err(_) => {
-            house.refused(remote, &No::Late);
-            connection.close(REFUSED, No::Late.to_string().as_bytes());
+            let late = No::Late(house.limits.knock);
+            house.refused(remote, &late);
+            connection.close(REFUSED, late.to_string().as_bytes());
         }
     }
 }
@@ -190,7 +191,7 @@ async fn serve_purpose(
     }
     match knock.purpose {
         Purpose::Replicate { .. } | Purpose::Change(_) => {
-            let no = No::Work("the directory of this world has no replicas".into());
+            let no = No::Work("this world has one directory, without replicas".into());
             house.refused(remote, &no);
             refuse(connection, Some(send), &no).await;
         }
@@ -198,9 +199,9 @@ async fn serve_purpose(
             finish(&mut send, &Answer::Status((house.lobby.status)())).await;
             connection.close(DONE, b"");
         }
-        Purpose::Work { name, followers } => match (house.lobby.admit)(name, followers) {
+        Purpose::Work { name, followers } => match (house.lobby.admit)(remote, name, followers) {
             Ok(place) => {
-                tracing::info!(%remote, name, node = place.node, "a node was admitted");
+                tracing::debug!(%remote, "node {} admitted", place.node);
                 let charter = Box::new(house.lobby.charter.clone());
                 if parcel::send(&mut send, &Answer::Place(charter, place)).await.is_ok() {
                     let questions = Turnstile::new(Instant::now(), &house.limits);
@@ -261,19 +262,20 @@ async fn play(house: &House, connection: &Connection, seat: &Seat, (mut send, re
         why = ask => Some(why),
     };
     if let Some(why) = why {
-        house.put_out(remote, seat.client, why);
+        let why = why.to_string();
+        house.put_out(remote, &why);
         connection.close(PUT_OUT, why.as_bytes());
     }
 }
 
 /// Letters to the gateway, until the connection ends, or must.
-async fn letters(house: &House, connection: &Connection, seat: &Seat) -> Option<&'static str> {
+async fn letters(house: &House, connection: &Connection, seat: &Seat) -> Option<Disconnect> {
     let mut turnstile = Turnstile::new(Instant::now(), &house.limits);
     loop {
         let letter = match timeout(house.limits.idle, connection.read_datagram()).await {
             Ok(Ok(letter)) => letter,
             Ok(Err(_)) => return None,
-            Err(_) => return Some(SILENT),
+            Err(_) => return Some(Disconnect::Silent(house.limits.idle)),
         };
         if let Verdict::Out(why) = house.letter(seat, &mut turnstile, &letter) {
             return Some(why);
@@ -287,14 +289,14 @@ async fn contents(
     house: &House,
     (mut send, mut receive): Streams,
     mut turnstile: Turnstile,
-) -> Option<&'static str> {
+) -> Option<Disconnect> {
     loop {
         let content: Content = match parcel::receive(&mut receive, QUESTION_MAX).await {
             Ok(content) => content,
             Err(ParcelError::Ended(_) | ParcelError::Unwritable(_)) => return None,
             Err(ParcelError::Long { .. } | ParcelError::Unreadable { .. }) => {
                 count(&house.tally.garbage, 1);
-                return Some("a question that is none");
+                return Some(Disconnect::Content);
             }
         };
         while turnstile.pass(Instant::now(), size_of::<Content>()) != Verdict::Take {

@@ -1,6 +1,6 @@
 //! How much may be said: counted before anything is decoded.
 
-use super::DoorLimits;
+use super::{Disconnect, DoorLimits};
 use jostle_proto::Allowance;
 use std::time::Instant;
 
@@ -55,7 +55,7 @@ pub(super) enum Verdict {
     /// It is thrown away.
     Drop,
     /// It is the last one: the connection is closed, and this is why.
-    Out(&'static str),
+    Out(Disconnect),
 }
 
 /// What one connection may say.
@@ -84,7 +84,7 @@ impl Turnstile {
         match () {
             () if self.messages.take(now, 1) && self.bytes.take(now, bytes as u64) => Verdict::Take,
             () if self.excess.take(now, 1) => Verdict::Drop,
-            () => Verdict::Out("a flood: far more than the allowance"),
+            () => Verdict::Out(Disconnect::Flood),
         }
     }
 
@@ -92,7 +92,7 @@ impl Turnstile {
     pub(super) fn garbage(&mut self) -> Verdict {
         self.garbage += 1;
         match self.garbage {
-            garbage if garbage >= self.garbage_most => Verdict::Out("too much that is no letter"),
+            garbage if garbage >= self.garbage_most => Verdict::Out(Disconnect::Malformed),
             _ => Verdict::Drop,
         }
     }

@@ -23,8 +23,9 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, BufReader};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -98,15 +99,17 @@ async fn connection(
 ) {
     // A letter is not held back until there are more.
     let _ = stream.set_nodelay(true);
-    match tls {
-        None => requests(house, router, stream, visitor).await,
-        Some(tls) => match timeout(house.limits.handshake, tls.accept(stream)).await {
-            Ok(Ok(stream)) => requests(house, router, stream, visitor).await,
-            Ok(Err(error)) => {
-                house.refused(visitor.remote, &No::Unreadable(format!("no handshake: {error}")));
-            }
-            Err(_) => house.refused(visitor.remote, &No::Late),
-        },
+    let handshake = house.limits.handshake;
+    let Some(tls) = tls else { return requests(house, router, stream, visitor).await };
+    if !matches!(timeout(handshake, stream.peek(&mut [0])).await, Ok(Ok(1..))) {
+        return house.unused(visitor.remote);
+    }
+    match timeout(handshake, tls.accept(stream)).await {
+        Ok(Ok(stream)) => requests(house, router, stream, visitor).await,
+        Ok(Err(error)) => {
+            house.refused(visitor.remote, &No::Tls(error.to_string()));
+        }
+        Err(_) => house.refused(visitor.remote, &No::Late(handshake)),
     }
 }
 
@@ -116,9 +119,17 @@ where
 {
     let remote = visitor.remote;
     let handshake = house.limits.handshake;
+    // Browsers open connections in advance, and may never use them.
+    let mut stream = BufReader::new(stream);
+    let is_used = matches!(timeout(handshake, stream.fill_buf()).await, Ok(Ok([_, ..])));
+    if !is_used {
+        return house.unused(remote);
+    }
+    let answered = Arc::new(AtomicBool::new(false));
     let answer = {
-        let house = house.clone();
+        let (house, answered) = (house.clone(), answered.clone());
         service_fn(move |mut request: http::Request<Incoming>| {
+            answered.store(true, Ordering::Relaxed);
             request.extensions_mut().insert(visitor.clone());
             let (router, allowed) = (router.clone(), house.guests.request(remote));
             async move {
@@ -138,7 +149,9 @@ where
         .serve_connection(TokioIo::new(stream), answer)
         .with_upgrades();
     match timeout(LIFE, served).await {
-        Ok(Err(error)) if error.is_timeout() => house.refused(remote, &No::Late),
+        // It is kept for another request, which does not come.
+        Ok(Err(error)) if error.is_timeout() && answered.load(Ordering::Relaxed) => {}
+        Ok(Err(error)) if error.is_timeout() => house.refused(remote, &No::Late(handshake)),
         Ok(Err(error)) if error.is_parse() => {
             house.refused(remote, &No::Unreadable(format!("not HTTP: {error}")));
         }
@@ -206,7 +219,7 @@ fn for_ever(bytes: Option<Bytes>) -> Response {
             let keep = (header::CACHE_CONTROL, page::FOR_EVER);
             ([kind, keep], bytes).into_response()
         }
-        None => (StatusCode::NOT_FOUND, "there is no such content here\n").into_response(),
+        None => (StatusCode::NOT_FOUND, "no such content\n").into_response(),
     }
 }
 

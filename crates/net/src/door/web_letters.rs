@@ -4,7 +4,7 @@ use super::guests::{Guests, Outlet, Seat};
 use super::mailbox::Mailbox;
 use super::turnstile::{Turnstile, Verdict};
 use super::web::Visitor;
-use super::{House, No, Proof, SILENT, count};
+use super::{Disconnect, House, No, Proof, count};
 use crate::charter::{Answer, Knock, Purpose};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use jostle_proto::GatewaySays;
@@ -39,8 +39,8 @@ pub(super) async fn first(house: &House, socket: &mut WebSocket) -> Result<Messa
     match timeout(house.limits.knock, socket.recv()).await {
         Ok(Some(Ok(message))) => Ok(message),
         Ok(Some(Err(error))) => Err(No::Unreadable(error.to_string())),
-        Ok(None) => Err(No::Unreadable("the connection ended".to_string())),
-        Err(_) => Err(No::Late),
+        Ok(None) => Err(No::Unreadable("the connection was closed".to_string())),
+        Err(_) => Err(No::Late(house.limits.knock)),
     }
 }
 
@@ -51,10 +51,10 @@ pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visi
     let entered = match enter(&house, &mut socket, &visitor).await {
         Ok(Purpose::Status) => {
             answer(&mut socket, &Answer::Status((house.lobby.status)())).await;
-            return close(&mut socket, "that is all").await;
+            return close(&mut socket, "done").await;
         }
         Ok(Purpose::Work { .. } | Purpose::Replicate { .. } | Purpose::Change(_)) => {
-            Err(No::Work("nodes come by QUIC".to_string()))
+            Err(No::Work("nodes connect by QUIC".to_string()))
         }
         Ok(Purpose::Play) => Guests::seat(&house.guests, remote, Outlet::Mailbox(mailbox.clone())),
         Err(no) => Err(no),
@@ -72,8 +72,9 @@ pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visi
         return;
     }
     if let Some(why) = letters(&house, &mut socket, &seat, &mailbox).await {
-        house.put_out(remote, seat.client, why);
-        close(&mut socket, why).await;
+        let why = why.to_string();
+        house.put_out(remote, &why);
+        close(&mut socket, &why).await;
     }
 }
 
@@ -92,7 +93,7 @@ pub(super) enum Next {
     On,
     /// It has ended.
     Over,
-    Out(&'static str),
+    Out(Disconnect),
 }
 
 /// Letters both ways, until the connection ends; with a reason if it must.
@@ -101,7 +102,7 @@ async fn letters(
     socket: &mut WebSocket,
     seat: &Seat,
     mailbox: &Mailbox,
-) -> Option<&'static str> {
+) -> Option<Disconnect> {
     let mut turnstile = Turnstile::new(Instant::now(), &house.limits);
     let mut heard = tokio::time::Instant::now();
     loop {
@@ -111,7 +112,9 @@ async fn letters(
                 heard = tokio::time::Instant::now();
                 hear(house, seat, &mut turnstile, message)
             }
-            () = sleep_until(heard + house.limits.idle) => Next::Out(SILENT),
+            () = sleep_until(heard + house.limits.idle) => {
+                Next::Out(Disconnect::Silent(house.limits.idle))
+            }
         };
         match next {
             Next::On => {}
@@ -133,7 +136,7 @@ async fn tell(house: &House, socket: &mut WebSocket, says: &GatewaySays) -> Next
     }
     house.sent(bytes);
     if matches!(says, GatewaySays::Kicked { .. }) {
-        close(socket, "kicked by the gateway").await;
+        close(socket, "too many rejected inputs").await;
         return Next::Over;
     }
     Next::On
@@ -176,8 +179,8 @@ pub(super) fn broken(house: &House, error: &axum::Error) -> Next {
     }
     count(&house.tally.garbage, 1);
     if words.contains("Space limit exceeded") {
-        Next::Out("a message that is too long")
+        Next::Out(Disconnect::TooLong)
     } else {
-        Next::Out("what came is not WebSocket")
+        Next::Out(Disconnect::NotWebSocket)
     }
 }

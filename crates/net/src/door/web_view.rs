@@ -5,7 +5,7 @@ use super::guests::{Guests, Outlet, Seat};
 use super::turnstile::{Turnstile, Verdict};
 use super::web::Visitor;
 use super::web_letters::{Next, broken, close, first, say};
-use super::{DoorLimits, House, No, Proof, SILENT, count};
+use super::{Disconnect, DoorLimits, House, No, Proof, count};
 use crate::charter::{Knock, PROTOCOL, Purpose};
 use crate::view::{Asks, Glance, Hub, Place, Tells, Topic, Viewer};
 use axum::extract::ws::{Message, WebSocket};
@@ -35,7 +35,7 @@ pub(super) async fn talk(
     at_home: bool,
 ) {
     let remote = visitor.remote;
-    let (hub, seat, place) = match enter(&house, &mut socket, &visitor, at_home).await {
+    let (hub, _seat, place) = match enter(&house, &mut socket, &visitor, at_home).await {
         Ok(entered) => entered,
         Err(no) => {
             house.refused(remote, &no);
@@ -46,8 +46,9 @@ pub(super) async fn talk(
     };
     drop(visitor.waiting);
     if let Some(why) = watch(&house, &mut socket, &hub, &place.viewer).await {
-        house.put_out(remote, seat.client, why);
-        close(&mut socket, why).await;
+        let why = why.to_string();
+        house.put_out(remote, &why);
+        close(&mut socket, &why).await;
     }
 }
 
@@ -62,7 +63,9 @@ async fn enter(
     };
     // What serde says about it may quote a token.
     let Ok(Asks::Hello { token }) = serde_json::from_str(&text) else {
-        return Err(No::Unreadable("the first message must be a hello".to_string()));
+        return Err(No::Unreadable(
+            "expected {\"type\": \"hello\"} as the first message".to_string(),
+        ));
     };
     house.guests.knock(visitor.remote)?;
     let token = token.unwrap_or_default();
@@ -80,7 +83,7 @@ async fn watch(
     socket: &mut WebSocket,
     hub: &Arc<Hub>,
     viewer: &Arc<Viewer>,
-) -> Option<&'static str> {
+) -> Option<Disconnect> {
     let limits = DoorLimits { messages: house.limits.questions, ..house.limits };
     let mut turnstile = Turnstile::new(Instant::now(), &limits);
     let mut heard = tokio::time::Instant::now();
@@ -113,7 +116,9 @@ async fn watch(
                 ping = tokio::time::Instant::now() + half;
                 tell(house, socket, Message::Ping(Bytes::new())).await
             }
-            () = sleep_until(heard + house.limits.idle) => Next::Out(SILENT),
+            () = sleep_until(heard + house.limits.idle) => {
+                Next::Out(Disconnect::Silent(house.limits.idle))
+            }
         };
         match next {
             Next::On => {}
@@ -171,19 +176,25 @@ fn hear(
         Some(()) => Next::On,
         None => {
             house.garbage(turnstile);
-            Next::Out("what came is no question")
+            Next::Out(Disconnect::Question)
         }
     }
+}
+
+/// Ids from their text; none if one of them is no id.
+fn ids(texts: &[String]) -> Option<Vec<ObjectId>> {
+    texts.iter().map(|text| Some(ObjectId(text.parse().ok()?))).collect()
 }
 
 /// Passes on what is asked; none if it makes no sense.
 fn ask(hub: &Arc<Hub>, viewer: &Arc<Viewer>, asks: Asks) -> Option<()> {
     match asks {
         Asks::Hello { .. } => return None,
-        Asks::Pick { origin, direction, through } => {
+        Asks::Pick { origin, direction, through, hidden, only } => {
             let [origin, direction] = [origin, direction].map(DVec3::from_array);
             let ray = Ray::new(origin, direction, f64::INFINITY).ok();
-            hub.pick(viewer, ray.map(|ray| Glance { ray, through }));
+            let (hidden, only) = (ids(&hidden)?, ids(&only)?);
+            hub.pick(viewer, ray.map(|ray| Glance { ray, through, hidden, only }));
         }
         Asks::Select { id } => {
             let selected = match id {
@@ -199,6 +210,10 @@ fn ask(hub: &Arc<Hub>, viewer: &Arc<Viewer>, asks: Asks) -> Option<()> {
             let clearance = clearance.map(|metres| metres.min(CLEARANCE_MAX));
             viewer.set_interest(|interest| interest.clearance = clearance);
             hub.interest_changed();
+        }
+        Asks::Static { clearance } => {
+            let clearance = clearance.filter(|metres| *metres > 0.0);
+            hub.find_static(viewer, clearance.map(|metres| metres.min(CLEARANCE_MAX)));
         }
         Asks::Hold => hub.hold(viewer),
         Asks::Release => {

@@ -161,7 +161,10 @@ impl Drop for Mesh {
 }
 
 fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> PlaneError {
-    move |reason| PlaneError::Engine { what, reason: reason.to_string() }
+    move |reason| {
+        let reason = crate::without_build_paths(&reason.to_string());
+        PlaneError::Engine { what, reason }
+    }
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -280,8 +283,9 @@ async fn meet(shared: &Shared, connection: &Connection, side: Side) -> Option<Me
 }
 
 fn refuse(connection: &Connection) -> Option<Met> {
-    tracing::warn!(address = %connection.remote_address(), "refused on the plane");
-    connection.close(VarInt::from_u32(1), b"refused");
+    let remote = connection.remote_address();
+    tracing::warn!(%remote, "node link rejected: another world, token or certificate");
+    connection.close(VarInt::from_u32(1), b"rejected: another world, token or certificate");
     None
 }
 

@@ -204,7 +204,10 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> PlaneError {
-    move |reason| PlaneError::Engine { what, reason: reason.to_string() }
+    move |reason| {
+        let reason = crate::without_build_paths(&reason.to_string());
+        PlaneError::Engine { what, reason }
+    }
 }
 
 /// zenoh tells which port it has taken only by an interface that may change; so we take free ones.

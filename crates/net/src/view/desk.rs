@@ -2,6 +2,7 @@
 //! that copy, and puts answers into the mailboxes. It takes at most a quarter of its time for what
 //! is asked all the time, and sleeps while nobody asks.
 
+use super::findings::static_contacts;
 use super::frames::still;
 use super::questions::{Glance, Near, all_near, contacts, near, pick};
 use super::scene::{Forms, Scene};
@@ -9,7 +10,8 @@ use super::viewer::{Interest, Topic, Viewer};
 use super::words::{self, Tells};
 use axum::extract::ws::Message;
 use bytes::{BufMut, BytesMut};
-use jostle_proto::{ObjectId, Shapes};
+use jostle_geom::Pose;
+use jostle_proto::{Class, Object, ObjectId, Shapes};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,6 +25,9 @@ const PAUSES: u32 = 3;
 
 /// Time for all pairs that are too close.
 const BUDGET: Duration = Duration::from_millis(60);
+
+/// Time for contacts among immovable objects: asked for once, and kept.
+const STATIC_BUDGET: Duration = Duration::from_secs(2);
 
 /// A world that does not come for so long is not there.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -44,9 +49,22 @@ const HELD_MAX: usize = 8;
 const TOO_MANY: &str = "this door keeps no more worlds that stand still";
 const NO_WORLD: &str = "there is no world to be seen";
 
+/// A viewer asks for contacts among immovable objects, and for pairs closer than a clearance.
+type StaticQuery = (Arc<Viewer>, Option<f64>);
+
+/// The last answer to a [`StaticQuery`]: it holds as long as nothing immovable changes.
+struct StaticAnswer {
+    known: Arc<Known>,
+    clearance: Option<f64>,
+    objects: Vec<Object>,
+    message: Message,
+}
+
 #[derive(Default)]
 struct Pile {
     asked: Asked,
+    /// One for each viewer, at most.
+    statics: VecDeque<StaticQuery>,
     scene: Option<Scene>,
     over: bool,
 }
@@ -60,16 +78,23 @@ struct Known {
 /// The desk.
 pub(super) struct Desk {
     known: Mutex<Arc<Known>>,
+    poses: Arc<BTreeMap<ObjectId, Pose>>,
     pile: Mutex<Pile>,
     changed: Condvar,
     wanted: AtomicBool,
 }
 
 impl Desk {
-    pub(super) fn new(shapes: Shapes, names: BTreeMap<ObjectId, String>) -> Desk {
-        let names = Known { forms: Forms::new(shapes), names };
+    pub(super) fn new(
+        shapes: Shapes,
+        names: BTreeMap<ObjectId, String>,
+        poses: BTreeMap<ObjectId, Pose>,
+    ) -> Desk {
+        let poses = Arc::new(poses);
+        let known = Known { forms: Forms::new(shapes, poses.clone()), names };
         Desk {
-            known: Mutex::new(Arc::new(names)),
+            known: Mutex::new(Arc::new(known)),
+            poses,
             pile: Mutex::default(),
             changed: Condvar::new(),
             wanted: AtomicBool::new(false),
@@ -78,7 +103,7 @@ impl Desk {
 
     /// There are other forms and names from now on.
     pub(super) fn renew(&self, shapes: Shapes, names: BTreeMap<ObjectId, String>) {
-        let known = Arc::new(Known { forms: Forms::new(shapes), names });
+        let known = Arc::new(Known { forms: Forms::new(shapes, self.poses.clone()), names });
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
@@ -126,6 +151,14 @@ impl Desk {
         self.changed.notify_all();
     }
 
+    pub(super) fn find_static(&self, viewer: &Arc<Viewer>, clearance: Option<f64>) {
+        let mut pile = self.pile();
+        pile.statics.retain(|(known, _)| !Arc::ptr_eq(known, viewer));
+        pile.statics.push_back((viewer.clone(), clearance));
+        drop(pile);
+        self.changed.notify_all();
+    }
+
     pub(super) fn interest_changed(&self) {
         drop(self.pile());
         self.changed.notify_all();
@@ -134,6 +167,7 @@ impl Desk {
     /// Answers until it is over.
     pub(super) fn run(&self, viewers: impl Fn() -> Vec<Arc<Viewer>>) {
         let mut next = Instant::now();
+        let mut found = None;
         loop {
             let asked = || {
                 let all = viewers().into_iter().map(|viewer| (viewer.interest(), viewer));
@@ -167,6 +201,10 @@ impl Desk {
             let begin = Instant::now();
             if begin >= next {
                 tell(&scene, forms, &asked());
+                let query = self.pile().statics.pop_front();
+                if let Some((viewer, clearance)) = query {
+                    viewer.put_answer(answer_static(&mut found, &known, &scene, clearance));
+                }
                 let took = begin.elapsed();
                 next = (begin + EVERY).max(begin + took * (1 + PAUSES));
             }
@@ -184,6 +222,7 @@ impl Desk {
                 return None;
             }
             let once = !pile.asked.picks.is_empty() || !pile.asked.holds.is_empty();
+            let asked = asked || !pile.statics.is_empty();
             if once || (asked && left.is_zero()) {
                 return Some(std::mem::take(&mut pile.asked));
             }
@@ -206,6 +245,29 @@ impl Desk {
         }
         pile.scene.take()
     }
+}
+
+/// Contacts among immovable objects, from the last answer if that still holds.
+fn answer_static(
+    last: &mut Option<StaticAnswer>,
+    known: &Arc<Known>,
+    scene: &Scene,
+    clearance: Option<f64>,
+) -> Message {
+    let immovable = scene.objects.iter().filter(|object| object.class == Class::Immovable);
+    let objects: Vec<Object> = immovable.copied().collect();
+    if let Some(answer) = last
+        && Arc::ptr_eq(&answer.known, known)
+        && answer.clearance == clearance
+        && answer.objects == objects
+    {
+        return answer.message.clone();
+    }
+    let found = static_contacts(scene, &known.forms, clearance, Some(STATIC_BUDGET));
+    let message = words::findings("static", &found).message();
+    let known = known.clone();
+    *last = Some(StaticAnswer { known, clearance, objects, message: message.clone() });
+    message
 }
 
 /// The world stands still for those who have asked for that, and they are shown it.

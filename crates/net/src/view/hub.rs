@@ -12,7 +12,9 @@ use crate::charter::Charter;
 use crate::door::Meshes;
 use axum::extract::ws::Message;
 use bytes::Bytes;
+use jostle_geom::Pose;
 use jostle_proto::{Block, Content, Epoch, ObjectId, Shapes, View};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -26,6 +28,20 @@ const CONTROLS_MAX: usize = 16;
 /// A status that is younger is told again.
 const STATUS_AGE: Duration = Duration::from_millis(900);
 
+/// What kind of page a world gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WorldKind {
+    /// A shared world, which avatars can join.
+    Shared,
+    /// A scene that one program runs.
+    Scene,
+    /// A scene that was checked: it stands, and its findings are listed.
+    Check,
+    /// A recording.
+    Recording,
+}
+
 /// What a page is told about the world, besides its charter.
 #[derive(Clone, Debug)]
 pub(crate) struct Showing {
@@ -36,8 +52,9 @@ pub(crate) struct Showing {
     /// Those that a scene listens to.
     pub(crate) keys: Vec<KeyBinding>,
     pub(crate) recording: Option<Recorded>,
-    /// Can somebody come in with an avatar?
-    pub(crate) walkable: bool,
+    pub(crate) kind: WorldKind,
+    /// Exact poses of immovable objects, where they are known: frames round them.
+    pub(crate) poses: BTreeMap<ObjectId, Pose>,
 }
 
 impl Default for Showing {
@@ -49,7 +66,8 @@ impl Default for Showing {
             controls: Controls::default(),
             keys: Vec::new(),
             recording: None,
-            walkable: true,
+            kind: WorldKind::Shared,
+            poses: BTreeMap::new(),
         }
     }
 }
@@ -108,10 +126,11 @@ impl Hub {
         let (orders, to_do) = sync_channel(CONTROLS_MAX);
         let controlled = !controls.words().is_empty();
         let world = Some(told(charter, &showing));
-        let desk = Arc::new(Desk::new(shapes.clone(), showing.names.clone()));
+        let desk =
+            Arc::new(Desk::new(shapes.clone(), showing.names.clone(), showing.poses.clone()));
         let hub = Arc::new(Hub {
             extent: charter.extent,
-            is_walkable: showing.walkable,
+            is_walkable: showing.kind == WorldKind::Shared,
             showing: Mutex::new(showing),
             viewers: Mutex::default(),
             count: AtomicUsize::new(0),
@@ -310,6 +329,11 @@ impl Hub {
         self.desk.hold(viewer);
     }
 
+    /// A viewer asks for contacts among immovable objects.
+    pub(crate) fn find_static(&self, viewer: &Arc<Viewer>, clearance: Option<f64>) {
+        self.desk.find_static(viewer, clearance);
+    }
+
     /// Somebody asks about something else from now on.
     pub(crate) fn interest_changed(&self) {
         self.desk.interest_changed();
@@ -347,5 +371,5 @@ fn carry_out(controls: &Controls, to_do: &Receiver<Order>) {
 /// A thread; without, there are no answers.
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.into()).spawn(run);
-    thread.inspect_err(|error| tracing::error!(%error, name, "a thread cannot begin")).ok()
+    thread.inspect_err(|error| tracing::error!("cannot start thread {name}: {error}")).ok()
 }

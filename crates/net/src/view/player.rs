@@ -4,7 +4,7 @@
 use super::controls::{Control, Controls};
 use super::film::{Film, Position};
 use super::frames::Frames;
-use super::hub::{Hub, Showing};
+use super::hub::{Hub, Showing, WorldKind};
 use super::words::{Recorded, Tells};
 use crate::charter::{Charter, Operation, PROTOCOL};
 use crate::door::{Door, DoorLimits, DoorSettings, Lobby};
@@ -86,7 +86,8 @@ impl Player {
         let recording = Some(Recorded { first: ticks[0].0, last: last.0, collisions });
         let contents = Library::of(&film.shapes, Span(0));
         let charter = charter(&film, &contents);
-        let showing = Showing { controls, recording, walkable: false, ..Showing::default() };
+        let showing =
+            Showing { controls, recording, kind: WorldKind::Recording, ..Showing::default() };
         let (hub, mut threads) = Hub::open(&charter, &film.shapes, showing);
         let status = Arc::new(Mutex::new(String::new()));
         let shown = status.clone();
@@ -96,7 +97,7 @@ impl Player {
             shapes: film.shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
-            admit: Box::new(|_, _| Err("this is a recording".into())),
+            admit: Box::new(|_, _, _| Err("this is a recording".into())),
             letter: Box::new(|_, _| {}),
             replicas: None,
             view: Some(hub.clone()),
@@ -138,7 +139,7 @@ impl Drop for Player {
         let _ended = self.orders.send(Order::Stop);
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }

@@ -32,10 +32,18 @@ pub(crate) struct Picked {
 pub(crate) struct Glance {
     pub(crate) ray: Ray,
     pub(crate) through: Vec<u32>,
+    /// Objects that the page has hidden.
+    pub(crate) hidden: Vec<ObjectId>,
+    /// The only objects that the page shows; all if empty.
+    pub(crate) only: Vec<ObjectId>,
 }
 
 impl Glance {
     fn sees(&self, object: &Object) -> bool {
+        let isolated_away = !self.only.is_empty() && !self.only.contains(&object.id);
+        if isolated_away || self.hidden.contains(&object.id) {
+            return false;
+        }
         match object.class {
             Class::Absent => false,
             Class::Immovable => !self.through.contains(&object.shape.0),
@@ -148,7 +156,7 @@ pub(crate) fn all_near(
 ) -> Vec<Near> {
     let begin = Instant::now();
     let mut found: Vec<Near> = Vec::new();
-    for (_, [a, b]) in candidates(scene, forms, clearance) {
+    for (_, [a, b]) in candidates(scene, forms, clearance, Candidates::Moved).0 {
         if budget.is_some_and(|budget| begin.elapsed() > budget) {
             break;
         }
@@ -163,8 +171,31 @@ pub(crate) fn all_near(
     found
 }
 
-/// Pairs whose boxes are within the clearance, with the gap between them; closest first.
-fn candidates<'a>(scene: &'a Scene, forms: &Forms, clearance: f64) -> Vec<(f64, [&'a Object; 2])> {
+/// Which pairs are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Candidates {
+    /// At least one of the two is moved by this group: what the world tests, too.
+    Moved,
+    /// Both are immovable.
+    Immovable,
+}
+
+/// Two objects, and the gap between their boxes.
+type CandidatePair<'a> = (f64, [&'a Object; 2]);
+
+/// Pairs whose boxes are within the clearance, with the gap between them, closest first; and
+/// whether these are all.
+pub(crate) fn candidates<'a>(
+    scene: &'a Scene,
+    forms: &Forms,
+    clearance: f64,
+    of: Candidates,
+) -> (Vec<CandidatePair<'a>>, bool) {
+    let asks = |object: &Object| match of {
+        Candidates::Moved => is_moved(object),
+        Candidates::Immovable => object.class == Class::Immovable,
+    };
+    let mut complete = true;
     let present: Vec<(&Object, Block)> = scene
         .objects
         .iter()
@@ -182,16 +213,19 @@ fn candidates<'a>(scene: &'a Scene, forms: &Forms, clearance: f64) -> Vec<(f64, 
     }
     let (mut pairs, mut met) = (Vec::new(), Vec::new());
     for (slot, (object, block)) in present.iter().enumerate() {
-        if !is_moved(object) {
+        if !asks(object) {
             continue;
         }
         if pairs.len() >= CANDIDATES_MAX {
+            complete = false;
             break;
         }
         broad.query(&bounds(block, clearance), &mut met);
         for (other, at) in met.iter().filter_map(|&at| Some((present.get(at as usize)?, at))) {
-            // Two that are moved meet twice; and everything meets itself.
-            if at as usize == slot || (is_moved(other.0) && (at as usize) < slot) {
+            // Two that ask meet twice; and everything meets itself.
+            let twice = asks(other.0) && (at as usize) < slot;
+            let wanted = of == Candidates::Moved || asks(other.0);
+            if at as usize == slot || twice || !wanted {
                 continue;
             }
             let apart = gap(block, &other.1);
@@ -201,7 +235,7 @@ fn candidates<'a>(scene: &'a Scene, forms: &Forms, clearance: f64) -> Vec<(f64, 
         }
     }
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    pairs
+    (pairs, complete)
 }
 
 /// How far apart two boxes are, in metres.

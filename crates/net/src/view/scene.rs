@@ -106,23 +106,30 @@ impl Scene {
 pub(crate) struct Forms {
     shapes: Shapes,
     models: Vec<Option<Arc<Model>>>,
+    /// Exact poses of immovable objects, where they are known: objects are rounded to 1/4096 m.
+    poses: Arc<BTreeMap<ObjectId, Pose>>,
 }
 
 impl Forms {
-    pub(crate) fn new(shapes: Shapes) -> Forms {
+    pub(crate) fn new(shapes: Shapes, poses: Arc<BTreeMap<ObjectId, Pose>>) -> Forms {
         let models = shapes.solids().iter().map(|solid| {
             let cuboid = || {
-                let size = DVec3::from_array(solid.half.map(f64::from)) * (2.0 * POSITION_UNIT);
+                let size = DVec3::from_array(solid.half().map(f64::from)) * (2.0 * POSITION_UNIT);
                 Some(Arc::new(Model::build(solids::cuboid(size).ok()?, Quality::Default)))
             };
             solid.model.clone().or_else(cuboid)
         });
-        Forms { models: models.collect(), shapes }
+        Forms { models: models.collect(), shapes, poses }
     }
 
     /// An object's triangles and where they are; none of something without a form.
     pub(crate) fn placed(&self, object: &Object) -> Option<(&Model, Pose)> {
         let model = self.models.get(object.shape.0 as usize)?.as_deref()?;
+        if object.class == Class::Immovable
+            && let Some(pose) = self.poses.get(&object.id)
+        {
+            return Some((model, *pose));
+        }
         let boxed = self.shapes.get(object.shape)?.model.is_none();
         // A box is never turned.
         let rotation = if boxed { Rotation::default() } else { object.state.rotation };

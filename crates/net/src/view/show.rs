@@ -1,12 +1,16 @@
-//! A world that a program computes by itself, alone, and shows: `jostle run --view`.
+//! A world that a program computes by itself, alone, and shows: `jostle run --view`, and
+//! `jostle check --view`, whose world stands still.
 
 use super::controls::{Control, Controls, Key, KeyBinding};
+use super::findings::Findings;
 use super::frames::Frames;
-use super::hub::{Hub, Showing};
+use super::hub::{Hub, Showing, WorldKind};
 use super::scene::{NO_OTHERS, Now};
+use super::words;
 use crate::charter::{Charter, Operation, PROTOCOL};
 use crate::door::{Door, DoorLimits, DoorSettings, Lobby};
 use crate::process::StartError;
+use jostle_geom::Pose;
 use jostle_proto::client::Limits;
 use jostle_proto::{Block, Library, ObjectId, Objects, ShapeId, Shapes, Span, Tick, Touch};
 use std::collections::BTreeMap;
@@ -31,8 +35,12 @@ pub struct ShowSettings {
     pub shapes: Shapes,
     /// What those objects are called that have a name.
     pub names: BTreeMap<ObjectId, String>,
+    /// Exact poses of immovable objects: frames round them to 1/4096 m.
+    pub poses: BTreeMap<ObjectId, Pose>,
     /// The keys that are wanted.
     pub keys: Vec<KeyBinding>,
+    /// What a check has found; none if nothing was checked.
+    pub findings: Option<Findings>,
     /// Where the page is.
     pub web: SocketAddr,
 }
@@ -46,6 +54,13 @@ pub struct Picture<'a> {
     pub objects: &'a Objects,
     /// Pairs that touch, sorted.
     pub touches: &'a [Touch],
+}
+
+impl<'a> Picture<'a> {
+    fn now(self) -> Now<'a> {
+        let Picture { tick, objects, touches } = self;
+        Now { tick, dilation: 1000, objects, touches, view: None, others: &NO_OTHERS }
+    }
 }
 
 /// A world that is shown until this is dropped.
@@ -65,7 +80,9 @@ impl Show {
     /// # Errors
     /// If the door cannot be opened.
     pub fn open(settings: ShowSettings) -> Result<Show, StartError> {
-        let ShowSettings { name, rate, extent, shapes, names, keys, web } = settings;
+        let ShowSettings { name, rate, extent, shapes, names, poses, keys, findings, web } =
+            settings;
+        let kind = if findings.is_some() { WorldKind::Check } else { WorldKind::Scene };
         let contents = Library::of(&shapes, Span(0));
         let charter = Charter {
             protocol: PROTOCOL,
@@ -87,8 +104,11 @@ impl Show {
             }
             _ => Ok(()),
         });
-        let showing = Showing { names, controls, keys, walkable: false, ..Showing::default() };
+        let showing = Showing { names, controls, keys, kind, poses, ..Showing::default() };
         let (hub, threads) = Hub::open(&charter, &shapes, showing);
+        if let Some(found) = findings {
+            hub.set_state(words::findings("check", &found.bounded()).text());
+        }
         let status = Arc::new(Mutex::new(String::new()));
         let shown = status.clone();
         let lobby = Lobby {
@@ -97,7 +117,7 @@ impl Show {
             shapes: shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
-            admit: Box::new(|_, _| Err("this is a scene on one machine".into())),
+            admit: Box::new(|_, _, _| Err("this is a scene on one machine".into())),
             letter: Box::new(|_, _| {}),
             view: Some(hub.clone()),
             replicas: None,
@@ -142,9 +162,13 @@ impl Show {
     /// Shows the world after a step, and how it is, as `/status` says it.
     pub fn show(&mut self, picture: Picture<'_>, status: String) {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
-        let Picture { tick, objects, touches } = picture;
-        let now = Now { tick, dilation: 1000, objects, touches, view: None, others: &NO_OTHERS };
-        self.hub.show(&now, &mut self.frames);
+        self.hub.show(&picture.now(), &mut self.frames);
+    }
+
+    /// The world of [`Show::show`] still stands: pages that lack a frame get one, and questions
+    /// are answered.
+    pub fn stand(&mut self, picture: Picture<'_>) {
+        self.hub.show_again(&picture.now(), &mut self.frames);
     }
 }
 
@@ -153,7 +177,7 @@ impl Drop for Show {
         self.hub.close();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a thread has ended by a mistake in the program");
+                tracing::error!("internal error: a thread panicked");
             }
         }
     }

@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 #[path = "../../tests/view_page/decode.rs"]
 mod decode;
+mod findings;
 mod groups;
 
 const METRE: i32 = 4096;
@@ -51,13 +52,13 @@ fn shapes() -> Shapes {
 }
 
 fn make_shapes() -> Shapes {
-    let model = |mesh| Some(Arc::new(Model::build(mesh, Quality::Default)));
+    let model = |mesh| Arc::new(Model::build(mesh, Quality::Default));
     let ball = model(solids::sphere(0.5, 0.05).expect("a ball"));
     let cube = model(solids::cuboid(DVec3::splat(0.8)).expect("a cube"));
     Shapes::new(vec![
-        Solid { half: [METRE / 2 + 2; 3], model: ball },
-        Solid { half: [METRE * 7 / 10 + 2; 3], model: cube },
-        Solid { half: [METRE / 4, METRE / 2, METRE / 3], model: None },
+        Solid::mesh(ball),
+        Solid::mesh(cube),
+        Solid::cuboid([METRE / 4, METRE / 2, METRE / 3]),
     ])
 }
 
@@ -86,7 +87,7 @@ fn world(dice: &mut Dice, count: u64, reach: i64) -> Objects {
 
 fn touches(objects: &Objects) -> Vec<Touch> {
     let all: Vec<Object> = objects.values().copied().collect();
-    Detector::new(shapes()).touches(&all)
+    Detector::new(shapes(), 30).touches(&all)
 }
 
 fn scene(objects: &Objects) -> Scene {
@@ -206,7 +207,7 @@ fn check(objects: &Objects, owners: &View, whole: &decode::Frame) {
 
 #[test]
 fn a_ray_meets_what_trying_every_object_says() {
-    let (forms, mut met, mut missed) = (Forms::new(shapes()), 0, 0);
+    let (forms, mut met, mut missed) = (Forms::new(shapes(), Arc::default()), 0, 0);
     for seed in 1..=3 {
         println!("seed {seed}");
         let mut dice = Dice(seed);
@@ -230,7 +231,8 @@ fn a_ray_meets_what_trying_every_object_says() {
                     first = Some((hit.distance, object.id));
                 }
             }
-            let glance = Glance { ray, through: vec![through] };
+            let glance =
+                Glance { ray, through: vec![through], hidden: Vec::new(), only: Vec::new() };
             let found = pick(&scene, &forms, &glance);
             assert_eq!(found.map(|it| (it.hit.distance, it.object.id)), first);
             *(if first.is_some() { &mut met } else { &mut missed }) += 1;
@@ -241,7 +243,7 @@ fn a_ray_meets_what_trying_every_object_says() {
 
 #[test]
 fn contacts_are_those_of_all_pairs_of_triangles() {
-    let (forms, mut faces) = (Forms::new(shapes()), 0);
+    let (forms, mut faces) = (Forms::new(shapes(), Arc::default()), 0);
     for seed in 1..=3 {
         println!("seed {seed}");
         let scene = scene(&world(&mut Dice(seed), 60, i64::from(2 * METRE)));
@@ -287,7 +289,7 @@ fn contacts_are_those_of_all_pairs_of_triangles() {
 
 #[test]
 fn clearance_is_that_of_all_with_all() {
-    let (forms, mut pairs) = (Forms::new(shapes()), 0);
+    let (forms, mut pairs) = (Forms::new(shapes(), Arc::default()), 0);
     for seed in 1..=4 {
         println!("seed {seed}");
         let scene = scene(&world(&mut Dice(seed), 70, i64::from(3 * METRE)));
@@ -344,7 +346,7 @@ fn recorded(file: &std::path::Path, ticks: u64) -> BTreeMap<u64, Objects> {
     let timing = Timing { rate: RATE, ..Timing::default() };
     let me = GatewayId { number: 0, life: 1 };
     let mut recorder = Recorder::new(me, ("test", &shapes()), timing, file).expect("a file");
-    let mut detector = Detector::new(shapes());
+    let mut detector = Detector::new(shapes(), 30);
     let mut worlds = BTreeMap::new();
     let share = |tick: u64, objects: &Objects| {
         Message::Share(Share {

@@ -1,13 +1,15 @@
 //! What is said in JSON to those who watch, and by them: docs/view-protocol.md.
 
 use super::controls::{Control, Key};
-use super::hub::Showing;
+use super::findings::Findings;
+use super::hub::{Showing, WorldKind};
 use super::questions::{Contact, Near, Picked};
 use super::scene::{Scene, metres, per_second};
 use crate::charter::Charter;
 use crate::door::content_name;
 use axum::extract::ws::Message;
 use glam::DVec3;
+use jostle_geom::Pose;
 use jostle_proto::{Block, ObjectId, POSITION_UNIT, Region, Tick, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,12 +27,20 @@ pub(crate) enum Asks {
         direction: [f64; 3],
         #[serde(default)]
         through: Vec<u32>,
+        #[serde(default)]
+        hidden: Vec<String>,
+        #[serde(default)]
+        only: Vec<String>,
     },
     Select {
         id: Option<String>,
     },
     Clearance {
         metres: Option<f64>,
+    },
+    /// Contacts among immovable objects, and pairs of them closer than the clearance.
+    Static {
+        clearance: Option<f64>,
     },
     /// What is asked from now on is asked about the world as it is now.
     Hold,
@@ -91,12 +101,14 @@ pub(crate) enum Tells<'a> {
     },
     World {
         name: &'a str,
+        kind: WorldKind,
         ticks_per_second: u32,
         extent: [[f64; 3]; 2],
         reach: Option<f64>,
         avatar: Option<u32>,
         forms: Vec<SaidForm>,
         names: BTreeMap<String, &'a str>,
+        poses: BTreeMap<String, SaidPose>,
         controls: &'a [&'static str],
         keys: Vec<SaidKey<'a>>,
         recording: Option<&'a Recorded>,
@@ -118,6 +130,13 @@ pub(crate) enum Tells<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         near: Option<Vec<SaidNear>>,
     },
+    Findings {
+        of: &'static str,
+        clearance: Option<f64>,
+        unit: &'a str,
+        complete: bool,
+        findings: Vec<SaidFinding<'a>>,
+    },
     Controlled {
         #[serde(rename = "do")]
         word: &'static str,
@@ -131,8 +150,12 @@ pub(crate) enum Tells<'a> {
 }
 
 impl Tells<'_> {
+    pub(crate) fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
     pub(crate) fn message(&self) -> Message {
-        Message::Text(serde_json::to_string(self).unwrap_or_default().into())
+        Message::Text(self.text().into())
     }
 }
 
@@ -181,6 +204,19 @@ pub(crate) struct SaidNear {
     points: [[f64; 3]; 2],
 }
 
+/// Position and rotation.
+type SaidPose = ([f64; 3], [f64; 4]);
+
+#[derive(Serialize)]
+pub(crate) struct SaidFinding<'a> {
+    kind: &'a str,
+    a: Vec<String>,
+    b: Vec<String>,
+    distance: f64,
+    points: [[f64; 3]; 2],
+    segments: Vec<[[f64; 3]; 2]>,
+}
+
 /// What a ray met; only a null id if nothing.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -210,7 +246,7 @@ pub(crate) fn world<'a>(
     showing: &'a Showing,
     controls: &'a [&'static str],
 ) -> Tells<'a> {
-    let Showing { reach, names, keys, recording, walkable, .. } = showing;
+    let Showing { reach, names, keys, recording, kind, poses, .. } = showing;
     let keys = keys.iter().map(|binding| SaidKey {
         value: binding.key.value,
         state: binding.key.state,
@@ -225,12 +261,39 @@ pub(crate) fn world<'a>(
         ticks_per_second: charter.rate,
         extent: [metres(charter.extent.min), metres(charter.extent.max)],
         reach: *reach,
-        avatar: walkable.then_some(charter.avatar.0),
+        kind: *kind,
+        avatar: (*kind == WorldKind::Shared).then_some(charter.avatar.0),
         forms: forms.collect(),
         names: names.iter().map(|(id, name)| (id.0.to_string(), name.as_str())).collect(),
+        poses: poses.iter().map(|(id, pose)| (id.0.to_string(), said_pose(pose))).collect(),
         controls,
         keys: keys.collect(),
         recording: recording.as_ref(),
+    }
+}
+
+fn said_pose(pose: &Pose) -> SaidPose {
+    (pose.translation().to_array(), pose.rotation().to_array())
+}
+
+/// What a check has found, or which immovable objects touch.
+pub(crate) fn findings<'a>(of: &'static str, found: &'a Findings) -> Tells<'a> {
+    let ids = |ids: &[ObjectId]| ids.iter().map(|id| id.0.to_string()).collect();
+    let ends = |ends: &[DVec3; 2]| ends.map(|end| end.to_array());
+    let findings = found.list.iter().map(|finding| SaidFinding {
+        kind: finding.kind,
+        a: ids(&finding.parts[0]),
+        b: ids(&finding.parts[1]),
+        distance: finding.distance,
+        points: ends(&finding.points),
+        segments: finding.segments.iter().map(ends).collect(),
+    });
+    Tells::Findings {
+        of,
+        clearance: found.clearance,
+        unit: &found.unit,
+        complete: found.complete,
+        findings: findings.collect(),
     }
 }
 

@@ -71,7 +71,7 @@ impl Drop for Ground {
 }
 
 pub(crate) fn shapes() -> Shapes {
-    let solid = |half: [i32; 3]| Solid { half, model: None };
+    let solid = Solid::cuboid;
     Shapes::new(vec![solid([METRE / 4; 3]), solid([METRE / 2, 20 * METRE, 20 * METRE])])
 }
 
@@ -139,7 +139,7 @@ fn lobby(letter: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> Lobby {
         shapes: shapes(),
         status: Box::new(|| "{\"well\":true}".to_string()),
         metrics: Box::new(|| "jostle_up 1\n".to_string()),
-        admit: Box::new(move |name, followers| match name {
+        admit: Box::new(move |_, name, followers| match name {
             0 => Err("nobody is called 0".to_string()),
             _ => Ok(place(scenery, followers)),
         }),

@@ -124,13 +124,33 @@ pub(crate) struct Tool {
 
 impl Tool {
     pub(crate) fn open(ground: &Ground, hello: &Value) -> Tool {
+        Tool::open_with(ground, &hello.to_string())
+    }
+
+    /// With this as its first message.
+    pub(crate) fn open_with(ground: &Ground, first: &str) -> Tool {
         let mut socket = socket(ground.web(), "/ws?format=json");
-        socket.send(Message::text(hello.to_string())).unwrap();
+        socket.send(Message::text(first)).unwrap();
         Tool { socket, bytes: 0, messages: 0 }
     }
 
     pub(crate) fn say(&mut self, says: &Value) {
-        self.socket.send(Message::text(says.to_string())).unwrap();
+        self.say_text(&says.to_string());
+    }
+
+    pub(crate) fn say_text(&mut self, text: &str) {
+        self.socket.send(Message::text(text)).unwrap();
+    }
+
+    /// The next text, until the connection ends.
+    pub(crate) fn next_text(&mut self) -> Option<String> {
+        loop {
+            match next(&mut self.socket) {
+                Ok(Some(Message::Text(text))) => return Some(text.to_string()),
+                Ok(Some(Message::Close(_))) | Err(_) => return None,
+                Ok(_) => {}
+            }
+        }
     }
 
     /// The next message for which something is so.

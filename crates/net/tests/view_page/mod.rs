@@ -31,7 +31,7 @@ pub(crate) const RATE: u32 = 30;
 pub(crate) fn start(balls: u64, half: i32) -> Start {
     let ball = Arc::new(Model::build(solids::sphere(0.3, 0.05).unwrap(), Quality::Default));
     let half = half * METRE;
-    let mut solids = vec![Solid { half: [METRE * 3 / 10 + 2; 3], model: Some(ball) }];
+    let mut solids = vec![Solid::mesh(ball)];
     let mut objects = Vec::new();
     for number in 0..balls {
         let wide = u64::from(half.unsigned_abs()) * 2 - 2 * METRE as u64;
@@ -47,7 +47,7 @@ pub(crate) fn start(balls: u64, half: i32) -> Start {
     for axis in 0..3 {
         let mut size = [half + 2 * METRE; 3];
         size[axis] = METRE / 2;
-        solids.push(Solid { half: size, model: None });
+        solids.push(Solid::cuboid(size));
         for side in [-1, 1] {
             let mut position = [0; 3];
             position[axis] = side * (half + METRE / 2);

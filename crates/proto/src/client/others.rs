@@ -9,7 +9,8 @@ use crate::reckon::predict::{Body, Obstacle, Response, Surroundings};
 use crate::reckon::roles::{Method, Role, method};
 use crate::reckon::track::{Course, Path};
 use crate::reckon::{Convergence, Motion, Place, Receiver, Told, Update};
-use crate::state::{POSITION_UNIT, State};
+use crate::solid::Solid;
+use crate::state::{Block, POSITION_UNIT, Rotation, State};
 use crate::time::{Span, Tick, Time};
 use glam::DVec3;
 use std::collections::BTreeMap;
@@ -151,9 +152,18 @@ fn path(state: &State, since: Time) -> Path {
     Path { since, course: Course::Even(motion(state)) }
 }
 
+/// Half the edges of its box, in its own frame.
 fn half(object: &Object, shapes: &Shapes) -> DVec3 {
-    let half = shapes.get(object.shape).map_or([0; 3], |solid| solid.half);
-    DVec3::from_array(half.map(|along| f64::from(along) * POSITION_UNIT))
+    let half = shapes.get(object.shape).map_or([0; 3], Solid::half);
+    DVec3::from_array(half.map(f64::from)) * POSITION_UNIT
+}
+
+/// The box around it as it is turned: from its position to the middle, and half the edges.
+fn extent(object: &Object, shapes: &Shapes) -> (DVec3, DVec3) {
+    let at_zero = State { position: [0; 3], ..object.state };
+    let Block { min, max } = shapes.block(&Object { state: at_zero, ..*object });
+    let [min, max] = [min, max].map(|corner| DVec3::from_array(corner.map(f64::from)));
+    ((min + max) * (0.5 * POSITION_UNIT), (max - min) * (0.5 * POSITION_UNIT))
 }
 
 fn sphere(object: &Object, shapes: &Shapes) -> Sphere {
@@ -163,7 +173,8 @@ fn sphere(object: &Object, shapes: &Shapes) -> Sphere {
 }
 
 /// The nearest things that an object stays out of. A box counts as the sphere in it, so that
-/// nothing is held up that goes past a corner; a large fixed one as its nearest face.
+/// nothing is held up that goes past a corner; a large fixed one that is not turned as its nearest
+/// face.
 fn surroundings(
     object: &Object,
     scene: &[(Object, Path)],
@@ -185,7 +196,8 @@ fn surroundings(
         .filter(|(other, _)| other.id != object.id)
         .filter(|(other, _)| method(role(object), role(other)) != Method::DetectOnly)
         .map(|entry| {
-            let away = (entry.1.at(now).place.position - centre).abs() - half(&entry.0, shapes);
+            let (middle, size) = extent(&entry.0, shapes);
+            let away = (entry.1.at(now).place.position + middle - centre).abs() - size;
             (away.max(DVec3::ZERO).length(), entry)
         })
         .filter(|(away, _)| *away < AROUND)
@@ -193,9 +205,11 @@ fn surroundings(
     near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.0.id.cmp(&b.1.0.id)));
     for (_, (other, path)) in near.into_iter().take(AROUND_MAX) {
         let size = half(other, shapes);
-        let fixed = role(other) == Role::Scene;
+        let fixed = role(other) == Role::Scene && other.state.rotation == Rotation::default();
         let obstacle = if fixed && size.max_element() > 2.0 * size.min_element() {
-            face(centre - path.at(now).place.position, size, path.at(now).place.position)
+            let (middle, size) = extent(other, shapes);
+            let middle = path.at(now).place.position + middle;
+            face(centre - middle, size, middle)
         } else {
             let model = shapes.get(other.shape).and_then(|solid| solid.model.clone());
             Some(Obstacle::Thing { path: *path, radius: size.min_element(), model })

@@ -11,7 +11,7 @@ use crate::groups::GroupId;
 use crate::held::moved;
 use crate::input::{Input, Source, Want};
 use crate::loose::{Ghost, ROUND, Shown, Sight, Token};
-use crate::message::{Commit, Touch, Toward};
+use crate::message::{Commit, Touch};
 use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::objects::Objects;
 use crate::time::{Span, Tick, Time};
@@ -236,14 +236,7 @@ impl Loose {
             self.objects.contains_key(a) && self.objects.contains_key(b)
         };
         let pairs: BTreeSet<(ObjectId, ObjectId)> = told.filter(here).collect();
-        let touch = |(a, b)| Touch {
-            a,
-            b,
-            toward: Toward { axis: 0, up: false },
-            stops: false,
-            kick_a: [0; 3],
-            kick_b: [0; 3],
-        };
+        let touch = |(a, b)| Touch { a, b, ..Touch::default() };
         pairs.into_iter().map(touch).collect()
     }
 }

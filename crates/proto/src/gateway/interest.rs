@@ -3,6 +3,7 @@
 use crate::detect::Shapes;
 use crate::object::{Object, ObjectId};
 use crate::objects::Objects;
+use crate::solid::Solid;
 use crate::state::POSITION_UNIT;
 use glam::DVec3;
 use jostle_world::aura::{Aura, AuraError, RegionInterest};
@@ -133,7 +134,7 @@ fn place(object: &Object) -> DVec3 {
 
 /// Of a sphere about its position that it is in.
 fn radius(object: &Object, shapes: &Shapes) -> f64 {
-    let half = shapes.get(object.shape).map_or([0; 3], |solid| solid.half);
+    let half = shapes.get(object.shape).map_or([0; 3], Solid::half);
     DVec3::from_array(half.map(|along| f64::from(along) * POSITION_UNIT)).length()
 }
 

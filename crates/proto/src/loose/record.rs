@@ -1,8 +1,8 @@
 //! What goes with an object wherever it goes: its token, its contacts, and what it still owes.
 
 use crate::detect::Certainty;
-use crate::message::Toward;
-use crate::object::{Class, NodeId, Object, ObjectId};
+use crate::normal::{Normal, strike};
+use crate::object::{NodeId, Object, ObjectId};
 use crate::time::Tick;
 use crate::view::Epoch;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub struct Nudge {
     /// Added to its velocity.
     pub kick: [i16; 3],
     /// From the object to the lead: an avatar cannot go on there.
-    pub toward: Toward,
+    pub toward: Normal,
     /// The buddy has it, so it may be told.
     pub ready: bool,
 }
@@ -81,19 +81,7 @@ pub struct Nudge {
 impl Nudge {
     /// Does it to the object, as in a synchronised group.
     pub(super) fn apply(&self, object: &mut Object) {
-        match object.class {
-            Class::Avatar => {
-                if let Some(part) = object.state.velocity.get_mut(usize::from(self.toward.axis)) {
-                    *part = if self.toward.up { (*part).min(0) } else { (*part).max(0) };
-                }
-            }
-            Class::Dynamic => {
-                for (part, kick) in object.state.velocity.iter_mut().zip(self.kick) {
-                    *part = part.saturating_add(kick);
-                }
-            }
-            _ => {}
-        }
+        strike(object, self.kick, self.toward);
     }
 }
 

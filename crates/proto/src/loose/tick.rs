@@ -5,7 +5,7 @@ use super::keep::Gated;
 use super::record::{Contact, Edge, Episode, Event, Nudge, Record};
 use crate::detect::{Certainty, Shapes};
 use crate::held::collide;
-use crate::message::{Touch, Toward};
+use crate::message::Touch;
 use crate::mutant::Mutant;
 use crate::node::Output;
 use crate::object::{Class, Object, ObjectId};
@@ -108,14 +108,15 @@ impl LooseNode {
 
     fn owe_nudge(&mut self, touch: &Touch, lead: &Object, other: &Object) {
         let Some(record) = self.hands.held.get_mut(&lead.id) else { return };
-        let Toward { axis, up } = touch.toward;
-        let (kick, up) = if other.id == touch.a { (touch.kick_a, up) } else { (touch.kick_b, !up) };
+        let (kick, toward) = match other.id == touch.a {
+            true => (touch.kick_a, touch.normal),
+            false => (touch.kick_b, touch.normal.reversed()),
+        };
         let nothing = other.class == Class::Dynamic && kick == [0; 3];
         if nothing || record.nudges.len() >= CONTACTS_MAX {
             return;
         }
         let episode = episode_of(record);
-        let toward = Toward { axis, up };
         let nudge = Nudge { lead: lead.id, object: other.id, episode, kick, toward, ready: false };
         record.nudges.push(nudge);
         self.keep.gate(Gated::Nudge(record.token, nudge));

@@ -32,8 +32,8 @@ impl Node {
                 Objects::default()
             }
         };
-        let mutant = self.mutant;
-        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
+        let (rate, mutant) = (self.timing.rate, self.mutant);
+        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, rate, mutant };
         let round = Round::refresh(&means, &objects, resume.last.tick);
         self.phase = Phase::Refreshing { view, round: Box::new(round), last: resume.last };
         self.begin(now, out);
@@ -118,8 +118,8 @@ impl Node {
         if round.complete.is_some() || !round.is_full() {
             return;
         }
-        let mutant = self.mutant;
-        let means = Means { me: self.me.node, view, shapes: &self.shapes, mutant };
+        let (rate, mutant) = (self.timing.rate, self.mutant);
+        let means = Means { me: self.me.node, view, shapes: &self.shapes, rate, mutant };
         let begin = self.laps.now();
         round.finish(&means, detector);
         self.laps.stages.detect += self.laps.now() - begin;
@@ -185,10 +185,10 @@ impl Node {
 
     fn next_tick(&mut self, now: Time, view: View, out: &mut Vec<Output>) {
         let Some(settled) = &self.settled else { return };
-        let mutant = self.mutant;
-        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, mutant };
+        let (rate, mutant) = (self.timing.rate, self.mutant);
+        let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, rate, mutant };
         let begin = self.laps.now();
-        let round = Round::tick(&means, &settled.held.mine, settled.last.tick, self.timing.rate);
+        let round = Round::tick(&means, &settled.held.mine, settled.last.tick);
         self.laps.stages.moving += self.laps.now() - begin;
         self.phase = Phase::Running { view, round: Box::new(round) };
         self.begin(now, out);

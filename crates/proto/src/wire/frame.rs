@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The version of everything on the wire. Machines of different versions do not talk.
-pub const PROTOCOL: u8 = 1;
+pub const PROTOCOL: u8 = 2;
 
 /// Bytes of a frame before its message.
 pub const HEADER_BYTES: usize = 12;

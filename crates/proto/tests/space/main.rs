@@ -3,7 +3,7 @@
 mod random;
 mod tree;
 
-use jostle_proto::{Block, Knot, NodeId, Rule, Tree, is_wide, reports};
+use jostle_proto::{Block, Content, Form, Knot, NodeId, Rule, Solid, Tree, is_wide, reports};
 use random::Random;
 
 const A: NodeId = NodeId(1);
@@ -114,9 +114,13 @@ fn a_corner_of_eight_regions_has_one_owner() {
 }
 
 #[test]
-fn wide_is_larger_than_the_largest_along_any_axis() {
-    assert!(!is_wide([5, 5, 5], 5));
-    assert!(is_wide([5, 6, 5], 5));
-    assert!(is_wide([0, 0, i32::MAX], 5));
-    assert!(!is_wide([0; 3], 0));
+fn wide_is_what_may_reach_farther_than_the_largest_however_it_is_turned() {
+    assert!(!is_wide(5, 5));
+    assert!(is_wide(6, 5));
+    let cube = Solid::cuboid([5; 3]);
+    assert!(!is_wide(cube.reach(), 5), "a box is never turned");
+    let form = Form { half: [5; 3], content: Some(Content { sum: 0, length: 0 }) };
+    assert!(
+        is_wide(Solid::outline(&form).reach(), 8) && !is_wide(Solid::outline(&form).reach(), 10)
+    );
 }

@@ -82,7 +82,7 @@ fn shapes(objects: u64) -> Shapes {
     let room = half_room(objects);
     let wall = |axis: usize| [0, 1, 2].map(|at| if at == axis { 4096 } else { room + 8192 });
     let halves = SIZES.map(|half| [half; 3]).into_iter().chain([0, 1, 2].map(wall));
-    Shapes::new(halves.map(|half| Solid { half, model: None }).collect())
+    Shapes::new(halves.map(Solid::cuboid).collect())
 }
 
 /// Seven of ten move, two of these by somebody's will; and six walls.

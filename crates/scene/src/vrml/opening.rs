@@ -101,18 +101,27 @@ fn what(bytes: &[u8]) -> What {
             return What::Refused("VRML 1.0; convert it to VRML97 (VRML 2.0)");
         }
         [b"vrml", b"v2.0", _] => return What::Refused("VRML 2.0 in an encoding other than utf8"),
-        [b"x3d", ..] => return What::Refused("X3D in classic encoding; save it as VRML97"),
+        [b"x3d", ..] => {
+            return What::Refused(
+                "X3D in classic encoding, which is not read here; convert to VRML97 \
+                 (.wrl), e.g. with view3dscene",
+            );
+        }
         [word, ..] if word.starts_with(b"vrml") => {
             return What::Refused("a dialect of VRML that is not the standard's (VRML97)");
         }
         _ => {}
     }
     if head.starts_with(&FAST_INFOSET) {
-        return What::Refused("binary X3D; save it as VRML97");
+        return What::Refused(
+            "binary X3D, which is not read here; convert to VRML97 (.wrl), e.g. with view3dscene",
+        );
     }
     let x3d = lower.windows(4).any(|tag| tag == b"<x3d" || tag == b" x3d");
     if lower.starts_with(b"<") && x3d {
-        return What::Refused("X3D as XML; save it as VRML97");
+        return What::Refused(
+            "X3D as XML, which is not read here; convert to VRML97 (.wrl), e.g. with view3dscene",
+        );
     }
     What::Other
 }

@@ -36,7 +36,7 @@ pub(super) struct Parser<'s, 'p> {
     /// their empty lists.
     kinds: Vec<(&'s [u8], Kind)>,
     /// How many coordinates lost digits, and where the first one stands.
-    digits_lost: Option<(usize, u32)>,
+    digits_lost: Option<(usize, f64, u32)>,
     /// Are numbers that are not finite read as 0? Where only the looks depend on them.
     pub(super) looks_only: bool,
 }
@@ -85,8 +85,8 @@ impl<'s, 'p> Parser<'s, 'p> {
 
     /// The routes of the file, and its prototypes in their order; after the last node.
     pub(super) fn finish(mut self) -> Result<(Vec<RouteSyntax>, Vec<Rc<Prototype>>), LoadError> {
-        if let Some((count, first)) = self.digits_lost {
-            self.source.digits_lost(count, first);
+        if let Some((count, largest, first)) = self.digits_lost {
+            self.source.digits_lost(count, largest, first);
         }
         let mut scope = self.scopes.pop().unwrap_or_default();
         scope.close(&self.source)?;
@@ -474,10 +474,10 @@ impl<'s, 'p> Parser<'s, 'p> {
     }
 
     #[cold]
-    pub(super) fn count_lost_digits(&mut self) {
+    pub(super) fn count_lost_digits(&mut self, off: f64) {
         let at = self.lexer.at();
-        let (count, first) = self.digits_lost.unwrap_or((0, at));
-        self.digits_lost = Some((count + 1, first));
+        let (count, largest, first) = self.digits_lost.unwrap_or((0, 0.0, at));
+        self.digits_lost = Some((count + 1, off.max(largest), first));
     }
 
     #[inline]

@@ -63,9 +63,9 @@ impl Source {
         self.warnings.borrow_mut().mended(what, self.place(at));
     }
 
-    /// Coordinates lost digits, the first at `first`.
-    pub(super) fn digits_lost(&self, count: usize, first: u32) {
-        self.warnings.borrow_mut().digits_lost_times(count, self.place(first));
+    /// Coordinates lost digits: how many, by how much at most, the first at `first`.
+    pub(super) fn digits_lost(&self, count: usize, largest: f64, first: u32) {
+        self.warnings.borrow_mut().digits_lost(count, largest, self.place(first));
     }
 
     /// Takes over what was odd in another file.

@@ -106,7 +106,8 @@ impl<'s> Parser<'s, '_> {
             let value = decimal.single(word);
             if value.is_finite() {
                 if decimal.loses_digits(word, value) {
-                    self.count_lost_digits();
+                    let off = (decimal.double(word) - f64::from(value)).abs();
+                    self.count_lost_digits(off);
                 }
                 self.lexer.advance(word.len());
                 return Ok(value);

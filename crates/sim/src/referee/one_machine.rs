@@ -28,7 +28,7 @@ impl OneMachine {
     pub(super) fn new(objects: &[Object], shapes: &Shapes, rate: u32) -> OneMachine {
         OneMachine {
             objects: objects.iter().copied().collect(),
-            detector: Detector::new(shapes.clone()),
+            detector: Detector::new(shapes.clone(), rate),
             rate,
             last: Tick(0),
             told: BTreeMap::new(),

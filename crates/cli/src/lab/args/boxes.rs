@@ -66,7 +66,7 @@ pub(crate) struct DeformArgs {
     /// How many frames are played
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..), default_value = "60")]
     pub(crate) frames: u32,
-    /// The box pipeline is also measured on so many threads, with the clock on the wall
+    /// Also measure the box pipeline on this many threads, in wall-clock time
     #[arg(long, value_delimiter = ',', value_parser = threads(), value_name = "LIST",
         default_value = "2")]
     pub(crate) threads: Vec<usize>,

@@ -39,7 +39,7 @@ pub(crate) struct ConvexArgs {
     /// How many frames a crowd is watched
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "60")]
     pub(crate) frames: u32,
-    /// Decides about places, rotations and velocities
+    /// Random seed of places, rotations and velocities
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
     #[command(flatten)]

@@ -32,7 +32,7 @@ pub(crate) struct ZachmannArgs {
     /// How many times the copies are turned and built anew
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000), default_value = "3")]
     pub(crate) orientations: u32,
-    /// Decides about orientations and polygons
+    /// Random seed of orientations and polygons
     #[arg(long, default_value = "2000")]
     pub(crate) seed: u64,
     /// Ask for all pairs of faces instead of yes or no

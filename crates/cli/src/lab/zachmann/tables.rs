@@ -228,25 +228,58 @@ pub(super) fn note(args: &ZachmannArgs) -> String {
     )
 }
 
+/// Over the number of triangles, if solids come in several sizes; otherwise over the directions of
+/// DOP-trees, and what has no directions is a level line.
 pub(super) fn figure(rows: &[&Query]) -> Figure {
-    let mut panels: Vec<Panel> = Vec::new();
-    for row in rows.iter().filter(|row| PLOTTED.contains(&row.method.as_str())) {
-        let found = panels.iter().position(|panel| panel.title == row.solid);
-        let at = found.unwrap_or_else(|| {
-            let title = row.solid.to_owned();
-            panels.push(Panel { title, x: "triangles", y: "us per query", lines: Vec::new() });
-            panels.len() - 1
-        });
-        let point = [row.triangles as f64, row.micros];
-        Line::extend(&mut panels[at].lines, &row.method, point);
-    }
+    let mut sizes: Vec<(&str, usize)> = rows.iter().map(|row| (row.solid, row.triangles)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let several = sizes.windows(2).any(|pair| pair[0].0 == pair[1].0);
+    let mut panels = if several { over_size(rows) } else { over_directions(rows) };
     let points: Vec<[f64; 2]> =
         curve_points(rows).into_iter().map(|(k, ratio)| [k as f64, ratio]).collect();
     if !points.is_empty() {
-        let lines = vec![Line { name: "DOP-tree of k directions".into(), points }];
-        let title = "Directions of DOPs".to_owned();
+        let lines = vec![Line { name: DOP_CURVE.into(), points }];
+        let title = "All solids, geometric mean".to_owned();
         panels.push(Panel { title, x: "k", y: "time, k = 24 is 1", lines });
     }
     let title = "Two copies come closer while one turns";
     Figure { title, columns: 3, scale: Scale::Logarithmic, panels }
+}
+
+const DOP_CURVE: &str = "DOP-tree of k directions";
+
+/// The panel of a solid, which may be new.
+fn panel_of<'a>(panels: &'a mut Vec<Panel>, solid: &str, x: &'static str) -> &'a mut Panel {
+    let found = panels.iter().position(|panel| panel.title == solid);
+    let at = found.unwrap_or_else(|| {
+        let title = solid.to_owned();
+        panels.push(Panel { title, x, y: "us per query", lines: Vec::new() });
+        panels.len() - 1
+    });
+    &mut panels[at]
+}
+
+fn over_size(rows: &[&Query]) -> Vec<Panel> {
+    let mut panels: Vec<Panel> = Vec::new();
+    for row in rows.iter().filter(|row| PLOTTED.contains(&row.method.as_str())) {
+        let panel = panel_of(&mut panels, row.solid, "triangles");
+        Line::extend(&mut panel.lines, &row.method, [row.triangles as f64, row.micros]);
+    }
+    panels
+}
+
+fn over_directions(rows: &[&Query]) -> Vec<Panel> {
+    let directions = rows.iter().filter_map(|row| row.k);
+    let ends = [directions.clone().min(), directions.max()].map(|k| k.unwrap_or(1) as f64);
+    let mut panels: Vec<Panel> = Vec::new();
+    for row in rows {
+        let panel = panel_of(&mut panels, row.solid, "k");
+        if let Some(k) = row.k {
+            Line::extend(&mut panel.lines, DOP_CURVE, [k as f64, row.micros]);
+        } else if PLOTTED.contains(&row.method.as_str()) {
+            ends.iter().for_each(|&k| Line::extend(&mut panel.lines, &row.method, [k, row.micros]));
+        }
+    }
+    panels
 }

@@ -10,8 +10,7 @@ use glam::{DQuat, DVec3};
 use jostle_geom::{Mesh, Model, Quality, solids};
 use jostle_net::serve::Start;
 use jostle_proto::{
-    Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, Solid, State,
-    VELOCITY_UNIT,
+    Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, State, VELOCITY_UNIT,
 };
 use jostle_sim::Dice;
 use std::collections::BTreeMap;
@@ -128,16 +127,9 @@ impl Hall {
         self.objects.push(object);
     }
 
-    /// A form that is never turned: its box is as large as it is.
-    fn upright(&mut self, mesh: Mesh) -> ShapeId {
-        let size = mesh.vertices().iter().fold(DVec3::ZERO, |far, v| far.max(v.as_dvec3().abs()));
-        let half = units(size, POSITION_UNIT).map(|edge| edge + 2);
-        self.forms.add(Solid { half, model: Some(model(mesh)) })
-    }
-
     /// Two rows of pillars, with arches from one to the next.
     fn arcades(&mut self) -> Result<(), CliError> {
-        let pillar = self.upright(pieces::pillar(PILLAR, HEIGHT)?);
+        let pillar = self.forms.model(&model(pieces::pillar(PILLAR, HEIGHT)?))?;
         let spans = (2.0 * self.half.x / SPAN).floor().max(2.0);
         let span = 2.0 * self.half.x / spans;
         let inner = (span / 2.0 - PILLAR).min(HEIGHT - SPRING - 1.0 - THICK);
@@ -170,9 +162,9 @@ impl Hall {
         let steps = [DVec3::new(3.2, 0.5, 3.2), DVec3::new(2.0, 0.5, 2.0)];
         let mut shapes = Vec::new();
         for size in steps {
-            shapes.push(self.upright(solids::cuboid(size).map_err(failed)?));
+            shapes.push(self.forms.model(&model(solids::cuboid(size).map_err(failed)?))?);
         }
-        let ball = self.upright(solids::sphere(0.9, 0.03).map_err(failed)?);
+        let ball = self.forms.model(&model(solids::sphere(0.9, 0.03).map_err(failed)?))?;
         for (x, z) in [(-0.6, -0.76), (0.6, -0.76), (-0.6, 0.76), (0.6, 0.76)] {
             let foot = DVec3::new(x * self.half.x, 0.0, z * self.half.z);
             self.stand(shapes[0], foot + DVec3::Y * 0.25, DQuat::IDENTITY);
@@ -249,7 +241,7 @@ mod tests {
     #[test]
     fn nothing_begins_inside_anything_and_people_have_room() {
         let start = hall(500, 1).expect("a hall");
-        let touches = Detector::new(start.shapes.clone()).touches(&start.objects);
+        let touches = Detector::new(start.shapes.clone(), 30).touches(&start.objects);
         assert_eq!(touches, []);
         let moving = start.objects.iter().filter(|object| object.class == Class::Dynamic);
         assert_eq!(moving.count(), 500);
@@ -257,8 +249,8 @@ mod tests {
         let solid = start.shapes.get(start.avatar).expect("people have a form");
         let mut people = start.places;
         for axis in 0..3 {
-            people.min[axis] -= solid.half[axis];
-            people.max[axis] += solid.half[axis];
+            people.min[axis] -= solid.half()[axis];
+            people.max[axis] += solid.half()[axis];
         }
         for still in start.objects.iter().filter(|object| object.class == Class::Immovable) {
             assert!(!start.shapes.block(still).meets(&people), "{still:?}");

@@ -153,7 +153,7 @@ fn town() -> Net {
     let (polls, patience) = (PollSettings::default(), Span::from_ms(800));
     let grouping = Grouping::ByDelay(GroupRules { thresholds, polls, patience });
     let member = |id| Member { node: NodeId(id), life: 1 };
-    let solid = |half| Solid { half, model: None };
+    let solid = Solid::cuboid;
     let shapes = Shapes::new(vec![solid([600; 3]), solid([4000; 3])]);
     let first: Vec<Object> =
         walls().into_iter().chain([2, 4].map(|id| object(id, Class::Dynamic, 0))).collect();

@@ -25,7 +25,7 @@ use crate::world::Start;
 use jostle_geom::Model;
 use jostle_proto::{
     Block, Certainty, Class, Edge, Epoch, Event, Having, LooseNode, NodeId, Object, ObjectId,
-    POSITION_UNIT, Shapes, Time, Tuning, is_wide,
+    POSITION_UNIT, Shapes, Time, Tuning,
 };
 use std::collections::BTreeMap;
 
@@ -235,8 +235,7 @@ impl Contacts {
     fn ordered(&self, a: ObjectId, b: ObjectId) -> Option<(ObjectId, ObjectId)> {
         let rank = |id: ObjectId| {
             let object = self.tracks.get(&id).map(|track| track.object)?;
-            let half = self.shapes.get(object.shape)?.half;
-            Some((is_wide(half, self.tuning.largest), id))
+            Some((self.shapes.is_wide(&object, self.tuning.largest), id))
         };
         match (rank(a), rank(b)) {
             (Some(first), Some(second)) if second < first => Some((b, a)),

@@ -6,13 +6,17 @@ use super::Said;
 use crate::world::Start;
 use jostle_geom::Pair;
 use jostle_proto::{
-    Certainty, Class, Edge, Having, LooseNode, NodeId, Object, ObjectId, Record, Shapes, Tuning,
-    is_wide,
+    Certainty, Class, Edge, Having, LooseNode, NodeId, Object, ObjectId, POSITION_UNIT, Record,
+    Shapes, Tuning,
 };
 use std::collections::BTreeMap;
 
+/// How far from something immovable an object is set down at most, in metres.
+const SET_BACK: f64 = 0.01;
+
 pub(super) struct Exact {
     shapes: Shapes,
+    rate: u32,
     largest: i32,
     still: Vec<Object>,
     /// How many ticks of a node were judged.
@@ -24,6 +28,7 @@ impl Exact {
         let still = start.objects.iter().filter(|object| object.class == Class::Immovable);
         Exact {
             shapes: start.shapes.clone(),
+            rate: tuning.timing.rate,
             largest: tuning.largest,
             still: still.copied().collect(),
             ticks: BTreeMap::new(),
@@ -55,8 +60,7 @@ impl Exact {
 
     fn rank(&self, object: &Object) -> (bool, bool, ObjectId) {
         let moves = matches!(object.class, Class::Dynamic | Class::Avatar);
-        let wide = self.shapes.get(object.shape).is_some_and(|it| is_wide(it.half, self.largest));
-        (!moves, wide, object.id)
+        (!moves, self.shapes.is_wide(object, self.largest), object.id)
     }
 
     fn judge(&self, lead: &Record, a: &Object, b: &Object, other: ObjectId, said: &mut Said) {
@@ -77,7 +81,15 @@ impl Exact {
             return;
         }
         let (a_id, b_id) = (a.id.0, b.id.0);
-        match (self.touch(a, b), known) {
+        let touch = self.touch(a, b, 0.0);
+        // What ran into something immovable was set back to where they met.
+        let step = |object: &Object| {
+            let step = object.state.last_step(self.rate).map(|along| f64::from(along));
+            step.map(|along| along * along).iter().sum::<f64>().sqrt() * POSITION_UNIT
+        };
+        let still = [a, b].iter().any(|object| object.class == Class::Immovable);
+        let met = touch || still && self.touch(a, b, step(a) + step(b) + SET_BACK);
+        match (if known { met } else { touch }, known) {
             (true, false) => {
                 let what = format!("{a_id} and {b_id} touch, and their holder does not say so");
                 said.push(("C8", what));
@@ -90,11 +102,11 @@ impl Exact {
         }
     }
 
-    /// Do they touch, exactly? Their blocks meet.
-    fn touch(&self, a: &Object, b: &Object) -> bool {
+    /// Do they touch, exactly, or are they within a distance? Their blocks meet.
+    fn touch(&self, a: &Object, b: &Object, distance: f64) -> bool {
         let model = |object: &Object| self.shapes.get(object.shape)?.model.as_deref();
         let (Some(model_a), Some(model_b)) = (model(a), model(b)) else { return true };
         let (Ok(pose_a), Ok(pose_b)) = (a.state.pose(), b.state.pose()) else { return true };
-        Pair::new(model_a, &pose_a, model_b, &pose_b).touches()
+        Pair::new(model_a, &pose_a, model_b, &pose_b).within(distance)
     }
 }

@@ -1,0 +1,115 @@
+//! The findings of a check on a page: `jostle check --view`. The scene stands still; the page lists
+//! the findings, and shows the two parts of each and where they touch.
+
+use super::screen::Cast;
+use super::{begin_log, browser, end_flag, failed};
+use crate::error::CliError;
+use crate::units::Lengths;
+use glam::DVec3;
+use jostle_geom::Pair;
+use jostle_net::view::{Findings, PairFinding, Picture, Show, ShowSettings};
+use jostle_proto::{Class, Object, Objects, Tick};
+use jostle_stage::{Finding, Stage};
+use jostle_world::{BodyId, ShapeKind};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often pages that lack a frame are looked for.
+const TURN: Duration = Duration::from_millis(30);
+
+/// Intersection segments that are computed, about: a page shows no more.
+const SEGMENTS_MAX: usize = 20_000;
+
+/// What is shown, and where.
+pub(crate) struct CheckPage<'a> {
+    pub(crate) stage: &'a Stage,
+    pub(crate) findings: &'a [&'a Finding],
+    pub(crate) clearance: Option<f64>,
+    /// How distances are written.
+    pub(crate) lengths: Lengths,
+    /// The name of the file.
+    pub(crate) name: String,
+    pub(crate) listen: SocketAddr,
+    pub(crate) open: bool,
+}
+
+/// Shows the findings until it is stopped, after printing where.
+pub(crate) fn show(check: CheckPage<'_>, out: &mut dyn Write) -> Result<(), CliError> {
+    begin_log();
+    let stopped = end_flag()?;
+    let mut cast = Cast::default();
+    cast.follow(check.stage)?;
+    // Nothing moves in a check, whatever the scene would do next.
+    let still = |object: &Object| Object { class: Class::Immovable, ..*object };
+    let objects: Objects = cast.objects().values().map(still).collect();
+    let settings = ShowSettings {
+        name: check.name.clone(),
+        rate: 1,
+        extent: cast.extent(),
+        shapes: cast.shapes(),
+        names: cast.names().clone(),
+        poses: cast.poses(check.stage, |_| true)?,
+        keys: Vec::new(),
+        findings: Some(findings(&check, &cast)?),
+        web: check.listen,
+    };
+    let mut show = Show::open(settings).map_err(failed)?;
+    let page = format!("http://{}/", show.web_address().unwrap_or(check.listen));
+    writeln!(out, "the findings are shown at\n  {page}\nCtrl+C ends")?;
+    out.flush()?;
+    if check.open {
+        browser::open(&page);
+    }
+    let picture = Picture { tick: Tick(0), objects: &objects, touches: &[] };
+    while !stopped.load(Ordering::Relaxed) {
+        if show.is_watched() {
+            show.stand(picture);
+        }
+        std::thread::sleep(TURN);
+    }
+    Ok(())
+}
+
+fn findings(check: &CheckPage<'_>, cast: &Cast) -> Result<Findings, CliError> {
+    let world = check.stage.world();
+    let mut segments_left = SEGMENTS_MAX;
+    let mut list = Vec::new();
+    for finding in check.findings {
+        let mut segments = Vec::new();
+        if finding.touches() && segments_left > 0 {
+            segments = intersection(check.stage, finding.bodies)?;
+            segments_left = segments_left.saturating_sub(segments.len());
+        }
+        // The body that was measured first, then the others of the same object.
+        let part = |measured: BodyId| {
+            let same =
+                move |id: &BodyId| *id != measured && check.stage.is_same_object(measured, *id);
+            cast.ids(std::iter::once(measured).chain(world.ids().filter(same)))
+        };
+        list.push(PairFinding {
+            kind: finding.kind.name(),
+            parts: finding.bodies.map(part),
+            distance: check.lengths.number(finding.distance),
+            points: finding.points.map(DVec3::from_array),
+            segments,
+        });
+    }
+    let unit = check.lengths.symbol().to_string();
+    let clearance = check.clearance.map(|clearance| check.lengths.number(clearance));
+    Ok(Findings { clearance, unit, complete: true, list })
+}
+
+/// Where the surfaces of two bodies intersect; nothing for balls and boxes, which have no faces.
+fn intersection(stage: &Stage, [a, b]: [BodyId; 2]) -> Result<Vec<[DVec3; 2]>, CliError> {
+    let world = stage.world();
+    let (ShapeKind::Mesh(model_a), ShapeKind::Mesh(model_b)) =
+        (world.shape(a)?.kind(), world.shape(b)?.kind())
+    else {
+        return Ok(Vec::new());
+    };
+    let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
+    let pair = Pair::new(model_a, &pose_a, model_b, &pose_b);
+    Ok(pair.all_segments().iter().map(|segment| segment.ends).collect())
+}

@@ -1,0 +1,76 @@
+//! Why connections are rejected and closed, in the words that the other side and the operator read.
+
+use crate::charter::PROTOCOL;
+use std::time::Duration;
+
+/// Why a connection is rejected.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum No {
+    #[error("protocol version {found} is not supported: this server speaks version {PROTOCOL}")]
+    Protocol { found: u32 },
+    #[error("unauthorized: this server requires --token ({0})")]
+    Token(Sent),
+    #[error("unauthorized: this server requires {0}")]
+    Node(String),
+    #[error("unauthorized: this server has no --node-token, but one was sent: join without it")]
+    NeedlessToken,
+    #[error("too many connections")]
+    Full,
+    #[error("too many connections from this host")]
+    HostFull,
+    #[error("too many handshakes from this host: try again later")]
+    TooOften,
+    #[error("handshake timed out ({} s)", .0.as_secs_f64())]
+    Late(Duration),
+    #[error("TLS handshake failed: {0}")]
+    Tls(String),
+    #[error("malformed handshake: {0}")]
+    Unreadable(String),
+    #[error("{0}")]
+    Work(String),
+    #[error("this is a replica of the directory: clients connect to the serving process")]
+    Replica,
+    #[error("this is a recording or a scene of one process: it has no avatars and no nodes")]
+    Recording,
+    #[error("this server does not show the world")]
+    Unseen,
+}
+
+/// What was sent instead of the right token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Sent {
+    #[error("none was sent")]
+    Nothing,
+    #[error("the token sent is not valid")]
+    Wrong,
+}
+
+impl Sent {
+    pub(super) fn of(token: &str) -> Sent {
+        if token.is_empty() { Sent::Nothing } else { Sent::Wrong }
+    }
+}
+
+/// Why a connection is closed that was accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Disconnect {
+    #[error("no message for {} s", .0.as_secs_f64())]
+    Silent(Duration),
+    #[error("flood: far more messages than the rate limit allows")]
+    Flood,
+    #[error("too many malformed messages")]
+    Malformed,
+    #[error("malformed request for content")]
+    Content,
+    #[error("malformed question")]
+    Question,
+    #[error("message too long")]
+    TooLong,
+    #[error("not a WebSocket message")]
+    NotWebSocket,
+}
+
+/// Without what would break a line of the log: some of the words may be a stranger's.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).take(300).collect()
+}
