@@ -16,7 +16,6 @@ use crate::units::{Lengths, Unit};
 use accept::Accept;
 use args::{CheckArgs, FailOn, Names};
 use assembly::{Assembly, inputs};
-use jostle_geom::Quality;
 use jostle_scene::LodRule;
 use jostle_stage::{Checked, Checking, Finding, FindingKind, Pieces, Stage, check_stage};
 use serde::Serialize;
@@ -126,8 +125,6 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
         // A page shows all parts.
         skip_lone: !args.view,
-        // Hierarchies that are kept in files are for more than one check.
-        quality: if args.scene.hierarchies.is_some() { Quality::Default } else { Quality::Fast },
         ..Checking::default()
     };
     let working = Working::new("testing parts against each other".to_string());

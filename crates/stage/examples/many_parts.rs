@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `write` makes an OBJ, or a glTF if the name ends in .glb: tori in a lattice, of which one in ten
-//! (the last number) reaches into its neighbour. `time` prints the processor time of all threads, stage by stage.
+//! (the last number) reaches into its neighbour. `time` prints the processor time of all threads,
+//! stage by stage.
 
 use glam::Vec3;
 use jostle_geom::Mesh;

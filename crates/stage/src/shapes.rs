@@ -113,6 +113,10 @@ impl Shapes {
         };
         let mesh = if making.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
         let model = match hierarchy_file(scene, parts) {
+            // Worth more work, since it is kept; and the same whether or not there are files.
+            Some(file) if making.quality == Quality::Fast => {
+                files.load_or_build(file, mesh, Quality::Default)
+            }
             Some(file) => files.load_or_build(file, mesh, making.quality),
             None => Model::build(mesh, making.quality),
         };

@@ -163,9 +163,18 @@ fn severity(kind: FindingKind) -> u8 {
 
 /// A distance that is not more, with four digits.
 fn rounded_down(distance: f64) -> f64 {
-    let short = |number: f64| format!("{number:.3e}").parse::<f64>().unwrap_or(0.0);
-    let nearest = short(distance);
-    if nearest <= distance { nearest } else { short(distance * (1.0 - 0.6e-3)).min(distance) }
+    let number = |digits: i64, power: i32| format!("{digits}e{power}").parse().unwrap_or(0.0);
+    let nearest = format!("{distance:.3e}");
+    let parts = nearest.split_once('e').and_then(|(digits, power)| {
+        let digits: i64 = digits.replace('.', "").parse().ok()?;
+        Some((digits, power.parse::<i32>().ok()? - 3))
+    });
+    match parts {
+        Some((digits, power)) if number(digits, power) <= distance => number(digits, power),
+        Some((1000, power)) => number(9999, power - 1),
+        Some((digits, power)) => number(digits - 1, power),
+        None => 0.0,
+    }
 }
 
 #[cfg(test)]
@@ -174,9 +183,14 @@ mod tests {
 
     #[test]
     fn distances_are_rounded_down_to_four_digits() {
-        for (distance, expected) in
-            [(0.0, 0.0), (0.004, 0.004), (0.003_999_9, 0.003_999), (1.0, 1.0), (9999.9, 9999.0)]
-        {
+        for (distance, expected) in [
+            (0.0, 0.0),
+            (0.004, 0.004),
+            (0.003_999_9, 0.003_999),
+            (1.0, 1.0),
+            (9999.9, 9999.0),
+            (0.999_999, 0.9999),
+        ] {
             assert_eq!(rounded_down(distance), expected, "{distance}");
         }
     }

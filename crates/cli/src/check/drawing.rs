@@ -137,8 +137,10 @@ impl View {
         let mut left: Vec<[DVec3; 3]> = near.into_iter().map(|(_, corners)| *corners).collect();
         let mut facets = Vec::new();
         while let Some(corners) = left.pop() {
-            let [low, high] = bounds(&corners);
-            if (self.centre.clamp(low, high) - self.centre).length() > reach {
+            let [p, q, r] = corners.map(|corner| self.project(corner));
+            let (low, high) = (p.min(q).min(r), p.max(q).max(r));
+            let half = DVec2::new(WIDTH, HEIGHT) * 0.5;
+            if high.cmplt(-half).any() || low.cmpgt(half).any() {
                 continue;
             }
             match halves(&corners, self.radius * 0.3) {

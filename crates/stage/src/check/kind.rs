@@ -91,7 +91,8 @@ impl Classifier {
         }
     }
 
-    /// The solid twin of a shape. The shapes of scenes are meshes, also those of `Sphere` and `Box`.
+    /// The solid twin of a shape. The shapes of scenes are meshes, also those of `Sphere` and
+    /// `Box`.
     fn solid(&mut self, shape: &Shape) -> Option<Arc<Model>> {
         let ShapeKind::Mesh(model) = shape.kind() else { return None };
         if model.mesh().is_solid() {

@@ -55,8 +55,11 @@ mod tests {
             let mut all: Vec<Vec<u8>> = vec![Vec::new()];
             let mut last = all.clone();
             for _ in 0..most {
-                let longer = |word: &Vec<u8>| letters.iter().map(|&l| [&word[..], &[l]].concat());
-                last = last.iter().flat_map(|word| longer(word).collect::<Vec<_>>()).collect();
+                let mut longer = Vec::new();
+                for word in &last {
+                    longer.extend(letters.iter().map(|&letter| [&word[..], &[letter]].concat()));
+                }
+                last = longer;
                 all.extend(last.iter().cloned());
             }
             all
