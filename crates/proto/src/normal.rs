@@ -108,8 +108,8 @@ impl Effect {
             Class::Immovable | Class::Absent | Class::Foreign => return,
         };
         let state = &mut object.state;
-        for axis in 0..3 {
-            let speed = i32::from(state.velocity[axis]).saturating_add(pushed[axis]);
+        for (axis, pushed) in pushed.into_iter().enumerate() {
+            let speed = i32::from(state.velocity[axis]).saturating_add(pushed);
             let [least, most] = self.back[axis].map(i32::from);
             state.velocity[axis] = speed.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
             state.position[axis] = state.position[axis].saturating_add(least + most);

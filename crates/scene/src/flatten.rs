@@ -11,6 +11,7 @@ use crate::{Frame, load};
 use glam::DAffine3;
 use jostle_geom::{Mesh, MeshError};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Which part of a file, and how finely.
@@ -121,7 +122,7 @@ pub fn flatten(scene: &Scene, choice: MeshChoice<'_>) -> Result<Mesh, ReadMeshEr
         match &wanted {
             Some(wanted) if !is_called(names().map(|name| &**name), wanted) => {
                 if known.len() < KNOWN_NAMED {
-                    known.extend(names().last().filter(|name| !known.contains(name)).cloned());
+                    known.extend(names().next_back().filter(|name| !known.contains(name)).cloned());
                 }
             }
             _ => found.push((geometry, visit.placement.affine())),
@@ -157,14 +158,14 @@ fn join(
     let mut parts: Vec<(Arc<Mesh>, DAffine3)> = Vec::with_capacity(found.len());
     let mut vertices = 0;
     for &(geometry, map) in found {
-        if !surfaces.contains_key(&geometry) {
-            let made = match surface(scene, geometry, tolerance)? {
+        let made = match surfaces.entry(geometry) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(place) => place.insert(match surface(scene, geometry, tolerance)? {
                 Geometry::Surface(mesh) => Some(mesh),
                 _ => None,
-            };
-            surfaces.insert(geometry, made);
-        }
-        if let Some(Some(mesh)) = surfaces.get(&geometry) {
+            }),
+        };
+        if let Some(mesh) = made {
             // Triangles have a limit; points that no triangle uses need one too.
             vertices += mesh.vertices().len();
             if vertices > 3 * Mesh::TRIANGLES_MAX {

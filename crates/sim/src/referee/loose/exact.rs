@@ -84,7 +84,7 @@ impl Exact {
         let touch = self.touch(a, b, 0.0);
         // What ran into something immovable was set back to where they met.
         let step = |object: &Object| {
-            let step = object.state.last_step(self.rate).map(|along| f64::from(along));
+            let step = object.state.last_step(self.rate).map(f64::from);
             step.map(|along| along * along).iter().sum::<f64>().sqrt() * POSITION_UNIT
         };
         let still = [a, b].iter().any(|object| object.class == Class::Immovable);
