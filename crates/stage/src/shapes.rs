@@ -5,7 +5,7 @@ use glam::DAffine3;
 use jostle_geom::{Mesh, Model, Quality};
 use jostle_scene::geometry::{self, Geometry, Tolerance};
 use jostle_scene::nodes::Kind;
-use jostle_scene::{NodeId, Placement, Scene};
+use jostle_scene::{NodeId, Scene};
 use jostle_world::Shape;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -133,7 +133,7 @@ impl Shapes {
         let mut surfaces = Vec::with_capacity(parts.len());
         for part in parts {
             if let Some(surface) = self.surface(scene, part.geometry, tolerance)? {
-                surfaces.push((surface, affine(&part.inside)));
+                surfaces.push((surface, part.inside.affine()));
             }
         }
         Ok(surfaces)
@@ -190,7 +190,7 @@ fn place_of(scene: &Scene, id: NodeId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_scene::{Reading, read};
+    use jostle_scene::{Placement, Reading, read};
 
     #[test]
     fn shapes_of_an_animated_scale_are_forgotten_and_those_in_use_are_kept() {
