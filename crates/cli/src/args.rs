@@ -3,6 +3,7 @@
 use crate::check::args::CheckArgs;
 use crate::input::parse_pose;
 use crate::lab::args::LabArgs;
+use crate::mesh::LengthUnit;
 use crate::query::Query;
 use crate::scene::args::RunArgs;
 use crate::share::args::{
@@ -72,7 +73,9 @@ Examples:
   jostle pair cup.obj table.stl --pose-a \"0 0 0.8 0 0 0 1\" --query distance
   jostle pair cup.obj table.stl --poses path.txt --query within=0.01 --fail-on clearance
   jostle pair cup.obj table.stl --query toc --pose-a-end \"0 0 -1 0 0 0 1\"
-  jostle pair cup.obj table.stl --query pairs --segments --json";
+  jostle pair cup.obj table.stl --query pairs --segments --json
+  jostle pair gearbox.glb gearbox.glb --part-a Shaft --part-b Housing --query distance
+  jostle pair pin.stl block.stl --solid --weld 1e-6 --query relation";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -109,6 +112,7 @@ const MESH_EXAMPLES: &str = "\
 Examples:
   jostle mesh cup.obj
   jostle mesh cup.obj --json --solid
+  jostle mesh gearbox.glb --part Shaft --unit mm
   jostle mesh cup.obj --quality tight --save-hierarchy cup.hierarchy
   jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy";
 
@@ -135,7 +139,7 @@ Examples:
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PairArgs {
-    /// The first model: OBJ, STL or PLY
+    /// The first model: OBJ, STL, PLY, glTF (.glb, .gltf) or VRML97 (.wrl, .wrz)
     pub(crate) a: PathBuf,
     /// The second model
     pub(crate) b: PathBuf,
@@ -143,8 +147,9 @@ pub(crate) struct PairArgs {
     /// first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]
     pub(crate) query: Query,
-    /// Exit with code 1 if any pose touches, or comes as close as within=D; with toc, if any
-    /// motion leads to contact or could not be followed to its end
+    /// Exit with code 1 if the models touch in any pose (touch), or come as close as the query
+    /// within=D asks (clearance); with toc, if any motion leads to contact or could not be followed
+    /// to its end
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
     #[command(flatten)]
@@ -153,6 +158,12 @@ pub(crate) struct PairArgs {
     pub(crate) pairs: PairsArgs,
     #[command(flatten)]
     pub(crate) motion: MotionArgs,
+    /// Take only this part of A: a name, or names along a path such as CAR/WHEEL
+    #[arg(long, value_name = "NAME", help_heading = "Models")]
+    pub(crate) part_a: Option<String>,
+    /// Take only this part of B
+    #[arg(long, value_name = "NAME", help_heading = "Models")]
+    pub(crate) part_b: Option<String>,
     /// A hierarchy of A that `jostle mesh --save-hierarchy` wrote; one that does not fit is told
     /// on stderr and built anew
     #[arg(long, value_name = "FILE", help_heading = "Models")]
@@ -228,8 +239,16 @@ pub(crate) struct MotionArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeshArgs {
-    /// The model: OBJ, STL or PLY
+    /// The model: OBJ, STL, PLY, glTF (.glb, .gltf) or VRML97 (.wrl, .wrz)
     pub(crate) file: PathBuf,
+    /// Take only this part of the file: a name, or names along a path such as CAR/WHEEL
+    #[arg(long, value_name = "NAME", help_heading = "Models")]
+    pub(crate) part: Option<String>,
+    /// The unit of the lengths that are printed: um, mm, cm, m, km, in or ft. VRML97 and glTF files
+    /// are in metres and are converted; numbers of OBJ, STL and PLY files are taken to be in this
+    /// unit
+    #[arg(long, value_name = "UNIT", value_parser = LengthUnit::parse, help_heading = "Output")]
+    pub(crate) unit: Option<LengthUnit>,
     /// A hierarchy that --save-hierarchy wrote; one that does not fit is told on stderr and built
     /// anew
     #[arg(long, value_name = "FILE", help_heading = "Models")]
@@ -250,6 +269,10 @@ pub(crate) struct ModelArgs {
     /// Closed models are solid: what lies inside touches them
     #[arg(long, help_heading = "Models")]
     pub(crate) solid: bool,
+    /// Join vertices that are at most this far apart, in the unit of the file [default: join none]
+    #[arg(long, value_name = "T", value_parser = parse_weld, allow_hyphen_values = true,
+        help_heading = "Models")]
+    pub(crate) weld: Option<f64>,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
@@ -286,6 +309,14 @@ pub(crate) enum MotionKind {
     Linear,
     /// The model turns about a fixed axis and moves along it.
     Screw,
+}
+
+/// A tolerance for `--weld`.
+pub(crate) fn parse_weld(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(tolerance) if tolerance.is_finite() && tolerance >= 0.0 => Ok(tolerance),
+        _ => Err(format!("expected a length, 0 or more, such as 1e-6, found {text:?}")),
+    }
 }
 
 fn parse_tolerance(text: &str) -> Result<f64, String> {

@@ -1,12 +1,12 @@
 //! Why the command could not answer: which file, what, where.
 
 use jostle_geom::solids::SolidError;
-use jostle_geom::{MeshError, PoseError};
+use jostle_geom::{MeshError, PoseError, WeldError};
 use jostle_lab::bench::BenchError;
 use jostle_lab::convex::HullError;
 use jostle_lab::tree::SplitError;
 use jostle_proto::TooManyNodes;
-use jostle_scene::LoadError;
+use jostle_scene::{LoadError, ReadMeshError};
 use jostle_stage::StageError;
 use jostle_world::aura::experiment::ExperimentError;
 use jostle_world::{ShapeError, WorkersError, WorldError};
@@ -21,12 +21,12 @@ pub(crate) enum CliError {
     Write { file: String, source: io::Error },
     #[error("{file}: is read; --save-hierarchy needs another name")]
     WouldOverwrite { file: String },
-    #[error("{file}: the name must end in .obj, .stl or .ply")]
-    UnknownFormat { file: String },
     #[error("{file}: {source}")]
     Load { file: String, source: LoadError },
     #[error("{file}: {source}")]
-    Mesh { file: String, source: MeshError },
+    ReadMesh { file: String, source: ReadMeshError },
+    #[error("{file}: {source}")]
+    Weld { file: String, source: WeldError },
     #[error("{file}: line {line}: {what}")]
     PoseLine { file: String, line: usize, what: String },
     #[error("{file}: --query toc needs at least 2 poses, found {found}")]

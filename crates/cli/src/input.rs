@@ -2,9 +2,10 @@
 
 use crate::args::ModelArgs;
 use crate::error::CliError;
+use crate::scene::files::{fetch, full_name};
 use glam::{DQuat, DVec3};
-use jostle_geom::{Mesh, Model, Pose};
-use jostle_scene::{Format, load};
+use jostle_geom::{Gap, Mesh, Model, NotClosed, Pose, WeldReport};
+use jostle_scene::{MeshChoice, MeshFile, Reading, read_mesh};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,38 +17,59 @@ pub(crate) struct Opened {
     pub(crate) build_time: Duration,
     /// Whether the hierarchy came from a file.
     pub(crate) loaded: bool,
+    /// What `--weld` has changed.
+    pub(crate) weld: Option<WeldReport>,
+    /// The format says that a unit is a metre.
+    pub(crate) is_in_metres: bool,
     pub(crate) warnings: Vec<String>,
 }
 
+/// A model file, and what of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) part: Option<&'a str>,
+    /// A file with its hierarchy.
+    pub(crate) hierarchy: Option<&'a Path>,
+}
+
 /// Reads a model, and its hierarchy where a file with one is named; warnings go to stderr too.
-pub(crate) fn open(
-    path: &Path,
-    hierarchy: Option<&Path>,
-    args: &ModelArgs,
-) -> Result<Opened, CliError> {
-    let file = || path.display().to_string();
-    let format = Format::from_name(&path.to_string_lossy())
-        .ok_or_else(|| CliError::UnknownFormat { file: file() })?;
-    let bytes = read(path)?;
-    let loaded = load(&bytes, format).map_err(|source| CliError::Load { file: file(), source })?;
+pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliError> {
+    let file = named.path.display().to_string();
+    let bytes = read(named.path)?;
+    let mut fetch = fetch;
+    let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
+    let choice = MeshChoice { part: named.part, ..MeshChoice::default() };
+    let read_mesh = read_mesh(&full_name(named.path), &bytes, &mut reading, choice)
+        .map_err(|source| CliError::ReadMesh { file: file.clone(), source })?;
     drop(bytes);
-    let mut warnings: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
-    let mesh = loaded.into_mesh().map_err(|source| CliError::Mesh { file: file(), source })?;
+    let MeshFile { mesh, warnings, is_in_metres } = read_mesh;
+    let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    let (mesh, weld) = match args.weld {
+        Some(tolerance) => {
+            let (mesh, report) = mesh
+                .weld(tolerance)
+                .map_err(|error| CliError::Weld { file: file.clone(), source: error })?;
+            eprintln!("jostle: {file}: {}", welded(&report, tolerance));
+            (mesh, Some(report))
+        }
+        None => (mesh, None),
+    };
     let mesh = if args.solid { solid_if_closed(mesh, &mut warnings) } else { mesh };
     for warning in &warnings {
-        eprintln!("jostle: {}: warning: {warning}", file());
+        eprintln!("jostle: {file}: warning: {warning}");
     }
-    let saved = hierarchy.map(read).transpose()?;
+    let saved = named.hierarchy.map(read).transpose()?;
     let start = Instant::now();
     let (model, refused) = Model::load_or_build(mesh, saved.as_deref(), args.quality.into());
     let build_time = start.elapsed();
     let loaded = saved.is_some() && refused.is_none();
-    if let (Some(hierarchy), Some(reason)) = (hierarchy, refused) {
+    if let (Some(hierarchy), Some(reason)) = (named.hierarchy, refused) {
         let warning = format!("built anew, because {reason}");
         eprintln!("jostle: {}: warning: {warning}", hierarchy.display());
         warnings.push(format!("{}: {warning}", hierarchy.display()));
     }
-    Ok(Opened { model, build_time, loaded, warnings })
+    Ok(Opened { model, build_time, loaded, weld, is_in_metres, warnings })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
@@ -55,14 +77,47 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
         .map_err(|source| CliError::Read { file: path.display().to_string(), source })
 }
 
+/// What a weld has done, in words.
+pub(crate) fn welded(report: &WeldReport, tolerance: f64) -> String {
+    let WeldReport { joined, largest_move, chains, collapsed_faces, new_duplicates } = *report;
+    if joined == 0 {
+        return format!("nothing to weld: no two vertices are within {tolerance:e}");
+    }
+    let mut parts = vec![
+        format!("welded {joined} vertices"),
+        format!("the largest move is {largest_move:.1e}"),
+    ];
+    for (count, what) in [
+        (collapsed_faces, "faces lost their area"),
+        (new_duplicates, "faces became duplicates"),
+        (chains, "chains of close vertices moved farther than the tolerance"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    parts.join("; ")
+}
+
 fn solid_if_closed(mesh: Mesh, warnings: &mut Vec<String>) -> Mesh {
     match mesh.clone().into_solid() {
         Ok(solid) => solid,
         Err(error) => {
-            warnings.push(format!("not solid, because {error}"));
+            warnings.push(not_solid(&mesh, &error));
             mesh
         }
     }
+}
+
+/// Why a mesh is not solid, and what would make it so.
+pub(crate) fn not_solid(mesh: &Mesh, error: &NotClosed) -> String {
+    let hint = match mesh.closing_gap() {
+        Some(Gap { tolerance, largest_move }) => format!(
+            "the gaps are at most {largest_move:.1e}, --weld {tolerance:e} would close them"
+        ),
+        None => "these are holes, wider than a weld closes".to_string(),
+    };
+    format!("not solid: {error}; {hint}")
 }
 
 /// The poses of a file, one per line; with `first`, not more than that.

@@ -3,13 +3,14 @@
 use crate::answer::Answer;
 use crate::args::{FailOn, MotionKind, PairArgs};
 use crate::error::CliError;
-use crate::input::{open, open_poses};
+use crate::input::{Named, open, open_poses};
 use crate::progress::Progress;
 use crate::query::{Pairs, Placed, Query};
 use crate::summary::{Printer, Summary};
 use cpu_time::ThreadTime;
-use jostle_geom::{ContactLimits, Counters, Motion, Pair, Pose, time_of_contact};
+use jostle_geom::{ContactLimits, Counters, Model, Motion, Pair, Pose, time_of_contact};
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Queries between two looks at the clock: few enough for a bar that moves, many enough that
@@ -26,8 +27,12 @@ pub(crate) fn run(args: &PairArgs, out: &mut dyn Write) -> Result<bool, CliError
     };
     let pose_a = args.place.pose_a.unwrap_or(Pose::IDENTITY);
     let motions = if query == Query::Toc { motions(args, &pose_a, &poses)? } else { Vec::new() };
-    let a = open(&args.a, args.hierarchy_a.as_deref(), &args.model)?.model;
-    let b = open(&args.b, args.hierarchy_b.as_deref(), &args.model)?.model;
+    let model = |path: &Path, part: &Option<String>, hierarchy: &Option<PathBuf>| {
+        let (part, hierarchy) = (part.as_deref(), hierarchy.as_deref());
+        Ok::<Model, CliError>(open(Named { path, part, hierarchy }, &args.model)?.model)
+    };
+    let a = model(&args.a, &args.part_a, &args.hierarchy_a)?;
+    let b = model(&args.b, &args.part_b, &args.hierarchy_b)?;
     let run = Run {
         query,
         printer: Printer {

@@ -1,7 +1,7 @@
 //! Scenes from files, for `jostle check` and `jostle run`.
 
 pub(crate) mod args;
-mod files;
+pub(crate) mod files;
 
 use crate::error::CliError;
 use crate::progress::{Progress, Working};

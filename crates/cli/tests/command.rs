@@ -25,9 +25,15 @@ fn mesh_reports_what_is_in_a_file() {
     assert_eq!((&json["closed"], &json["solid"]), (&true.into(), &true.into()));
     assert!(json["build_ms"].as_f64().unwrap() >= 0.0);
     assert!(json["bytes_per_triangle"].as_f64().unwrap() >= 0.0);
-    let output = folder.jostle(&["mesh", "cube.obj"]);
+    assert_eq!((&json["volume"], &json["area"]), (&1.0.into(), &6.0.into()));
+    assert_eq!((&json["size"], &json["unit"]), (&json!([1.0, 1.0, 1.0]), &Value::Null));
+    assert_eq!((&json["gap"], &json["weld"]), (&Value::Null, &Value::Null));
+    let output = folder.jostle(&["mesh", "cube.obj", "--unit", "mm"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("triangles          12"), "{text}");
+    assert!(text.contains("size               1 × 1 × 1 mm"), "{text}");
+    assert!(text.contains("volume             1 mm³"), "{text}");
+    assert!(text.contains("odd                nothing"), "{text}");
     assert!(text.contains("bytes per triangle"), "{text}");
 }
 
@@ -46,6 +52,9 @@ fn an_open_mesh_is_not_made_solid_and_says_so() {
 fn an_empty_mesh_is_a_mesh() {
     let folder = Folder::new("empty");
     folder.write("empty.obj", "");
+    let output = folder.jostle(&["mesh", "empty.obj"]);
+    assert_eq!(stderr(&output), "jostle: empty.obj: warning: the file is empty\n");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("none: there are no faces"));
     let json = folder.json(&["mesh", "empty.obj", "--json"]);
     assert_eq!((&json["triangles"], &json["bytes_per_triangle"]), (&0.into(), &Value::Null));
     let json = folder.json(&["pair", "cube.obj", "empty.obj", "--query", "distance", "--json"]);
@@ -150,12 +159,16 @@ fn bad_files_are_named_with_their_place() {
     folder.write("bad.obj", "v 0 0 0\nv 0 1e99 0\n");
     folder.write("short.stl", [0; 90]);
     folder.write("cube.txt", CUBE);
+    folder.write("cube.step", "ISO-10303-21;");
+    folder.write("arm.urdf", "<robot/>");
     for (file, told) in [
         ("bad.obj", "line 2: a coordinate must be finite and at most 3.4e38 in size, found"),
         ("missing.obj", "No such file"),
-        ("cube.txt", "the name must end in .obj, .stl or .ply"),
+        ("cube.txt", "a format that is not known; expected VRML97 (.wrl, .wrz), glTF"),
+        ("cube.step", "STEP files are not read here; convert to glTF (.glb) or STL, e.g. with"),
+        ("arm.urdf", "robot descriptions (URDF, SDF, MJCF) are not read here"),
     ] {
-        for args in [&["mesh", file][..], &["pair", "cube.obj", file]] {
+        for args in [&["mesh", file][..], &["pair", "cube.obj", file], &["check", file]] {
             let refusal = folder.refusal(args);
             assert!(refusal.starts_with(&format!("jostle: {file}: {told}")), "{refusal}");
         }

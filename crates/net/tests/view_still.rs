@@ -158,8 +158,8 @@ fn a_program_shows_its_own_world_and_hears_keys() {
 /// Three cubes of one metre in a row: the first two overlap, the third is 0.1 mm from the second.
 fn cubes() -> (Shapes, Objects, BTreeMap<ObjectId, Pose>) {
     let cube = solids::cuboid(DVec3::ONE).unwrap();
-    let model = Some(Arc::new(Model::build(cube, Quality::Default)));
-    let shapes = Shapes::new(vec![Solid { half: [4096; 3], model }]);
+    let model = Arc::new(Model::build(cube, Quality::Default));
+    let shapes = Shapes::new(vec![Solid::mesh(model)]);
     let places = [(1, 0.0), (2, 0.9), (3, 1.9001)];
     let object = |(id, x): (u64, f64)| {
         let state = State { position: [(x * 4096.0).round() as i32, 0, 0], ..State::default() };

@@ -165,7 +165,7 @@ fn join(
             surfaces.insert(geometry, made);
         }
         if let Some(Some(mesh)) = surfaces.get(&geometry) {
-            // Triangles have a limit; points that no triangle uses are not to be copied without one.
+            // Triangles have a limit; points that no triangle uses need one too.
             vertices += mesh.vertices().len();
             if vertices > 3 * Mesh::TRIANGLES_MAX {
                 let (what, most) = ("vertices of all shapes together", 3 * Mesh::TRIANGLES_MAX);

@@ -323,7 +323,8 @@ fn routes_that_do_not_fit_are_left_out() {
          Group { ROUTE L.children TO L.addChildren children DEF L Group { } }",
     );
     let expected = [
-        "ROUTE (\"fraction_changed\" gives SFFloat, \"translation\" takes SFVec3f) ignored, at line 3, column 1",
+        "ROUTE (\"fraction_changed\" gives SFFloat, \"translation\" takes SFVec3f) \
+         ignored, at line 3, column 1",
         "ROUTE (\"TimeSensor\" has no eventOut \"nothing\") ignored, at line 4, column 1",
         "ROUTE (\"Transform\" has no eventIn \"bboxSize\") ignored, at line 5, column 1",
         "ROUTE (there is no node \"Y\") ignored, at line 6, column 1",

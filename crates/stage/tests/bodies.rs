@@ -153,7 +153,7 @@ const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
         &[["A", "C"]]),
     ("two uses of one object meet each other",
         "DEF A CollisionObject { children CUBE } Transform { translation 0.5 0 0 children USE A }",
-        &[["A", "A"]]),
+        &[["A", "A (2)"]]),
     ("who ignores is ignored",
         "DEF A CollisionObject { children CUBE ignoredObjects DEF B CollisionObject {
            children CUBE } } USE B DEF C Transform { children CUBE }",
@@ -311,7 +311,7 @@ fn check_counts_findings_of_objects_that_have_the_same_name() {
     let scene = scene(&text.replace("CUBE", CUBE));
     let checked = check(scene, &Checking::default(), &mut HierarchyFiles::default()).unwrap();
     let found: Vec<[&str; 2]> = checked.findings.iter().map(|f| [&f.a[..], &f.b[..]]).collect();
-    assert_eq!(found, [["NAIL", "WHEEL"], ["NAIL", "WHEEL"]]);
+    assert_eq!(found, [["NAIL", "WHEEL"], ["NAIL", "WHEEL (2)"]]);
 }
 
 #[test]

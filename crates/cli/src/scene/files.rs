@@ -4,13 +4,13 @@ use jostle_scene::Fetched;
 use std::path::{Path, PathBuf};
 
 /// The name under which a file is known however it was addressed.
-pub(super) fn full_name(path: &Path) -> String {
+pub(crate) fn full_name(path: &Path) -> String {
     let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     full.to_string_lossy().into_owned()
 }
 
 /// Reads a file that another one names. Only files: nothing is fetched over a network.
-pub(super) fn fetch(address: &str, from: &str) -> Result<Fetched, String> {
+pub(crate) fn fetch(address: &str, from: &str) -> Result<Fetched, String> {
     let local = address.strip_prefix("file://").unwrap_or(address);
     if local.contains("://") || local.get(..4).is_some_and(|s| s.eq_ignore_ascii_case("urn:")) {
         return Err("it is not a file on this machine".to_string());

@@ -12,7 +12,7 @@ impl Mesh {
             let [a, b, c] = corners.map(|vertex| self.vertices[vertex as usize].as_dvec3());
             (b - a).cross(c - a).length()
         });
-        double.sum::<f64>() / 2.0
+        sum(double) / 2.0
     }
 
     /// The volume that the surface encloses, in the cube of the mesh's unit: negative if the faces
@@ -54,8 +54,15 @@ impl Mesh {
                 corners.map(|vertex| self.vertices[vertex as usize].as_dvec3() - middle);
             a.dot(b.cross(c))
         });
-        six.sum::<f64>() / 6.0
+        sum(six) / 6.0
     }
+}
+
+/// A sum that does not depend on the order in which triangles are stored.
+fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = numbers.collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.iter().sum()
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl Mesh {
         Ok((welded, report))
     }
 
-    /// The smallest weld that closes a surface which is not closed, if its gaps are those of a seam:
+    /// The smallest weld that closes a surface that is not closed, if its gaps are those of seams:
     /// none if the surface is closed, if a thousandth of its size does not close it, or if the weld
     /// would move a vertex farther than that or collapse more faces than there are open edges. The
     /// weld was tried.
