@@ -232,7 +232,7 @@ fn refuse_overwriting(args: &CheckArgs, files: &[std::path::PathBuf]) -> Result<
         let mut taken = files.iter().chain(inputs(args)).chain(others).chain(read);
         if taken.any(|file| same(file, path)) {
             let file = path.display().to_string();
-            return Err(CliError::OverwritesInput { option: *option, file });
+            return Err(CliError::OverwritesInput { option, file });
         }
     }
     Ok(())

@@ -70,7 +70,7 @@ pub(super) fn html(review: &Review<'_>, stage: &Stage, files: &[String]) -> Stri
             article(&mut text, review, stage, (number, finding, accepted));
         }
     }
-    let _ = write!(text, "<script>{SCRIPT}</script></body></html>\n");
+    let _ = writeln!(text, "<script>{SCRIPT}</script></body></html>");
     text
 }
 
