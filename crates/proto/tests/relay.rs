@@ -122,7 +122,7 @@ fn town(seed: u64) -> Net {
     let grouping = Grouping::ByDelay(GroupRules { thresholds, polls, patience });
     let member = |id| Member { node: NodeId(id), life: 1 };
     let extent = Block { min: [-24_000; 3], max: [24_000; 3] };
-    let solid = |half| Solid { half, model: None };
+    let solid = Solid::cuboid;
     let shapes = Shapes::new(vec![solid([600; 3]), solid([4000; 3])]);
     let world: Vec<Object> = walls().into_iter().chain(row(false)).collect();
     let nodes = vec![
