@@ -30,8 +30,10 @@ impl<'a> World<'a> {
         let more = ["--node-token", TOKEN, "--record", "recording", "--events", "host-0.events"];
         let args = [&args[..], &more[..]].concat();
         let mut serve = ground.start(&hosts.host(0), "host-0", &args);
-        let address = serve.says("status:  jostle status --join ");
-        let door = Door::new(ground, &hosts.host(0), &address);
+        let command = serve.says("status:  jostle status --join ");
+        // Options may follow, for addresses that are not of this machine.
+        let address = command.split(' ').next().unwrap_or_default();
+        let door = Door::new(ground, &hosts.host(0), address);
         World { ground, hosts, door, processes: vec![serve] }
     }
 
