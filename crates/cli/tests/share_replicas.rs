@@ -69,9 +69,14 @@ impl<'a> World<'a> {
     }
 
     fn node(&self, name: &str) -> Running {
-        let mut node = self.start(name, &["node", "--join", &self.door]);
+        let mut node = self.newcomer(name);
         node.says("joined");
         node
+    }
+
+    /// A node that is started and may have to wait before it can join.
+    fn newcomer(&self, name: &str) -> Running {
+        self.start(name, &["node", "--join", &self.door])
     }
 
     fn bots(&self) -> Running {
@@ -198,7 +203,7 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
     third.kill();
     door.wait("nobody leads", |status| leader(status).is_none());
     let before = door.status().unwrap();
-    let late = world.node("late");
+    let mut late = world.newcomer("late");
     let after = door.wait_ticks(90);
     assert!(after.tick() >= before.tick() + 90);
     assert_eq!(after.objects(), all);
@@ -207,6 +212,7 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
 
     // One of them is a majority again, from its log.
     let second = world.replica(2, &[]);
+    late.says("joined");
     door.wait("the one that came late", |status| status.places().len() == 3 && status.is_stable());
     goes_on(&door, all);
     let third = world.replica(3, &[]);
@@ -356,7 +362,7 @@ fn another_version_is_not_heard(world: &World<'_>, door: &Door<'_>, second: Runn
     });
     let text = world.ground.run(&Host::default(), &["status", "--join", &world.door]).stdout;
     let text = String::from_utf8_lossy(&text).into_owned();
-    assert!(text.contains("does not speak the version of replica 2"), "{text}");
+    assert!(text.contains("ignores replica 2: no common protocol version"), "{text}");
     older.end();
     let second = world.replica(2, &[]);
     door.wait("no strangers", |status| {

@@ -2,6 +2,7 @@
 //! home in another.
 
 use jostle_proto::client::{Hello, Refusal};
+use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Commit, Epoch, Gateway, GatewayId, GatewaySays,
     GatewaySettings, GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Objects,
@@ -45,7 +46,7 @@ fn is_in(gateway: &mut Gateway, group: u32, epoch: u64) {
 /// Somebody comes back to an avatar of this group; what the gateway says in the second after.
 fn come_back(gateway: &mut Gateway, group: u32, second: u64) -> Vec<Output> {
     let credential = Some(KEY.credential(AVATAR, GroupId(group), Tick(40)));
-    let hello = ClientSays::Hello(Hello { credential, protocol: 1, attempt: 1 });
+    let hello = ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt: 1 });
     let mut out = Vec::new();
     let now = Time(second * 1_000_000);
     gateway.receive(now, Address::Client(GUEST), Message::Asked(hello), &mut out);

@@ -241,8 +241,14 @@ fn an_avatar_is_steered_seen_by_another_and_stops_at_a_wall() {
     assert_eq!(net.client(0).own(net.now), Some(record.object.state));
     let seen = net.client(1).sees().and_then(|seen| seen.get(mine)).unwrap();
     assert_eq!(seen.state, record.object.state);
-    let touching: Vec<_> = net.client(1).contacts().collect();
-    assert!(touching.contains(&(ObjectId(2), mine)), "{touching:?}");
+    // It was set back to where it met the wall, so the contact began and ended.
+    let Some(Role::Client(other)) = net.roles.get_mut(&Address::Client(client_id(1))) else {
+        panic!("no client")
+    };
+    let changes = other.take_contacts();
+    let wall = changes.iter().filter(|it| (it.a, it.b) == (ObjectId(2), mine));
+    let wall: Vec<bool> = wall.map(|it| it.begins).collect();
+    assert_eq!(wall, [true, false], "{changes:?}");
 }
 
 #[test]

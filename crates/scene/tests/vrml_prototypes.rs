@@ -65,7 +65,7 @@ fn nodes_in_defaults_are_built_once_per_instance() {
     assert_eq!(spheres, 2);
     assert_eq!(
         messages(&opened),
-        ["USE of a node that is not there read as nothing: 1, the first at line 2, column 131"]
+        ["USE of a node that is not there read as nothing, at line 2, column 131"]
     );
 }
 
@@ -78,7 +78,7 @@ fn scopes_hide_names() {
     );
     assert_eq!(
         messages(&opened),
-        ["USE of unknown name \"X\" read as nothing: 1, the first at line 4, column 68"]
+        ["USE of unknown name \"X\" read as nothing, at line 4, column 68"]
     );
     only(&opened.scene, "Box");
     only(&opened.scene, "Sphere");
@@ -198,9 +198,9 @@ fn extern_prototypes_come_from_other_files() {
     only(&opened.scene, "Box");
     assert!(opened.scene.nodes().all(|(_, node)| node.kind.name() != "Group"), "only prototypes");
     let expected = [
-        "\"no\" of an EXTERNPROTO, not in the PROTO, ignored: 1, the first at line 2, column 1",
-        "EXTERNPROTO \"Gone\" (not there) ignored: 1, the first at line 4, column 1",
-        "in \"lib.wrl\": unknown node \"Odd\" ignored: 1, the first at line 3, column 76",
+        "\"no\" of an EXTERNPROTO, not in the PROTO, ignored, at line 2, column 1",
+        "EXTERNPROTO \"Gone\" (not there) ignored, at line 4, column 1",
+        "in \"lib.wrl\": unknown node \"Odd\" ignored, at line 3, column 76",
     ];
     assert_eq!(messages(&opened), expected);
     let wrong = [("main.wrl", main), ("lib.wrl", "PROTO Two [ ] { Box { size x } }")];
@@ -231,8 +231,8 @@ fn v_collide_figures() {
     assert_eq!(
         messages(&opened),
         [
-            "type in small or capital letters: 1, the first at line 13, column 12",
-            "addresses of an EXTERNPROTO in braces: 1, the first at line 15, column 1"
+            "type in small or capital letters, at line 13, column 12",
+            "addresses of an EXTERNPROTO in braces, at line 15, column 1"
         ]
     );
     let scene = &opened.scene;

@@ -16,7 +16,7 @@ use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
-use crate::world::{FOUNDER, Start, draw};
+use crate::world::{FOUNDER, STEERED, Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
@@ -492,7 +492,8 @@ impl Cluster {
             let at = self.dice.below(hand.avatars.len() as u64) as usize;
             let avatar = hand.avatars[at];
             self.wants += 1;
-            let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
+            let velocity =
+                [(); 3].map(|()| self.dice.between(-i64::from(STEERED), i64::from(STEERED)) as i16);
             let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
             hand.stream.push(vec![Input::Steer(want)]);
             // Only the newest counts there, and nobody answers.

@@ -225,8 +225,9 @@ impl ClientSays {
     /// ```
     /// use jostle_proto::client::Hello;
     /// use jostle_proto::ClientSays;
+    /// use jostle_proto::wire::PROTOCOL;
     ///
-    /// let hello = Hello { credential: None, protocol: 1, attempt: 1 };
+    /// let hello = Hello { credential: None, protocol: PROTOCOL, attempt: 1 };
     /// let mut frame = ClientSays::Hello(hello).write()?;
     /// assert_eq!(ClientSays::read(&frame), Ok(ClientSays::Hello(hello)));
     /// frame[14] ^= 1;

@@ -3,6 +3,7 @@
 
 use super::{Cluster, What};
 use jostle_proto::client::{ClientSays, Credential, Hello, Report};
+use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
     Address, Client, ClientId, GatewayId, GroupId, Input, Inputs, Message, ObjectId, Source, Tick,
     Want,
@@ -45,7 +46,7 @@ impl Cluster {
                 let home = GroupId(0);
                 let credential = Some(Credential { avatar, since: Tick(0), home, seal });
                 let attempt = attempt + 1;
-                let hello = Hello { credential, protocol: 1, attempt };
+                let hello = Hello { credential, protocol: PROTOCOL, attempt };
                 self.letter(id, gate, ClientSays::Hello(hello));
             }
             // Says again what it has said, or heard.
@@ -73,7 +74,7 @@ impl Cluster {
             7 => {
                 for connection in 0..24 {
                     let id = ClientId { host: id.host, connection: 1_000_000 + connection };
-                    let hello = Hello { credential: None, protocol: 1, attempt: 1 };
+                    let hello = Hello { credential: None, protocol: PROTOCOL, attempt: 1 };
                     self.letter(id, gate, ClientSays::Hello(hello));
                 }
             }

@@ -6,7 +6,9 @@
 //! reckoning:
 //! * epsilon = t + u P + v (2 P + 2 d) along that axis, or t + u P + v P if one node holds both:
 //!   what happens between ticks is not seen, news of a change of velocity are d old, a ghost is
-//!   moved by whole ticks from when it came, and a change goes unsaid up to t and one tick;
+//!   moved by whole ticks from when it came, and a change goes unsaid up to t and one tick. An
+//!   object that touched something immovable in the last second may have been set back by the way
+//!   of a tick after it was compared: another u P or v P;
 //! * a pair that overlaps by more than epsilon along all axes for D = 2 P + 4 d + 10 ms must have
 //!   been published by then: one tick to be seen, and the way to the buddy and back;
 //! * a contact that is published had blocks within epsilon of each other at most D ago.
@@ -21,7 +23,7 @@ use super::Said;
 use super::episodes::Episodes;
 use super::people::is_made;
 use super::sight::Sight;
-use crate::world::Start;
+use crate::world::{STEERED, Start};
 use jostle_geom::Model;
 use jostle_proto::{
     Block, Certainty, Class, Edge, Epoch, Event, Having, LooseNode, NodeId, Object, ObjectId,
@@ -40,6 +42,8 @@ struct Track {
     held: bool,
     /// The largest speeds in this half second and in the one before.
     fastest: [[i16; 3]; 2],
+    /// Did it touch something immovable in this half second, and in the one before?
+    struck: [bool; 2],
     half_second: u64,
 }
 
@@ -147,6 +151,7 @@ impl Contacts {
                 since: now,
                 held,
                 fastest: [[0; 3]; 2],
+                struck: [false; 2],
                 half_second,
             });
             // One that goes, or comes back, others hear of as of one that changes hands.
@@ -157,6 +162,13 @@ impl Contacts {
             if track.half_second != half_second {
                 track.half_second = half_second;
                 track.fastest = [[0; 3], track.fastest[0]];
+                track.struck = [false, track.struck[0]];
+            }
+            let struck = self.still.iter().any(|still| record.contacts.contains_key(&still.id));
+            track.struck[0] |= struck;
+            // What it wanted in this tick cannot be seen any more: it was stopped.
+            if struck && record.object.class == Class::Avatar {
+                track.fastest[0] = track.fastest[0].map(|most| most.max(STEERED));
             }
             for (most, is) in track.fastest[0].iter_mut().zip(record.object.state.velocity) {
                 *most = (*most).max(is.saturating_abs());
@@ -203,10 +215,15 @@ impl Contacts {
     /// How wrong the holder of the deciding object may be.
     fn epsilon(&self, lead: &Track, other: Option<&Track>, local: bool) -> [i64; 3] {
         let time = if local { self.period() } else { 2 * self.period() + 2 * self.news };
-        let lead = self.way(lead, self.period());
-        let other = other.map_or([0; 3], |other| self.way(other, time));
+        let lead = self.way(lead, self.period() + self.set_back(lead));
+        let other = other.map_or([0; 3], |other| self.way(other, time + self.set_back(other)));
         let threshold = i64::from(self.tuning.threshold);
         [0, 1, 2].map(|axis: usize| threshold + lead[axis] + other[axis])
+    }
+
+    /// The time of whose way an object may have been set back at most.
+    fn set_back(&self, track: &Track) -> u64 {
+        if track.struck.contains(&true) { self.period() } else { 0 }
     }
 
     /// How far an object comes at its fastest.
@@ -255,7 +272,7 @@ impl Contacts {
         // Who came in may be lost before anybody outside has seen it, and who leaves is forgotten.
         self.tracks.retain(|id, _| !is_made(*id) || sight.copies(*id).next().is_some());
         // With the most that epsilon can be, so that few pairs need a closer look.
-        let time = 2 * self.period() + 2 * self.news;
+        let time = 3 * self.period() + 2 * self.news;
         let moving: Vec<(ObjectId, Block, Block)> = self
             .tracks
             .iter()

@@ -1,6 +1,11 @@
 //! C8: about two objects that one node holds it knows everything. After each of its ticks, those of
 //! them that touch are contacts of the one that decides, however little it may look; and a contact
 //! that it says began exactly in this tick is one.
+//!
+//! Contacts are found where objects have come to in a tick. One that ran into something immovable
+//! is set back after that, and may then touch others that it did not touch, or no longer touch
+//! those that it did. So of an object that is in contact with something immovable only that contact
+//! is judged; with all others it is judged when that has ended.
 
 use super::Said;
 use crate::world::Start;
@@ -48,6 +53,10 @@ impl Exact {
             let others = held[at + 1..].iter().map(|other| (&other.object, Some(*other)));
             let still = self.still.iter().map(|object| (object, None));
             for (other, record) in others.chain(still) {
+                let moving = [Some(*one), record];
+                if moving.into_iter().flatten().any(|it| self.is_set_back(it, other.id)) {
+                    continue;
+                }
                 let lead = match record {
                     Some(record) if self.rank(other) < self.rank(&one.object) => record,
                     _ => one,
@@ -56,6 +65,12 @@ impl Exact {
                 self.judge(lead, &one.object, other, named, said);
             }
         }
+    }
+
+    /// Can it have been set back in this tick by anything immovable but this?
+    fn is_set_back(&self, record: &Record, but: ObjectId) -> bool {
+        let mut still = self.still.iter().filter(|still| still.id != but);
+        still.any(|still| record.contacts.contains_key(&still.id))
     }
 
     fn rank(&self, object: &Object) -> (bool, bool, ObjectId) {
