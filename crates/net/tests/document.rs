@@ -1,10 +1,10 @@
 //! docs/client-protocol.md says what the code does: every block of hex in it is what is written.
 
-use jostle_net::charter::{Answer, Charter, Knock, Operation, Purpose};
+use jostle_net::charter::{Answer, Charter, Knock, Operation, PROTOCOL, Purpose};
 use jostle_proto::client::{
     ContactChange, Credential, Glimpse, Hello, Limits, Reason, Refusal, Report, Welcome,
 };
-use jostle_proto::wire::{PROTOCOL, Snapshot, light};
+use jostle_proto::wire::{self, Snapshot, light};
 use jostle_proto::{
     Block, Class, ClientSays, Content, Form, GatewaySays, GroupId, Object, ObjectId, ShapeId,
     State, Tick, Want,
@@ -105,7 +105,7 @@ fn at_the_door() -> Vec<(&'static str, Vec<u8>)> {
 
 fn letters() -> Vec<(&'static str, Vec<u8>)> {
     let hello =
-        |credential| ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt: 1 });
+        |credential| ClientSays::Hello(Hello { credential, protocol: wire::PROTOCOL, attempt: 1 });
     let report = |ack, want| ClientSays::Report(Report { attempt: 1, ack, want });
     let limits = charter().limits;
     let welcome = Welcome {
