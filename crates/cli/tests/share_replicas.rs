@@ -85,8 +85,7 @@ impl<'a> World<'a> {
     }
 
     /// All is written down, computed again, and judged.
-    fn judge(&self) {
-        let replay = self.ground.replay("recording");
+    fn judge(&self, replay: &Value) {
         let events = self.events.borrow();
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
         let verdict = self.ground.judge(&events, "recording");
@@ -168,7 +167,7 @@ fn the_leader_of_three_replicas_and_a_node_are_killed_at_once_under_load() {
     for process in [two, three].into_iter().chain(replicas.into_iter().flatten()).chain([serve]) {
         process.end();
     }
-    world.judge();
+    world.judge(&ground.replay("recording"));
 }
 
 /// Replicas that were heard lately.
@@ -240,7 +239,7 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
     for process in [one, late].into_iter().chain(all_of_them.into_iter().flatten()).chain([serve]) {
         process.end();
     }
-    world.judge();
+    world.judge(&ground.replay_of_killed("recording"));
 }
 
 #[test]
