@@ -394,3 +394,39 @@ fn without_room(ground: &Ground, store: &str) -> Running {
     );
     ground.start_command("replica-2", Command::new("bash").args(["-c", &script]))
 }
+
+#[test]
+fn a_world_whose_processes_were_all_stopped_goes_on_from_the_store_without_touching_files() {
+    let ground = Ground::new();
+    let world = World::new(&ground);
+    let store = ["--one-group", "--store", "store"];
+    let mut serve = world.serve_with(&store);
+    let replicas = [1, 2, 3].map(|number| world.replica(number, &[]));
+    let door = world.ask();
+    let node = world.node("one");
+    serve.says(&format!("serving {OBJECTS} objects"));
+    door.wait("two nodes", |status| status.places().len() == 2 && status.is_stable());
+    let before = goes_on(&door, OBJECTS).tick();
+    door.wait("the store", |status| status.value()["store"]["tick"].as_u64() >= Some(before));
+    serve.end();
+    node.kill();
+    for replica in replicas {
+        replica.end();
+    }
+    // The serving process first: it waits for the replicas.
+    let replicas_at = world.replicas.join(",");
+    let args = ["serve", "--generate", WORLD, "--web", "none", "--listen", &world.door];
+    let args = [&args[..], &["--replicas", &replicas_at], &store].concat();
+    let mut serve = ground.start(&Host::default(), "serve-again", &args);
+    serve.logs("waiting for them");
+    let replicas = [1, 2, 3].map(|number| world.replica(number, &[]));
+    serve.says(&format!("serving {OBJECTS} objects"));
+    let after = goes_on(&door, OBJECTS);
+    assert!(after.tick() > before && after.places().len() == 1, "{before}: {after:?}");
+    let node = world.node("two");
+    door.wait("two nodes", |status| status.places().len() == 2 && status.is_stable());
+    goes_on(&door, OBJECTS);
+    for process in replicas.into_iter().chain([node, serve]) {
+        process.end();
+    }
+}
