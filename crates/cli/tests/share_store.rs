@@ -17,7 +17,7 @@ const OBJECTS: u64 = 106;
 
 fn args<'a>(address: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let args = ["serve", "--generate", WORLD, "--web", "none", "--listen", address];
-    [&args, &["--store", "store"], more].concat()
+    [&args[..], &["--store", "store"], more].concat()
 }
 
 fn serve(ground: &Ground, name: &str, address: &str, more: &[&str]) -> Running {

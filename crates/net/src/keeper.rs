@@ -10,6 +10,9 @@ use std::path::Path;
 
 const KIND: TwinKind = TwinKind { magic: *b"JODIR\0\0\x02", name: "memory of the directory" };
 
+/// What nodes do not come back from within this is logged.
+const SURE: Span = Span::from_ms(3000);
+
 /// How often it is logged that the world cannot go on.
 const REMIND: Span = Span::from_ms(30_000);
 
@@ -29,16 +32,17 @@ pub(crate) struct Keeper {
     status: KeeperStatus,
     /// It has heard nobody before it runs.
     runs: bool,
-    restorations: u64,
-    remind_at: Time,
+    holders: HoldersLog,
 }
 
 impl Keeper {
     /// One that forgets everything when its process ends.
     pub(crate) fn new(directory: Directory) -> Keeper {
-        let restorations = directory.restorations();
-        let (status, runs, remind_at) = (KeeperStatus::default(), false, Time(0));
-        Keeper { directory, file: None, status, runs, restorations, remind_at }
+        // It may be restored already.
+        let restorations = Some(directory.restorations());
+        let holders = HoldersLog { restorations, ..HoldersLog::default() };
+        let (status, runs) = (KeeperStatus::default(), false);
+        Keeper { directory, file: None, status, runs, holders }
     }
 
     /// One that remembers in this file.
@@ -79,7 +83,7 @@ impl Keeper {
         let before = out.len();
         self.directory.wake(now, out);
         self.keep(before, out);
-        self.report_holders(now);
+        self.holders.look(now, &self.directory);
     }
 
     pub(crate) fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
@@ -118,26 +122,48 @@ impl Keeper {
             }
         }
     }
+}
 
-    /// Logs what became of the world after a start.
-    fn report_holders(&mut self, now: Time) {
-        let restorations = self.directory.restorations();
-        if std::mem::replace(&mut self.restorations, restorations) < restorations {
+/// Logs what becomes of a world whose nodes may have lost it.
+#[derive(Debug, Default)]
+pub(crate) struct HoldersLog {
+    /// As it was when it was looked at first.
+    restorations: Option<u64>,
+    /// Since when objects are missing.
+    missing: Option<Time>,
+    remind_at: Time,
+}
+
+impl HoldersLog {
+    /// Looks at a directory, whose time this is.
+    pub(crate) fn look(&mut self, now: Time, directory: &Directory) {
+        let restorations = directory.restorations();
+        if self.restorations.replace(restorations).is_some_and(|before| before < restorations) {
             tracing::warn!(
                 "no living node has the world: it is restored from the store. Nodes that had a \
                  part of it and are heard later join anew"
             );
         }
-        if now < self.remind_at {
-            return;
-        }
-        if self.directory.holders(now) == Holders::Partly {
+        let what = match directory.holders(now) {
+            Holders::Unknown | Holders::Living => {
+                self.missing = None;
+                return;
+            }
+            Holders::Gone => {
+                "nodes are missing that had objects which no other node has, and the world stands \
+                 still without them: start them again if they were only stopped, or end `serve` \
+                 and start it again with its --store: then the world is as it was stored"
+            }
+            Holders::Partly => {
+                "a group of nodes has lost objects which no other node has, other groups live: \
+                 wait for the missing nodes, or end `serve` and start it again with its --store \
+                 and --restore: then the whole world is as it was stored"
+            }
+        };
+        let since = *self.missing.get_or_insert(now);
+        if now - since >= SURE && now >= self.remind_at {
             self.remind_at = now + REMIND;
-            tracing::error!(
-                "a group of nodes has lost its objects, others live: what was lost is in the store \
-                 only. Wait for the missing nodes, or start again with --restore: then the whole \
-                 world is as it was stored"
-            );
+            tracing::error!("{what}");
         }
     }
 }
@@ -147,4 +173,35 @@ fn promises_nothing(output: &Output) -> bool {
     let Output::Send(to, message) = output else { return true };
     debug_assert!(*to != Address::Directory);
     matches!(message, Message::Lease { .. } | Message::Peers(_) | Message::Pong { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jostle_proto::{Block, Member, NodeId};
+
+    #[test]
+    fn what_cannot_be_kept_is_not_sent_but_counted_and_sent_when_there_is_room() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("directory");
+        let [founder, newcomer] = [0, 1].map(|node| Member { node: NodeId(node), life: 1 });
+        let extent = Block { min: [-4096; 3], max: [4096; 3] };
+        let directory = Directory::new(founder, extent, Timing::default());
+        let mut keeper = Keeper::at(directory, Keeper::anew(&path)).expect("kept");
+        let mut out = Vec::new();
+        keeper.wake(Time(1), &mut out);
+        out.clear();
+        let blocks = folder.path().join("directory.new");
+        std::fs::create_dir(&blocks).expect("made");
+        keeper.receive(Time(200_000), Message::Join(newcomer), &mut out);
+        assert!(out.is_empty(), "{out:?}");
+        assert!(keeper.status().failures == 1 && keeper.status().trouble.is_some());
+        std::fs::remove_dir(&blocks).expect("removed");
+        keeper.receive(Time(300_000), Message::Join(newcomer), &mut out);
+        assert!(out.iter().any(|it| matches!(it, Output::Send(_, Message::View(_)))), "{out:?}");
+        assert!(keeper.status().failures == 1 && keeper.status().trouble.is_none());
+        let (_, kept) = Keeper::kept(&path).expect("whole");
+        let again = Keeper::load(kept.expect("kept"), Time(400_000), Timing::default());
+        assert_eq!(again.view().ring, [founder, newcomer]);
+    }
 }

@@ -133,6 +133,8 @@ impl Directory {
         }
         self.reconsider(now, out);
         self.remind(member, Epoch(0), out);
+        // It may have to measure others before it can join them.
+        self.tell_near(now, member.node, out);
     }
 
     /// Is it not known yet whether the stored world that this node holds counts?
