@@ -1,6 +1,7 @@
 //! Recordings: the world at a tick, then everything that came from outside with the digest of
 //! every tick, then a mark that says where the recording ends. Whoever plays one computes the same
-//! world again, and finds the first tick that is another one. The recorder of a process writes them.
+//! world again, and finds the first tick that is another one. The recorder of a process writes
+//! them.
 
 use crate::records::{Magic, RecordError, RecordReader, RecordWriter};
 use jostle_geom::LoadModelError;
@@ -154,7 +155,7 @@ impl Replay {
     pub fn open(file: &Path) -> Result<Replay, ReplayError> {
         let mut reader = RecordReader::open(file, MAGIC, "recording")?;
         let Some(Record::Head(head)) = reader.next()? else {
-            return Err(ReplayError::Incomplete("has no beginning"));
+            return Err(reader.damaged("the beginning of the recording is not complete").into());
         };
         let mut library = Library::awaiting(head.forms, Span(0));
         for bytes in head.contents {

@@ -1,10 +1,10 @@
 //! Files of records, one after the other. Every byte is covered: the head of a record (length,
-//! number, checksum of the content) has a checksum of its own, seeded with the kind of the file, and
-//! a mark stands behind the content that is never zero.
+//! number, checksum of the content) has a checksum of its own, seeded with the kind of the file,
+//! and a mark stands behind the content that is never zero.
 //!
-//! What was being written when the machine died is told apart from damage: such a record is shorter
-//! than it says, or ends in the zeros of a file that had become longer before its content was there.
-//! No single bit that is wrong looks like that. Everything else that is wrong is damage.
+//! What was being written when the machine died is told apart from damage: such a record is
+//! shorter than it says, or ends in the zeros of a file that had become longer before its content
+//! was there. No single bit that is wrong looks like that. Everything else that is wrong is damage.
 
 use crate::private;
 use serde::Serialize;
@@ -85,7 +85,8 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> RecordError {
     move |source| RecordError::File { path: path.into(), source }
 }
 
-/// Writes records. A write that fails leaves the file as it was before it; later writes go on there.
+/// Writes records. A write that fails leaves the file as it was before it; later writes go on
+/// there.
 #[derive(Debug)]
 pub(crate) struct RecordWriter {
     path: PathBuf,

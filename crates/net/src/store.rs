@@ -264,13 +264,14 @@ impl Used<'_> {
             tracing::error!("an older file is used: {file}, up to tick {tick}");
         }
         let Some(stand) = stand else { return };
-        let short = stand.file == self.number && stand.bytes > read.bytes;
-        if stand.tick > tick || short {
+        let same = stand.file == self.number;
+        if stand.tick > tick || same && stand.bytes > read.bytes {
             let (bytes, stored, at) = (stand.bytes, stand.tick, read.bytes);
+            let place = if same { format!(" (byte {at} of {bytes})") } else { String::new() };
             tracing::error!(
-                "tick {stored} was stored, but {file} can be read up to tick {tick} only (byte \
-                 {at} of {bytes}): what happened in between is lost. If there is a copy of the \
-                 file, stop, put it there, and start again"
+                "tick {stored} was stored, but the world is there up to tick {tick} only, in \
+                 {file}{place}: what happened in between is lost. If there is a copy of the store, \
+                 stop, put it there, and start again"
             );
         }
     }

@@ -1,6 +1,6 @@
 //! A small file in two copies, each replaced as a whole: after a crash each is the old one or the
-//! new one, and if one is damaged the other counts. Nothing that rests on a value may be sent before
-//! [`save`] has returned, so the older copy is never older than what was sent.
+//! new one, and if one is damaged the other counts. Nothing that rests on a value may be sent
+//! before [`Twin::save`] has returned, so the older copy is never older than what was sent.
 
 use crate::records::{Magic, RecordError, RecordReader, RecordWriter};
 use serde::Serialize;

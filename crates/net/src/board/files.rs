@@ -1,4 +1,5 @@
-//! What is shown of the files that a process writes: the store, a recording, the directory's memory.
+//! What is shown of the files that a process writes: the store, a recording, the memory of the
+//! directory.
 
 use super::Lines;
 use crate::keeper::KeeperStatus;

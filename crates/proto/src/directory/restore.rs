@@ -1,11 +1,12 @@
 //! A world that begins again with what was stored of it.
 //!
-//! A node that says that it is alive, and has seen no view, holds a stored world. Whether that counts
-//! is not decided by what the directory remembers, but by which nodes answer: if those that hold the
-//! objects can go on without the others, the stored world is dropped and its node joins like any
-//! other. If none can, after all had time to answer, the world is restored: the lives of all members
-//! are over, and views are numbered from the next multiple of 2³². So a node that was only slow is
-//! reset when it is heard, and no message of the world before is taken for one of this world.
+//! A node that says that it is alive, and has seen no view, holds a stored world. Whether that
+//! counts is not decided by what the directory remembers, but by which nodes answer: if those that
+//! hold the objects can go on without the others, the stored world is dropped and its node joins
+//! like any other. If none can, after all had time to answer, the world is restored: the lives of
+//! all members are over, and views are numbered from the next multiple of 2³². So a node that was
+//! only slow is reset when it is heard, and no message of the world before is taken for one of
+//! this world.
 
 use super::chain::Chain;
 use super::{Directory, Grouping, Known};
