@@ -5,7 +5,7 @@ mod share;
 
 use jostle_net::recording::{Replay, Step};
 use jostle_net::witness::{Seen, events};
-use jostle_proto::{Class, Commit, Form, Input, Object, Tick, Time, digest};
+use jostle_proto::{Class, Commit, Form, Input, Object, Source, Tick, Time, digest};
 use jostle_sim::Court;
 use serde::{Deserialize, Serialize};
 use share::{Door, Ground, Host};
@@ -17,11 +17,16 @@ use std::sync::Arc;
 #[derive(Clone, Serialize, Deserialize)]
 enum Record {
     Head { world: String, rate: u32, forms: Vec<Form>, contents: Vec<Vec<u8>> },
-    World(Tick, Vec<Object>),
+    World(Tick, Vec<(Source, u64)>, Vec<Object>),
     Tick(Arc<Commit>),
+    End(Option<Tick>),
 }
 
 const MAGIC: usize = 8;
+/// Before each record: its length, its number, a checksum of it, and one of these.
+const HEAD: usize = 16;
+/// Behind each record.
+const END: u8 = 0xa5;
 
 fn read(file: &Path) -> (Vec<u8>, Vec<Record>) {
     let bytes = std::fs::read(file).unwrap();
@@ -29,19 +34,23 @@ fn read(file: &Path) -> (Vec<u8>, Vec<Record>) {
     let mut records = Vec::new();
     while !rest.is_empty() {
         let length = u32::from_le_bytes(rest[..4].try_into().unwrap()) as usize;
-        records.push(postcard::from_bytes(&rest[8..8 + length]).unwrap());
-        rest = &rest[8 + length..];
+        records.push(postcard::from_bytes(&rest[HEAD..HEAD + length]).unwrap());
+        rest = &rest[HEAD + length + 1..];
     }
     (magic.to_vec(), records)
 }
 
 fn write(file: &Path, magic: &[u8], records: &[Record]) {
     let mut bytes = magic.to_vec();
-    for record in records {
+    for (number, record) in records.iter().enumerate() {
         let record = postcard::to_allocvec(record).unwrap();
-        bytes.extend((record.len() as u32).to_le_bytes());
-        bytes.extend(crc32c::crc32c(&record).to_le_bytes());
+        let words = [record.len() as u32, number as u32, crc32c::crc32c(&record)];
+        let head: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+        let sum = crc32c::crc32c_append(crc32c::crc32c(magic), &head);
+        bytes.extend(head);
+        bytes.extend(sum.to_le_bytes());
         bytes.extend(record);
+        bytes.push(END);
     }
     std::fs::write(file, bytes).unwrap();
 }
@@ -168,7 +177,7 @@ fn finds_changes(ground: &Ground) {
 }
 
 fn faster_at_the_beginning(record: &mut Record) -> bool {
-    let Record::World(_, objects) = record else { return false };
+    let Record::World(_, _, objects) = record else { return false };
     let moving = objects.iter_mut().find(|object| object.class == Class::Dynamic);
     moving.map(|object| object.state.velocity[0] ^= 1).is_some()
 }

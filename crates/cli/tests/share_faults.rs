@@ -119,7 +119,8 @@ fn a_world_goes_on_when_the_process_with_the_directory_is_killed_and_comes_back(
     let events = ["first.events", "one.events", "two.events", "second.events"];
     let verdict = ground.judge(&events, "first.recording");
     println!("judge: {verdict}");
-    println!("replay: {}\n{}", ground.replay("first.recording"), ground.replay("second.recording"));
+    let replay = ground.replay_of_killed("first.recording");
+    println!("replay: {replay}\n{}", ground.replay("second.recording"));
     println!("{}", Figures::new(&events.map(|name| ground.path(name))));
 }
 
@@ -161,7 +162,11 @@ fn a_world_of_one_process_goes_on_from_what_it_has_stored() {
     second.end();
     for life in ["first", "second"] {
         let (recording, events) = (format!("{life}.recording"), format!("{life}.events"));
-        println!("replay: {}", ground.replay(&recording));
+        let replay = match life {
+            "first" => ground.replay_of_killed(&recording),
+            _ => ground.replay(&recording),
+        };
+        println!("replay: {replay}");
         println!("judge: {}", ground.judge(&[&events], &recording));
     }
     let begun = first_tick(&ground, "second.recording");

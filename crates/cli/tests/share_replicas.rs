@@ -90,8 +90,7 @@ impl<'a> World<'a> {
     }
 
     /// All is written down, computed again, and judged.
-    fn judge(&self) {
-        let replay = self.ground.replay("recording");
+    fn judge(&self, replay: &Value) {
         let events = self.events.borrow();
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
         let verdict = self.ground.judge(&events, "recording");
@@ -173,7 +172,7 @@ fn the_leader_of_three_replicas_and_a_node_are_killed_at_once_under_load() {
     for process in [two, three].into_iter().chain(replicas.into_iter().flatten()).chain([serve]) {
         process.end();
     }
-    world.judge();
+    world.judge(&ground.replay("recording"));
 }
 
 /// Replicas that were heard lately.
@@ -246,7 +245,7 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
     for process in [one, late].into_iter().chain(all_of_them.into_iter().flatten()).chain([serve]) {
         process.end();
     }
-    world.judge();
+    world.judge(&ground.replay_of_killed("recording"));
 }
 
 #[test]
@@ -400,4 +399,40 @@ fn without_room(ground: &Ground, store: &str) -> Running {
         "trap '' XFSZ; ulimit -S -f {blocks}; exec {jostle} directory --store {store} --id 2"
     );
     ground.start_command("replica-2", Command::new("bash").args(["-c", &script]))
+}
+
+#[test]
+fn a_world_whose_processes_were_all_stopped_goes_on_from_the_store_without_touching_files() {
+    let ground = Ground::new();
+    let world = World::new(&ground);
+    let store = ["--one-group", "--store", "store"];
+    let mut serve = world.serve_with(&store);
+    let replicas = [1, 2, 3].map(|number| world.replica(number, &[]));
+    let door = world.ask();
+    let node = world.node("one");
+    serve.says(&format!("serving {OBJECTS} objects"));
+    door.wait("two nodes", |status| status.places().len() == 2 && status.is_stable());
+    let before = goes_on(&door, OBJECTS).tick();
+    door.wait("the store", |status| status.value()["store"]["tick"].as_u64() >= Some(before));
+    serve.end();
+    node.kill();
+    for replica in replicas {
+        replica.end();
+    }
+    // The serving process first: it waits for the replicas.
+    let replicas_at = world.replicas.join(",");
+    let args = ["serve", "--generate", WORLD, "--web", "none", "--listen", &world.door];
+    let args = [&args[..], &["--replicas", &replicas_at], &store].concat();
+    let mut serve = ground.start(&Host::default(), "serve-again", &args);
+    serve.logs("waiting for them");
+    let replicas = [1, 2, 3].map(|number| world.replica(number, &[]));
+    serve.says(&format!("serving {OBJECTS} objects"));
+    let after = goes_on(&door, OBJECTS);
+    assert!(after.tick() > before && after.places().len() == 1, "{before}: {after:?}");
+    let node = world.node("two");
+    door.wait("two nodes", |status| status.places().len() == 2 && status.is_stable());
+    goes_on(&door, OBJECTS);
+    for process in replicas.into_iter().chain([node, serve]) {
+        process.end();
+    }
 }

@@ -106,6 +106,7 @@ fn measure(bodies: u64, viewers: u64) -> Result<(), Box<dyn Error>> {
         web: Some(here),
         guards: Guards::default(),
         store: None,
+        restore: false,
         files: Files::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),

@@ -1,11 +1,13 @@
 //! What a process shows to those who watch: its roles write here, `status` and `metrics` read.
 
+mod files;
 mod load;
 mod recent;
 mod replicas;
 mod roster;
 
 use crate::machine::Machine;
+use files::Files;
 use jostle_proto::{
     Address, Certainty, ClientId, ClientSays, Gateway, GatewayCounters, GatewaySays, GroupId,
     GroupReport, Message, NodeId, Span, Tick, Time,
@@ -60,6 +62,8 @@ struct Shown {
     loads: Loads,
     /// The node here has its part of the world.
     takes_part: bool,
+    /// What this process writes.
+    files: Files,
 }
 
 impl Shown {
@@ -154,6 +158,8 @@ struct Status<'a> {
     groups: &'a [StatusGroup],
     /// Of the directory, if it has several.
     replicas: Vec<StatusReplica<'a>>,
+    #[serde(flatten)]
+    files: &'a Files,
     /// Milliseconds per tick, of the node whose ticks take longest.
     stages: Option<BTreeMap<&'static str, f64>>,
     stages_node: Option<u32>,
@@ -190,6 +196,7 @@ impl Board {
         let mut shown = self.shown();
         match machine {
             Machine::Directory(keeper) => {
+                shown.files.directory = Some(keeper.status().clone());
                 let groups = keeper.report(now).iter().map(StatusGroup::from).collect();
                 shown.follow(now, groups);
             }
@@ -204,8 +211,15 @@ impl Board {
             }
             Machine::Node(node) => shown.takes_part |= node.tick().is_some(),
             Machine::Loose(node) => shown.takes_part |= node.is_running(),
-            Machine::Recorder(_) | Machine::Watcher(_) | Machine::Stock(_) => {}
+            Machine::Recorder(recorder) => shown.files.see(recorder),
+            Machine::Watcher(_) | Machine::Stock(_) => {}
         }
+    }
+
+    /// Objects of the world as this process has it; none before it has a tick.
+    pub(crate) fn objects(&self) -> Option<usize> {
+        let shown = self.shown();
+        shown.tick.map(|_| shown.objects)
     }
 
     /// Has the node here been given its part of the world?
@@ -343,6 +357,7 @@ impl Board {
             clients: shown.clients,
             groups: &shown.groups,
             replicas: shown.replicas.all(now),
+            files: &shown.files,
             stages_node: together.as_ref().map(|it| it.busiest),
             pairs_tested: together.as_ref().map(|it| it.pairs_tested),
             collisions: together.as_ref().map(|it| it.collisions),
@@ -398,6 +413,7 @@ impl Board {
         for replica in shown.replicas.all(now) {
             replica.count(&mut lines);
         }
+        shown.files.count(&mut lines);
         for (plane, traffic) in ["nodes", "door"].iter().zip(traffic) {
             for (way, messages, bytes) in [
                 ("out", traffic.sent, traffic.sent_bytes),

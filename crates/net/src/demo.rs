@@ -411,6 +411,7 @@ fn serve_settings(
         web,
         guards: Guards::default(),
         store: None,
+        restore: false,
         files: Files::default(),
         engine: local(switch),
         gateway,

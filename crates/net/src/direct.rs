@@ -9,10 +9,10 @@ use crate::machine::Machine;
 use crate::memory::{Givers, Identity, REPLICAS_END, Reception};
 use crate::peers::Versions;
 use crate::plane::{Engine, Guard, PlaneSettings};
-use crate::process::{Parts, Process, StartError, clock, draw, folder, timing};
-use crate::records::{RecordReader, replace};
+use crate::process::{Parts, Process, StartError, clock, draw, folder, repair, timing};
 use crate::seat::{Seat, SeatError};
 use crate::serve::Guards;
+use crate::twin::{Twin, TwinKind};
 use crate::work::lacks;
 use jostle_directory::Settings;
 use jostle_proto::{Content, Library, ReplicaId, Span};
@@ -52,7 +52,7 @@ pub struct DirectorySettings {
     pub versions: Versions,
 }
 
-const MAGIC: [u8; 8] = *b"JOREP\0\0\x01";
+const KIND: TwinKind = TwinKind { magic: *b"JOREP\0\0\x02", name: "identity of the replica" };
 
 /// How often a door is tried that does not answer yet.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -78,6 +78,7 @@ impl Process {
     /// If something cannot be opened, or its log is damaged.
     pub fn direct(settings: DirectorySettings) -> Result<Process, StartError> {
         folder(&settings.store)?;
+        repair(&settings.store)?;
         let kept = match kept(&settings.store)? {
             Some(kept) => kept.checked(&settings)?,
             None => found(&settings)?,
@@ -105,7 +106,9 @@ impl Process {
             Place { node, life: 1, follower, plane, scenery, key }
         };
         let identity = || Identity { world: charter.world.clone(), key };
-        let reception = Reception::open(Some(&settings.store), identity)?;
+        let reception = Reception::open(Some(&settings.store), identity).map_err(|error| {
+            StartError::Other(format!("{error}; see \"A damaged log\" in docs/shared-worlds.md"))
+        })?;
         let reception = reception.among(Givers::Replica(id));
         tracing::info!("directory replica {id} of world {}", charter.world);
         Process::start(Parts {
@@ -124,6 +127,7 @@ impl Process {
                 doors: others.into_iter().collect(),
                 gives: true,
                 clock: clock(None),
+                mark: Mutex::default(),
             }),
             view: None,
             charter,
@@ -158,13 +162,10 @@ const LOG: &str = "log";
 const KEPT: &str = "replica";
 
 fn kept(store: &Path) -> Result<Option<Kept>, StartError> {
-    let file = store.join(KEPT);
-    if !file.exists() {
-        return Ok(None);
-    }
-    let kept = RecordReader::open(&file, MAGIC, "replica")?.next()?;
-    let damaged = || StartError::Other(format!("{}: incomplete file", file.display()));
-    kept.map(Some).ok_or_else(damaged)
+    let (_, kept) = Twin::open(&store.join(KEPT), KIND).map_err(|error| {
+        StartError::Other(format!("{error}; see \"A damaged log\" in docs/shared-worlds.md"))
+    })?;
+    Ok(kept)
 }
 
 impl Kept {
@@ -226,7 +227,7 @@ fn found(settings: &DirectorySettings) -> Result<Kept, StartError> {
     Ledger::create(&settings.store.join(LOG), ReplicaId(id), &log).map_err(SeatError::from)?;
     let kept = Kept { id, place, founding, contents };
     // Last: with it the replica has begun, and must never be without its log.
-    replace(&settings.store.join(KEPT), MAGIC, &kept)?;
+    Twin::anew(&settings.store.join(KEPT), KIND).save(&kept)?;
     Ok(kept)
 }
 

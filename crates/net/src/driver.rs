@@ -182,6 +182,7 @@ impl Driver {
     /// silent.
     pub(crate) fn run(mut self) {
         self.turn();
+        self.machine.finish();
         if let Some(member) = self.machine.member() {
             self.report(Load::leaving(member));
         }

@@ -8,14 +8,15 @@ use crate::client::{Trust, ask_for_founding, ask_for_work};
 use crate::clock::Clock;
 use crate::door::ReplicaDesk;
 use crate::driver::{Inboxes, Mail};
-use crate::memory::{Identity, REPLICAS_END, Stored};
+use crate::memory::{Identity, REPLICAS_END};
 use crate::plane::Engine;
-use crate::process::{StartError, draw, folder, grouping, timing};
-use crate::records::replace;
-use crate::serve::{Beginning, FOLLOWERS, Guards, ServeSettings, stored};
+use crate::process::{StartError, draw, folder, grouping, repair, timing};
+use crate::serve::{Beginning, FOLLOWERS, Guards, ServeSettings, scenery_of, stored};
+use crate::store::{Store, Stored};
+use crate::twin::{Twin, TwinError, TwinKind};
 use crate::work::{lacks, scenery};
 use jostle_directory::{Change, Record};
-use jostle_proto::{Class, Content, Directory, Library, Member, NodeId, Object, ReplicaId, Tick};
+use jostle_proto::{Content, Directory, Library, Member, NodeId, Object, ReplicaId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -42,7 +43,10 @@ const FOUNDER: Member = Member { node: NodeId(0), life: 1 };
 
 /// Says in the store of a serving process that the world has begun.
 const BEGUN: &str = "founding";
-const MAGIC: [u8; 8] = *b"JOFND\0\0\x01";
+const KIND: TwinKind = TwinKind { magic: *b"JOFND\0\0\x02", name: "mark of a begun world" };
+
+/// How often replicas are asked that do not answer.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// Can these be the places of replicas?
 pub(crate) fn check(replicas: &[SocketAddr]) -> Result<(), StartError> {
@@ -91,44 +95,76 @@ impl Guards {
 pub(crate) fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
     if let Some(path) = &settings.store {
         folder(path)?;
+        repair(path)?;
     }
-    let begun = settings.store.as_ref().map(|store| store.join(BEGUN));
-    let attempts = if begun.as_ref().is_some_and(|file| file.exists()) { 3 } else { 1 };
-    if let Some(door) = (0..attempts).find_map(|_| somebody(settings)) {
-        return go_on(settings, door);
+    let known = begun(settings)?;
+    let (stored, store) = stored(settings)?;
+    let begins = known.as_ref().is_none_or(|(_, known)| known.is_none());
+    let mut waits = false;
+    let door = loop {
+        match somebody(settings) {
+            Some(door) => break Some(door),
+            None if begins || settings.restore => break None,
+            None => {}
+        }
+        if !std::mem::replace(&mut waits, true) {
+            let replicas: Vec<String> = settings.replicas.iter().map(ToString::to_string).collect();
+            tracing::warn!(
+                "this world has begun, and no replica of its directory answers at {}: waiting for \
+                 them. If they are gone for good: stop, and start again with --restore, and new \
+                 replicas with empty stores",
+                replicas.join(", ")
+            );
+        }
+        std::thread::sleep(AGAIN);
+    };
+    if let Some(door) = door {
+        return go_on(settings, door, stored, store);
     }
-    if let Some(file) = begun.as_ref().filter(|file| file.exists()) {
-        let replicas: Vec<String> = settings.replicas.iter().map(ToString::to_string).collect();
-        return Err(StartError::Other(format!(
-            "this world has begun, and no replica of its directory answers at {}: start them \
-             first. If they are gone for good and no node is left, remove {} to begin again with \
-             what is stored",
-            replicas.join(", "),
-            file.display()
-        )));
-    }
-    let identity = Identity::draw(&settings.name)?;
-    let (Stored { tick, heard, objects, shapes, .. }, journal) = stored(settings)?;
-    if let Some(file) = &begun {
-        replace(file, MAGIC, &identity)?;
-    }
+    let drawn = Identity::draw(&settings.name)?;
+    // Its name is another one: replicas and nodes of the world before are not heard. Avatars stay
+    // their clients'.
+    let before = known.as_ref().and_then(|(_, known)| known.as_ref());
+    let key = before.map_or(drawn.key, |known| known.key);
+    let identity = Identity { key, ..drawn };
+    let mark = known.map(|(file, _)| (file, identity.clone()));
+    let Stored { tick, heard, objects, shapes, .. } = stored;
     let objects: Vec<Object> = objects.values().copied().collect();
-    let still = objects.iter().filter(|object| object.class == Class::Immovable);
     tracing::info!("world starts at tick {} with {} objects", tick.0, objects.len());
     Ok(Beginning {
         identity,
         directory: None,
         node: FOUNDER,
         follower: 0,
-        scenery: still.copied().collect(),
+        scenery: scenery_of(&objects),
         objects: Some(objects),
         tick,
         heard,
         shapes,
-        journal,
+        store,
         newest: None,
         charter: None,
+        mark,
     })
+}
+
+/// What the store says of a world that has begun with replicas.
+fn begun(settings: &ServeSettings) -> Result<Option<(Twin, Option<Identity>)>, StartError> {
+    let Some(path) = settings.store.as_ref().map(|store| store.join(BEGUN)) else {
+        return Ok(None);
+    };
+    match Twin::open(&path, KIND) {
+        Ok(known) => Ok(Some(known)),
+        Err(error) if settings.restore && !matches!(error, TwinError::File(_)) => {
+            tracing::error!("{error}: the world begins again as it was stored");
+            Ok(Some((Twin::anew(&path, KIND), None)))
+        }
+        Err(error) => {
+            let what = "then the world begins again as it was stored, with new replicas, unless \
+                        the replicas answer";
+            Err(StartError::Twin(error, what))
+        }
+    }
 }
 
 /// A replica that has a world, if one answers. All are asked at the same time.
@@ -144,29 +180,34 @@ fn somebody(settings: &ServeSettings) -> Option<SocketAddr> {
     })
 }
 
-/// The world is there: this process takes part in it.
-fn go_on(settings: &ServeSettings, door: SocketAddr) -> Result<Beginning, StartError> {
+/// The world is there: this process takes part in it. It offers what it has stored, which counts if
+/// no living node has the world.
+fn go_on(
+    settings: &ServeSettings,
+    door: SocketAddr,
+    stored: Stored,
+    store: Option<Store>,
+) -> Result<Beginning, StartError> {
     let (token, trust) = (settings.guards.node_token.as_ref(), settings.guards.trust());
     let (charter, place, contents) = ask_for_work(door, token, &trust, draw()?, FOLLOWERS)?;
     let shapes = contents.shapes().map_err(|error| StartError::Other(error.to_string()))?;
-    let journal = match &settings.store {
-        Some(path) => Some(crate::memory::newest(path)?.1),
-        None => None,
-    };
     tracing::info!("world {} continues: the replicas have it ({door})", charter.world);
+    let has = store.as_ref().is_some_and(Store::has_world);
+    let objects = has.then(|| stored.objects.values().copied().collect());
     Ok(Beginning {
         identity: Identity { world: charter.world.clone(), key: place.key },
         directory: None,
         node: Member { node: NodeId(place.node), life: place.life },
         follower: place.follower,
-        objects: None,
-        tick: Tick(0),
-        heard: Vec::new(),
+        objects,
+        tick: stored.tick,
+        heard: stored.heard,
         scenery: scenery(&contents, &place)?,
         shapes: shapes.ok_or_else(lacks)?,
-        journal,
+        store,
         newest: None,
         charter: Some(charter),
+        mark: None,
     })
 }
 
@@ -194,7 +235,7 @@ pub(crate) fn offer(
     };
     let founding = contents.put(known.bytes()?);
     let (gives, begun, clock) = (false, Mutex::default(), Clock::start());
-    Ok(Offer { founding, begins, begun, doors, gives, clock })
+    Ok(Offer { founding, begins, begun, doors, gives, clock, mark: Mutex::default() })
 }
 
 impl Founding {
@@ -216,6 +257,8 @@ pub(crate) struct Offer {
     /// Are numbers given here?
     pub(crate) gives: bool,
     pub(crate) clock: Clock,
+    /// What is to be on the disk when the first replica begins.
+    pub(crate) mark: Mutex<Option<(Twin, Identity)>>,
 }
 
 /// How a refusal ends that will not last.
@@ -240,7 +283,20 @@ impl Offer {
         })
     }
 
+    /// From when a replica has begun on, the store says so.
+    pub(crate) fn marking(self, mark: Option<(Twin, Identity)>) -> Offer {
+        Offer { mark: Mutex::new(mark), ..self }
+    }
+
     fn begin(&self, Begin { replica, name }: Begin) -> Answer {
+        let mut mark = self.mark.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((file, identity)) = &mut *mark
+            && let Err(error) = file.save(identity)
+        {
+            tracing::error!("no replica can begin: {error}");
+            return Answer::Refused(format!("the server cannot write its store: {WAIT}"));
+        }
+        *mark = None;
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         match self.begins {
             Some(content) if *begun.entry(replica).or_insert(name) == name => {

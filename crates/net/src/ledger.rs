@@ -2,6 +2,7 @@
 //! on it. What its bytes are is said by `jostle-directory`, which the simulator tears and fills up
 //! in the same way.
 
+use crate::private;
 use jostle_directory::{LogError, Record, begin_log, read_log, write_log};
 use jostle_proto::ReplicaId;
 use std::fs::{File, OpenOptions};
@@ -77,8 +78,7 @@ impl Ledger {
         write_log(records, &mut bytes);
         let beside = path.with_extension("new");
         let written = || {
-            let mut options = OpenOptions::new();
-            let file = options.read(true).write(true).create(true).truncate(true).open(&beside)?;
+            let file = private::create(&beside)?;
             file.write_all_at(&bytes, 0)?;
             file.sync_all()?;
             std::fs::rename(&beside, path)?;
@@ -154,7 +154,7 @@ impl Ledger {
 /// Is there room beside a log for the next entries?
 pub(crate) fn has_room(path: &Path) -> bool {
     let beside = path.with_extension("room");
-    let tried = File::create(&beside)
+    let tried = private::create(&beside)
         .and_then(|file| file.write_all_at(&[1; ROOM], 0).and_then(|()| file.sync_all()));
     let _gone = std::fs::remove_file(&beside);
     tried.is_ok()

@@ -2,7 +2,7 @@
 
 use crate::demo::Stock;
 use crate::keeper::Keeper;
-use crate::recording::Recorder;
+use crate::recorder::Recorder;
 use crate::seat::Seat;
 use crate::view::Watcher;
 use jostle_proto::{Address, Gateway, LooseNode, Member, Message, Node, Output, Time};
@@ -84,6 +84,13 @@ impl Machine {
             Machine::Recorder(recorder) => recorder.receive(now, message),
             Machine::Stock(stock) => stock.receive(now, message, out),
             Machine::Watcher(watcher) => watcher.receive(now, message),
+        }
+    }
+
+    /// Nothing more will come.
+    pub(crate) fn finish(&mut self) {
+        if let Machine::Recorder(recorder) = self {
+            recorder.finish();
         }
     }
 }

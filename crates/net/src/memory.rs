@@ -1,15 +1,14 @@
-//! The folder in which a world survives its processes: its name and key, who has had which number,
-//! what the directory must not forget, and the world itself as a recording.
+//! What a world is called, the key of its gateways, and who has had which number, in the store. The
+//! world itself is in [`crate::store`], what the directory must not forget in [`crate::keeper`].
 
 use crate::charter::Place;
-use crate::recording::{Replay, ReplayError};
-use crate::records::{RecordError, RecordReader, replace};
-use jostle_proto::{Objects, Shapes, Source, Tick};
+use crate::records::RecordError;
+use crate::twin::{Twin, TwinError, TwinKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const MAGIC: [u8; 8] = *b"JOMEM\0\0\x01";
+const KIND: TwinKind = TwinKind { magic: *b"JOMEM\0\0\x02", name: "list of numbers" };
 
 /// What is the same for all processes of a world, for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,12 +25,14 @@ pub(crate) struct Numbers {
     pub(crate) identity: Identity,
     next_node: u32,
     next_follower: u32,
+    /// The node of the process that gives them, if it has one.
+    own: Option<u32>,
 }
 
 /// Gives numbers to those who come.
 pub(crate) struct Reception {
     numbers: Numbers,
-    file: Option<PathBuf>,
+    file: Option<Twin>,
     /// Who else gives numbers.
     givers: Givers,
     /// Who asks again is told the same again.
@@ -57,20 +58,37 @@ const FOLLOWERS_MAX: u32 = 16;
 /// Who came lately and may ask again.
 const PLACES_MAX: usize = 1024;
 
+fn file(folder: &Path) -> PathBuf {
+    folder.join("numbers")
+}
+
+impl Numbers {
+    fn new(identity: Identity) -> Numbers {
+        Numbers { identity, next_node: 0, next_follower: 0, own: None }
+    }
+}
+
 impl Reception {
     /// Of a world that is new, or goes on from its folder.
     pub(crate) fn open(
         folder: Option<&Path>,
         identity: impl FnOnce() -> Identity,
-    ) -> Result<Reception, RecordError> {
-        let file = folder.map(|folder| folder.join("numbers"));
-        let known = match file.as_deref().filter(|file| file.exists()) {
-            Some(file) => RecordReader::open(file, MAGIC, "list of numbers")?.next()?,
-            None => None,
+    ) -> Result<Reception, TwinError> {
+        let Some(path) = folder.map(file) else {
+            return Ok(Reception::of(Numbers::new(identity()), None));
         };
-        let fresh = || Numbers { identity: identity(), next_node: 0, next_follower: 0 };
-        let numbers = known.unwrap_or_else(fresh);
-        Ok(Reception { numbers, file, givers: Givers::One, places: BTreeMap::new() })
+        let (twin, known) = Twin::open(&path, KIND)?;
+        let numbers = known.unwrap_or_else(|| Numbers::new(identity()));
+        Ok(Reception::of(numbers, Some(twin)))
+    }
+
+    /// Of a world that is new, in the place of what is in its folder.
+    pub(crate) fn anew(folder: &Path, identity: Identity) -> Reception {
+        Reception::of(Numbers::new(identity), Some(Twin::anew(&file(folder), KIND)))
+    }
+
+    fn of(numbers: Numbers, file: Option<Twin>) -> Reception {
+        Reception { numbers, file, givers: Givers::One, places: BTreeMap::new() }
     }
 
     /// One of several that give numbers.
@@ -85,13 +103,24 @@ impl Reception {
         &self.numbers.identity
     }
 
+    /// The node that this process had when it ran last.
+    pub(crate) fn own(&self) -> Option<u32> {
+        self.numbers.own
+    }
+
+    /// The number of this process's own node, and the first of its followers'.
+    pub(crate) fn number_own(&mut self, followers: u32) -> Result<(u32, u32), RecordError> {
+        self.numbers.own = Some(self.numbers.next_node);
+        self.number(followers)
+    }
+
     /// A node, and the first of so many followers. On disk before anybody is told.
     pub(crate) fn number(&mut self, followers: u32) -> Result<(u32, u32), RecordError> {
         let (node, follower) = (self.numbers.next_node, self.numbers.next_follower);
         self.numbers.next_node = node.saturating_add(1);
         self.numbers.next_follower = follower.saturating_add(followers);
-        if let Some(file) = &self.file {
-            replace(file, MAGIC, &self.numbers)?;
+        if let Some(file) = &mut self.file {
+            file.save(&self.numbers)?;
         }
         Ok(match self.givers {
             Givers::One => (node, follower),
@@ -122,50 +151,6 @@ impl Reception {
         self.places.insert(name, place.clone());
         Ok(place)
     }
-}
-
-/// A world as it was stored.
-pub(crate) struct Stored {
-    pub(crate) tick: Tick,
-    pub(crate) heard: Vec<(Source, u64)>,
-    pub(crate) rate: u32,
-    pub(crate) objects: Objects,
-    pub(crate) shapes: Shapes,
-}
-
-/// The recordings in a folder, oldest first, with their numbers.
-fn journals(folder: &Path) -> Vec<(u64, PathBuf)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let numbered = entries.filter_map(|entry| {
-        let name = entry.file_name();
-        let number = name.to_str()?.strip_prefix("world-")?.strip_suffix(".rec")?.parse().ok()?;
-        Some((number, entry.path()))
-    });
-    let mut found: Vec<(u64, PathBuf)> = numbered.collect();
-    found.sort_unstable();
-    found
-}
-
-/// The newest world in a folder, and where the next recording goes. Older recordings are removed.
-pub(crate) fn newest(folder: &Path) -> Result<(Option<Stored>, PathBuf), ReplayError> {
-    let found = journals(folder);
-    let next = found.last().map_or(0, |(number, _)| number + 1);
-    let next = folder.join(format!("world-{next}.rec"));
-    for (at, (_, path)) in found.iter().enumerate().rev() {
-        let mut replay = Replay::open(path)?;
-        replay.to_end()?;
-        // One that was killed before it had the world has nothing.
-        let Some(tick) = replay.tick() else { continue };
-        for (_, old) in &found[..at] {
-            // If it stays, it only takes room.
-            let _stays = std::fs::remove_file(old);
-        }
-        let (rate, shapes) = (replay.rate(), replay.shapes().clone());
-        let heard = replay.heard().to_vec();
-        let stored = Stored { tick, heard, rate, objects: replay.objects().clone(), shapes };
-        return Ok((Some(stored), next));
-    }
-    Ok((None, next))
 }
 
 #[cfg(test)]

@@ -9,9 +9,12 @@ use crate::founding::Offer;
 use crate::machine::Machine;
 use crate::memory::Reception;
 use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
+use crate::private;
 use crate::recording::ReplayError;
 use crate::records::RecordError;
 use crate::seat::SeatError;
+use crate::store::StoreError;
+use crate::twin::TwinError;
 use crate::view::Hub;
 use crate::witness::Witness;
 use crate::{client, name};
@@ -48,7 +51,10 @@ pub enum StartError {
     Record(#[from] RecordError),
     /// The stored world.
     #[error("cannot read the stored world: {0}")]
-    Store(#[from] ReplayError),
+    Store(#[from] StoreError),
+    /// A file beside it.
+    #[error("{0}. Put a copy of one of them there, or start with --restore: {1}")]
+    Twin(TwinError, &'static str),
     /// A recording that is to be shown.
     #[error("{0}")]
     Recording(ReplayError),
@@ -68,7 +74,6 @@ pub struct Process {
     known: Known,
     status: Arc<dyn Fn() -> String + Send + Sync>,
     hub: Option<Arc<Hub>>,
-    objects: Option<usize>,
 }
 
 /// What a process is made of.
@@ -174,7 +179,7 @@ impl Process {
             let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
             threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
         }
-        Ok(Process { inboxes, threads, means, known, status: show, hub, objects: None })
+        Ok(Process { inboxes, threads, means, known, status: show, hub })
     }
 
     /// Where other processes can join the plane, if they can from outside this program.
@@ -238,16 +243,10 @@ impl Process {
         }
     }
 
-    /// The same, which begins with so many objects.
-    pub(crate) fn beginning_with(mut self, objects: Option<usize>) -> Process {
-        self.objects = objects;
-        self
-    }
-
-    /// How many objects it began with, new or from the store; none if other nodes have the world.
+    /// How many objects are in the world as this process has it; none before it has a tick of it.
     #[must_use]
     pub fn objects(&self) -> Option<usize> {
-        self.objects
+        self.means.board.objects()
     }
 
     /// The name of the world.
@@ -439,6 +438,10 @@ pub(crate) fn clock(remembered: Option<Time>) -> Clock {
 
 /// A folder, made if it is not there.
 pub(crate) fn folder(path: &Path) -> Result<(), StartError> {
-    let made = std::fs::create_dir_all(path);
-    made.map_err(|error| StartError::Other(format!("{}: {error}", path.display())))
+    private::folder(path).map_err(|error| StartError::Other(format!("{}: {error}", path.display())))
+}
+
+/// No other user can read what is in this store.
+pub(crate) fn repair(path: &Path) -> Result<(), StartError> {
+    private::repair(path).map_err(|error| StartError::Other(format!("{}: {error}", path.display())))
 }

@@ -1,59 +1,32 @@
 //! Recordings: the world at a tick, then everything that came from outside with the digest of
-//! every tick. Whoever plays one computes the same world again, and finds the first tick that is
-//! another one.
+//! every tick, then a mark that says where the recording ends. Whoever plays one computes the same
+//! world again, and finds the first tick that is another one. The recorder of a process writes
+//! them.
 
-use crate::records::{RecordError, RecordReader, RecordWriter};
+use crate::records::{Magic, RecordError, RecordReader, RecordWriter};
 use jostle_geom::LoadModelError;
 use jostle_proto::{
-    Commit, Detector, Follower, Form, GatewayId, Library, Message, Object, Objects, Output, Shapes,
-    Source, Span, Tick, Time, Timing, advance, apply, digest,
+    Commit, Detector, Form, Library, Object, Objects, Shapes, Source, Span, Tick, advance, apply,
+    digest,
 };
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
-const MAGIC: [u8; 8] = *b"JOREC\0\0\x01";
-
-/// What is not on disk after this is lost if the machine dies.
-const SYNC: Span = Span::from_ms(1000);
+pub(crate) const MAGIC: Magic = *b"JOREC\0\0\x02";
 
 /// What a recording begins with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Head {
+pub(crate) struct Head {
     world: String,
-    rate: u32,
+    pub(crate) rate: u32,
     forms: Vec<Form>,
     /// The triangles of the forms, each once.
     contents: Vec<Vec<u8>>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-enum Record {
-    Head(Head),
-    /// The world after a tick: at the beginning, and after a gap.
-    World(Tick, Vec<Object>),
-    Tick(Arc<Commit>),
-}
-
-/// Follows a group and writes down what happens.
-pub(crate) struct Recorder {
-    me: GatewayId,
-    follower: Follower,
-    file: RecordWriter,
-    /// The last tick that is in the file.
-    last: Option<Tick>,
-    sync_at: Time,
-    failed: bool,
-}
-
-impl Recorder {
-    /// Begins a new file.
-    pub(crate) fn new(
-        me: GatewayId,
-        (world, shapes): (&str, &Shapes),
-        timing: Timing,
-        file: &Path,
-    ) -> Result<Recorder, RecordError> {
+impl Head {
+    pub(crate) fn new(world: &str, shapes: &Shapes, rate: u32) -> Head {
         let library = Library::of(shapes, Span(0));
         let forms = library.forms().to_vec();
         let mut named: Vec<_> = forms.iter().filter_map(|form| form.content).collect();
@@ -61,67 +34,53 @@ impl Recorder {
         named.dedup();
         let contents = named.iter().filter_map(|content| library.get(*content));
         let contents = contents.map(|bytes| bytes.to_vec()).collect();
-        let mut writer = RecordWriter::create(file, MAGIC)?;
-        let head = Head { world: world.into(), rate: timing.rate, forms, contents };
-        writer.write(&Record::Head(head))?;
-        let (last, sync_at, failed) = (None, Time(0), false);
-        Ok(Recorder {
-            me,
-            follower: Follower::new(me, timing),
-            file: writer,
-            last,
-            sync_at,
-            failed,
-        })
+        Head { world: world.into(), rate, forms, contents }
+    }
+}
+
+/// How far a group has come with its sources.
+pub(crate) type Progress = Vec<(Source, u64)>;
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Record {
+    Head(Head),
+    /// The world after a tick: at the beginning, and after a gap.
+    World(Tick, Progress, Vec<Object>),
+    Tick(Arc<Commit>),
+    /// The recorder was stopped: nothing follows.
+    End(Option<Tick>),
+}
+
+/// The same to write, without a copy of what is long.
+#[derive(Serialize)]
+enum RecordRef<'a> {
+    Head(&'a Head),
+    World(Tick, &'a [(Source, u64)], Vec<&'a Object>),
+    Tick(&'a Commit),
+    End(Option<Tick>),
+}
+
+/// Writes what recordings consist of.
+impl RecordWriter {
+    pub(crate) fn write_head(&mut self, head: &Head) -> Result<(), RecordError> {
+        self.write(&RecordRef::Head(head))
     }
 
-    pub(crate) fn id(&self) -> GatewayId {
-        self.me
+    pub(crate) fn write_world(
+        &mut self,
+        tick: Tick,
+        heard: &[(Source, u64)],
+        objects: &Objects,
+    ) -> Result<(), RecordError> {
+        self.write(&RecordRef::World(tick, heard, objects.values().collect()))
     }
 
-    pub(crate) fn wake_at(&self) -> Time {
-        self.follower.wake_at()
+    pub(crate) fn write_tick(&mut self, commit: &Commit) -> Result<(), RecordError> {
+        self.write(&RecordRef::Tick(commit))
     }
 
-    pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.follower.wake(now, out);
-        self.write(now);
-    }
-
-    pub(crate) fn receive(&mut self, now: Time, message: Message) {
-        self.follower.receive(now, message);
-        self.write(now);
-    }
-
-    fn write(&mut self, now: Time) {
-        if self.failed {
-            return;
-        }
-        if let Err(error) = self.try_write(now) {
-            tracing::error!(%error, "cannot write the recording: it ends here");
-            self.failed = true;
-        }
-    }
-
-    fn try_write(&mut self, now: Time) -> Result<(), RecordError> {
-        while let Some(commit) = self.follower.take() {
-            if self.last.is_some_and(|last| last.next() == commit.tick) {
-                self.last = Some(commit.tick);
-                self.file.write(&Record::Tick(commit))?;
-            }
-        }
-        // The first one, or one after a gap: what it has now is all of it.
-        if let Some((tick, objects)) = self.follower.world()
-            && self.last != Some(tick)
-        {
-            self.file.write(&Record::World(tick, objects.values().copied().collect()))?;
-            self.last = Some(tick);
-        }
-        if now >= self.sync_at {
-            self.sync_at = now + SYNC;
-            self.file.sync()?;
-        }
-        Ok(())
+    pub(crate) fn write_end(&mut self, tick: Option<Tick>) -> Result<(), RecordError> {
+        self.write(&RecordRef::End(tick))
     }
 }
 
@@ -159,6 +118,22 @@ pub struct Replay {
     /// What the last step did; none if it was the world as recorded.
     commit: Option<Arc<Commit>>,
     detector: Detector,
+    ended: bool,
+}
+
+/// How a recording ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With the mark of a recorder that was stopped.
+    Marked,
+    /// Without: the recorder was killed, or a part of the file is missing. How many bytes of a
+    /// record that was not written completely were left out, and where they begin.
+    Missing {
+        /// Bytes of the torn record; 0 if the file ends between two records.
+        torn: u64,
+        /// Where the whole records end.
+        at: u64,
+    },
 }
 
 /// What became of a step of a replay.
@@ -180,7 +155,7 @@ impl Replay {
     pub fn open(file: &Path) -> Result<Replay, ReplayError> {
         let mut reader = RecordReader::open(file, MAGIC, "recording")?;
         let Some(Record::Head(head)) = reader.next()? else {
-            return Err(ReplayError::Incomplete("has no beginning"));
+            return Err(reader.damaged("the beginning of the recording is not complete").into());
         };
         let mut library = Library::awaiting(head.forms, Span(0));
         for bytes in head.contents {
@@ -197,6 +172,7 @@ impl Replay {
             tick: None,
             heard: Vec::new(),
             commit: None,
+            ended: false,
         })
     }
 
@@ -241,6 +217,23 @@ impl Replay {
         self.commit.as_ref()
     }
 
+    /// How it ends, once all of it was played.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        match self.ended {
+            true => Ending::Marked,
+            false => {
+                let torn = self.reader.torn().unwrap_or(0);
+                Ending::Missing { torn, at: self.reader.position() }
+            }
+        }
+    }
+
+    /// Bytes of what was played.
+    pub(crate) fn position(&self) -> u64 {
+        self.reader.position()
+    }
+
     /// Computes the next tick and compares it; none at the end.
     ///
     /// # Errors
@@ -249,27 +242,22 @@ impl Replay {
         self.next(true)
     }
 
-    /// Goes to the end as recorded, without computing what touched.
-    ///
-    /// # Errors
-    /// If the recording is damaged, or a digest is another one.
-    pub fn to_end(&mut self) -> Result<(), ReplayError> {
-        while let Some(step) = self.next(false)? {
-            if let Step::Different(tick, what) = step {
-                return Err(ReplayError::Different { tick, what });
-            }
-        }
-        Ok(())
-    }
-
     /// The next tick; with what touched computed again and compared, or as recorded.
     pub(crate) fn next(&mut self, compute: bool) -> Result<Option<Step>, ReplayError> {
         match self.reader.next()? {
             None => Ok(None),
+            Some(_) if self.ended => Err(self.reader.damaged("it stands behind the end").into()),
             Some(Record::Head(_)) => Err(ReplayError::Incomplete("begins twice")),
-            Some(Record::World(tick, objects)) => {
+            Some(Record::End(last)) if last == self.tick => {
+                self.ended = true;
+                // Nothing may follow but zeros.
+                self.next(compute)
+            }
+            Some(Record::End(_)) => Err(ReplayError::Incomplete("ends with another tick")),
+            Some(Record::World(tick, heard, objects)) => {
                 self.objects = objects.into_iter().collect();
                 self.tick = Some(tick);
+                self.heard = heard;
                 self.commit = None;
                 Ok(Some(Step::World(tick)))
             }

@@ -3,6 +3,7 @@
 //! disk, when there is room.
 
 use crate::board::{ReplicaStatus, StatusGroup};
+use crate::keeper::HoldersLog;
 use crate::ledger::{Ledger, LedgerError, has_room};
 use crate::peers::{LetterError, Letters, Versions};
 use crate::plane::Urgency;
@@ -38,6 +39,7 @@ pub(crate) struct Seat {
     mail: Vec<Letter>,
     answers: Vec<Basis>,
     has_lost: bool,
+    holders: HoldersLog,
 }
 
 impl Seat {
@@ -59,6 +61,7 @@ impl Seat {
             mail: Vec::new(),
             answers: Vec::new(),
             has_lost: false,
+            holders: HoldersLog::default(),
         })
     }
 
@@ -85,6 +88,11 @@ impl Seat {
             self.begin_again(now);
         }
         self.step(now, out, |replica, done| replica.wake(now, done));
+        if let State::Works(replica, _) = &self.state
+            && let Some(directory) = replica.running()
+        {
+            self.holders.look(replica.directory_time(now), directory);
+        }
     }
 
     /// A node or a gateway says something.

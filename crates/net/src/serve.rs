@@ -6,23 +6,24 @@ use crate::door::{DoorLimits, DoorSettings};
 use crate::founding;
 use crate::keeper::Keeper;
 use crate::machine::Machine;
-use crate::memory::{self, Identity, Reception, Stored};
+use crate::memory::{Identity, Reception};
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{
-    Parts, PlaceMaker, Process, StartError, clock, draw, folder, follower, grouping, timing,
+    Parts, PlaceMaker, Process, StartError, clock, draw, folder, follower, grouping, repair, timing,
 };
-use crate::recording::Recorder;
-use crate::records::RecordError;
+use crate::recorder::Recorder;
 use crate::secret::Secret;
+use crate::store::{self, Store, Stored};
+use crate::twin::{Twin, TwinError};
 use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    Block, Class, Directory, Epoch, Form, Gateway, GatewayId, GatewaySettings, Interest, Key,
-    Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source,
-    Span, Tick, Time, Timing, Tuning,
+    AVATARS_FROM, Block, Class, Directory, Form, Gateway, GatewayId, GatewaySettings, Interest,
+    Key, Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes,
+    Source, Span, Tick, Time, Timing, Tuning,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A world to begin with.
@@ -81,6 +82,9 @@ pub struct ServeSettings {
     pub guards: Guards,
     /// Where the world survives.
     pub store: Option<PathBuf>,
+    /// The world begins with what is stored even if nodes live that have a part of it, or if what
+    /// the directory remembers is damaged.
+    pub restore: bool,
     /// What is written besides.
     pub files: Files,
     /// What carries frames between processes.
@@ -143,10 +147,12 @@ pub(crate) struct Beginning {
     pub(crate) heard: Vec<(Source, u64)>,
     pub(crate) scenery: Vec<Object>,
     pub(crate) shapes: Shapes,
-    pub(crate) journal: Option<PathBuf>,
+    pub(crate) store: Option<Store>,
     pub(crate) newest: Option<Time>,
     /// What the world is already, if replicas of a directory have it.
     pub(crate) charter: Option<Charter>,
+    /// What says that the world has begun, when the first replica begins.
+    pub(crate) mark: Option<(Twin, Identity)>,
 }
 
 /// Followers of this process: the gateway, the journal, a recording, those who watch.
@@ -159,12 +165,11 @@ impl Process {
     /// If something cannot be opened, or what is stored cannot be read.
     pub fn serve(settings: ServeSettings) -> Result<Process, StartError> {
         settings.check()?;
-        let begun = match settings.replicas.is_empty() {
+        let mut begun = match settings.replicas.is_empty() {
             true => begin(&settings)?,
             false => founding::begin(&settings)?,
         };
         let Identity { world, key } = begun.identity.clone();
-        let objects = begun.objects.as_ref().map(Vec::len);
         let shapes = begun.shapes.clone();
         let mut contents = Library::of(&shapes, Span(0));
         let scenery = postcard::to_allocvec(&begun.scenery).map_err(|error| {
@@ -184,13 +189,14 @@ impl Process {
             true => None,
             false => {
                 let (is_new, parts) = (begun.charter.is_none(), (scenery, key));
-                Some(founding::offer(&settings, &charter, is_new, parts, &mut contents)?)
+                let offer = founding::offer(&settings, &charter, is_new, parts, &mut contents)?;
+                Some(offer.marking(begun.mark.take()))
             }
         };
         let place =
             move |node, follower, plane| Place { node, life: 1, follower, plane, scenery, key };
         let clock = clock(begun.newest);
-        let mut machines = roles(&settings, &charter, timing, gateway, &begun)?;
+        let mut machines = roles(&settings, &charter, timing, gateway, &mut begun)?;
         let reception = begun.directory.map(|(directory, reception)| {
             machines.push(Machine::Directory(Box::new(directory)));
             (reception, Box::new(place) as PlaceMaker)
@@ -206,7 +212,7 @@ impl Process {
             let id = follower(begun.follower + 3);
             machines.push(watcher(&charter, id, (&shapes, &begun.scenery), hub));
         }
-        let process = Process::start(Parts {
+        Process::start(Parts {
             machines,
             clock,
             charter,
@@ -218,8 +224,7 @@ impl Process {
             reception,
             replicas,
             view,
-        })?;
-        Ok(process.beginning_with(objects))
+        })
     }
 }
 
@@ -263,61 +268,112 @@ pub(crate) fn plane_address(listen: SocketAddr, engine: &Engine) -> Vec<SocketAd
 }
 
 fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
-    let timing = timing(settings.rate);
-    let store = settings.store.as_deref();
-    if let Some(path) = store {
-        folder(path)?;
-    }
-    let identity = Identity::draw(&settings.name)?;
-    let mut reception = Reception::open(store, || identity)?;
-    let (number, follower) = reception.number(FOLLOWERS)?;
+    let (mut reception, stored, store) = open_store(settings)?;
+    let before = reception.own();
+    let (number, follower) = reception.number_own(FOLLOWERS)?;
     let node = Member { node: NodeId(number), life: 1 };
-    let (stored, journal) = stored(settings)?;
-    let file = store.map(|path| path.join("directory"));
-    let kept = file.as_deref().map(Keeper::kept).transpose()?.flatten();
-    let loaded = kept.map(|saved| Keeper::load(saved, clock(None).now(), timing));
-    let newest = loaded.as_ref().map(Directory::newest_time);
-    let others = loaded.as_ref().is_some_and(|directory| {
-        let mut members = directory.settled_members();
-        // Every serving process has its own node, which dies with it: alone, nobody else has it.
-        members.by_ref().count() > 1
-    });
     let Stored { tick, heard, objects, shapes, .. } = stored;
-    let all: Vec<Object> = objects.values().copied().collect();
-    let still = all.iter().filter(|object| object.class == Class::Immovable);
-    let scenery: Vec<Object> = still.copied().collect();
-    let (directory, objects) = match loaded {
-        Some(directory) if others => {
-            tracing::info!(
-                "other nodes have the world; the directory continues. If none of them will come \
-                 back: stop, remove the file `directory` from the store, start again"
-            );
-            (directory, None)
-        }
-        loaded => {
-            let epoch = loaded.map_or(Epoch(0), |directory| directory.newest());
-            let grouping = grouping(settings.operation, settings.rate);
-            let extent = settings.start.extent;
-            let fresh = Directory::grouping(node, extent, timing, grouping).after(epoch);
-            tracing::info!("world starts at tick {} with {} objects", tick.0, all.len());
-            (fresh, Some(all))
-        }
-    };
-    let directory = keeper(directory, file)?;
+    let objects: Vec<Object> = objects.values().copied().collect();
+    let (directory, newest) = directory(settings, before, (node, tick, objects.len()))?;
     Ok(Beginning {
         identity: reception.identity().clone(),
         directory: Some((directory, reception)),
         node,
         follower,
-        objects,
+        scenery: scenery_of(&objects),
+        objects: Some(objects),
         tick,
         heard,
-        scenery,
         shapes,
-        journal,
+        store,
         newest,
         charter: None,
+        mark: None,
     })
+}
+
+/// What is in the store, or the beginning of a world.
+fn open_store(settings: &ServeSettings) -> Result<(Reception, Stored, Option<Store>), StartError> {
+    if let Some(path) = &settings.store {
+        folder(path)?;
+        repair(path)?;
+    }
+    let identity = Identity::draw(&settings.name)?;
+    let reception = match Reception::open(settings.store.as_deref(), || identity.clone()) {
+        Err(error) => {
+            let what = "then the world has another name, and clients get new avatars";
+            let error = refuse(settings, error, what)?;
+            let path = settings.store.as_deref().unwrap_or(Path::new("."));
+            tracing::error!("{error}: {what}");
+            Reception::anew(path, identity)
+        }
+        Ok(reception) => reception,
+    };
+    let (stored, store) = stored(settings)?;
+    Ok((reception, stored, store))
+}
+
+/// Damage that only `--restore` takes; the file system's errors never.
+fn refuse(
+    settings: &ServeSettings,
+    error: TwinError,
+    what: &'static str,
+) -> Result<TwinError, StartError> {
+    let is_damage = !matches!(error, TwinError::File(_));
+    if is_damage && settings.restore { Ok(error) } else { Err(StartError::Twin(error, what)) }
+}
+
+/// The directory as it was, or a new one; and the newest time that it remembers. `before` is the
+/// node that the serving process had before, which died with it.
+fn directory(
+    settings: &ServeSettings,
+    before: Option<u32>,
+    (node, tick, objects): (Member, Tick, usize),
+) -> Result<(Keeper, Option<Time>), StartError> {
+    let timing = timing(settings.rate);
+    let grouping = grouping(settings.operation, settings.rate);
+    let extent = settings.start.extent;
+    let fresh = Directory::grouping(node, extent, timing, grouping);
+    let world = format!("tick {} with {objects} objects", tick.0);
+    let Some(path) = settings.store.as_deref().map(|store| store.join("directory")) else {
+        tracing::info!("world starts at {world}");
+        return Ok((Keeper::new(fresh), None));
+    };
+    let now = clock(None).now();
+    let (file, kept) = match Keeper::kept(&path) {
+        Err(error) => {
+            let what = "then the world is as it was stored; nodes that live join anew";
+            let error = refuse(settings, error, what)?;
+            tracing::error!("{error}: {what}");
+            (Keeper::anew(&path), None)
+        }
+        Ok(kept) => kept,
+    };
+    let Some(kept) = kept else {
+        tracing::info!("world starts at {world}");
+        // Nodes of a world that was forgotten have seen older views.
+        let fresh = if before.is_some() { fresh.restored(now, node) } else { fresh };
+        return Ok((Keeper::at(fresh, file)?, None));
+    };
+    let loaded = Keeper::load(kept, now, timing);
+    let newest = loaded.newest_time();
+    let mut others: Vec<u32> = loaded.settled_members().map(|member| member.node.0).collect();
+    others.retain(|member| Some(*member) != before);
+    if others.is_empty() || settings.restore {
+        tracing::info!("the stored world continues at {world}");
+        let restored = loaded.regrouped(extent, grouping).restored(now, node);
+        return Ok((Keeper::at(restored, file)?, Some(newest)));
+    }
+    tracing::info!(
+        "nodes {others:?} had a part of the world: waiting up to 5 s for them. If they do not have \
+         all of it any more, the stored world continues at {world}"
+    );
+    Ok((Keeper::at(loaded, file)?, Some(newest)))
+}
+
+/// What never moves.
+pub(crate) fn scenery_of(objects: &[Object]) -> Vec<Object> {
+    objects.iter().filter(|object| object.class == Class::Immovable).copied().collect()
 }
 
 impl Identity {
@@ -329,15 +385,15 @@ impl Identity {
 }
 
 /// The world as it is stored, or as it begins; and where it will be stored.
-pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf>), StartError> {
-    let (stored, journal) = match settings.store.as_deref() {
+pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>), StartError> {
+    let (stored, store) = match settings.store.as_deref() {
         Some(path) => {
-            let (stored, journal) = memory::newest(path)?;
-            (stored, Some(journal))
+            let (stored, store) = store::open(path)?;
+            (stored, Some(store))
         }
         None => (None, None),
     };
-    let stored = stored.unwrap_or_else(|| Stored {
+    let mut stored = stored.unwrap_or_else(|| Stored {
         tick: Tick(0),
         heard: Vec::new(),
         rate: settings.rate,
@@ -349,14 +405,15 @@ pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<PathBuf
         let what = format!("the stored world has {is} ticks per second, but --tick is {asked}");
         return Err(StartError::Other(what));
     }
-    Ok((stored, journal))
-}
-
-fn keeper(directory: Directory, file: Option<PathBuf>) -> Result<Keeper, RecordError> {
-    match file {
-        Some(file) => Keeper::at(directory, &file),
-        None => Ok(Keeper::new(directory)),
-    }
+    // It was stored as the first group had it. What was at home in another group, which is gone
+    // when the world begins again, is an avatar, and at home in the first.
+    let at_home = |object: &Object| match object.class {
+        Class::Foreign if object.id >= AVATARS_FROM => Object { class: Class::Avatar, ..*object },
+        Class::Foreign => Object { class: Class::Dynamic, ..*object },
+        _ => *object,
+    };
+    stored.objects = stored.objects.values().map(at_home).collect();
+    Ok((stored, store))
 }
 
 /// A node of either kind.
@@ -429,11 +486,13 @@ fn roles(
     charter: &Charter,
     timing: Timing,
     gateway: GatewaySettings,
-    begun: &Beginning,
+    begun: &mut Beginning,
 ) -> Result<Vec<Machine>, StartError> {
     let forms = (&begun.shapes, &begun.scenery[..]);
-    let first = match node(charter, begun.node, forms, timing, begun.objects.clone()) {
-        Machine::Node(first) if begun.objects.is_some() => {
+    let objects = begun.objects.take();
+    let holds = objects.is_some();
+    let first = match node(charter, begun.node, forms, timing, objects) {
+        Machine::Node(first) if holds => {
             Machine::Node(Box::new(first.going_on(begun.tick, begun.heard.clone())))
         }
         first => first,
@@ -441,13 +500,15 @@ fn roles(
     let mut roles = vec![first];
     let gate = (follower(begun.follower), begun.node.node);
     roles.push(self::gateway(charter, gate, forms, gateway));
-    let files = [(1, &begun.journal), (2, &settings.files.record)];
-    for (further, file) in files {
-        if let Some(file) = file {
-            let id = follower(begun.follower + further);
-            let world = (charter.world.as_str(), &begun.shapes);
-            roles.push(Machine::Recorder(Box::new(Recorder::new(id, world, timing, file)?)));
-        }
+    let world = (charter.world.as_str(), &begun.shapes);
+    let recorder = |further: u32| follower(begun.follower + further);
+    if let Some(store) = begun.store.take() {
+        let recorder = Recorder::to_store(recorder(1), world, timing, store);
+        roles.push(Machine::Recorder(Box::new(recorder)));
+    }
+    if let Some(file) = &settings.files.record {
+        let recorder = Recorder::to_file(recorder(2), world, timing, file)?;
+        roles.push(Machine::Recorder(Box::new(recorder)));
     }
     Ok(roles)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-const MAGIC: [u8; 8] = *b"JOEVT\0\0\x01";
+const MAGIC: [u8; 8] = *b"JOEVT\0\0\x02";
 
 #[derive(Serialize, Deserialize)]
 enum Record {

@@ -6,7 +6,7 @@ use crate::door::{DoorLimits, DoorSettings};
 use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
-use crate::recording::Recorder;
+use crate::recorder::Recorder;
 use crate::serve::{Files, Guards, gateway, node, plane_address, reach, unkept, watcher};
 use crate::view::{Hub, Showing};
 use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
@@ -179,7 +179,8 @@ fn roles(
         }
         let id = follower(place.follower + 1);
         let world = (charter.world.as_str(), forms.0);
-        roles.push(Machine::Recorder(Box::new(Recorder::new(id, world, timing, file)?)));
+        let recorder = Recorder::to_file(id, world, timing, file)?;
+        roles.push(Machine::Recorder(Box::new(recorder)));
     }
     Ok(roles)
 }

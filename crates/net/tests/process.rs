@@ -71,6 +71,7 @@ fn settings() -> ServeSettings {
         web: Some(here),
         guards: Guards::default(),
         store: None,
+        restore: false,
         files: Files::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),

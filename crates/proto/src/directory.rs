@@ -11,6 +11,7 @@ mod chain;
 mod place;
 mod promises;
 mod report;
+mod restore;
 mod votes;
 
 use crate::crowd::{Crowd, PLACES_MAX};
@@ -24,11 +25,12 @@ use crate::state::Block;
 use crate::time::{Span, Time};
 use crate::view::{Epoch, Member, View};
 pub use report::{GroupReport, MemberReport};
+pub use restore::Holders;
 
 use chain::Chain;
 use place::Ruled;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which nodes compute one world together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +119,10 @@ pub struct Directory {
     mutant: Option<Mutant>,
     kept: Saved,
     wake_at: Time,
+    /// When it began, or went on.
+    since: Time,
+    /// Nodes with a stored world that may count.
+    offers: BTreeSet<NodeId>,
     /// When nodes that wait for a group were told whom to measure.
     told: BTreeMap<NodeId, Time>,
     /// What it says goes out later, see [`Directory::said`].
@@ -165,8 +171,7 @@ impl Directory {
             polls: Polls::new(settings),
             grouped: 0,
         };
-        let told = BTreeMap::new();
-        Directory { timing, mutant: None, kept, wake_at: Time(0), told, defers: false }
+        Directory::keeping(kept, Time(0), timing, BTreeMap::new())
     }
 
     /// The same where what it says is kept back for a while: whoever does that says when it goes
@@ -222,15 +227,26 @@ impl Directory {
     /// before a full lease has passed.
     #[must_use]
     pub fn load(saved: Saved, now: Time, timing: Timing) -> Directory {
-        let mut kept = saved;
-        for known in kept.known.values_mut() {
+        // It told them when they came.
+        let waits = saved.known.iter().filter(|(_, known)| known.group.is_none());
+        let told = waits.map(|(&node, known)| (node, known.since)).collect();
+        let mut directory = Directory::keeping(saved, now, timing, told);
+        directory.resume(now);
+        directory
+    }
+
+    /// It goes on now: nobody could be heard before.
+    pub fn resume(&mut self, now: Time) {
+        for known in self.kept.known.values_mut() {
             known.heard = now;
         }
-        kept.polls.resume(now);
-        // It told them when they came.
-        let waits = kept.known.iter().filter(|(_, known)| known.group.is_none());
-        let told = waits.map(|(&node, known)| (node, known.since)).collect();
-        Directory { timing, mutant: None, kept, wake_at: now, told, defers: false }
+        self.kept.polls.resume(now);
+        (self.since, self.wake_at) = (now, now);
+    }
+
+    fn keeping(kept: Saved, now: Time, timing: Timing, told: BTreeMap<NodeId, Time>) -> Directory {
+        let (wake_at, since, offers) = (now, now, BTreeSet::new());
+        Directory { timing, mutant: None, kept, wake_at, since, offers, told, defers: false }
     }
 
     /// The same with a mistake in it, to try the referees.
@@ -315,6 +331,9 @@ impl Directory {
                 self.remind(member, Epoch(0), out);
                 self.tell_near(now, member.node, out);
             }
+            Message::Alive { member, epoch, .. } if self.is_stray(member, epoch) => {
+                self.reject_stray(member, epoch, out);
+            }
             Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
                 crowd.places.truncate(PLACES_MAX);
                 self.kept.known.entry(member.node).and_modify(|known| known.crowd = crowd);
@@ -324,6 +343,9 @@ impl Directory {
                     out.push(Output::Send(Address::Node(member.node), lease));
                 }
                 self.remind(member, epoch, out);
+                if epoch == Epoch(0) {
+                    self.offered(now, member, out);
+                }
             }
             Message::Delays(delays) if self.hear(now, delays.from, out) => {
                 self.measured(now, delays, out);

@@ -99,6 +99,12 @@ impl Follower {
         self.world.as_ref().map(|(tick, objects)| (*tick, objects))
     }
 
+    /// How far the group has come with all sources, as of that tick; sorted.
+    #[must_use]
+    pub fn heard(&self) -> &[(Source, u64)] {
+        &self.heard
+    }
+
     /// How far the group has come with a source, as of that tick.
     #[must_use]
     pub fn heard_of(&self, source: Source) -> u64 {
@@ -155,7 +161,14 @@ impl Follower {
                 if view.group == self.group
                     && self.view.as_ref().is_none_or(|known| known.epoch < view.epoch) =>
             {
-                self.view = Some(view);
+                let before = self.view.replace(view).map(|before| before.epoch.incarnation());
+                let restored = self.view.as_ref().map(|view| view.epoch.incarnation()) > before;
+                if restored && before.is_some() {
+                    // The world goes on from an earlier tick.
+                    self.early.clear();
+                    self.fresh.clear();
+                    self.forget(now);
+                }
                 self.ask_at = now;
             }
             Message::Loose(Letter::Shown(shown)) => {

@@ -155,6 +155,8 @@ pub struct Node {
     /// Messages to itself.
     own: VecDeque<Message>,
     laps: Laps,
+    /// It holds a stored world that may count, see `directory/restore.rs`.
+    offers: bool,
 }
 
 impl Node {
@@ -182,6 +184,7 @@ impl Node {
             count: Count::default(),
             own: VecDeque::new(),
             laps: Laps::default(),
+            offers: false,
         }
     }
 
@@ -203,7 +206,7 @@ impl Node {
     pub fn going_on(self, tick: Tick, heard: Vec<(Source, u64)>) -> Node {
         let last = Arc::new(Commit { tick, heard, ..Commit::default() });
         let settled = self.settled.map(|settled| Settled { last, ..settled });
-        Node { settled, ..self }
+        Node { settled, offers: true, ..self }
     }
 
     /// The same with a mistake in it, to try the referees.
@@ -396,6 +399,9 @@ impl Node {
     /// Sends again what the present phase waits for.
     fn send_again(&mut self, out: &mut Vec<Output>) {
         match &self.phase {
+            // As long as it offers a stored world it only says that it is alive: to join is to
+            // drop it.
+            Phase::Out if self.offers && self.settled.is_some() => {}
             Phase::Out => {
                 out.push(Output::Send(Address::Directory, Message::Join(self.me)));
             }

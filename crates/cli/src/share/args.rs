@@ -78,6 +78,10 @@ pub(crate) struct ServeArgs {
     /// Store the world here, and continue with it after a restart
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+    /// Begin with what is stored even if nodes that live have a part of the world, or if a file
+    /// beside it is damaged; see docs/shared-worlds.md
+    #[arg(long, requires = "store")]
+    pub(crate) restore: bool,
     /// Run the directory as replicas at these addresses (3 or 5, separated by commas); start
     /// `jostle directory` at each
     #[arg(long, value_name = "ADDR,…", value_delimiter = ',')]

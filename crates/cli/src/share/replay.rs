@@ -3,7 +3,7 @@
 use super::args::ReplayArgs;
 use super::{begin_log, browser, failed, wait_for_end};
 use crate::error::CliError;
-use jostle_net::recording::{Replay, Step};
+use jostle_net::recording::{Ending, Replay, Step};
 use jostle_net::view::{Player, PlayerSettings};
 use serde::Serialize;
 use std::io::Write;
@@ -19,9 +19,13 @@ struct Output {
     /// Of all objects after the last tick.
     digest: String,
     different: Option<String>,
+    /// It ends with the mark of a recorder that was stopped. If not, a part may be missing.
+    complete: bool,
+    /// The last tick that is in it.
+    last: Option<u64>,
 }
 
-/// Fails if a tick is another one than was recorded.
+/// Fails if a tick is another one than was recorded, or if the end of the recording is missing.
 pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     if args.view {
         return view(args, out);
@@ -43,6 +47,10 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
             }
         }
     }
+    let ending = replay.ending();
+    // One that differs was not read to its end.
+    output.complete = output.different.is_none() && ending == Ending::Marked;
+    output.last = replay.tick().map(|tick| tick.0);
     output.gaps = worlds.saturating_sub(1);
     output.objects = replay.objects().len();
     output.digest = format!("{:016x}", jostle_proto::digest(replay.objects().values()));
@@ -53,12 +61,22 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
         let Output { world, rate, objects, ticks, gaps, collisions, digest, .. } = &output;
         writeln!(out, "{world}: {objects} objects at {rate} ticks per second")?;
         writeln!(out, "{ticks} ticks replayed, {collisions} contacts, {gaps} gaps")?;
-        match &output.different {
-            None => writeln!(out, "identical in every tick; digest {digest}")?,
-            Some(what) => writeln!(out, "DIFFERENT: {what}")?,
+        match (&output.different, ending) {
+            (Some(what), _) => writeln!(out, "DIFFERENT: {what}")?,
+            (None, Ending::Marked) => writeln!(out, "identical in every tick; digest {digest}")?,
+            (None, Ending::Missing { torn, at }) => {
+                writeln!(out, "identical up to the last tick that is there; digest {digest}")?;
+                let last = output.last.unwrap_or(0);
+                writeln!(
+                    out,
+                    "INCOMPLETE: no end mark behind tick {last} (byte {at}; {torn} bytes of an \
+                     incomplete record follow): the recorder was killed, or a part of the file is \
+                     missing"
+                )?;
+            }
         }
     }
-    Ok(output.different.is_some())
+    Ok(!output.complete)
 }
 
 /// Shows it on a page until the user ends it.

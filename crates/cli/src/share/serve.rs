@@ -2,7 +2,7 @@
 
 use super::args::{EngineArg, FileArgs, ServeArgs};
 use super::hints::Hints;
-use super::{begin_log, failed, generate, resolve, start, wait_for_end};
+use super::{begin_log, end_flag, failed, generate, resolve, start, wait_for};
 use crate::error::CliError;
 use jostle_net::Process;
 use jostle_net::charter::Operation;
@@ -13,6 +13,11 @@ use jostle_net::view::Controls;
 use jostle_proto::{Allowance, GatewaySettings, Interest};
 use std::io::Write;
 use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How often it is looked whether the world goes on.
+const LOOK: Duration = Duration::from_millis(100);
 
 impl From<EngineArg> for Engine {
     fn from(engine: EngineArg) -> Engine {
@@ -86,6 +91,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         web: args.web.0,
         guards: args.guard.guards(&names)?,
         store: args.store.clone(),
+        restore: args.restore,
         files: args.files.files(),
         engine: args.engine.into(),
         gateway: GatewaySettings { interest, ..gateway },
@@ -94,9 +100,23 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         controls: Controls::default(),
     };
     let process = Process::serve(settings).map_err(failed)?;
+    let stopped = end_flag()?;
     print(args, &process, out)?;
     out.flush()?;
-    wait_for_end()?;
+    // Only what is really served is said to be: it may be the nodes that live, or replicas that are
+    // not there yet, that decide what that is.
+    while !stopped.load(Ordering::Relaxed) {
+        if process.wait_until_joined(LOOK)
+            && let Some(objects) = process.objects()
+        {
+            let what = if objects == 1 { "object" } else { "objects" };
+            writeln!(out, "serving {objects} {what} at {} ticks per second", args.tick)?;
+            out.flush()?;
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    wait_for(&stopped);
     drop(process);
     Ok(false)
 }
@@ -105,11 +125,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
 fn print(args: &ServeArgs, process: &Process, out: &mut dyn Write) -> Result<(), CliError> {
     let address = process.door_address().unwrap_or(args.listen);
     let hints = Hints { guard: &args.guard, engine: args.engine, address };
-    match process.objects() {
-        Some(1) => writeln!(out, "serving 1 object at {} ticks per second", args.tick)?,
-        Some(n) => writeln!(out, "serving {n} objects at {} ticks per second", args.tick)?,
-        None => writeln!(out, "joining {}, which other nodes have", process.world_name())?,
-    }
+    writeln!(out, "world:   {}", process.world_name())?;
     writeln!(out, "nodes:   {}", hints.node("node"))?;
     writeln!(out, "clients: {}", hints.client("bots"))?;
     writeln!(out, "status:  {}", hints.client("status"))?;

@@ -65,6 +65,7 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&traffic["received_bytes"]),
         )?;
     }
+    files(status, out)?;
     replicas(status, out)?;
     for group in status["groups"].as_array().into_iter().flatten() {
         let state = if group["stable"] == true { "stable" } else { "changing" };
@@ -107,6 +108,22 @@ fn age(value: &Value) -> String {
         Some(ms) => format!("{:.1} s ago: the world stands still", ms / 1000.0),
         None => "none yet".into(),
     }
+}
+
+/// What this process writes, if it writes something.
+fn files(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
+    for name in ["store", "recording", "directory_store"] {
+        let file = &status[name];
+        let what = name.replace('_', " ");
+        if let Some(tick) = file["tick"].as_u64() {
+            writeln!(out, "{what}: tick {tick} is on the disk; {} bytes", whole(&file["bytes"]))?;
+        }
+        if let Some(trouble) = file["trouble"].as_str() {
+            let failures = whole(&file["failures"]);
+            writeln!(out, "{what}: CANNOT BE WRITTEN ({failures} writes failed): {trouble}")?;
+        }
+    }
+    Ok(())
 }
 
 /// The replicas of the directory, if it has several.

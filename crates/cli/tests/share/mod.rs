@@ -107,6 +107,18 @@ impl Ground {
     pub(crate) fn replay(&self, recording: &str) -> Value {
         let replay = self.json(&Host::default(), &["replay", recording, "--json"]);
         assert_eq!(replay["different"], Value::Null, "{recording}: {replay}");
+        assert_eq!(replay["complete"], true, "{recording}: {replay}");
+        assert!(replay["ticks"].as_u64().unwrap() > 0, "{recording}: {replay}");
+        replay
+    }
+
+    /// The same of one whose process was killed: as far as it goes everything is as it was.
+    pub(crate) fn replay_of_killed(&self, recording: &str) -> Value {
+        let output = self.run(&Host::default(), &["replay", recording, "--json"]);
+        let replay: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{recording}: {replay}");
+        assert_eq!(replay["different"], Value::Null, "{recording}: {replay}");
+        assert_eq!(replay["complete"], false, "{recording}: {replay}");
         assert!(replay["ticks"].as_u64().unwrap() > 0, "{recording}: {replay}");
         replay
     }

@@ -2,7 +2,7 @@
 //! few hundred ticks, from which the ticks after it are computed.
 
 use super::scene::{NO_OTHERS, Now};
-use crate::recording::{Replay, ReplayError, Step};
+use crate::recording::{Ending, Replay, ReplayError, Step};
 use jostle_proto::{Commit, ObjectId, Objects, Shapes, Tick, advance, apply};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,6 +55,10 @@ impl Film {
                 return Err(ReplayError::Different { tick, what });
             }
             film.add(&replay)?;
+        }
+        if let Ending::Missing { at, .. } = replay.ending() {
+            let file = file.display();
+            tracing::warn!("{file}: no end mark: a part may be missing behind byte {at}");
         }
         match film.moments.is_empty() {
             true => Err(ReplayError::Incomplete("has no world")),

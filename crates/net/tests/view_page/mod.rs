@@ -78,6 +78,7 @@ pub(crate) fn settings(start: Start) -> ServeSettings {
         web: Some(here),
         guards: Guards::default(),
         store: None,
+        restore: false,
         files: Files::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),

@@ -167,7 +167,8 @@ impl Directory {
             Grouping::ByDelay(rules) => rules.polls.size_max,
         };
         let over = |member: &Member| {
-            self.kept.over.get(&member.node).is_some_and(|&over| member.life <= over)
+            self.is_offer(member.node)
+                || self.kept.over.get(&member.node).is_some_and(|&over| member.life <= over)
         };
         for (&node, known) in &self.kept.known {
             let member = Member { node, life: known.life };
@@ -177,6 +178,11 @@ impl Directory {
             }
         }
         Some(ring)
+    }
+
+    /// Would nothing be lost if those that cannot be heard were left out?
+    pub(super) fn can_continue(&self, now: Time, chain: &Chain) -> bool {
+        self.ring_of(now, chain, None).is_some()
     }
 
     /// Does one member have far more to do than the others, and has it for a while? What is far

@@ -49,7 +49,9 @@ impl Directory {
     fn homeless(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
         let alone = self.kept.known.iter().filter(|(_, known)| known.group.is_none());
         let members = alone.map(|(&node, known)| (Member { node, life: known.life }, known));
-        members.filter(move |(member, _)| self.is_alive(now, member) && !self.is_over(member))
+        members.filter(move |(member, _)| {
+            self.is_alive(now, member) && !self.is_over(member) && !self.is_offer(member.node)
+        })
     }
 
     fn waiting(&self, now: Time, rules: &GroupRules) -> impl Iterator<Item = Waiting> {

@@ -1,0 +1,191 @@
+//! Whether a stored world counts is decided by which nodes answer, not by what the directory
+//! remembers: nothing is lost that living nodes have, and nothing is there twice.
+
+use jostle_proto::{
+    Address, Block, Crowd, Directory, Epoch, GroupId, GroupRules, Grouping, Holders, Member,
+    Message, NodeId, Output, PollSettings, Span, Thresholds, Time, Timing,
+};
+
+const EXTENT: Block = Block { min: [-40_960; 3], max: [40_960; 3] };
+const STEP: Span = Span::from_ms(50);
+
+fn member(node: u32, life: u32) -> Member {
+    Member { node: NodeId(node), life }
+}
+
+fn groupings() -> [Grouping; 2] {
+    let thresholds = Thresholds { inclusion: Span::from_ms(20), rejection: Span::from_ms(28) };
+    let polls = PollSettings::default();
+    let rules = GroupRules { thresholds, polls, patience: Span::from_ms(1000) };
+    [Grouping::Together, Grouping::ByDelay(rules)]
+}
+
+/// A directory, and nodes that are heard.
+struct Town {
+    directory: Directory,
+    now: Time,
+    /// Who is heard, and the newest view that each has seen.
+    alive: Vec<(Member, Epoch)>,
+    said: Vec<(NodeId, Message)>,
+}
+
+impl Town {
+    /// A world of so many nodes that has run, down for an hour.
+    fn down(nodes: u32) -> Town {
+        let founder = member(0, 1);
+        let directory = Directory::new(founder, EXTENT, Timing::default());
+        let alive = (0..nodes).map(|node| (member(node, 1), Epoch(0))).collect();
+        let mut town = Town { directory, now: Time(1), alive, said: Vec::new() };
+        for node in 1..nodes {
+            town.say(Message::Join(member(node, 1)));
+        }
+        town.pass(Span::from_ms(1000));
+        assert_eq!(town.ring(), (0..nodes).map(|node| member(node, 1)).collect::<Vec<_>>());
+        town.now = town.now + Span::from_ms(3_600_000);
+        let saved = town.directory.save();
+        town.directory = Directory::load(saved, town.now, Timing::default());
+        town.alive.clear();
+        town
+    }
+
+    fn ring(&self) -> Vec<Member> {
+        self.directory.view().ring.clone()
+    }
+
+    fn say(&mut self, message: Message) {
+        let mut out = Vec::new();
+        self.directory.receive(self.now, message, &mut out);
+        self.obey(out);
+    }
+
+    fn obey(&mut self, out: Vec<Output>) {
+        let mut stable = Vec::new();
+        for output in out {
+            let Output::Send(Address::Node(to), message) = output else { continue };
+            self.said.push((to, message.clone()));
+            let Message::View(view) = message else { continue };
+            for (member, seen) in self.alive.iter_mut().filter(|(it, _)| it.node == to) {
+                *seen = view.epoch.max(*seen);
+                if view.leader() == Some(*member) {
+                    stable.push(Message::Stable { epoch: view.epoch, from: *member });
+                }
+            }
+        }
+        stable.into_iter().for_each(|message| self.say(message));
+    }
+
+    fn pass(&mut self, span: Span) {
+        let until = self.now + span;
+        while self.now < until {
+            self.now = self.now + STEP;
+            for (member, epoch) in self.alive.clone() {
+                let crowd = Crowd { objects: 50, ..Crowd::default() };
+                self.say(Message::Alive { member, epoch, sent: self.now, crowd });
+            }
+            let mut out = Vec::new();
+            self.directory.wake(self.now, &mut out);
+            self.obey(out);
+        }
+    }
+
+    fn was_reset(&self, node: u32) -> bool {
+        let reset =
+            |it: &(NodeId, Message)| it.0 == NodeId(node) && matches!(it.1, Message::Reset { .. });
+        self.said.iter().any(reset)
+    }
+}
+
+const STORED: Member = Member { node: NodeId(9), life: 1 };
+
+#[test]
+fn a_world_that_living_nodes_have_is_not_restored() {
+    let mut town = Town::down(3);
+    town.alive = vec![(STORED, Epoch(0)), (member(1, 1), Epoch(9)), (member(2, 1), Epoch(9))];
+    town.pass(Span::from_ms(8000));
+    assert_eq!(town.ring(), [member(1, 1), member(2, 1), STORED]);
+    assert_eq!(town.directory.restorations(), 0);
+    let views = town.said.iter().filter_map(|(to, it)| match it {
+        Message::View(view) if *to == STORED.node => Some(view),
+        _ => None,
+    });
+    // So its node drops what it holds: it was in none of the views that these are made from.
+    let first = views.into_iter().next().expect("a view");
+    assert!(first.base > Epoch(0) && !first.base_ring.contains(&STORED), "{first:?}");
+}
+
+#[test]
+fn a_world_that_nobody_has_any_more_is_restored_when_all_had_time_to_answer() {
+    for nodes in 1..4 {
+        let mut town = Town::down(nodes);
+        town.alive = vec![(STORED, Epoch(0))];
+        town.pass(Span::from_ms(4900));
+        assert_eq!(town.directory.holders(town.now), Holders::Unknown);
+        assert!(!town.ring().contains(&STORED), "{nodes}");
+        town.pass(Span::from_ms(300));
+        assert_eq!((town.ring(), town.directory.restorations()), (vec![STORED], 1), "{nodes}");
+        let view = town.directory.view();
+        assert!(view.base == Epoch(0) && view.base_ring == [STORED], "{view:?}");
+    }
+}
+
+#[test]
+fn nodes_that_have_a_part_only_are_reset_and_join_the_restored_world() {
+    let mut town = Town::down(3);
+    // Node 0 is gone, and so is node 1, which had the copies of what was node 0's.
+    let old = member(2, 1);
+    town.alive = vec![(STORED, Epoch(0)), (old, Epoch(9))];
+    town.pass(Span::from_ms(5500));
+    assert_eq!(town.ring(), [STORED]);
+    assert!(town.was_reset(2));
+    let again = member(2, 2);
+    town.alive = vec![(STORED, town.directory.newest())];
+    town.say(Message::Join(again));
+    town.alive.push((again, Epoch(0)));
+    town.pass(Span::from_ms(1000));
+    assert_eq!(town.ring(), [STORED, again]);
+    // And one that was only slow is never taken for a member.
+    town.say(Message::Alive {
+        member: member(1, 1),
+        epoch: Epoch(3),
+        sent: town.now,
+        crowd: Crowd::default(),
+    });
+    assert!(town.was_reset(1));
+}
+
+#[test]
+fn a_directory_that_has_forgotten_everything_resets_nodes_that_have_seen_views() {
+    for grouping in groupings() {
+        let fresh = Directory::grouping(STORED, EXTENT, Timing::default(), grouping);
+        let alive = vec![(STORED, Epoch(0)), (member(4, 3), Epoch(77 << 32))];
+        let mut town = Town { directory: fresh, now: Time(1), alive, said: Vec::new() };
+        town.pass(Span::from_ms(500));
+        assert!(town.was_reset(4) && !town.was_reset(9));
+        assert_eq!(town.ring(), [STORED]);
+        assert!(town.directory.newest() > Epoch(77 << 32), "views that it takes are newer");
+        town.say(Message::Join(member(4, 4)));
+        assert!(town.directory.views().all(|(view, _)| !view.has(member(4, 3))));
+    }
+}
+
+#[test]
+fn what_was_lost_is_not_restored_while_another_group_lives() {
+    let mut town = Town::down(2);
+    let [_, by_delay] = groupings();
+    town.directory = town.directory.regrouped(EXTENT, by_delay);
+    // Node 5 waits so long that it gets a group of its own, in which something comes to be.
+    town.alive = vec![(member(0, 1), Epoch(9)), (member(1, 1), Epoch(9))];
+    town.say(Message::Join(member(5, 1)));
+    town.alive.push((member(5, 1), Epoch(1)));
+    town.pass(Span::from_ms(3000));
+    assert!(town.directory.view_of(GroupId(1)).is_some_and(|it| it.has(member(5, 1))));
+    town.directory = Directory::load(town.directory.save(), town.now, Timing::default());
+    town.alive = vec![(STORED, Epoch(0)), (member(5, 1), town.directory.newest())];
+    town.pass(Span::from_ms(8000));
+    assert_eq!(town.directory.holders(town.now), Holders::Partly);
+    assert_eq!(town.directory.restorations(), 0);
+    // Unless the operator says so.
+    let restored = town.directory.clone().restored(town.now, STORED);
+    assert_eq!(restored.views().count(), 1);
+    assert_eq!(restored.view().ring, [STORED]);
+}
