@@ -2,6 +2,7 @@
 //! home in another.
 
 use jostle_proto::client::{Hello, Refusal};
+use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Commit, Epoch, Gateway, GatewayId, GatewaySays,
     GatewaySettings, GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Objects,
@@ -45,7 +46,7 @@ fn is_in(gateway: &mut Gateway, group: u32, epoch: u64) {
 /// Somebody comes back to an avatar of this group; what the gateway says in the second after.
 fn come_back(gateway: &mut Gateway, group: u32, second: u64) -> Vec<Output> {
     let credential = Some(KEY.credential(AVATAR, GroupId(group), Tick(40)));
-    let hello = ClientSays::Hello(Hello { credential, protocol: 1, attempt: 1 });
+    let hello = ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt: 1 });
     let mut out = Vec::new();
     let now = Time(second * 1_000_000);
     gateway.receive(now, Address::Client(GUEST), Message::Asked(hello), &mut out);
@@ -176,4 +177,51 @@ fn who_was_back_while_several_ticks_came_at_once_has_not_been_absent_since_befor
     });
     assert!(!removed.by_ref().take(180).any(|removed| removed));
     assert!(removed.any(|removed| removed));
+}
+
+/// A tick is missing for so long that the gateway gives up its world and asks for it anew.
+fn lose_the_world(gateway: &mut Gateway) {
+    let ticks = absent_but_for_ten_ticks(Objects::default());
+    for after_the_gap in ticks.into_iter().skip(1).take(3) {
+        gateway.receive(Time(1), Address::Node(node(0)), after_the_gap, &mut Vec::new());
+    }
+    gateway.wake(Time(5_000_000), &mut Vec::new());
+    assert!(gateway.world().is_none());
+}
+
+#[test]
+fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
+    let mut gateway = gateway();
+    let (shape, state) = (ShapeId(0), State::default());
+    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    tell(&mut gateway, 0, vec![avatar]);
+    lose_the_world(&mut gateway);
+    // What became of the avatar is not known, so nothing is said and nothing is done.
+    let out = come_back(&mut gateway, 0, 6);
+    assert!(inputs(&out, node(0)).is_empty(), "{out:?}");
+    assert!(!out.iter().any(|it| matches!(it, Output::Send(Address::Client(_), _))), "{out:?}");
+    tell(&mut gateway, 0, vec![avatar]);
+    let out = come_back(&mut gateway, 0, 7);
+    assert_eq!(inputs(&out, node(0)), [(GroupId(0), Input::Return(AVATAR))]);
+}
+
+#[test]
+fn a_served_client_that_says_hello_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
+    let mut gateway = gateway();
+    let (shape, state) = (ShapeId(0), State::default());
+    let avatar = Object { id: AVATAR, class: Class::Avatar, shape, state };
+    tell(&mut gateway, 0, vec![avatar]);
+    let says = |out: &[Output]| -> Vec<GatewaySays> {
+        let says = out.iter().filter_map(|output| match output {
+            Output::Send(Address::Client(GUEST), Message::Told(says)) => Some(says.clone()),
+            _ => None,
+        });
+        says.filter(|says| !matches!(says, GatewaySays::Glimpse(_))).collect()
+    };
+    let welcomes = |out: &[Output]| matches!(says(out)[..], [GatewaySays::Welcome(_)]);
+    assert!(welcomes(&come_back(&mut gateway, 0, 3)));
+    lose_the_world(&mut gateway);
+    assert!(says(&come_back(&mut gateway, 0, 5)).is_empty());
+    tell(&mut gateway, 0, vec![avatar]);
+    assert!(welcomes(&come_back(&mut gateway, 0, 6)));
 }
