@@ -6,8 +6,8 @@ use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Commit, Epoch, Gateway, GatewayId, GatewaySays,
     GatewaySettings, GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Objects,
-    Output, Peers, ShapeId, Shapes, Share, Span, State, Thresholds, Tick, Time, Timing, View,
-    advance, apply, digest,
+    Output, Peers, ShapeId, Shapes, Share, Source, Span, State, Thresholds, Tick, Time, Timing,
+    View, advance, apply, digest,
 };
 use std::sync::Arc;
 
@@ -224,4 +224,41 @@ fn a_served_client_that_says_hello_while_the_gateway_has_lost_the_world_keeps_it
     assert!(says(&come_back(&mut gateway, 0, 5)).is_empty());
     tell(&mut gateway, 0, vec![avatar]);
     assert!(welcomes(&come_back(&mut gateway, 0, 6)));
+}
+
+#[test]
+fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_another_one() {
+    let mut gateway = gateway();
+    tell(&mut gateway, 0, Vec::new());
+    // It comes back for an avatar that is no more.
+    let out = come_back(&mut gateway, 0, 1);
+    let [(_, enter @ Input::Enter(new))] = inputs(&out, node(0))[..] else { panic!("{out:?}") };
+    let (group, epoch, tick) = (GroupId(0), Epoch(1), Tick(51));
+    let digest = digest(Objects::default().values());
+    let (touches, inputs_of_tick, heard) =
+        (Vec::new(), vec![enter], vec![(Source::Gateway(ME), 1)]);
+    let commit = Commit {
+        group,
+        epoch,
+        tick,
+        touches,
+        inputs: inputs_of_tick,
+        heard,
+        digest,
+        dilation: 1000,
+    };
+    let mut out = Vec::new();
+    let published = Message::Published(Arc::new(commit));
+    gateway.receive(Time(1_950_000), Address::Node(node(0)), published, &mut out);
+    let welcomed = |out: &[Output]| -> Vec<ObjectId> {
+        let avatar = |output: &Output| match output {
+            Output::Send(_, Message::Told(GatewaySays::Welcome(it))) => Some(it.credential.avatar),
+            _ => None,
+        };
+        out.iter().filter_map(avatar).collect()
+    };
+    assert_eq!(welcomed(&out), [new.id]);
+    let out = come_back(&mut gateway, 0, 2);
+    assert_eq!(welcomed(&out), [new.id]);
+    assert!(inputs(&out, node(0)).is_empty(), "{out:?}");
 }

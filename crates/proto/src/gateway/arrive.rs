@@ -120,7 +120,7 @@ impl Gateway {
         }
         // Who is not there yet, or behind, does not know what became of an avatar: silence, and
         // the client will ask again.
-        let Some(home) = self.home_of(client, valid) else { return };
+        let Some(home) = self.home_of(client, hello.attempt, valid) else { return };
         let told = |credential: &Credential| valid.is_none() || credential.home == home;
         let since = hello.credential.filter(told).map_or(Tick(0), |credential| credential.since);
         let tick = self.wings.get(&home).and_then(Wing::known_tick);
@@ -138,7 +138,7 @@ impl Gateway {
             if attempt < session.attempt {
                 return;
             }
-            if valid.is_none_or(|credential| credential.avatar == session.avatar) {
+            if session.serves(attempt, valid) {
                 if attempt > session.attempt {
                     session.renew(now, attempt);
                 }
@@ -165,10 +165,14 @@ impl Gateway {
 
     /// The group whose world says what a client will get: that of its avatar, or the one that new
     /// ones come into.
-    fn home_of(&self, client: ClientId, valid: Option<Credential>) -> Option<GroupId> {
+    fn home_of(
+        &self,
+        client: ClientId,
+        attempt: u32,
+        valid: Option<Credential>,
+    ) -> Option<GroupId> {
         let session = self.sessions.get(&client);
-        let same = |session: &&Session| valid.is_none_or(|it| it.avatar == session.avatar);
-        if let Some(session) = session.filter(same) {
+        if let Some(session) = session.filter(|session| session.serves(attempt, valid)) {
             return Some(session.home);
         }
         let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
