@@ -6,8 +6,8 @@ use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Commit, Epoch, Gateway, GatewayId, GatewaySays,
     GatewaySettings, GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Objects,
-    Output, Peers, ShapeId, Shapes, Share, Span, State, Thresholds, Tick, Time, Timing, View,
-    advance, apply, digest,
+    Output, Peers, ShapeId, Shapes, Share, Source, Span, State, Thresholds, Tick, Time, Timing,
+    View, advance, apply, digest,
 };
 use std::sync::Arc;
 
@@ -177,4 +177,88 @@ fn who_was_back_while_several_ticks_came_at_once_has_not_been_absent_since_befor
     });
     assert!(!removed.by_ref().take(180).any(|removed| removed));
     assert!(removed.any(|removed| removed));
+}
+
+/// A tick is missing for so long that the gateway gives up its world and asks for it anew.
+fn lose_the_world(gateway: &mut Gateway) {
+    let ticks = absent_but_for_ten_ticks(Objects::default());
+    for after_the_gap in ticks.into_iter().skip(1).take(3) {
+        gateway.receive(Time(1), Address::Node(node(0)), after_the_gap, &mut Vec::new());
+    }
+    gateway.wake(Time(5_000_000), &mut Vec::new());
+    assert!(gateway.world().is_none());
+}
+
+#[test]
+fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
+    let mut gateway = gateway();
+    let (shape, state) = (ShapeId(0), State::default());
+    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    tell(&mut gateway, 0, vec![avatar]);
+    lose_the_world(&mut gateway);
+    // What became of the avatar is not known, so nothing is said and nothing is done.
+    let out = come_back(&mut gateway, 0, 6);
+    assert!(inputs(&out, node(0)).is_empty(), "{out:?}");
+    assert!(!out.iter().any(|it| matches!(it, Output::Send(Address::Client(_), _))), "{out:?}");
+    tell(&mut gateway, 0, vec![avatar]);
+    let out = come_back(&mut gateway, 0, 7);
+    assert_eq!(inputs(&out, node(0)), [(GroupId(0), Input::Return(AVATAR))]);
+}
+
+#[test]
+fn a_served_client_that_says_hello_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
+    let mut gateway = gateway();
+    let (shape, state) = (ShapeId(0), State::default());
+    let avatar = Object { id: AVATAR, class: Class::Avatar, shape, state };
+    tell(&mut gateway, 0, vec![avatar]);
+    let says = |out: &[Output]| -> Vec<GatewaySays> {
+        let says = out.iter().filter_map(|output| match output {
+            Output::Send(Address::Client(GUEST), Message::Told(says)) => Some(says.clone()),
+            _ => None,
+        });
+        says.filter(|says| !matches!(says, GatewaySays::Glimpse(_))).collect()
+    };
+    let welcomes = |out: &[Output]| matches!(says(out)[..], [GatewaySays::Welcome(_)]);
+    assert!(welcomes(&come_back(&mut gateway, 0, 3)));
+    lose_the_world(&mut gateway);
+    assert!(says(&come_back(&mut gateway, 0, 5)).is_empty());
+    tell(&mut gateway, 0, vec![avatar]);
+    assert!(welcomes(&come_back(&mut gateway, 0, 6)));
+}
+
+#[test]
+fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_another_one() {
+    let mut gateway = gateway();
+    tell(&mut gateway, 0, Vec::new());
+    // It comes back for an avatar that is no more.
+    let out = come_back(&mut gateway, 0, 1);
+    let [(_, enter @ Input::Enter(new))] = inputs(&out, node(0))[..] else { panic!("{out:?}") };
+    let (group, epoch, tick) = (GroupId(0), Epoch(1), Tick(51));
+    let digest = digest(Objects::default().values());
+    let (touches, inputs_of_tick, heard) =
+        (Vec::new(), vec![enter], vec![(Source::Gateway(ME), 1)]);
+    let commit = Commit {
+        group,
+        epoch,
+        tick,
+        touches,
+        inputs: inputs_of_tick,
+        heard,
+        digest,
+        dilation: 1000,
+    };
+    let mut out = Vec::new();
+    let published = Message::Published(Arc::new(commit));
+    gateway.receive(Time(1_950_000), Address::Node(node(0)), published, &mut out);
+    let welcomed = |out: &[Output]| -> Vec<ObjectId> {
+        let avatar = |output: &Output| match output {
+            Output::Send(_, Message::Told(GatewaySays::Welcome(it))) => Some(it.credential.avatar),
+            _ => None,
+        };
+        out.iter().filter_map(avatar).collect()
+    };
+    assert_eq!(welcomed(&out), [new.id]);
+    let out = come_back(&mut gateway, 0, 2);
+    assert_eq!(welcomed(&out), [new.id]);
+    assert!(inputs(&out, node(0)).is_empty(), "{out:?}");
 }

@@ -315,7 +315,7 @@ impl Referees {
         self.votes.keeping(microseconds);
     }
 
-    /// The directory does nothing for so many microseconds.
+    /// The directory does nothing, or can keep nothing, for so many microseconds.
     pub(crate) fn directory_down(&mut self, microseconds: u64) {
         self.votes.down(microseconds);
     }
@@ -358,9 +358,9 @@ impl Referees {
     }
 
     /// A replica leads the directory, and another one did before.
-    pub(crate) fn directory_led(&mut self, changing: bool, another: bool) {
+    pub(crate) fn directory_led(&mut self, now: Time, changing: bool, another: bool) {
         if another {
-            self.votes.led();
+            self.votes.led(now);
         }
         self.watch.sometimes.directory_led += u64::from(another);
         self.watch.sometimes.led_in_change += u64::from(another && changing);

@@ -2,6 +2,7 @@
 
 use super::limits::Bucket;
 use super::session::{Session, Standing};
+use super::wing::Wing;
 use super::{Gateway, GatewaySettings, STREAM_MAX};
 use crate::client::{ClientId, Credential, GatewaySays, Hello, Refusal, Welcome};
 use crate::groups::GroupId;
@@ -119,10 +120,10 @@ impl Gateway {
         }
         // Who is not there yet, or behind, does not know what became of an avatar: silence, and
         // the client will ask again.
-        let Some(home) = self.home_of(client, valid) else { return };
+        let Some(home) = self.home_of(client, hello.attempt, valid) else { return };
         let told = |credential: &Credential| valid.is_none() || credential.home == home;
         let since = hello.credential.filter(told).map_or(Tick(0), |credential| credential.since);
-        let tick = self.wings.get(&home).and_then(|wing| wing.tick);
+        let tick = self.wings.get(&home).and_then(Wing::known_tick);
         if tick.is_none_or(|tick| tick < since) {
             return;
         }
@@ -137,7 +138,7 @@ impl Gateway {
             if attempt < session.attempt {
                 return;
             }
-            if valid.is_none_or(|credential| credential.avatar == session.avatar) {
+            if session.serves(attempt, valid) {
                 if attempt > session.attempt {
                     session.renew(now, attempt);
                 }
@@ -164,10 +165,14 @@ impl Gateway {
 
     /// The group whose world says what a client will get: that of its avatar, or the one that new
     /// ones come into.
-    fn home_of(&self, client: ClientId, valid: Option<Credential>) -> Option<GroupId> {
+    fn home_of(
+        &self,
+        client: ClientId,
+        attempt: u32,
+        valid: Option<Credential>,
+    ) -> Option<GroupId> {
         let session = self.sessions.get(&client);
-        let same = |session: &&Session| valid.is_none_or(|it| it.avatar == session.avatar);
-        if let Some(session) = session.filter(same) {
+        if let Some(session) = session.filter(|session| session.serves(attempt, valid)) {
             return Some(session.home);
         }
         let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
@@ -186,7 +191,7 @@ impl Gateway {
     ) {
         let Some(home) = known.map(|(_, home)| home).or(self.main) else { return };
         let wing = self.wings.get(&home).filter(|wing| !wing.is_over);
-        let Some(tick) = wing.and_then(|wing| wing.tick) else { return };
+        let Some(tick) = wing.and_then(Wing::known_tick) else { return };
         if !self.has_room(now, client, home) {
             return self.refuse(now, client, attempt, Refusal::Full, out);
         }
@@ -244,8 +249,9 @@ impl Gateway {
                 self.ask(home, Input::Remove(oldest));
             }
             let left = avatars.into_iter().filter(|it @ (home, avatar)| {
-                let asked = || self.wings.get(home).is_some_and(|wing| wing.is_asked(*avatar));
-                Some(*it) != oldest && (self.class_of(*home, *avatar).is_some() || asked())
+                let wing = self.wings.get(home);
+                let unsure = || wing.is_some_and(|wing| wing.is_lost() || wing.is_asked(*avatar));
+                Some(*it) != oldest && (self.class_of(*home, *avatar).is_some() || unsure())
             });
             let left = left.collect();
             self.host(now, host)?.avatars = left;
@@ -284,7 +290,7 @@ impl Gateway {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         let Session { avatar, home, attempt, standing, number, .. } = *session;
         let Some(wing) = self.wings.get_mut(&home) else { return };
-        let Some(tick) = wing.tick.filter(|_| !wing.is_asked(avatar)) else { return };
+        let Some(tick) = wing.known_tick().filter(|_| !wing.is_asked(avatar)) else { return };
         match wing.class_of(avatar) {
             Some(Class::Absent) => wing.ask(Input::Return(avatar)),
             Some(_) if standing == Standing::Arriving || again => {

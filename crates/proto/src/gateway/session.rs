@@ -2,7 +2,7 @@
 
 use super::GatewaySettings;
 use super::limits::Bucket;
-use crate::client::ContactChange;
+use crate::client::{ContactChange, Credential};
 use crate::groups::GroupId;
 use crate::message::Commit;
 use crate::object::ObjectId;
@@ -97,6 +97,13 @@ impl Session {
             changed: 0,
             followed: (0, Tick(0)),
         }
+    }
+
+    /// Is it this session that a hello of its client asks for? Within an attempt a client says the
+    /// same hello until it is answered. One that asked for an avatar that is no more has got a new
+    /// one; its hello that was under way meanwhile must not get it another one.
+    pub(super) fn serves(&self, attempt: u32, valid: Option<Credential>) -> bool {
+        attempt == self.attempt || valid.is_none_or(|credential| credential.avatar == self.avatar)
     }
 
     /// The same client begins anew: what it held of the last attempt is not counted on. What it

@@ -142,6 +142,18 @@ impl Wing {
         Some(News { tick, commits, jumped })
     }
 
+    /// The last tick that was worked through, while the world after it is at hand. A follower that
+    /// has missed a tick for too long gives its world up and asks for another one; until that comes
+    /// nothing is known of any avatar, which is not the same as that it is not there.
+    pub(super) fn known_tick(&self) -> Option<Tick> {
+        self.tick.filter(|_| self.follower.world().is_some())
+    }
+
+    /// It had a world and has given it up.
+    pub(super) fn is_lost(&self) -> bool {
+        self.tick.is_some() && self.follower.world().is_none()
+    }
+
     fn get(&self, avatar: ObjectId) -> Option<&Object> {
         self.follower.world()?.1.get(&avatar).filter(|object| is_home(object.class))
     }
@@ -270,7 +282,7 @@ impl Wing {
     pub(super) fn is_done(&self, now: Time) -> bool {
         let objects = self.follower.world().into_iter().flat_map(|(_, it)| it.from(AVATARS_FROM));
         let mut mine = objects.filter(|it| is_home(it.class) && made_by(self.me, it.id));
-        let idle = now - self.wanted > LINGER;
-        idle && (self.is_over || (self.waiting() == 0 && mine.next().is_none()))
+        let nothing_left = self.waiting() == 0 && !self.is_lost() && mine.next().is_none();
+        now - self.wanted > LINGER && (self.is_over || nothing_left)
     }
 }

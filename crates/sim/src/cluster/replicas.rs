@@ -6,7 +6,7 @@ use super::{Cluster, What};
 use crate::dice::Dice;
 use crate::faults::Weather;
 use crate::options::{Operation, Options};
-use jostle_directory::{Basis, Change, Output, PeerMessage, Record, Replica, Settings};
+use jostle_directory::{Basis, Change, Output, PeerMessage, Position, Record, Replica, Settings};
 use jostle_proto::{Address, Directory, Message, Mutant, ReplicaId, Span, Time, Timing};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +51,8 @@ pub(super) struct Replicas {
     held: Option<Directory>,
     /// Since when nobody leads, and how many ticks there were.
     leaderless: Option<(Time, u64)>,
+    /// How far the leader's log is kept, since when, while there is more in it.
+    unkept: Option<(u64, Time)>,
     /// Who led last, and in which term.
     led: Option<(ReplicaId, u64)>,
 }
@@ -91,7 +93,7 @@ impl Replicas {
         let settings =
             Settings { compact: 4 + dice.below(40), ..Settings::new(ReplicaId(0), timing) };
         let (disks, next, members) = (BTreeMap::new(), 0, BTreeSet::new());
-        let (newest, held, leaderless, led) = (0, None, None, None);
+        let (newest, held, leaderless, unkept, led) = (0, None, None, None, None);
         Replicas {
             count,
             dice,
@@ -103,6 +105,7 @@ impl Replicas {
             newest,
             held,
             leaderless,
+            unkept,
             led,
         }
     }
@@ -476,16 +479,20 @@ impl Cluster {
             let machine = self.machines.get(&Address::Replica(*id));
             machine.is_some_and(|it| it.paused <= self.now && it.parted <= self.now)
         };
-        let mut leaders = live(&self.machines).filter(|(_, it)| it.position().leads);
-        let leader = leaders.find(|(id, _)| leads(id)).map(|(id, it)| (id, it.position().term));
+        // One that was cut off may believe for a while that it leads as before.
+        let leaders = live(&self.machines).filter(|(id, it)| it.position().leads && leads(id));
+        let leader = leaders.map(|(_, it)| it.position()).max_by_key(|position| position.term);
         match leader {
-            Some(lead) => {
+            Some(position) => {
                 self.replicas.leaderless = None;
+                self.watch_log(position);
+                let lead = (position.id, position.term);
                 if self.replicas.led != Some(lead) {
                     let directory = self.directory();
                     let changing =
                         directory.is_some_and(|it| it.views().any(|(_, stable)| !stable));
-                    self.referees.directory_led(changing, self.replicas.led.is_some());
+                    let another = self.replicas.led.is_some();
+                    self.referees.directory_led(self.now, changing, another);
                     self.replicas.led = Some(lead);
                 }
             }
@@ -497,6 +504,22 @@ impl Cluster {
                     self.referees.went_on_without();
                 }
             }
+        }
+    }
+
+    /// What the leader decides may not be said before a majority has kept it. When that takes
+    /// longer than messages do (they are lost, or a majority cannot be reached), the directory can
+    /// do nothing about it.
+    fn watch_log(&mut self, leader: Position) {
+        let Position { commit, index, .. } = leader;
+        let now = self.now;
+        self.replicas.unkept = (commit < index).then(|| match self.replicas.unkept {
+            Some((then, since)) if then == commit => (then, since),
+            _ => (commit, now),
+        });
+        let farthest = self.sites.farthest();
+        if self.replicas.unkept.is_some_and(|(_, since)| (now - since).0 > farthest) {
+            self.referees.directory_down(1000);
         }
     }
 }

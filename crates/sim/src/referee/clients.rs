@@ -2,7 +2,7 @@
 //! anybody may; it waits for its client, and is the same when that comes back.
 
 use super::Said;
-use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Report};
+use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Refusal, Report};
 use jostle_proto::{
     AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, ObjectId, Objects, Tick,
     Want, is_home,
@@ -108,6 +108,17 @@ impl Clients {
                         client.host, asked.avatar.0, avatar.0
                     );
                     said.push(("L5", what));
+                }
+            }
+            (_, Address::Client(client), Message::Told(GatewaySays::Refused { attempt, why }))
+                if matches!(why, Refusal::Gone | Refusal::Credential) =>
+            {
+                if let Some(Some(asked)) = self.asked.get(&(client, from, *attempt))
+                    && self.given.contains(asked)
+                    && is_there(asked)
+                {
+                    let (host, avatar) = (client.host, asked.avatar.0);
+                    said.push(("L5", format!("{host} came back for {avatar:x}: {why:?}")));
                 }
             }
             (_, _, Message::Told(GatewaySays::Correct { want, .. })) => {

@@ -50,8 +50,13 @@ impl Votes {
         self.keeping = microseconds;
     }
 
-    pub(super) fn led(&mut self) {
+    /// Another of the directory's machines leads. It cannot know whether the calls of the one
+    /// before it went out, so it gives the voters of open ballots their time once more.
+    pub(super) fn led(&mut self, now: Time) {
         self.leads += 1;
+        for ballot in self.ballots.values_mut() {
+            (ballot.opened, ballot.down) = (now, self.down);
+        }
     }
 
     /// When the newest view was made.
@@ -128,7 +133,14 @@ impl Votes {
 
     fn closed(&mut self, now: Time, closed: &VoteClosed, said: &mut Vec<(&'static str, String)>) {
         let Some(ballot) = self.ballots.get(&closed.ballot) else {
-            return said.push(("E6", format!("ballot {} was never called", closed.ballot)));
+            // A leader that was replaced may have opened it without getting to call anybody; the
+            // next one cannot know that. It may then say that nothing was decided, and no more.
+            let Tally { include, reject, .. } = closed.tally;
+            if closed.outcome != Outcome::Void || include + reject > 0 {
+                let (number, outcome) = (closed.ballot, closed.outcome);
+                said.push(("E6", format!("ballot {number} was never called: {outcome:?}")));
+            }
+            return;
         };
         let late = self.late(ballot, now);
         let Some(ballot) = self.ballots.get_mut(&closed.ballot) else { return };
