@@ -148,9 +148,7 @@ impl DirectorySettings {
     }
 
     fn door(&self, door: SocketAddr) -> DoorSettings {
-        let Guards { token, node_token, certificates } = self.guards.clone();
-        let (quic, web, limits) = (Some(self.listen.unwrap_or(door)), self.web, self.limits);
-        DoorSettings { quic, web, token, node_token, certificates, limits }
+        self.guards.door((Some(self.listen.unwrap_or(door)), self.web), self.limits)
     }
 }
 

@@ -26,6 +26,7 @@ mod dice;
 pub mod direct;
 pub mod door;
 mod driver;
+mod exposure;
 mod founding;
 mod keeper;
 mod ledger;
@@ -48,6 +49,7 @@ pub mod witness;
 pub mod work;
 
 pub use clock::Clock;
+pub use exposure::{Listener, Unguarded};
 pub use ledger::LedgerError;
 pub use paths::without_build_paths;
 pub use peers::Versions;

@@ -2,12 +2,12 @@
 
 use crate::charter::{Charter, Operation, PROTOCOL, Place};
 use crate::clock::stopwatch;
-use crate::door::{DoorLimits, DoorSettings};
+use crate::door::{DoorLimits, DoorSettings, WebHost};
 use crate::founding;
 use crate::keeper::Keeper;
 use crate::machine::Machine;
 use crate::memory::{self, Identity, Reception, Stored};
-use crate::plane::{Engine, Guard, PlaneSettings};
+use crate::plane::{self, Engine, Guard, PlaneSettings};
 use crate::process::{
     Parts, PlaceMaker, Process, StartError, clock, draw, folder, follower, grouping, timing,
 };
@@ -51,6 +51,22 @@ pub struct Guards {
     pub node_token: Option<Secret>,
     /// A folder with certificates, see [`crate::certificates::make`].
     pub certificates: Option<PathBuf>,
+    /// Clients may connect without a token also where other machines reach the listeners.
+    pub anyone: bool,
+    /// Names under which pages may be used, besides `localhost` and addresses of this machine.
+    pub hosts: Vec<WebHost>,
+}
+
+impl Guards {
+    /// An edge server that they guard.
+    pub(crate) fn door(
+        &self,
+        (quic, web): (Option<SocketAddr>, Option<SocketAddr>),
+        limits: DoorLimits,
+    ) -> DoorSettings {
+        let Guards { token, node_token, certificates, anyone, hosts } = self.clone();
+        DoorSettings { quic, web, token, node_token, certificates, anyone, hosts, limits }
+    }
 }
 
 /// What a process writes.
@@ -101,6 +117,9 @@ impl ServeSettings {
         if kept && !self.operation.has_ticks() {
             return Err(unkept());
         }
+        // Before anything is written.
+        plane::check(&self.plane("world".to_owned()))?;
+        self.door().check()?;
         founding::check(&self.replicas)
     }
 
@@ -117,9 +136,7 @@ impl ServeSettings {
     }
 
     fn door(&self) -> DoorSettings {
-        let Guards { token, node_token, certificates } = self.guards.clone();
-        let (quic, web, limits) = (Some(self.listen), self.web, self.door);
-        DoorSettings { quic, web, token, node_token, certificates, limits }
+        self.guards.door((Some(self.listen), self.web), self.door)
     }
 }
 
