@@ -97,7 +97,9 @@ pub struct DoorLimits {
     pub connections: usize,
     /// Of those, from one host.
     pub host_connections: usize,
-    /// Connections that have not knocked yet, and those of HTTP, at most.
+    /// Connections of one listener that have not authenticated yet, at most; with HTTP all that are
+    /// no WebSockets of clients. If there are more, the oldest one of the host with the most gives
+    /// way: QUIC and HTTP each have these places for themselves.
     pub waiting: usize,
     /// Of those, from one host.
     pub host_waiting: usize,
@@ -371,7 +373,7 @@ impl House {
             No::Protocol { .. } => &self.tally.protocol,
             No::Token(_) | No::Node(_) | No::NeedlessToken => &self.tally.token,
             No::Host(_) | No::Origin(_) => &self.tally.host,
-            No::Full | No::HostFull | No::TooOften => &self.tally.full,
+            No::Full | No::HostFull | No::TooOften | No::Displaced => &self.tally.full,
             No::Late(_) | No::Tls(_) | No::Unreadable(_) => &self.tally.silent,
             No::Work(_) | No::Replica | No::Recording | No::Unseen => &self.tally.work,
         };

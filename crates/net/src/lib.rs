@@ -45,6 +45,7 @@ mod seat;
 pub mod secret;
 pub mod serve;
 pub mod view;
+mod waiting;
 pub mod witness;
 pub mod work;
 

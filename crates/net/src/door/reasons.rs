@@ -26,6 +26,8 @@ pub(super) enum No {
     Origin(String),
     #[error("too many connections")]
     Full,
+    #[error("too many connections wait: this one, the oldest of its host, gave way to a new one")]
+    Displaced,
     #[error("too many connections from this host")]
     HostFull,
     #[error("too many handshakes from this host: try again later")]

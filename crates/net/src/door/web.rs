@@ -3,9 +3,9 @@
 //! Connections are taken here and not by a framework, because there is a limit to how many wait
 //! and for how long.
 
-use super::guests::Waiting;
 use super::{House, No, hosts, json, page, web_letters, web_view};
 use crate::charter::{Knock, PROTOCOL, Purpose};
+use crate::waiting::{NoRoom, Waiting};
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Extension, Path, Query, Request, State};
@@ -78,19 +78,21 @@ pub(super) async fn serve(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        match house.guests.wait(remote) {
+        match house.guests.web.enter(remote) {
             Ok(waiting) => {
                 // Not known of a connection that has ended already.
                 let Ok(local) = stream.local_addr() else { continue };
                 let visitor = Visitor { remote, local, waiting: Arc::new(waiting) };
-                tokio::spawn(connection(
-                    house.clone(),
-                    router.clone(),
-                    (stream, tls.clone()),
-                    visitor,
-                ));
+                let (house, router, tls) = (house.clone(), router.clone(), tls.clone());
+                tokio::spawn(async move {
+                    let waiting = visitor.waiting.clone();
+                    tokio::select! {
+                        () = waiting.displaced() => house.refused(remote, &No::Displaced),
+                        () = connection(house.clone(), router, (stream, tls), visitor) => {}
+                    }
+                });
             }
-            Err(no) => house.refused(remote, &no),
+            Err(NoRoom) => house.refused(remote, &No::Full),
         }
     }
 }

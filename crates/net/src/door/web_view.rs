@@ -52,7 +52,7 @@ async fn enter(
     socket: &mut WebSocket,
     visitor: &Visitor,
 ) -> Result<(Arc<Hub>, Seat, Place), No> {
-    let Message::Text(text) = first(house, socket).await? else {
+    let Message::Text(text) = first(house, socket, visitor).await? else {
         return Err(No::Unreadable("the first message must be text".to_string()));
     };
     // What serde says about it may quote a token.
