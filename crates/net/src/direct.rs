@@ -77,6 +77,8 @@ impl Process {
     /// # Errors
     /// If something cannot be opened, or its log is damaged.
     pub fn direct(settings: DirectorySettings) -> Result<Process, StartError> {
+        // Before it is added to the others.
+        settings.guards.door((settings.listen, settings.web), settings.limits).check()?;
         folder(&settings.store)?;
         let kept = match kept(&settings.store)? {
             Some(kept) => kept.checked(&settings)?,

@@ -112,7 +112,11 @@ pub struct ServeSettings {
 }
 
 impl ServeSettings {
-    fn check(&self) -> Result<(), StartError> {
+    /// Do the settings go together? Nothing is opened or written for that.
+    ///
+    /// # Errors
+    /// If it would be refused to serve.
+    pub fn check(&self) -> Result<(), StartError> {
         let kept = self.store.is_some() || self.files.record.is_some();
         if kept && !self.operation.has_ticks() {
             return Err(unkept());

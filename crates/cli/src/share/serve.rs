@@ -2,7 +2,7 @@
 
 use super::args::{EngineArg, FileArgs, ServeArgs};
 use super::hints::Hints;
-use super::{begin_log, failed, generate, resolve, start, wait_for_end};
+use super::{allow_many_files, begin_log, failed, generate, resolve, start, wait_for_end};
 use crate::error::CliError;
 use jostle_net::Process;
 use jostle_net::charter::Operation;
@@ -12,7 +12,6 @@ use jostle_net::serve::{Files, ServeSettings};
 use jostle_net::view::Controls;
 use jostle_proto::{Allowance, GatewaySettings, Interest};
 use std::io::Write;
-use std::net::SocketAddr;
 
 impl From<EngineArg> for Engine {
     fn from(engine: EngineArg) -> Engine {
@@ -58,8 +57,9 @@ pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
 
 pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
+    allow_many_files();
     let start = match &args.scene {
-        Some(path) => start::scene(path)?,
+        Some(path) => start::scene(path, args.allow_outside)?,
         None => generate::generate(&args.generate, args.seed)?,
     };
     let operation = match (args.unsync, args.one_group) {
@@ -72,7 +72,6 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         true => Interest::Everyone,
         false => Interest::Auras { reach: args.reach },
     };
-    check(args)?;
     let replicas = args.replicas.iter().map(|text| resolve(text)).collect::<Result<Vec<_>, _>>()?;
     let mut names = vec![args.listen.ip().to_string()];
     names.extend(replicas.iter().map(|replica| replica.ip().to_string()));
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         operation,
         listen: args.listen,
         web: args.web.0,
-        guards: args.guard.guards(&names)?,
+        guards: args.guard.guards(&args.listeners),
         store: args.store.clone(),
         files: args.files.files(),
         engine: args.engine.into(),
@@ -93,6 +92,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         replicas,
         controls: Controls::default(),
     };
+    settings.check().map_err(failed)?;
+    args.guard.make_certificates(&names)?;
     let process = Process::serve(settings).map_err(failed)?;
     print(args, &process, out)?;
     out.flush()?;
@@ -119,19 +120,6 @@ fn print(args: &ServeArgs, process: &Process, out: &mut dyn Write) -> Result<(),
     }
     if let Some(web) = process.web_address() {
         writeln!(out, "web:     {}", hints.page(web))?;
-    }
-    Ok(())
-}
-
-/// A server that listens beyond this machine must authenticate nodes.
-fn check(args: &ServeArgs) -> Result<(), CliError> {
-    let far = |address: SocketAddr| !address.ip().is_loopback();
-    let guard = &args.guard;
-    if far(args.listen) && guard.node_token.is_none() && guard.tls.is_none() {
-        return Err(failed(
-            "--listen on an address that is not loopback requires --node-token or --tls: without, \
-             any machine could join as a node",
-        ));
     }
     Ok(())
 }

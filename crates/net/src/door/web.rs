@@ -168,11 +168,7 @@ where
 }
 
 /// The answer to a request that goes no further.
-fn refusal<B>(
-    house: &House,
-    visitor: &Visitor,
-    request: &http::Request<B>,
-) -> Option<Response> {
+fn refusal<B>(house: &House, visitor: &Visitor, request: &http::Request<B>) -> Option<Response> {
     if !house.guests.request(visitor.remote) {
         return Some(StatusCode::TOO_MANY_REQUESTS.into_response());
     }

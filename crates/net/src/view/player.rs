@@ -70,6 +70,9 @@ impl Player {
     /// If it cannot be read, a tick in it is another one than was recorded, or the door cannot be
     /// opened.
     pub fn open(file: &Path, settings: PlayerSettings) -> Result<Player, StartError> {
+        let PlayerSettings { web, guards, limits } = settings;
+        let door = guards.door((None, Some(web)), limits);
+        door.check()?;
         let film = Film::read(file).map_err(StartError::Recording)?;
         let (orders, to_do) = sync_channel(16);
         let asked = orders.clone();
@@ -99,8 +102,7 @@ impl Player {
             replicas: None,
             view: Some(hub.clone()),
         };
-        let PlayerSettings { web, guards, limits } = settings;
-        let door = Door::open(guards.door((None, Some(web)), limits), lobby)?;
+        let door = Door::open(door, lobby)?;
         let playing = Playing::new(film, hub.clone(), status);
         let thread = std::thread::Builder::new().name("player".into());
         let thread = thread.spawn(move || playing.run(&to_do));
