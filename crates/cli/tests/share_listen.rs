@@ -208,8 +208,10 @@ fn a_thousand_idle_http_connections_lock_nobody_out() {
         let status = ask(&web, "/status", &[&host]);
         assert!(status.starts_with("HTTP/1.1 200"), "{status}");
     }
-    let status = ground.json(&Host::default(), &["status", "--join", &address, "--json"]);
-    assert_eq!(status["objects"], 20, "{status}");
+    for _ in 0..3 {
+        let status = ground.json(&Host::default(), &["status", "--join", &address, "--json"]);
+        assert!(status["world"].is_string(), "{status}");
+    }
     let bots = ["bots", "--join", &address, "--avatars", "2", "--seconds", "2", "--json"];
     ground.json(&Host::default(), &bots);
     let node = joins(&ground, "node", &address);

@@ -1,9 +1,9 @@
 //! Under which names, and from which pages, the web listener may be used.
 //!
 //! A browser connects wherever a page tells it to, and a name may lead anywhere: by DNS rebinding
-//! a foreign page reaches a listener on loopback as if it were its own. So requests must name a host
-//! that is known here (`Host`), and pages must be our own or of a known host (`Origin`). What is not
-//! a browser sends no `Origin` and names the address that it connects to.
+//! a foreign page reaches a listener on loopback as if it were its own. So requests must name a
+//! host that is known here (`Host`), and pages must be our own or of a known host (`Origin`). What
+//! is not a browser sends no `Origin` and names the address that it connects to.
 
 use super::reasons::No;
 use axum::http::uri::Authority;
