@@ -273,6 +273,9 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "T", value_parser = parse_weld, allow_hyphen_values = true,
         help_heading = "Models")]
     pub(crate) weld: Option<f64>,
+    /// Read files that a model names also outside its folder
+    #[arg(long, help_heading = "Models")]
+    pub(crate) allow_outside: bool,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

@@ -194,6 +194,7 @@ fn show(
         name: file.to_string_lossy().into_owned(),
         listen: args.listen,
         open: !args.no_open,
+        page: &args.page,
     };
     show_checked(page, out)
 }

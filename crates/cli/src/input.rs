@@ -2,8 +2,9 @@
 
 use crate::args::ModelArgs;
 use crate::error::CliError;
-use crate::scene::files::{fetch, full_name};
+use crate::scene::files::fetcher;
 use glam::{DQuat, DVec3};
+use jostle::files::{full_name, read_named};
 use jostle_geom::{Gap, Mesh, Model, NotClosed, Pose, WeldReport};
 use jostle_scene::{MeshChoice, MeshFile, Reading, read_mesh};
 use std::num::NonZeroUsize;
@@ -37,7 +38,7 @@ pub(crate) struct Named<'a> {
 pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliError> {
     let file = named.path.display().to_string();
     let bytes = read(named.path)?;
-    let mut fetch = fetch;
+    let mut fetch = fetcher(named.path, args.allow_outside);
     let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
     let choice = MeshChoice { part: named.part, ..MeshChoice::default() };
     let read_mesh = read_mesh(&full_name(named.path), &bytes, &mut reading, choice)
@@ -73,8 +74,7 @@ pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliErro
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
-    std::fs::read(path)
-        .map_err(|source| CliError::Read { file: path.display().to_string(), source })
+    read_named(path).map_err(|source| CliError::Read { file: path.display().to_string(), source })
 }
 
 /// What a weld has done, in words.

@@ -7,8 +7,9 @@ use crate::error::CliError;
 use crate::progress::{Progress, Working};
 use crate::units::Unit;
 use args::SceneArgs;
-use files::{Folder, fetch, full_name};
-use jostle_scene::{Extensions, Format, Frame, Opened, Reading, read};
+use files::{Folder, fetcher};
+use jostle::files::{full_name, read_named};
+use jostle_scene::{Extensions, Fetch, Fetched, Format, Frame, Opened, Reading, read};
 use jostle_stage::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 use std::path::Path;
 
@@ -26,23 +27,33 @@ pub(crate) fn open_as(
     unit: Option<Unit>,
     args: &SceneArgs,
 ) -> Result<Opened, CliError> {
+    let bytes = read_named(path)
+        .map_err(|source| CliError::Read { file: path.display().to_string(), source })?;
+    let fetched = Fetched { name: full_name(path), bytes };
+    open_read((path, fetched), unit, (args, &mut fetcher(path, args.allow_outside)))
+}
+
+/// The same of a file that was read. What it names in turn comes from `fetch`.
+pub(crate) fn open_read(
+    (path, fetched): (&Path, Fetched),
+    unit: Option<Unit>,
+    (args, fetch): (&SceneArgs, &mut Fetch<'_>),
+) -> Result<Opened, CliError> {
     let file = path.display().to_string();
-    let bytes =
-        std::fs::read(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
+    let Fetched { name, bytes } = fetched;
     // Readers of scenes tell how far they are, those of polygons do not.
     let polygons = Format::from_name(&path.to_string_lossy()).is_some();
     let working = polygons.then(|| Working::new(format!("reading {file}")));
     let mut progress = Progress::new(bytes.len(), !polygons);
     let mut tell = |done: usize| progress.done(done);
-    let mut fetch = fetch;
     let unit = unit.map_or(1.0, |unit| unit.metres as f32);
     let mut reading = Reading {
-        fetch: Some(&mut fetch),
+        fetch: Some(fetch),
         progress: Some(&mut tell),
         frame: Frame { unit, up: args.up.into() },
         extensions: if args.standard_only { Extensions::None } else { Extensions::Papers },
     };
-    let opened = read(&full_name(path), &bytes, &mut reading)
+    let opened = read(&name, &bytes, &mut reading)
         .map_err(|source| CliError::Load { file: file.clone(), source })?;
     drop(working);
     for warning in &opened.warnings {

@@ -29,7 +29,7 @@ pub(crate) use serve::run as serve;
 pub(crate) use status::run as status;
 
 use crate::error::CliError;
-use args::GuardArgs;
+use args::{GuardArgs, ListenArgs, PageArgs};
 use jostle_net::Secret;
 use jostle_net::certificates::{self, Role};
 use jostle_net::client::Trust;
@@ -91,19 +91,22 @@ fn resolve(text: &str) -> Result<SocketAddr, CliError> {
 }
 
 impl GuardArgs {
-    fn guards(&self, names: &[String]) -> Result<Guards, CliError> {
-        if let Some(folder) = &self.tls {
-            certificates::make(folder, names).map_err(failed)?;
+    /// Makes the certificates that are missing.
+    fn make_certificates(&self, names: &[String]) -> Result<(), CliError> {
+        match &self.tls {
+            Some(folder) => certificates::make(folder, names).map_err(failed),
+            None => Ok(()),
         }
-        Ok(self.shown())
     }
 
-    /// What it shows to others; nothing is made.
-    fn shown(&self) -> Guards {
+    /// What it shows to others, and whom its listeners accept.
+    fn guards(&self, listeners: &ListenArgs) -> Guards {
         Guards {
             token: self.token.clone().map(Secret::new),
             node_token: self.node_token.clone().map(Secret::new),
             certificates: self.tls.clone(),
+            anyone: listeners.allow_anyone,
+            hosts: listeners.web_host.clone(),
         }
     }
 
@@ -126,6 +129,37 @@ impl GuardArgs {
         match &self.tls {
             Some(folder) => Ok(Trust::Node(folder.clone())),
             None => self.trust(door, insecure),
+        }
+    }
+}
+
+impl PageArgs {
+    /// Whom the page accepts.
+    fn guards(&self) -> Guards {
+        Guards {
+            token: self.token.clone().map(Secret::new),
+            anyone: self.listen.allow_anyone,
+            hosts: self.listen.web_host.clone(),
+            ..Guards::default()
+        }
+    }
+
+    /// Its address, with the token unless the environment has it.
+    fn address(&self, web: SocketAddr) -> String {
+        hints::page("http", self.token.as_deref(), web)
+    }
+}
+
+/// Every connection by TCP is an open file, and many systems allow 1024 of them unless a program
+/// asks for more. Without more, idle connections would use them up.
+fn allow_many_files() {
+    #[cfg(unix)]
+    {
+        use nix::sys::resource::{Resource, getrlimit, setrlimit};
+        let raised = getrlimit(Resource::RLIMIT_NOFILE)
+            .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
+        if let Err(error) = raised {
+            tracing::debug!("cannot raise the limit of open files: {error}");
         }
     }
 }

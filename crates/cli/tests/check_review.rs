@@ -135,7 +135,11 @@ fn an_assembly_file_says_names_poses_and_units() {
         { "file": "../A.obj", "unit": "cm",
           "matrix": [1, 0, 0, -10.5, 0, 1, 0, 0, 0, 0, 1, 0] } ] }"#,
     );
-    let json = folder.json(&["check", "parts/assembly.json", "--json", "--clearance", "0.6mm"]);
+    // One of them is outside its folder.
+    let args = ["check", "parts/assembly.json", "--json", "--clearance", "0.6mm"];
+    let said = folder.refusal(&args);
+    assert!(said.contains("../A.obj: it is outside the folder of the scene"), "{said}");
+    let json = folder.json(&[&args[..], &["--allow-outside"]].concat());
     assert_eq!(kinds(&json), ["contact", "too_close"]);
     let names = ["a", "b"].map(|side| json["findings"][1][side].as_str().unwrap());
     assert_eq!(names, ["A", "plate"]);

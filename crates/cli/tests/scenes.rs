@@ -58,7 +58,7 @@ fn hierarchies_are_written_and_read_where_the_user_says() {
     let before = std::fs::metadata(&file).unwrap().modified().unwrap();
     assert_eq!(folder.text(&args), plain);
     assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), before);
-    for damaged in [&b"nonsense"[..], &[], &written[..written.len() / 2]] {
+    for damaged in [&[][..], &written[..written.len() / 2]] {
         std::fs::write(&file, damaged).unwrap();
         assert_eq!(folder.text(&args), plain);
         assert_eq!(std::fs::read(&file).unwrap(), written);

@@ -27,7 +27,8 @@ impl<'a> World<'a> {
     fn new(ground: &'a Ground, hosts: &'a Hosts) -> World<'a> {
         let listen = format!("{}:7447", Hosts::address(0));
         let args = ["serve", "--generate", "solids,300", "--listen", &listen, "--web", "none"];
-        let more = ["--node-token", TOKEN, "--record", "recording", "--events", "host-0.events"];
+        let more = ["--node-token", TOKEN, "--allow-anyone", "--record", "recording"];
+        let more = [&more[..], &["--events", "host-0.events"]].concat();
         let args = [&args[..], &more[..]].concat();
         let mut serve = ground.start(&hosts.host(0), "host-0", &args);
         let command = serve.says("status:  jostle status --join ");

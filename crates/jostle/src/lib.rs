@@ -3,8 +3,10 @@
 //! This crate is the door: it re-exports the crates behind it under one name. Positions and
 //! directions are those of [`glam`], re-exported in the version that is used here.
 
+pub mod files;
 mod load;
 
+pub use files::SceneFiles;
 pub use glam;
 pub use jostle_geom::*;
 /// How does it travel? Shared worlds over the network.

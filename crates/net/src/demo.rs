@@ -70,6 +70,8 @@ pub struct DemoSettings {
     pub listen: SocketAddr,
     /// Where the page is.
     pub web: Option<SocketAddr>,
+    /// Who may come.
+    pub guards: Guards,
 }
 
 /// How it is set, for the page: `docs/view-protocol.md`.
@@ -167,7 +169,7 @@ impl Demo {
     /// # Errors
     /// If the door cannot be opened, or too much is wanted.
     pub fn start(settings: DemoSettings) -> Result<Arc<Demo>, StartError> {
-        let DemoSettings { start, rate, nodes, bots, seed, listen, web } = settings;
+        let DemoSettings { start, rate, nodes, bots, seed, listen, web, guards } = settings;
         let moving = start.objects.iter().filter(|object| object.class == Class::Dynamic);
         let bodies = moving.count() as u64;
         check(nodes, bodies, bots).map_err(StartError::Other)?;
@@ -184,8 +186,8 @@ impl Demo {
         let ground = start.extent;
         let later: Arc<OnceLock<Weak<Demo>>> = Arc::default();
         let settings = serve_settings(start, rate, bots, (listen, web), &switch);
-        let world =
-            Process::serve(ServeSettings { controls: controls(later.clone()), ..settings })?;
+        let controls = controls(later.clone());
+        let world = Process::serve(ServeSettings { guards, controls, ..settings })?;
         let stock = world.beside(vec![Machine::Stock(Box::new(stock))], local(&switch))?;
         let first = world.nodes().first().map_or(0, |node| node.0);
         let walkers = Walkers::start(&world, bots, ground, seed.wrapping_add(2))?;

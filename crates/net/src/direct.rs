@@ -77,6 +77,8 @@ impl Process {
     /// # Errors
     /// If something cannot be opened, or its log is damaged.
     pub fn direct(settings: DirectorySettings) -> Result<Process, StartError> {
+        // Before it is added to the others.
+        settings.guards.door((settings.listen, settings.web), settings.limits).check()?;
         folder(&settings.store)?;
         repair(&settings.store)?;
         let kept = match kept(&settings.store)? {
@@ -152,9 +154,7 @@ impl DirectorySettings {
     }
 
     fn door(&self, door: SocketAddr) -> DoorSettings {
-        let Guards { token, node_token, certificates } = self.guards.clone();
-        let (quic, web, limits) = (Some(self.listen.unwrap_or(door)), self.web, self.limits);
-        DoorSettings { quic, web, token, node_token, certificates, limits }
+        self.guards.door((Some(self.listen.unwrap_or(door)), self.web), self.limits)
     }
 }
 

@@ -10,10 +10,12 @@
 //! * `json`: WebSockets for small tools, the client's part played by the door;
 //! * `page`: the page that shows the world, `meshes` the forms as it wants them, `web_view` what it
 //!   is told;
+//! * `hosts`: under which names the web side is used, and from which pages;
 //! * `guests`: who is here, how many from where;
 //! * `turnstile`: how much one connection may say.
 
 mod guests;
+mod hosts;
 mod json;
 mod json_words;
 mod mailbox;
@@ -29,6 +31,7 @@ mod web_view;
 
 use crate::Secret;
 use crate::charter::{Answer, Charter, Knock, PROTOCOL, Place, Purpose};
+use crate::exposure::{self, Listener, Unguarded};
 use crate::parcel;
 use crate::view::Hub;
 use guests::{Guests, Outlet, Seat};
@@ -44,6 +47,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, Runtime};
 use turnstile::{Turnstile, Verdict};
 
+pub use hosts::WebHost;
 pub(crate) use tls::ALPN;
 pub(crate) use web::content_name;
 
@@ -61,8 +65,29 @@ pub struct DoorSettings {
     /// A directory with door.pem, door.key and ca.pem. Without, a certificate is made that nobody
     /// can check, and the web side is not encrypted.
     pub certificates: Option<PathBuf>,
+    /// Clients need no token, also where other machines reach the listeners.
+    pub anyone: bool,
+    /// Names under which the web side may be used, besides `localhost` and addresses of this
+    /// machine; also of hosts whose pages may use it.
+    pub hosts: Vec<WebHost>,
     /// How much of everything.
     pub limits: DoorLimits,
+}
+
+impl DoorSettings {
+    /// Do the listeners need a token that is not there?
+    pub(crate) fn check(&self) -> Result<(), DoorError> {
+        if self.token.as_ref().is_some_and(|token| token.reveal().is_empty()) {
+            return Err(DoorError::EmptyToken);
+        }
+        let guarded = self.token.is_some() || self.anyone;
+        for (listener, address) in [(Listener::Clients, self.quic), (Listener::Web, self.web)] {
+            if let Some(address) = address {
+                exposure::check(listener, address, guarded)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How much of everything a door gives.
@@ -72,7 +97,9 @@ pub struct DoorLimits {
     pub connections: usize,
     /// Of those, from one host.
     pub host_connections: usize,
-    /// Connections that have not knocked yet, and those of HTTP, at most.
+    /// Connections of one listener that have not authenticated yet, at most; with HTTP all that are
+    /// no WebSockets of clients. If there are more, the oldest one of the host with the most gives
+    /// way: QUIC and HTTP each have these places for themselves.
     pub waiting: usize,
     /// Of those, from one host.
     pub host_waiting: usize,
@@ -156,6 +183,12 @@ pub struct Lobby {
 /// Why a door cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
+    /// Other machines could come without authentication.
+    #[error(transparent)]
+    Unguarded(#[from] Unguarded),
+    /// A token that everybody knows.
+    #[error("--token is empty: give one that is hard to guess, or none")]
+    EmptyToken,
     /// The address is taken, or not this machine's.
     #[error("cannot listen on {address}: {error}")]
     Listen {
@@ -211,6 +244,8 @@ pub struct Refused {
     pub protocol: u64,
     /// No token, or a wrong one.
     pub token: u64,
+    /// For a host or from a page that is not known here.
+    pub host: u64,
     /// No room, or too often.
     pub full: u64,
     /// Said nothing, or nothing that could be understood.
@@ -231,6 +266,7 @@ enum Proof {
 struct Tally {
     protocol: AtomicU64,
     token: AtomicU64,
+    host: AtomicU64,
     full: AtomicU64,
     silent: AtomicU64,
     work: AtomicU64,
@@ -254,6 +290,7 @@ struct House {
     token: Option<Secret>,
     node_token: Option<Secret>,
     node_certificates: bool,
+    hosts: Vec<WebHost>,
     limits: DoorLimits,
     lobby: Lobby,
     guests: Arc<Guests>,
@@ -335,7 +372,8 @@ impl House {
         let counter = match no {
             No::Protocol { .. } => &self.tally.protocol,
             No::Token(_) | No::Node(_) | No::NeedlessToken => &self.tally.token,
-            No::Full | No::HostFull | No::TooOften => &self.tally.full,
+            No::Host(_) | No::Origin(_) => &self.tally.host,
+            No::Full | No::HostFull | No::TooOften | No::Displaced => &self.tally.full,
             No::Late(_) | No::Tls(_) | No::Unreadable(_) => &self.tally.silent,
             No::Work(_) | No::Replica | No::Recording | No::Unseen => &self.tally.work,
         };
@@ -421,7 +459,9 @@ impl Door {
     /// # Errors
     /// See [`DoorError`].
     pub fn open(settings: DoorSettings, lobby: Lobby) -> Result<Door, DoorError> {
-        let DoorSettings { quic, web, token, node_token, certificates, limits } = settings;
+        settings.check()?;
+        let DoorSettings { quic, web, token, node_token, certificates, hosts, limits, .. } =
+            settings;
         let tls = tls::Tls::new(certificates.as_deref())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
@@ -433,6 +473,7 @@ impl Door {
             token,
             node_token,
             node_certificates: certificates.is_some(),
+            hosts,
             limits,
             meshes: Meshes::new(&lobby.charter, &lobby.shapes),
             lobby,
@@ -506,6 +547,7 @@ impl Door {
             refused: Refused {
                 protocol: read(&tally.protocol),
                 token: read(&tally.token),
+                host: read(&tally.host),
                 full: read(&tally.full),
                 silent: read(&tally.silent),
                 work: read(&tally.work),

@@ -15,6 +15,7 @@ pub use local::{Switch, Weather};
 
 use crate::Secret;
 use crate::certificates::CertificateError;
+use crate::exposure::{self, Listener, Unguarded};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -88,11 +89,8 @@ pub enum PlaneError {
     #[error("{0:?} is not a transport name: expected 1 to 32 small letters and digits")]
     Name(String),
     /// Everybody could take part.
-    #[error(
-        "listening for nodes on {0} without authentication: set --node-token or --tls, or listen \
-         on a loopback address"
-    )]
-    Unguarded(SocketAddr),
+    #[error(transparent)]
+    Unguarded(#[from] Unguarded),
     /// A token that everybody knows.
     #[error("--node-token is empty: give one that is hard to guess, or none")]
     EmptyToken,
@@ -262,20 +260,21 @@ enum Sent {
     Lost,
 }
 
-fn check(settings: &PlaneSettings) -> Result<(), PlaneError> {
+pub(crate) fn check(settings: &PlaneSettings) -> Result<(), PlaneError> {
     let world = &settings.world;
     let fits = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
     if world.is_empty() || world.len() > 64 || !world.bytes().all(fits) {
         return Err(PlaneError::World(world.clone()));
     }
-    match (&settings.guard.token, &settings.guard.certificates) {
-        (Some(token), _) if token.reveal().is_empty() => Err(PlaneError::EmptyToken),
-        (None, None) => match settings.listen.iter().find(|address| !address.ip().is_loopback()) {
-            Some(address) => Err(PlaneError::Unguarded(*address)),
-            None => Ok(()),
-        },
-        _ => Ok(()),
+    let Guard { token, certificates } = &settings.guard;
+    if token.as_ref().is_some_and(|token| token.reveal().is_empty()) {
+        return Err(PlaneError::EmptyToken);
     }
+    let guarded = token.is_some() || certificates.is_some();
+    for &address in &settings.listen {
+        exposure::check(Listener::Nodes, address, guarded)?;
+    }
+    Ok(())
 }
 
 fn is_name(name: &str) -> bool {

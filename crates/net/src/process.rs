@@ -362,6 +362,7 @@ fn counts(means: &Means) -> Vec<crate::board::Count> {
         ("door_waiting", door.waiting),
         ("door_refused_protocol", door.refused.protocol),
         ("door_refused_token", door.refused.token),
+        ("door_refused_host", door.refused.host),
         ("door_refused_full", door.refused.full),
         ("door_refused_silent", door.refused.silent),
         ("door_refused_work", door.refused.work),

@@ -2,12 +2,12 @@
 
 use crate::charter::{Charter, Operation, PROTOCOL, Place};
 use crate::clock::stopwatch;
-use crate::door::{DoorLimits, DoorSettings};
+use crate::door::{DoorLimits, DoorSettings, WebHost};
 use crate::founding;
 use crate::keeper::Keeper;
 use crate::machine::Machine;
 use crate::memory::{Identity, Reception};
-use crate::plane::{Engine, Guard, PlaneSettings};
+use crate::plane::{self, Engine, Guard, PlaneSettings};
 use crate::process::{
     Parts, PlaceMaker, Process, StartError, clock, draw, folder, follower, grouping, repair, timing,
 };
@@ -52,6 +52,22 @@ pub struct Guards {
     pub node_token: Option<Secret>,
     /// A folder with certificates, see [`crate::certificates::make`].
     pub certificates: Option<PathBuf>,
+    /// Clients may connect without a token also where other machines reach the listeners.
+    pub anyone: bool,
+    /// Names under which pages may be used, besides `localhost` and addresses of this machine.
+    pub hosts: Vec<WebHost>,
+}
+
+impl Guards {
+    /// An edge server that they guard.
+    pub(crate) fn door(
+        &self,
+        (quic, web): (Option<SocketAddr>, Option<SocketAddr>),
+        limits: DoorLimits,
+    ) -> DoorSettings {
+        let Guards { token, node_token, certificates, anyone, hosts } = self.clone();
+        DoorSettings { quic, web, token, node_token, certificates, anyone, hosts, limits }
+    }
 }
 
 /// What a process writes.
@@ -100,11 +116,18 @@ pub struct ServeSettings {
 }
 
 impl ServeSettings {
-    fn check(&self) -> Result<(), StartError> {
+    /// Do the settings go together? Nothing is opened or written for that.
+    ///
+    /// # Errors
+    /// If it would be refused to serve.
+    pub fn check(&self) -> Result<(), StartError> {
         let kept = self.store.is_some() || self.files.record.is_some();
         if kept && !self.operation.has_ticks() {
             return Err(unkept());
         }
+        // Before anything is written.
+        plane::check(&self.plane("world".to_owned()))?;
+        self.door().check()?;
         founding::check(&self.replicas)
     }
 
@@ -121,9 +144,7 @@ impl ServeSettings {
     }
 
     fn door(&self) -> DoorSettings {
-        let Guards { token, node_token, certificates } = self.guards.clone();
-        let (quic, web, limits) = (Some(self.listen), self.web, self.door);
-        DoorSettings { quic, web, token, node_token, certificates, limits }
+        self.guards.door((Some(self.listen), self.web), self.door)
     }
 }
 

@@ -38,12 +38,22 @@ pub struct NodeSettings {
 /// Followers of such a process: a gateway, a recording, those who watch.
 const FOLLOWERS: u32 = 3;
 
+impl NodeSettings {
+    fn door(&self) -> Option<DoorSettings> {
+        self.door.map(|(quic, web)| self.guards.door((Some(quic), web), self.limits))
+    }
+}
+
 impl Process {
     /// Joins a world.
     ///
     /// # Errors
     /// If nobody is there, or it is not let in.
     pub fn work(settings: NodeSettings) -> Result<Process, StartError> {
+        if let Some(door) = settings.door() {
+            // Before a number is given.
+            door.check()?;
+        }
         let name = draw()?;
         let token = settings.guards.node_token.as_ref();
         let (charter, place, contents) =
@@ -62,14 +72,7 @@ impl Process {
             guard: Guard { token, certificates },
             engine: settings.engine.clone(),
         };
-        let door = settings.door.map(|(quic, web)| DoorSettings {
-            quic: Some(quic),
-            web,
-            token: guards.token.clone(),
-            node_token: guards.node_token.clone(),
-            certificates: guards.certificates.clone(),
-            limits: settings.limits,
-        });
+        let door = settings.door();
         let watched = door.as_ref().is_some_and(|door| door.web.is_some());
         let showing = Showing { reach: reach(&settings.gateway), ..Showing::default() };
         let view = watched.then(|| Hub::open(&charter, &shapes, showing));

@@ -3,7 +3,7 @@
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
-use jostle_net::serve::Start;
+use jostle_net::serve::{Guards, Start};
 use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -67,6 +67,7 @@ fn demo(nodes: usize, bots: u32) -> Arc<Demo> {
         seed: 7,
         listen: here,
         web: Some(here),
+        guards: Guards::default(),
     };
     Demo::start(settings).expect("begins")
 }
@@ -245,6 +246,7 @@ fn nonsense_is_answered_with_the_reason() {
         seed: 1,
         listen: here,
         web: None,
+        guards: Guards::default(),
     };
     let refused = Demo::start(none).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(refused.contains("expected 1 to 8"), "{refused}");

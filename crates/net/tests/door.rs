@@ -317,10 +317,12 @@ fn pages_say_how_the_world_is_to_who_may_know() {
     let ground = Ground::guarded();
     // The live page, if it was built; if not, a plain one that says how to get it.
     assert!(ground.get("/", "").contains("<title>Jostle</title>"));
-    assert!(ground.get("/metrics", "").ends_with("jostle_up 1\n"));
-    for (path, sent) in
-        [("/status", "none was sent"), ("/status?token=wrong", "the token sent is not valid")]
-    {
+    for (path, sent) in [
+        ("/status", "none was sent"),
+        ("/status?token=wrong", "the token sent is not valid"),
+        ("/metrics", "none was sent"),
+        ("/metrics?token=wrong", "the token sent is not valid"),
+    ] {
         let answer = ground.get(path, "");
         assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
         let why = format!("unauthorized: this server requires --token ({sent})");
@@ -328,6 +330,7 @@ fn pages_say_how_the_world_is_to_who_may_know() {
     }
     let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
     assert!(ground.get("/status", &bearer).ends_with("{\"well\":true}"));
+    assert!(ground.get("/metrics", &bearer).ends_with("jostle_up 1\n"));
     assert!(ground.get("/status?token=open%20sesame", "").ends_with("{\"well\":true}"));
     let Content { sum, length } = Content::of(SCENERY);
     let form = ground.get(&format!("/form/{sum:016x}-{length:x}"), "");

@@ -53,7 +53,7 @@ fn connections_that_browsers_open_in_advance_are_no_warnings() {
     let (silent, closed, mut used, mut halting) = (connect(), connect(), connect(), connect());
     let quiet = [&silent, &closed, &used].map(port);
     drop(closed);
-    used.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+    used.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     halting.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").unwrap();
     // One that begins a request and does not end it is one.
     until_logged(&["connection rejected: handshake timed out (2 s)", &port(&halting)]);

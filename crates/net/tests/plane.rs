@@ -201,7 +201,7 @@ fn bad_settings_are_refused_with_advice() {
     for engine in &[Engine::Zenoh, Engine::Quic] {
         let good = settings(engine, &Guard::default(), vec![], vec![]);
         let open = PlaneSettings { listen: vec!["0.0.0.0:0".parse().unwrap()], ..good.clone() };
-        assert!(refused(&open).contains("set --node-token or --tls"));
+        assert!(refused(&open).contains("requires --node-token or --tls"));
         let slash = PlaneSettings { world: "a/**".to_owned(), ..good.clone() };
         assert!(refused(&slash).contains("expected 1 to 64 letters"));
         let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

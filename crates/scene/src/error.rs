@@ -105,6 +105,62 @@ pub enum LoadError {
     },
 }
 
+impl LoadError {
+    /// The error in a file that another one brings in: who made the one that brings it in may not
+    /// be allowed to read it, so what stands in it is not repeated.
+    pub(crate) fn within(self, place: Place, file: &str) -> LoadError {
+        let source = Box::new(self.without_contents());
+        LoadError::Within { place, file: file.to_string(), source }
+    }
+
+    fn without_contents(self) -> LoadError {
+        let other = || "something else".to_string();
+        match self {
+            LoadError::Unexpected { place, expected, found } => {
+                let found = if found == THE_END { found } else { other() };
+                LoadError::Unexpected { place, expected: without_quotes(&expected), found }
+            }
+            LoadError::NotFinite { place, .. } => LoadError::NotFinite { place, found: other() },
+            LoadError::Refused { place, what } => {
+                LoadError::Refused { place, what: without_quotes(&what) }
+            }
+            LoadError::Truncated { place, what, needs, left } => {
+                LoadError::Truncated { place, what: without_quotes(&what), needs, left }
+            }
+            LoadError::NotReadable { what } => {
+                LoadError::NotReadable { what: without_quotes(&what) }
+            }
+            others @ (LoadError::BadIndex { .. }
+            | LoadError::Within { .. }
+            | LoadError::TooMany { .. }) => others,
+        }
+    }
+}
+
+/// Without what stands in double quotes, where messages repeat pieces of files ([`quote`]).
+fn without_quotes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    let mut inside = false;
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => {
+                plain.push_str(if inside { "…\"" } else { "\"" });
+                inside = !inside;
+            }
+            '\\' if inside => {
+                characters.next();
+            }
+            other if !inside => plain.push(other),
+            _ => {}
+        }
+    }
+    plain
+}
+
+/// What stands in messages where a file has ended.
+const THE_END: &str = "the end";
+
 /// The longest piece of a file that a message repeats, in characters.
 const QUOTE_MAX: usize = 40;
 
@@ -115,7 +171,7 @@ pub(crate) fn unexpected(word: Option<&[u8]>, place: Place, expected: &str) -> L
 
 /// A word for a message.
 pub(crate) fn found(word: Option<&[u8]>) -> String {
-    word.map_or_else(|| "the end".to_string(), quote)
+    word.map_or_else(|| THE_END.to_string(), quote)
 }
 
 /// A piece of a file for a message: escaped, in quotes, shortened.
@@ -128,4 +184,28 @@ pub(crate) fn quote(bytes: &[u8]) -> String {
         short.push('…');
     }
     format!("\"{short}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_in_another_file_repeats_nothing_of_it() {
+        let place = Place::Line(1);
+        let secret = b"pass\"word: \\x";
+        for error in [
+            unexpected(Some(secret), place, "a node"),
+            LoadError::Refused { place, what: format!("no field {} here", quote(secret)) },
+            LoadError::NotReadable { what: format!("this is {}", quote(secret)) },
+            LoadError::NotFinite { place, found: quote(secret) },
+        ] {
+            assert!(error.to_string().contains("word"), "{error}");
+            let error = error.within(Place::Line(7), "other.wrl").to_string();
+            assert!(!error.contains("word") && !error.contains("pass"), "{error}");
+            assert!(error.starts_with("line 7: in \"other.wrl\": "), "{error}");
+        }
+        let end = unexpected(None, place, "a node").within(place, "other.wrl").to_string();
+        assert!(end.ends_with("expected a node, found the end"), "{end}");
+    }
 }

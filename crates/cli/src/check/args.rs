@@ -1,6 +1,7 @@
 //! What can be asked of `jostle check`.
 
 use crate::scene::args::SceneArgs;
+use crate::share::args::PageArgs;
 use crate::units::{Unit, parse_length, signed_length};
 use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3};
@@ -67,6 +68,8 @@ pub(crate) struct CheckArgs {
     /// Do not open the page in a browser
     #[arg(long, help_heading = "Page")]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 }
 
 /// What fails.

@@ -3,12 +3,15 @@
 
 use crate::check::args::CheckArgs;
 use crate::error::CliError;
-use crate::scene::open_as;
+use crate::scene::args::SceneArgs;
+use crate::scene::files::{refusal, scene_files};
+use crate::scene::{open_as, open_read};
 use crate::units::Unit;
 use glam::{DQuat, DVec3};
+use jostle::files::read_named;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Transform;
-use jostle_scene::{Format, Rotation, Scene, UniqueNames};
+use jostle_scene::{Format, Opened, Rotation, Scene, UniqueNames};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +29,8 @@ pub(crate) struct Assembly {
 /// A file, and where it stands.
 struct Part {
     path: PathBuf,
+    /// The assembly file that names it, and how; none if the command line does.
+    named_by: Option<(PathBuf, PathBuf)>,
     /// As the user names it; otherwise after the file.
     name: Option<String>,
     pose: Pose,
@@ -61,7 +66,7 @@ impl Assembly {
                 read_assembly(path, args.scene.unit, &mut parts)?;
             } else {
                 let (path, unit) = (path.clone(), args.scene.unit);
-                parts.push(Part { path, name: None, pose: Pose::IDENTITY, unit });
+                parts.push(Part { path, named_by: None, name: None, pose: Pose::IDENTITY, unit });
             }
         }
         let mut with_unit = parts.iter().filter(|part| !lacks_unit(&part.path));
@@ -74,11 +79,8 @@ impl Assembly {
         let without_unit = unknown.map(|part| part.path.display().to_string());
         let (scene, mut warnings) = match &parts[..] {
             [part] if part.name.is_none() && args.pose.is_empty() => {
-                open_as(&part.path, part.unit.filter(|_| lacks_unit(&part.path)), &args.scene).map(
-                    |opened| {
-                        (opened.scene, opened.warnings.iter().map(ToString::to_string).collect())
-                    },
-                )?
+                let opened = open_part(part, &args.scene)?;
+                (opened.scene, opened.warnings.iter().map(ToString::to_string).collect())
             }
             _ => put_together(&parts, args)?,
         };
@@ -125,7 +127,7 @@ fn put_together(parts: &[Part], args: &CheckArgs) -> Result<(Scene, Vec<String>)
         let known = match read.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let opened = open_as(&part.path, unit, &args.scene)?;
+                let opened = open_part(part, &args.scene)?;
                 let file = part.path.display();
                 warnings.extend(opened.warnings.iter().map(|what| format!("{file}: {what}")));
                 read.insert(key, opened.scene.clone());
@@ -136,6 +138,21 @@ fn put_together(parts: &[Part], args: &CheckArgs) -> Result<(Scene, Vec<String>)
         scene.add_part(name, transform(pose), known);
     }
     Ok((scene, warnings))
+}
+
+/// Reads a part. What an assembly file names must be below its folder, and so must what that names
+/// in turn.
+fn open_part(part: &Part, args: &SceneArgs) -> Result<Opened, CliError> {
+    let unit = part.unit.filter(|_| lacks_unit(&part.path));
+    let Some((assembly, file)) = &part.named_by else { return open_as(&part.path, unit, args) };
+    let mut files = scene_files(assembly, args.allow_outside);
+    let fetched = files.read(file).map_err(|error| CliError::Assembly {
+        file: assembly.display().to_string(),
+        what: format!("{}: {}", file.display(), refusal(&error)),
+    })?;
+    let mut fetch =
+        |address: &str, from: &str| files.fetch(address, from).map_err(|error| refusal(&error));
+    open_read((&part.path, fetched), unit, (args, &mut fetch))
 }
 
 /// The names of parts, each different: as given, or after the file.
@@ -181,22 +198,20 @@ fn transform(pose: &Pose) -> Transform {
 fn read_assembly(path: &Path, unit: Option<Unit>, parts: &mut Vec<Part>) -> Result<(), CliError> {
     let file = path.display().to_string();
     let wrong = |what: String| CliError::Assembly { file: file.clone(), what };
-    let bytes =
-        std::fs::read(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
+    let bytes = read_named(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
     let assembly: AssemblyFile =
         serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
     let own = assembly.unit.as_deref().map(Unit::parse).transpose();
     let unit = own.map_err(|what| wrong(format!("unit: {what}")))?.or(unit);
-    let folder = path.parent().unwrap_or(Path::new(""));
     for (at, entry) in assembly.parts.into_iter().enumerate() {
-        let part = part(entry, folder, unit);
+        let part = part(entry, path, unit);
         parts.push(part.map_err(|what| wrong(format!("parts[{at}].{what}")))?);
     }
     Ok(())
 }
 
 /// An entry of an assembly file, or the field that is wrong and why.
-fn part(entry: PartEntry, folder: &Path, unit: Option<Unit>) -> Result<Part, String> {
+fn part(entry: PartEntry, assembly: &Path, unit: Option<Unit>) -> Result<Part, String> {
     let PartEntry { file, name, pose, matrix, unit: own } = entry;
     if has_ending(&file, "json") {
         return Err("file: expected a model; an assembly cannot contain another one".to_string());
@@ -220,7 +235,9 @@ fn part(entry: PartEntry, folder: &Path, unit: Option<Unit>) -> Result<Part, Str
         }
         (Some(_), Some(_)) => return Err("matrix: there is a pose too; give one".to_string()),
     };
-    Ok(Part { path: folder.join(file), name, pose, unit: own.or(unit) })
+    let path = assembly.parent().unwrap_or(Path::new("")).join(&file);
+    let named_by = Some((assembly.to_path_buf(), file));
+    Ok(Part { path, named_by, name, pose, unit: own.or(unit) })
 }
 
 fn pose_of(numbers: &[f64], metres: f64) -> Result<Pose, String> {

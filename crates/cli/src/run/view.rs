@@ -21,7 +21,8 @@ pub(super) fn run(
     next: &mut Next<'_>,
 ) -> Result<u64, CliError> {
     let stopped = end_flag()?;
-    let seat = Seat { listen: args.listen, open: !args.no_open, rate: rate(args.dt)? };
+    let (listen, page, rate) = (args.listen, &args.page, rate(args.dt)?);
+    let seat = Seat { listen, open: !args.no_open, rate, page };
     let file = args.scene.scene.file_name().unwrap_or_default();
     let mut screen = Screen::open(stage, &file.to_string_lossy(), &seat, out)?;
     for line in legend(stage) {

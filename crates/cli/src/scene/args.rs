@@ -2,6 +2,7 @@
 
 use crate::keys::KeyPress;
 use crate::run::Send;
+use crate::share::args::PageArgs;
 use crate::units::Unit;
 use clap::{Args, ValueEnum};
 use glam::DVec3;
@@ -33,6 +34,9 @@ pub(crate) struct SceneArgs {
     /// Read and write the hierarchies that a scene names by `hierarchyFile`, in this folder only
     #[arg(long, value_name = "DIR", help_heading = "Scene")]
     pub(crate) hierarchies: Option<PathBuf>,
+    /// Read files that a scene or an assembly names also outside its folder
+    #[arg(long, help_heading = "Scene")]
+    pub(crate) allow_outside: bool,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
@@ -49,6 +53,7 @@ impl SceneArgs {
             solid: false,
             standard_only: false,
             hierarchies: None,
+            allow_outside: false,
             json: false,
         }
     }
@@ -94,6 +99,8 @@ pub(crate) struct RunArgs {
     /// Do not open the page in a browser
     #[arg(long, help_heading = "Page")]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 }
 
 /// Steps if nothing is said about them.

@@ -1,72 +1,100 @@
-//! Files that a scene names.
+//! Files that a scene names: those that it is made of, and the hierarchies that it keeps.
 
+use jostle::files::{FILES_MAX, FetchError, SceneFiles, read_regular};
 use jostle_scene::Fetched;
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The name under which a file is known however it was addressed.
-pub(crate) fn full_name(path: &Path) -> String {
-    let full = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    full.to_string_lossy().into_owned()
+/// The files that a scene may name.
+pub(crate) fn scene_files(scene: &Path, allow_outside: bool) -> SceneFiles {
+    match allow_outside {
+        true => SceneFiles::anywhere(scene),
+        false => SceneFiles::beside(scene),
+    }
 }
 
-/// Reads a file that another one names. Only files: nothing is fetched over a network.
-pub(crate) fn fetch(address: &str, from: &str) -> Result<Fetched, String> {
-    let local = address.strip_prefix("file://").unwrap_or(address);
-    if local.contains("://") || local.get(..4).is_some_and(|s| s.eq_ignore_ascii_case("urn:")) {
-        return Err("it is not a file on this machine".to_string());
-    }
-    let folder = Path::new(from).parent().unwrap_or(Path::new(""));
-    let path = folder.join(without_escapes(local));
-    let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
-    Ok(Fetched { name: full_name(&path), bytes })
+/// Brings the files that a scene names.
+pub(crate) fn fetcher(
+    scene: &Path,
+    allow_outside: bool,
+) -> impl FnMut(&str, &str) -> Result<Fetched, String> + use<> {
+    let mut files = scene_files(scene, allow_outside);
+    move |address: &str, from: &str| files.fetch(address, from).map_err(|error| refusal(&error))
 }
 
-/// `%20` and its like, as addresses have them.
-fn without_escapes(address: &str) -> PathBuf {
-    let bytes = address.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
-        let code = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
-        match code {
-            Some(code) if bytes[at] == b'%' => {
-                plain.push(code);
-                at += 3;
-            }
-            _ => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
+/// Why a file is not read, and what would permit it.
+pub(crate) fn refusal(error: &FetchError) -> String {
+    match error {
+        FetchError::Outside => format!("{error} (--allow-outside permits it)"),
+        other => other.to_string(),
     }
-    PathBuf::from(String::from_utf8_lossy(&plain).into_owned())
 }
 
 /// The one folder in which a scene may read and write hierarchies. A scene comes from anywhere
-/// and says the names: what is not a plain name in this folder is not touched.
+/// and says the names: what is not a plain name in this folder is not touched, nor is what a link
+/// there leads to, nor a file that is there and is no hierarchy.
 #[derive(Clone, Copy)]
 pub(super) struct Folder<'a>(pub(super) &'a Path);
 
+/// How many bytes tell that a file is a hierarchy (docs/hierarchy-file.md).
+const MAGIC_BYTES: usize = 8;
+
 impl Folder<'_> {
     pub(super) fn load(self, name: &str) -> Option<Vec<u8>> {
-        std::fs::read(self.path(name)?).ok()
+        let path = self.path(name)?;
+        match read_regular(&path, FILES_MAX) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                if error.kind() != ErrorKind::NotFound {
+                    eprintln!("jostle: {}: warning: not read: {error}", path.display());
+                }
+                None
+            }
+        }
     }
 
     pub(super) fn save(self, name: &str, bytes: &[u8]) {
         let Some(path) = self.path(name) else {
-            eprintln!("jostle: warning: hierarchyFile \"{name}\" is not a plain name; not written");
+            eprintln!("jostle: warning: hierarchyFile {name:?} is not a plain name; not written");
             return;
         };
-        if let Err(error) = std::fs::write(&path, bytes) {
+        if let Err(error) = replace(&path, bytes) {
             eprintln!("jostle: {}: warning: cannot be written: {error}", path.display());
         }
     }
 
     fn path(self, name: &str) -> Option<PathBuf> {
         let plain = Path::new(name).file_name().is_some_and(|last| last == name);
-        (plain && !name.contains('\\')).then(|| self.0.join(name))
+        // What begins with a point is for shells and programs, which act on it.
+        let plain = plain && !name.starts_with('.') && !name.contains(['\\', '\0']);
+        plain.then(|| self.0.join(name))
     }
+}
+
+/// Writes a hierarchy where there is none or an older one: beside it first, and then in its place,
+/// so that a link is replaced and not followed.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+        Ok(_) => {
+            let before = read_regular(path, FILES_MAX)?;
+            if !before.is_empty() && !before.starts_with(&bytes[..MAGIC_BYTES.min(bytes.len())]) {
+                return Err(io::Error::other("a file that is no hierarchy is there"));
+            }
+        }
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let beside = path.with_file_name(name);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+    let written = file.write_all(bytes).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        // What is left of it helps in no way; that it cannot be removed is no other error.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }
 
 #[cfg(test)]
@@ -77,16 +105,8 @@ mod tests {
     fn a_scene_cannot_name_a_hierarchy_outside_the_folder() {
         let folder = Folder(Path::new("kept"));
         assert_eq!(folder.path("cup.tree"), Some(PathBuf::from("kept/cup.tree")));
-        for name in ["", ".", "..", "../cup", "/cup", "a/b", "a\\b", "a/"] {
+        for name in ["", ".", "..", "../cup", "/cup", "a/b", "a\\b", "a/", ".bashrc", "a\0"] {
             assert_eq!(folder.path(name), None, "{name:?}");
         }
-    }
-
-    #[test]
-    fn addresses_lose_their_escapes_and_networks_are_left_alone() {
-        assert_eq!(without_escapes("a%20b%2"), PathBuf::from("a b%2"));
-        assert_eq!(without_escapes("100%"), PathBuf::from("100%"));
-        assert!(fetch("http://example.org/a.wrl", "x").is_err());
-        assert!(fetch("URN:edu.unc.cs:geom:CollisionObject:1", "x").is_err());
     }
 }

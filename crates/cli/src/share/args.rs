@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use jostle_net::demo::{BODIES_MAX, BOTS_MAX};
+use jostle_net::door::WebHost;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -18,6 +19,28 @@ pub(crate) struct GuardArgs {
     /// node.pem and node.key from it, clients ca.pem
     #[arg(long, value_name = "DIR", help_heading = "Security")]
     pub(crate) tls: Option<PathBuf>,
+}
+
+/// Whom listeners accept without a token, and under which names.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ListenArgs {
+    /// Listen without --token also where other machines reach the address: anyone may connect
+    #[arg(long, help_heading = "Security")]
+    pub(crate) allow_anyone: bool,
+    /// Host name under which the page may be used, besides localhost and addresses of this
+    /// machine, and whose pages may connect; can be given several times
+    #[arg(long, value_name = "NAME", help_heading = "Security")]
+    pub(crate) web_host: Vec<WebHost>,
+}
+
+/// Who may use a page.
+#[derive(Debug, Default, Args)]
+pub(crate) struct PageArgs {
+    /// Token that pages must send
+    #[arg(long, env = "JOSTLE_TOKEN", hide_env_values = true, help_heading = "Security")]
+    pub(crate) token: Option<String>,
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
 }
 
 /// What is written.
@@ -43,6 +66,9 @@ pub(crate) struct ServeArgs {
     /// Load the world from this scene
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) scene: Option<PathBuf>,
+    /// Read files that the scene names also outside the folder of the scene
+    #[arg(long, requires = "scene")]
+    pub(crate) allow_outside: bool,
     /// Generate the world: `balls`, `boxes`, `solids` or `demo`, and how many
     #[arg(long, value_name = "KIND,N", default_value = "solids,500")]
     pub(crate) generate: String,
@@ -101,6 +127,8 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
     #[command(flatten)]
+    pub(crate) listeners: ListenArgs,
+    #[command(flatten)]
     pub(crate) files: FileArgs,
 }
 
@@ -133,6 +161,8 @@ pub(crate) struct DemoArgs {
     /// Stop after so many seconds; without, run until stopped
     #[arg(long, value_name = "S")]
     pub(crate) seconds: Option<f64>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Print a line of figures every second
     #[arg(long, help_heading = "Output")]
     pub(crate) verbose: bool,
@@ -163,6 +193,8 @@ pub(crate) struct NodeArgs {
     pub(crate) engine: EngineArg,
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
+    #[command(flatten)]
+    pub(crate) listeners: ListenArgs,
     #[command(flatten)]
     pub(crate) files: FileArgs,
 }
@@ -199,6 +231,8 @@ pub(crate) struct DirectoryArgs {
     pub(crate) engine: EngineArg,
     #[command(flatten)]
     pub(crate) guard: GuardArgs,
+    #[command(flatten)]
+    pub(crate) listeners: ListenArgs,
     /// Log every message to this file, for `jostle judge`
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
@@ -274,6 +308,8 @@ pub(crate) struct ReplayArgs {
     /// Do not open the page in a browser
     #[arg(long, requires = "view")]
     pub(crate) no_open: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

@@ -1,6 +1,7 @@
 //! The findings of a check on a page: `jostle check --view`. The scene stands still; the page lists
 //! the findings, and shows the two parts of each and where they touch.
 
+use super::args::PageArgs;
 use super::screen::Cast;
 use super::{begin_log, browser, end_flag, failed};
 use crate::error::CliError;
@@ -33,6 +34,7 @@ pub(crate) struct CheckPage<'a> {
     pub(crate) name: String,
     pub(crate) listen: SocketAddr,
     pub(crate) open: bool,
+    pub(crate) page: &'a PageArgs,
 }
 
 /// Shows the findings until it is stopped, after printing where.
@@ -54,9 +56,10 @@ pub(crate) fn show(check: CheckPage<'_>, out: &mut dyn Write) -> Result<(), CliE
         keys: Vec::new(),
         findings: Some(findings(&check, &cast)?),
         web: check.listen,
+        guards: check.page.guards(),
     };
     let mut show = Show::open(settings).map_err(failed)?;
-    let page = format!("http://{}/", show.web_address().unwrap_or(check.listen));
+    let page = check.page.address(show.web_address().unwrap_or(check.listen));
     writeln!(out, "the findings are shown at\n  {page}\nCtrl+C ends")?;
     out.flush()?;
     if check.open {

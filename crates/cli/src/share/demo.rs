@@ -1,7 +1,7 @@
 //! `jostle demo`: a whole shared world in one process, with a page to watch it on.
 
 use super::args::DemoArgs;
-use super::{begin_log, browser, end_flag, failed, generate};
+use super::{allow_many_files, begin_log, browser, end_flag, failed, generate};
 use crate::error::CliError;
 use cpu_time::ProcessTime;
 use jostle_net::StartError;
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
+    allow_many_files();
     let stopped = end_flag()?;
     let start = generate::generate(&format!("demo,{}", args.bodies), args.seed)?;
     let settings = DemoSettings {
@@ -23,17 +24,15 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
         seed: args.seed,
         listen: args.listen,
         web: Some(args.listen),
+        guards: args.page.guards(),
     };
     let demo = Demo::start(settings).map_err(explain)?;
     let web = demo.world().web_address().unwrap_or(args.listen);
-    let page = format!("http://{web}/");
+    let page = args.page.address(web);
     let DemoArgs { bodies, bots, nodes, .. } = args;
     writeln!(out, "{nodes} nodes, {bodies} bodies, {bots} bots; open\n  {page}")?;
     if let Some(door) = demo.world().door_address() {
         writeln!(out, "clients: jostle bots --join {door}")?;
-    }
-    if !args.listen.ip().is_loopback() {
-        writeln!(out, "warning: anyone who reaches this address can join and kill nodes")?;
     }
     writeln!(out, "stop with Ctrl-C")?;
     out.flush()?;

@@ -2,7 +2,7 @@
 
 use super::args::DirectoryArgs;
 use super::hints::Hints;
-use super::{begin_log, failed, resolve, wait_for_end};
+use super::{allow_many_files, begin_log, failed, resolve, wait_for_end};
 use crate::error::CliError;
 use jostle_net::charter::ReplicaChange;
 use jostle_net::client::ask_to_change;
@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
+    allow_many_files();
     let join = args.join.as_deref().map(resolve).transpose()?;
     if let (Some(leave), Some(join)) = (args.leave, join) {
         return remove(args, leave, join, out);
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, Cli
         listen: args.listen,
         store: args.store.clone().unwrap_or_else(|| PathBuf::from(".")),
         web: args.web,
-        guards: args.guard.shown(),
+        guards: args.guard.guards(&args.listeners),
         round_trip: Span::from_ms(args.round_trip),
         events: args.events.clone(),
         engine: args.engine.into(),

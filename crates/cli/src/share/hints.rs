@@ -42,11 +42,16 @@ impl Hints<'_> {
     /// The page at this address. It asks for the token unless the address has it.
     pub(super) fn page(&self, web: SocketAddr) -> String {
         let scheme = if self.guard.tls.is_some() { "https" } else { "http" };
-        let address = reachable(web);
-        match self.guard.token.as_deref().filter(|token| !is_set("JOSTLE_TOKEN", token)) {
-            Some(token) => format!("{scheme}://{address}/?token={}", encoded(token)),
-            None => format!("{scheme}://{address}/"),
-        }
+        page(scheme, self.guard.token.as_deref(), web)
+    }
+}
+
+/// The page at this address, with the token unless the environment has it.
+pub(super) fn page(scheme: &str, token: Option<&str>, web: SocketAddr) -> String {
+    let address = reachable(web);
+    match token.filter(|token| !is_set("JOSTLE_TOKEN", token)) {
+        Some(token) => format!("{scheme}://{address}/?token={}", encoded(token)),
+        None => format!("{scheme}://{address}/"),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::args::NodeArgs;
 use super::hints::Hints;
 use super::serve::limits;
-use super::{begin_log, end_flag, failed, resolve, wait_for};
+use super::{allow_many_files, begin_log, end_flag, failed, resolve, wait_for};
 use crate::error::CliError;
 use jostle_net::Process;
 use jostle_net::work::NodeSettings;
@@ -16,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
+    allow_many_files();
     let join = resolve(&args.join)?;
     let (limits, gateway) = limits(args.clients_per_host);
     let settings = NodeSettings {
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
         trust: args.guard.node_trust(join, args.insecure)?,
         listen: args.listen,
         door: args.door.map(|door| (door, args.web)),
-        guards: args.guard.shown(),
+        guards: args.guard.guards(&args.listeners),
         files: args.files.files(),
         engine: args.engine.into(),
         gateway,

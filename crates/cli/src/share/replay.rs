@@ -82,9 +82,10 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
 /// Shows it on a page until the user ends it.
 fn view(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
-    let player = Player::open(&args.file, PlayerSettings::at(args.listen)).map_err(failed)?;
+    let settings = PlayerSettings { guards: args.page.guards(), ..PlayerSettings::at(args.listen) };
+    let player = Player::open(&args.file, settings).map_err(failed)?;
     let [first, last] = player.ticks();
-    let page = format!("http://{}/", player.web_address().unwrap_or(args.listen));
+    let page = args.page.address(player.web_address().unwrap_or(args.listen));
     writeln!(out, "ticks {} to {}; open\n  {page}", first.0, last.0)?;
     out.flush()?;
     if !args.no_open {

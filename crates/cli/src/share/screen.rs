@@ -1,6 +1,7 @@
 //! A scene in motion on a page: `jostle run --view`. Bodies of the scene's world become objects as
 //! pages know them, and keys that somebody presses there go to the scene's `KeySensor`s.
 
+use super::args::PageArgs;
 use super::start::{Forms, clipped, position};
 use super::{browser, failed};
 use crate::error::CliError;
@@ -28,11 +29,13 @@ const FORMS_MAX: usize = 4096;
 const NAP: Duration = Duration::from_millis(20);
 
 /// Where it is to be seen.
-pub(crate) struct Seat {
+pub(crate) struct Seat<'a> {
     pub(crate) listen: SocketAddr,
     pub(crate) open: bool,
     /// Steps per second.
     pub(crate) rate: u32,
+    /// Who may use it.
+    pub(crate) page: &'a PageArgs,
 }
 
 /// A body as it is shown.
@@ -67,7 +70,7 @@ impl Screen {
     pub(crate) fn open(
         stage: &Stage,
         name: &str,
-        seat: &Seat,
+        seat: &Seat<'_>,
         out: &mut dyn Write,
     ) -> Result<Screen, CliError> {
         super::begin_log();
@@ -87,9 +90,10 @@ impl Screen {
             keys,
             findings: None,
             web: seat.listen,
+            guards: seat.page.guards(),
         };
         let show = Show::open(settings).map_err(failed)?;
-        let page = format!("http://{}/", show.web_address().unwrap_or(seat.listen));
+        let page = seat.page.address(show.web_address().unwrap_or(seat.listen));
         writeln!(out, "{heard} keys are listened to; look at it at\n  {page}")?;
         out.flush()?;
         if seat.open {

@@ -2,7 +2,7 @@
 
 use super::args::{EngineArg, FileArgs, ServeArgs};
 use super::hints::Hints;
-use super::{begin_log, end_flag, failed, generate, resolve, start, wait_for};
+use super::{allow_many_files, begin_log, end_flag, failed, generate, resolve, start, wait_for};
 use crate::error::CliError;
 use jostle_net::Process;
 use jostle_net::charter::Operation;
@@ -63,8 +63,9 @@ pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
 
 pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
+    allow_many_files();
     let start = match &args.scene {
-        Some(path) => start::scene(path)?,
+        Some(path) => start::scene(path, args.allow_outside)?,
         None => generate::generate(&args.generate, args.seed)?,
     };
     let operation = match (args.unsync, args.one_group) {
@@ -77,7 +78,6 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         true => Interest::Everyone,
         false => Interest::Auras { reach: args.reach },
     };
-    check(args)?;
     let replicas = args.replicas.iter().map(|text| resolve(text)).collect::<Result<Vec<_>, _>>()?;
     let mut names = vec![args.listen.ip().to_string()];
     names.extend(replicas.iter().map(|replica| replica.ip().to_string()));
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         operation,
         listen: args.listen,
         web: args.web.0,
-        guards: args.guard.guards(&names)?,
+        guards: args.guard.guards(&args.listeners),
         store: args.store.clone(),
         restore: args.restore,
         files: args.files.files(),
@@ -99,6 +99,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         replicas,
         controls: Controls::default(),
     };
+    settings.check().map_err(failed)?;
+    args.guard.make_certificates(&names)?;
     let process = Process::serve(settings).map_err(failed)?;
     let stopped = end_flag()?;
     print(args, &process, out)?;
@@ -135,19 +137,6 @@ fn print(args: &ServeArgs, process: &Process, out: &mut dyn Write) -> Result<(),
     }
     if let Some(web) = process.web_address() {
         writeln!(out, "web:     {}", hints.page(web))?;
-    }
-    Ok(())
-}
-
-/// A server that listens beyond this machine must authenticate nodes.
-fn check(args: &ServeArgs) -> Result<(), CliError> {
-    let far = |address: SocketAddr| !address.ip().is_loopback();
-    let guard = &args.guard;
-    if far(args.listen) && guard.node_token.is_none() && guard.tls.is_none() {
-        return Err(failed(
-            "--listen on an address that is not loopback requires --node-token or --tls: without, \
-             any machine could join as a node",
-        ));
     }
     Ok(())
 }

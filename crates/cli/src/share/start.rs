@@ -24,8 +24,8 @@ const AVATAR: f64 = 0.4;
 const ROUND: f64 = 0.02;
 
 /// What a scene has in it: what has a velocity moves and is pushed, everything else never moves.
-pub(super) fn scene(path: &Path) -> Result<Start, CliError> {
-    let args = SceneArgs::plain(path);
+pub(super) fn scene(path: &Path, allow_outside: bool) -> Result<Start, CliError> {
+    let args = SceneArgs { allow_outside, ..SceneArgs::plain(path) };
     let opened = open(&args)?;
     let stage = Stage::new(opened.scene, Staging::default(), &mut HierarchyFiles::default())
         .map_err(|source| CliError::stage(path, source))?;

@@ -5,6 +5,7 @@ use super::quic::Datagrams;
 use super::turnstile::Bucket;
 use super::{DoorLimits, No};
 use crate::driver::Insiders;
+use crate::waiting::WaitingRoom;
 use jostle_proto::{Allowance, ClientId};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +13,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-/// Hosts that are remembered; those of whom nobody is here and nothing is owed are forgotten.
+/// Hosts that are remembered; those of which nobody is here and nothing is owed are forgotten.
 const HOSTS_MAX: usize = 4096;
 
 /// Lines in the log about one host.
@@ -35,7 +36,6 @@ pub(super) struct Guest {
 }
 
 struct Host {
-    waiting: usize,
     guests: usize,
     knocks: Bucket,
     requests: Bucket,
@@ -44,7 +44,6 @@ struct Host {
 
 struct Book {
     hosts: HashMap<u32, Host>,
-    waiting: usize,
     guests: usize,
     /// Numbers connections.
     next: u32,
@@ -53,16 +52,14 @@ struct Book {
 /// Everybody at the door and behind it.
 pub(super) struct Guests {
     limits: DoorLimits,
+    /// Connections by QUIC that are not in yet.
+    pub(super) quic: Arc<WaitingRoom>,
+    /// Those of HTTP, and WebSockets that are not in yet.
+    pub(super) web: Arc<WaitingRoom>,
     book: Mutex<Book>,
     here: RwLock<HashMap<ClientId, Arc<Guest>>>,
     /// Nobody outside knows which addresses share a number.
     salt: RandomState,
-}
-
-/// A connection that was not let in yet: gives back its place when dropped.
-pub(super) struct Waiting {
-    guests: Arc<Guests>,
-    host: u32,
 }
 
 /// A connection that is in: gives back its place when dropped.
@@ -73,9 +70,12 @@ pub(super) struct Seat {
 
 impl Guests {
     pub(super) fn new(limits: DoorLimits) -> Guests {
-        let book = Book { hosts: HashMap::new(), waiting: 0, guests: 0, next: 0 };
+        let book = Book { hosts: HashMap::new(), guests: 0, next: 0 };
+        let room = || WaitingRoom::new(limits.waiting, limits.host_waiting);
         Guests {
             limits,
+            quic: room(),
+            web: room(),
             book: Mutex::new(book),
             here: RwLock::new(HashMap::new()),
             salt: RandomState::new(),
@@ -93,22 +93,6 @@ impl Guests {
     /// Nothing is left half done when a thread panics here.
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Somebody has come.
-    pub(super) fn wait(self: &Arc<Self>, address: SocketAddr) -> Result<Waiting, No> {
-        let host = self.host(address);
-        let mut book = self.book();
-        if book.waiting >= self.limits.waiting {
-            return Err(No::Full);
-        }
-        let known = book.host(host, &self.limits).ok_or(No::Full)?;
-        if known.waiting >= self.limits.host_waiting {
-            return Err(No::HostFull);
-        }
-        known.waiting += 1;
-        book.waiting += 1;
-        Ok(Waiting { guests: self.clone(), host })
     }
 
     /// Somebody has said what it wants: may its host do that now?
@@ -167,8 +151,8 @@ impl Guests {
 
     /// How many wait, and how many are in.
     pub(super) fn numbers(&self) -> (u64, u64) {
-        let book = self.book();
-        (book.waiting as u64, book.guests as u64)
+        let waiting = self.quic.count() + self.web.count();
+        (waiting as u64, self.book().guests as u64)
     }
 }
 
@@ -178,11 +162,14 @@ impl Book {
         if self.hosts.len() >= HOSTS_MAX && !self.hosts.contains_key(&host) {
             self.hosts.retain(|_, known| known.matters(now));
             if self.hosts.len() >= HOSTS_MAX {
-                return None;
+                // From so many hosts at once, what one of them has used up is the least of all
+                // worries.
+                let idle = self.hosts.iter().find(|(_, known)| known.guests == 0);
+                let idle = idle.map(|(host, _)| *host)?;
+                self.hosts.remove(&idle);
             }
         }
         Some(self.hosts.entry(host).or_insert_with(|| Host {
-            waiting: 0,
             guests: 0,
             knocks: Bucket::full(now, limits.knocks),
             requests: Bucket::full(now, limits.requests),
@@ -193,21 +180,10 @@ impl Book {
 
 impl Host {
     fn matters(&mut self, now: Instant) -> bool {
-        self.waiting > 0
-            || self.guests > 0
+        self.guests > 0
             || !self.knocks.is_full(now)
             || !self.requests.is_full(now)
             || !self.lines.is_full(now)
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        let mut book = self.guests.book();
-        book.waiting -= 1;
-        if let Some(host) = book.hosts.get_mut(&self.host) {
-            host.waiting -= 1;
-        }
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visi
 
 async fn hello(house: &House, socket: &mut WebSocket, visitor: &Visitor) -> Result<Hello, No> {
     let unreadable = |why: String| No::Unreadable(why);
-    let Message::Text(text) = first(house, socket).await? else {
+    let Message::Text(text) = first(house, socket, visitor).await? else {
         return Err(unreadable("the first message must be text".to_string()));
     };
     // What serde says about it may quote a token, and this is logged.

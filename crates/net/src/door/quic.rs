@@ -1,11 +1,12 @@
 //! Clients over QUIC: the knock and contents on a stream, letters as datagrams.
 
-use super::guests::{Guests, Outlet, Seat, Waiting};
+use super::guests::{Guests, Outlet, Seat};
 use super::tls::{Tls, proof};
 use super::turnstile::{Turnstile, Verdict};
 use super::{Disconnect, DoorError, DoorLimits, House, No, count};
 use crate::charter::{Answer, Knock, Purpose};
 use crate::parcel::{self, ParcelError, QUESTION_MAX};
+use crate::waiting::{NoRoom, Waiting};
 use bytes::Bytes;
 use jostle_proto::{Content, GatewaySays};
 use quinn::crypto::rustls::QuicServerConfig;
@@ -82,19 +83,19 @@ fn transport(limits: &DoorLimits) -> TransportConfig {
 pub(super) async fn serve(house: Arc<House>, endpoint: Endpoint) {
     while let Some(incoming) = endpoint.accept().await {
         let remote = incoming.remote_address();
-        let (waiting, _) = house.guests.numbers();
+        let waiting = house.guests.quic.count();
         let unproven = !incoming.remote_address_validated();
-        if unproven && incoming.may_retry() && waiting >= house.limits.unproven as u64 {
+        if unproven && incoming.may_retry() && waiting >= house.limits.unproven {
             // No state is kept for somebody who may not be there.
             let _ = incoming.retry();
             continue;
         }
-        match house.guests.wait(remote) {
+        match house.guests.quic.enter(remote) {
             Ok(waiting) => {
                 tokio::spawn(welcome(house.clone(), incoming, waiting));
             }
-            Err(no) => {
-                house.refused(remote, &no);
+            Err(NoRoom) => {
+                house.refused(remote, &No::Full);
                 incoming.refuse();
             }
         }
@@ -104,18 +105,33 @@ pub(super) async fn serve(house: Arc<House>, endpoint: Endpoint) {
 /// One connection, from its first packet to its end.
 async fn welcome(house: Arc<House>, incoming: Incoming, waiting: Waiting) {
     let remote = incoming.remote_address();
-    let Ok(connecting) = incoming.accept() else { return };
-    let connection = match timeout(house.limits.handshake, connecting).await {
+    let arrived = tokio::select! {
+        () = waiting.displaced() => return house.refused(remote, &No::Displaced),
+        arrived = arrive(&house, incoming) => arrived,
+    };
+    if let Some((connection, knock, streams)) = arrived {
+        serve_purpose(&house, &connection, knock, streams, waiting).await;
+    }
+}
+
+/// One connection until its purpose is known and allowed.
+async fn arrive(house: &House, incoming: Incoming) -> Option<(Connection, Knock, Streams)> {
+    let remote = incoming.remote_address();
+    let handshake = house.limits.handshake;
+    let connecting = incoming.accept().ok()?;
+    let connection = match timeout(handshake, connecting).await {
         Ok(Ok(connection)) => connection,
         Ok(Err(error)) => {
-            return house.refused(remote, &No::Tls(error.to_string()));
+            house.refused(remote, &No::Tls(error.to_string()));
+            return None;
         }
-        Err(_) => return house.refused(remote, &No::Late(house.limits.handshake)),
+        Err(_) => {
+            house.refused(remote, &No::Late(handshake));
+            return None;
+        }
     };
-    match timeout(house.limits.knock, knock(&house, &connection)).await {
-        Ok(Ok((knock, streams))) => {
-            serve_purpose(&house, &connection, knock, streams, waiting).await;
-        }
+    match timeout(house.limits.knock, knock(house, &connection)).await {
+        Ok(Ok((knock, streams))) => return Some((connection, knock, streams)),
         Ok(Err((no, stream))) => {
             house.refused(remote, &no);
             refuse(&connection, stream, &no).await;
@@ -126,6 +142,7 @@ async fn welcome(house: Arc<House>, incoming: Incoming, waiting: Waiting) {
             connection.close(REFUSED, late.to_string().as_bytes());
         }
     }
+    None
 }
 
 type Streams = (SendStream, RecvStream);
@@ -179,6 +196,9 @@ async fn serve_purpose(
     waiting: Waiting,
 ) {
     let remote = connection.remote_address();
+    if !matches!(knock.purpose, Purpose::Status | Purpose::Play) {
+        waiting.keep();
+    }
     if let Some(answer) = of_replicas(house, &knock.purpose).await {
         let goes_on = matches!(answer, Answer::Founding(_));
         if goes_on && parcel::send(&mut send, &answer).await.is_ok() {

@@ -14,8 +14,20 @@ pub(super) enum No {
     Node(String),
     #[error("unauthorized: this server has no --node-token, but one was sent: join without it")]
     NeedlessToken,
+    #[error(
+        "this server is not known as {}: reach it under its address or as localhost, or start it \
+         with --web-host NAME", quoted(.0)
+    )]
+    Host(String),
+    #[error(
+        "pages from {} may not use this server: start it with --web-host NAME if they are trusted",
+        quoted(.0)
+    )]
+    Origin(String),
     #[error("too many connections")]
     Full,
+    #[error("too many connections wait: this one, the oldest of its host, gave way to a new one")]
+    Displaced,
     #[error("too many connections from this host")]
     HostFull,
     #[error("too many handshakes from this host: try again later")]
@@ -68,6 +80,11 @@ pub(super) enum Disconnect {
     TooLong,
     #[error("not a WebSocket message")]
     NotWebSocket,
+}
+
+/// A name that somebody sent, shortened.
+fn quoted(name: &str) -> String {
+    format!("{:?}", one_line(name).chars().take(100).collect::<String>())
 }
 
 /// Without what would break a line of the log: some of the words may be a stranger's.

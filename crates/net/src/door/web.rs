@@ -3,9 +3,9 @@
 //! Connections are taken here and not by a framework, because there is a limit to how many wait
 //! and for how long.
 
-use super::guests::Waiting;
-use super::{House, No, json, page, web_letters, web_view};
+use super::{House, No, hosts, json, page, web_letters, web_view};
 use crate::charter::{Knock, PROTOCOL, Purpose};
+use crate::waiting::{NoRoom, Waiting};
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{Extension, Path, Query, Request, State};
@@ -50,6 +50,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Clone)]
 pub(super) struct Visitor {
     pub(super) remote: SocketAddr,
+    /// The address at which it has arrived.
+    local: SocketAddr,
     /// A place among those who wait, while somebody holds it.
     pub(super) waiting: Arc<Waiting>,
 }
@@ -76,17 +78,21 @@ pub(super) async fn serve(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        match house.guests.wait(remote) {
+        match house.guests.web.enter(remote) {
             Ok(waiting) => {
-                let visitor = Visitor { remote, waiting: Arc::new(waiting) };
-                tokio::spawn(connection(
-                    house.clone(),
-                    router.clone(),
-                    (stream, tls.clone()),
-                    visitor,
-                ));
+                // Not known of a connection that has ended already.
+                let Ok(local) = stream.local_addr() else { continue };
+                let visitor = Visitor { remote, local, waiting: Arc::new(waiting) };
+                let (house, router, tls) = (house.clone(), router.clone(), tls.clone());
+                tokio::spawn(async move {
+                    let waiting = visitor.waiting.clone();
+                    tokio::select! {
+                        () = waiting.displaced() => house.refused(remote, &No::Displaced),
+                        () = connection(house.clone(), router, (stream, tls), visitor) => {}
+                    }
+                });
             }
-            Err(no) => house.refused(remote, &no),
+            Err(NoRoom) => house.refused(remote, &No::Full),
         }
     }
 }
@@ -130,11 +136,12 @@ where
         let (house, answered) = (house.clone(), answered.clone());
         service_fn(move |mut request: http::Request<Incoming>| {
             answered.store(true, Ordering::Relaxed);
+            let refused = refusal(&house, &visitor, &request);
             request.extensions_mut().insert(visitor.clone());
-            let (router, allowed) = (router.clone(), house.guests.request(remote));
+            let router = router.clone();
             async move {
-                if !allowed {
-                    return Ok(StatusCode::TOO_MANY_REQUESTS.into_response());
+                if let Some(refused) = refused {
+                    return Ok(page::guarded(refused));
                 }
                 let answer: Result<Response, Infallible> =
                     router.oneshot(request.map(Body::new)).await;
@@ -160,6 +167,21 @@ where
     }
 }
 
+/// The answer to a request that goes no further.
+fn refusal<B>(house: &House, visitor: &Visitor, request: &http::Request<B>) -> Option<Response> {
+    if !house.guests.request(visitor.remote) {
+        return Some(StatusCode::TOO_MANY_REQUESTS.into_response());
+    }
+    let asked = (request.uri(), request.headers());
+    let no = hosts::check(&house.hosts, visitor.local, asked).err()?;
+    house.refused(visitor.remote, &no);
+    let status = match no {
+        No::Origin(_) => StatusCode::FORBIDDEN,
+        _ => StatusCode::MISDIRECTED_REQUEST,
+    };
+    Some((status, format!("{no}\n")).into_response())
+}
+
 fn router(house: Arc<House>) -> Router {
     Router::new()
         .route("/", get(page::index))
@@ -173,30 +195,51 @@ fn router(house: Arc<House>) -> Router {
         .with_state(house)
 }
 
-async fn metrics(State(house): State<Arc<House>>) -> Response {
+type Asked = Query<HashMap<String, String>>;
+
+async fn metrics(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    asked: Asked,
+    headers: HeaderMap,
+) -> Response {
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], (house.lobby.metrics)()).into_response()
+    match may_look(&house, &visitor, &asked, &headers) {
+        Ok(()) => ([(header::CONTENT_TYPE, kind)], (house.lobby.metrics)()).into_response(),
+        Err(refused) => refused,
+    }
 }
 
 async fn status(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<HashMap<String, String>>,
+    asked: Asked,
     headers: HeaderMap,
 ) -> Response {
+    let kind = "application/json";
+    match may_look(&house, &visitor, &asked, &headers) {
+        Ok(()) => ([(header::CONTENT_TYPE, kind)], (house.lobby.status)()).into_response(),
+        Err(refused) => refused,
+    }
+}
+
+/// Status and metrics need the token, if there is one: as `Authorization: Bearer`, or in the
+/// query, where the address of a page has it.
+fn may_look(
+    house: &House,
+    visitor: &Visitor,
+    asked: &Asked,
+    headers: &HeaderMap,
+) -> Result<(), Response> {
     let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
     let token = bearer.or(asked.get("token").map(String::as_str)).unwrap_or_default().to_string();
     let knock = Knock { protocol: PROTOCOL, token, purpose: Purpose::Status };
-    match house.judge(&knock, super::Proof::Nothing) {
-        Ok(()) => {
-            ([(header::CONTENT_TYPE, "application/json")], (house.lobby.status)()).into_response()
-        }
-        Err(no) => {
-            house.refused(visitor.remote, &no);
-            (StatusCode::UNAUTHORIZED, format!("{no}\n")).into_response()
-        }
-    }
+    house.judge(&knock, super::Proof::Nothing).map_err(|no| {
+        house.refused(visitor.remote, &no);
+        let bearer = [(header::WWW_AUTHENTICATE, "Bearer")];
+        (StatusCode::UNAUTHORIZED, bearer, format!("{no}\n")).into_response()
+    })
 }
 
 /// Bytes by their content: they can never be others.
@@ -237,7 +280,7 @@ pub(crate) fn content_name(content: Content) -> String {
 async fn letters(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,
-    Query(asked): Query<HashMap<String, String>>,
+    Query(asked): Asked,
     request: Request,
 ) -> Response {
     use axum::extract::FromRequest;
@@ -258,7 +301,6 @@ async fn letters(
 async fn view(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,
-    headers: HeaderMap,
     request: Request,
 ) -> Response {
     use axum::extract::FromRequest;
@@ -266,19 +308,5 @@ async fn view(
         Ok(upgrade) => upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX),
         Err(rejection) => return rejection.into_response(),
     };
-    let at_home = is_at_home(&headers);
-    upgrade.on_upgrade(move |socket| web_view::talk(house, socket, visitor, at_home))
-}
-
-/// Is it a page of this door, or no page at all? Browsers say whose page opens a connection, and
-/// any page in the world may try to reach a door on the machine of whoever looks at it.
-fn is_at_home(headers: &HeaderMap) -> bool {
-    let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
-    match text(header::ORIGIN) {
-        None => !headers.contains_key(header::ORIGIN),
-        Some(origin) => {
-            let page = origin.split_once("://").map(|(_, page)| page);
-            page.is_some() && page == text(header::HOST)
-        }
-    }
+    upgrade.on_upgrade(move |socket| web_view::talk(house, socket, visitor))
 }

@@ -35,8 +35,16 @@ async fn answer(socket: &mut WebSocket, answer: &Answer) -> bool {
 }
 
 /// The first message, if it comes in time.
-pub(super) async fn first(house: &House, socket: &mut WebSocket) -> Result<Message, No> {
-    match timeout(house.limits.knock, socket.recv()).await {
+pub(super) async fn first(
+    house: &House,
+    socket: &mut WebSocket,
+    visitor: &Visitor,
+) -> Result<Message, No> {
+    let message = tokio::select! {
+        () = visitor.waiting.displaced() => return Err(No::Displaced),
+        message = timeout(house.limits.knock, socket.recv()) => message,
+    };
+    match message {
         Ok(Some(Ok(message))) => Ok(message),
         Ok(Some(Err(error))) => Err(No::Unreadable(error.to_string())),
         Ok(None) => Err(No::Unreadable("the connection was closed".to_string())),
@@ -79,7 +87,7 @@ pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visi
 }
 
 async fn enter(house: &House, socket: &mut WebSocket, visitor: &Visitor) -> Result<Purpose, No> {
-    let Message::Binary(bytes) = first(house, socket).await? else {
+    let Message::Binary(bytes) = first(house, socket, visitor).await? else {
         return Err(No::Unreadable("the first message must be binary".to_string()));
     };
     let knock: Knock = House::read_knock(&bytes)?;

@@ -28,14 +28,9 @@ const STATUS: Duration = Duration::from_secs(1);
 const CLEARANCE_MAX: f64 = 5.0;
 
 /// One connection, from its hello to its end.
-pub(super) async fn talk(
-    house: Arc<House>,
-    mut socket: WebSocket,
-    visitor: Visitor,
-    at_home: bool,
-) {
+pub(super) async fn talk(house: Arc<House>, mut socket: WebSocket, visitor: Visitor) {
     let remote = visitor.remote;
-    let (hub, _seat, place) = match enter(&house, &mut socket, &visitor, at_home).await {
+    let (hub, _seat, place) = match enter(&house, &mut socket, &visitor).await {
         Ok(entered) => entered,
         Err(no) => {
             house.refused(remote, &no);
@@ -56,9 +51,8 @@ async fn enter(
     house: &House,
     socket: &mut WebSocket,
     visitor: &Visitor,
-    at_home: bool,
 ) -> Result<(Arc<Hub>, Seat, Place), No> {
-    let Message::Text(text) = first(house, socket).await? else {
+    let Message::Text(text) = first(house, socket, visitor).await? else {
         return Err(No::Unreadable("the first message must be text".to_string()));
     };
     // What serde says about it may quote a token.
@@ -73,7 +67,7 @@ async fn enter(
     house.judge(&knock, Proof::Nothing)?;
     let hub = house.lobby.view.clone().ok_or(No::Unseen)?;
     let seat = Guests::seat(&house.guests, visitor.remote, Outlet::Watches)?;
-    let place = hub.enter(house.limits.viewers, at_home).ok_or(No::Full)?;
+    let place = hub.enter(house.limits.viewers).ok_or(No::Full)?;
     Ok((hub, seat, place))
 }
 

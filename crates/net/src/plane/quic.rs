@@ -9,19 +9,23 @@ mod tls;
 
 use super::{Deliver, LARGEST_MESSAGE, PlaneError, PlaneSettings, Sent, Urgency, is_name};
 use crate::Secret;
+use crate::waiting::WaitingRoom;
 use quinn::{Connection, Endpoint, RecvStream, SendStream, VarInt};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 /// Messages that wait for one peer, for each urgency. A frozen peer is given up after a second.
 const QUEUE: usize = 256;
-/// Connections that have not said yet who they are.
-const STRANGERS: usize = 256;
+/// Connections that have not authenticated yet, and of those from one host.
+const STRANGERS: usize = 1024;
+const HOST_STRANGERS: usize = 256;
+/// With more of them, who calls must first show that its address is its own.
+const UNPROVEN: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// An address that was heard of is given up after so many attempts, about a minute.
 const ATTEMPTS: u32 = 150;
@@ -182,22 +186,37 @@ fn framed(name: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 async fn listen(shared: Arc<Shared>, endpoint: Endpoint) {
-    let strangers = Arc::new(Semaphore::new(STRANGERS));
+    let strangers = WaitingRoom::new(STRANGERS, HOST_STRANGERS);
     while let Some(incoming) = endpoint.accept().await {
-        let Ok(place) = strangers.clone().try_acquire_owned() else {
+        let unproven = !incoming.remote_address_validated();
+        if unproven && incoming.may_retry() && strangers.count() >= UNPROVEN {
+            // No state is kept for an address that may be another's.
+            let _ = incoming.retry();
+            continue;
+        }
+        let Ok(place) = strangers.enter(incoming.remote_address()) else {
             incoming.refuse();
             continue;
         };
         let shared = shared.clone();
         tokio::spawn(async move {
-            if let Ok(Ok(connection)) = timeout(PATIENCE, incoming).await
-                && let Some(met) = meet(&shared, &connection, Side::Called).await
-            {
-                drop(place);
+            let met = tokio::select! {
+                () = place.displaced() => return,
+                met = welcome(&shared, incoming) => met,
+            };
+            drop(place);
+            if let Some((connection, met)) = met {
                 live(&shared, connection, met).await;
             }
         });
     }
+}
+
+/// A connection that comes in, until it has authenticated.
+async fn welcome(shared: &Shared, incoming: quinn::Incoming) -> Option<(Connection, Met)> {
+    let connection = timeout(PATIENCE, incoming).await.ok()?.ok()?;
+    let met = meet(shared, &connection, Side::Called).await?;
+    Some((connection, met))
 }
 
 /// Calls an address, and again when the connection has ended, until it was in vain so many times.

@@ -26,6 +26,12 @@ use tracing::subscriber::NoSubscriber;
 /// Somebody may take a port between our finding it free and zenoh's taking it.
 const ATTEMPTS: usize = 8;
 
+/// Connections that have not authenticated yet. zenoh has no limit per address and lets nothing
+/// give way, so idle connections keep nodes out once there are so many of them, and stay for two
+/// seconds. A stock listener has 100; 2,000 idle connections kept nodes out of one with 256
+/// (decision 40). Each takes an open file.
+const PENDING: usize = 4096;
+
 pub(super) struct Session {
     session: ::zenoh::Session,
     /// `jostle/<world>/`
@@ -292,9 +298,9 @@ fn configuration(settings: &PlaneSettings, listening: &[SocketAddr]) -> Result<V
         "transport": {
             "unicast": {
                 "open_timeout": 2000,
-                // 150 connections that say nothing keep everybody out of a stock listener.
+                // What is beyond this is closed at once, a node like any other: see PENDING.
                 "accept_timeout": 2000,
-                "accept_pending": 256,
+                "accept_pending": PENDING,
             },
             "link": {
                 "protocols": [if certificates.is_some() { "tls" } else { "tcp" }],

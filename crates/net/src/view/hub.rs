@@ -75,8 +75,8 @@ impl Default for Showing {
 /// What who comes is told first, and what is told again to those who are here.
 #[derive(Default)]
 struct Standing {
-    /// What kind of world this is, for those who may use the controls and for those who may not.
-    world: Option<[Message; 2]>,
+    /// What kind of world this is.
+    world: Option<Message>,
     /// Forms that were not there when the door was opened.
     grown: Option<Meshes>,
     state: Option<Message>,
@@ -189,7 +189,7 @@ impl Hub {
         let mut standing = self.standing();
         standing.grown = Some(Meshes::new(charter, shapes));
         for viewer in viewers.iter() {
-            viewer.begin_anew(world[usize::from(!viewer.may_control)].clone());
+            viewer.begin_anew(world.clone());
         }
         standing.world = Some(world);
     }
@@ -205,16 +205,16 @@ impl Hub {
     }
 
     /// Somebody wants to watch; there may be no room.
-    pub(crate) fn enter(self: &Arc<Self>, most: usize, may_control: bool) -> Option<Place> {
+    pub(crate) fn enter(self: &Arc<Self>, most: usize) -> Option<Place> {
         let mut viewers = self.viewers();
         if viewers.len() >= most {
             return None;
         }
-        let viewer = Arc::new(Viewer::new(may_control));
+        let viewer = Arc::new(Viewer::new());
         // Before others can put in news: what is newer replaces what is put in here.
         let standing = self.standing();
         if let Some(world) = &standing.world {
-            viewer.put_answer(world[usize::from(!may_control)].clone());
+            viewer.put_answer(world.clone());
         }
         if let Some(state) = &standing.state {
             viewer.put_news(Topic::State, state.clone());
@@ -342,7 +342,7 @@ impl Hub {
     /// Somebody asks for something to be done.
     pub(crate) fn control(&self, viewer: &Arc<Viewer>, control: Control) {
         let refuse = |why: &str| viewer.put_answer(controlled(control, Err(why.into())));
-        if !viewer.may_control || !self.controls.words().contains(&control.word()) {
+        if !self.controls.words().contains(&control.word()) {
             return refuse("that cannot be asked for here");
         }
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -353,9 +353,9 @@ impl Hub {
     }
 }
 
-/// What kind of world this is, for those who may use the controls and for those who may not.
-fn told(charter: &Charter, showing: &Showing) -> [Message; 2] {
-    [showing.controls.words(), &[]].map(|words| words::world(charter, showing, words).message())
+/// What kind of world this is.
+fn told(charter: &Charter, showing: &Showing) -> Message {
+    words::world(charter, showing, showing.controls.words()).message()
 }
 
 fn controlled(control: Control, done: Result<(), String>) -> Message {

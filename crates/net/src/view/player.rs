@@ -7,14 +7,14 @@ use super::frames::Frames;
 use super::hub::{Hub, Showing, WorldKind};
 use super::words::{Recorded, Tells};
 use crate::charter::{Charter, Operation, PROTOCOL};
-use crate::door::{Door, DoorLimits, DoorSettings, Lobby};
+use crate::door::{Door, DoorLimits, Lobby};
 use crate::process::StartError;
-use crate::secret::Secret;
+use crate::serve::Guards;
 use axum::extract::ws::Message;
 use jostle_proto::client::Limits;
 use jostle_proto::{Block, Class, Library, Objects, ShapeId, Span, Tick};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -34,20 +34,17 @@ const WORDS: [&str; 6] = ["play", "pause", "speed", "seek", "step", "collision"]
 pub struct PlayerSettings {
     /// Where the page is.
     pub web: SocketAddr,
-    /// Those who watch must show it, if there is one.
-    pub token: Option<Secret>,
-    /// A folder with certificates; without, the page is not encrypted.
-    pub certificates: Option<PathBuf>,
+    /// Who may watch.
+    pub guards: Guards,
     /// How the door is.
     pub limits: DoorLimits,
 }
 
 impl PlayerSettings {
-    /// At this address, for everybody who can reach it.
+    /// At this address, for everybody who can reach it: loopback only, see [`Guards::anyone`].
     #[must_use]
     pub fn at(web: SocketAddr) -> PlayerSettings {
-        let limits = DoorLimits::default();
-        PlayerSettings { web, token: None, certificates: None, limits }
+        PlayerSettings { web, guards: Guards::default(), limits: DoorLimits::default() }
     }
 }
 
@@ -73,6 +70,9 @@ impl Player {
     /// If it cannot be read, a tick in it is another one than was recorded, or the door cannot be
     /// opened.
     pub fn open(file: &Path, settings: PlayerSettings) -> Result<Player, StartError> {
+        let PlayerSettings { web, guards, limits } = settings;
+        let door = guards.door((None, Some(web)), limits);
+        door.check()?;
         let film = Film::read(file).map_err(StartError::Recording)?;
         let (orders, to_do) = sync_channel(16);
         let asked = orders.clone();
@@ -102,16 +102,7 @@ impl Player {
             replicas: None,
             view: Some(hub.clone()),
         };
-        let PlayerSettings { web, token, certificates, limits } = settings;
-        let settings = DoorSettings {
-            quic: None,
-            web: Some(web),
-            token,
-            node_token: None,
-            certificates,
-            limits,
-        };
-        let door = Door::open(settings, lobby)?;
+        let door = Door::open(door, lobby)?;
         let playing = Playing::new(film, hub.clone(), status);
         let thread = std::thread::Builder::new().name("player".into());
         let thread = thread.spawn(move || playing.run(&to_do));

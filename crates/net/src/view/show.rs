@@ -8,8 +8,9 @@ use super::hub::{Hub, Showing, WorldKind};
 use super::scene::{NO_OTHERS, Now};
 use super::words;
 use crate::charter::{Charter, Operation, PROTOCOL};
-use crate::door::{Door, DoorLimits, DoorSettings, Lobby};
+use crate::door::{Door, DoorLimits, Lobby};
 use crate::process::StartError;
+use crate::serve::Guards;
 use jostle_geom::Pose;
 use jostle_proto::client::Limits;
 use jostle_proto::{Block, Library, ObjectId, Objects, ShapeId, Shapes, Span, Tick, Touch};
@@ -43,6 +44,8 @@ pub struct ShowSettings {
     pub findings: Option<Findings>,
     /// Where the page is.
     pub web: SocketAddr,
+    /// Who may look.
+    pub guards: Guards,
 }
 
 /// A world after a step.
@@ -80,8 +83,9 @@ impl Show {
     /// # Errors
     /// If the door cannot be opened.
     pub fn open(settings: ShowSettings) -> Result<Show, StartError> {
-        let ShowSettings { name, rate, extent, shapes, names, poses, keys, findings, web } =
+        let ShowSettings { name, rate, extent, shapes, names, poses, keys, findings, .. } =
             settings;
+        let door = settings.guards.door((None, Some(settings.web)), DoorLimits::default());
         let kind = if findings.is_some() { WorldKind::Check } else { WorldKind::Scene };
         let contents = Library::of(&shapes, Span(0));
         let charter = Charter {
@@ -122,16 +126,8 @@ impl Show {
             view: Some(hub.clone()),
             replicas: None,
         };
-        let settings = DoorSettings {
-            quic: None,
-            web: Some(web),
-            token: None,
-            node_token: None,
-            certificates: None,
-            limits: DoorLimits::default(),
-        };
         let frames = Frames::of_anything(rate, shapes);
-        let door = Door::open(settings, lobby)?;
+        let door = Door::open(door, lobby)?;
         Ok(Show { door, hub, frames, charter, keys: keys_pressed, status, threads })
     }
 

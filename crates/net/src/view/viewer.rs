@@ -51,8 +51,6 @@ pub(crate) struct Viewer {
     interest: Mutex<Interest>,
     /// The world that it asks about, if that is not the newest.
     held: Mutex<Held>,
-    /// It came with a page of this door, or with none, so it may use the controls.
-    pub(crate) may_control: bool,
 }
 
 /// A world that stands still for somebody.
@@ -75,13 +73,12 @@ pub(crate) enum Due {
 }
 
 impl Viewer {
-    pub(crate) fn new(may_control: bool) -> Viewer {
+    pub(crate) fn new() -> Viewer {
         Viewer {
             waiting: Mutex::new(Waiting { behind: true, ..Waiting::default() }),
             filled: Notify::new(),
             interest: Mutex::default(),
             held: Mutex::default(),
-            may_control,
         }
     }
 

@@ -118,7 +118,10 @@ impl<'f> Builder<'f> {
         bytes: &[u8],
         progress: Option<&mut dyn FnMut(usize)>,
     ) -> Result<(Vec<NodeId>, Rc<Source>), LoadError> {
-        let text = opening::open(bytes, self.trail.is_some())?;
+        let text = match self.trail.is_some() {
+            true => self.outside.open(bytes)?,
+            false => opening::open(bytes, false)?,
+        };
         let source = text.source(source_name)?;
         let around = Around { extensions: self.outside.extensions, progress, depth: self.depth };
         let mut parser = Parser::new(&text.bytes, text.start, source.clone(), around);

@@ -90,8 +90,7 @@ fn along(trail: Option<&Trail>, error: LoadError) -> LoadError {
     let mut error = error;
     let mut trail = trail;
     while let Some(Trail { place, file, up }) = trail {
-        error =
-            LoadError::Within { place: *place, file: file.to_string(), source: Box::new(error) };
+        error = error.within(*place, file);
         trail = up.as_ref().map(Rc::as_ref);
     }
     error

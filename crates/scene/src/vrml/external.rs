@@ -1,11 +1,11 @@
 //! What a file brings in: Inline and EXTERNPROTO, through the caller's `fetch`.
 
 use super::build::{Builder, Trail};
-use super::opening;
+use super::opening::{self, Text};
 use super::parser::{Around, Parser};
 use super::source::{Source, quoted};
 use super::syntax::{Found, Made, Prototype};
-use crate::error::LoadError;
+use crate::error::{LoadError, Place};
 use crate::nodes::Kind;
 use crate::read::{Extensions, Fetch, Fetched, Frame, Reading, read_one};
 use crate::scene::NodeId;
@@ -54,6 +54,25 @@ impl<'f> Outside<'f> {
         }
     }
 
+    /// So many bytes have been brought in, or unpacked from what was.
+    fn spend(&mut self, bytes: usize) -> Result<(), &'static str> {
+        self.bytes += bytes as u64;
+        match self.bytes > BYTES_MAX {
+            true => Err("more than 4 GiB of files are brought in"),
+            false => Ok(()),
+        }
+    }
+
+    /// The text of a file that was brought in: a small one may unpack to a large one, again and
+    /// again.
+    pub(super) fn open<'b>(&mut self, bytes: &'b [u8]) -> Result<Text<'b>, LoadError> {
+        let text = opening::open(bytes, true)?;
+        let unpacked = text.bytes.len().saturating_sub(bytes.len());
+        let refused = |what: &str| LoadError::Refused { place: Place::Byte(0), what: what.into() };
+        self.spend(unpacked).map_err(refused)?;
+        Ok(text)
+    }
+
     /// Asks for a file that `source` names. The inner error says why it cannot be had.
     fn fetch(
         &mut self,
@@ -70,12 +89,9 @@ impl<'f> Outside<'f> {
         }
         let fetched = fetch(url, &source.name);
         if let Ok(fetched) = &fetched {
-            self.bytes += fetched.bytes.len() as u64;
+            self.spend(fetched.bytes.len()).map_err(|what| source.refused(what, at))?;
         }
-        match self.bytes > BYTES_MAX {
-            true => Err(source.refused("more than 4 GiB of files are brought in", at)),
-            false => Ok(fetched),
-        }
+        Ok(fetched)
     }
 }
 
@@ -137,8 +153,7 @@ impl Builder<'_> {
             return Err(source.refused(what, at));
         }
         let place = source.place(at);
-        let within =
-            |inside| LoadError::Within { place, file: name.clone(), source: Box::new(inside) };
+        let within = |inside: LoadError| inside.within(place, name);
         if !super::is_vrml(name, bytes) {
             let Outside { fetch, extensions, frame, .. } = &mut self.outside;
             let fetch = fetch.as_mut().map(|fetch| &mut **fetch as &mut Fetch<'_>);
@@ -182,11 +197,9 @@ impl Builder<'_> {
                     continue;
                 }
             };
-            let document = self.document(&fetched).map_err(|inside| LoadError::Within {
-                place: source.place(at),
-                file: fetched.name.clone(),
-                source: Box::new(inside),
-            })?;
+            let document = self
+                .document(&fetched)
+                .map_err(|inside| inside.within(source.place(at), &fetched.name))?;
             let named = name.and_then(|name| document.iter().find(|proto| *proto.name == *name));
             first = named.or_else(|| document.first()).cloned();
             if first.is_some() {
@@ -207,7 +220,7 @@ impl Builder<'_> {
         if let Some(document) = self.outside.documents.get(&fetched.name) {
             return Ok(document.clone());
         }
-        let text = opening::open(&fetched.bytes, true)?;
+        let text = self.outside.open(&fetched.bytes)?;
         let source = text.source(&fetched.name)?;
         let extensions = self.outside.extensions;
         let around = Around { extensions, progress: None, depth: self.depth };

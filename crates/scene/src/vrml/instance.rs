@@ -133,11 +133,7 @@ impl Builder<'_> {
         let copied =
             self.copy(&found.prototype, given, (&found.prototype.source, found.prototype.at));
         self.trail = up;
-        let Copied { nodes, ends } = copied.map_err(|inside| LoadError::Within {
-            place,
-            file: file.to_string(),
-            source: Box::new(inside),
-        })?;
+        let Copied { nodes, ends } = copied.map_err(|inside| inside.within(place, &file))?;
         let found_ends = InstanceEnds::new(found.prototype.interface.clone(), ends);
         let mut ends = Vec::new();
         for (outer, inner) in found.fields.iter().enumerate() {
