@@ -8,6 +8,7 @@ mod batch;
 mod distance;
 mod leaf;
 mod near;
+mod needle;
 mod pieces;
 mod place;
 mod relation;

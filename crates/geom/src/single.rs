@@ -22,7 +22,7 @@ pub(crate) use locate::Location;
 pub use ray::{Ray, RayError, RayHit};
 
 use crate::limits::TRANSLATION_MIN;
-use crate::tree::{Child, Node};
+use crate::tree::{Child, FramedNode, Node};
 use crate::triangle::Triangle;
 use crate::{Model, Pose};
 use glam::DVec3;
@@ -73,7 +73,9 @@ impl<'a> Placed<'a> {
         let far = radius + model.tree.origin.as_dvec3().length() + pose.translation().length();
         // The last term is for numbers near the smallest `f32`, where rounding is not relative.
         let tiny = f64::from(f32::from_bits(64));
-        let slack = BOX_ROUNDING * radius + ROUNDING * far + tiny;
+        // Boxes in frames of their nodes have their roundings from there.
+        let whole = if model.tree.frames.is_empty() { radius } else { 0.0 };
+        let slack = BOX_ROUNDING * whole + ROUNDING * far + tiny;
         Placed { model, pose: *pose, slack }
     }
 
@@ -118,9 +120,12 @@ impl<'a> Placed<'a> {
     }
 
     /// The lane that holds the whole mesh: its node and number.
-    fn root(&self) -> Option<(&'a Node, usize)> {
-        let node = self.model.tree.nodes.first()?;
-        if node.child[0].is_empty() { None } else { Some((node, 0)) }
+    fn root(&self) -> Option<(FramedNode<'a>, usize)> {
+        let tree = &self.model.tree;
+        if tree.nodes.first()?.child[0].is_empty() {
+            return None;
+        }
+        Some((tree.framed_node(0), 0))
     }
 
     /// The face that a triangle is part of.
@@ -129,8 +134,8 @@ impl<'a> Placed<'a> {
     }
 
     /// The node below a lane that is not a leaf.
-    fn node(&self, child: Child) -> &'a Node {
-        &self.model.tree.nodes[child.node_index()]
+    fn node(&self, child: Child) -> FramedNode<'a> {
+        self.model.tree.framed_node(child.node_index())
     }
 }
 
@@ -149,11 +154,11 @@ struct LaneBox {
 
 impl LaneBox {
     #[inline]
-    fn of(node: &Node, lane: usize) -> LaneBox {
-        let obb = node.obb(lane);
+    fn of(framed: &FramedNode<'_>, lane: usize) -> LaneBox {
+        let obb = framed.node.obb(lane);
         LaneBox {
-            center: obb.center.as_dvec3(),
-            half: obb.half.as_dvec3(),
+            center: framed.shift + obb.center.as_dvec3(),
+            half: obb.half.as_dvec3() + BOX_ROUNDING * framed.radius,
             axes: obb.axes.map(|axis| axis.as_dvec3()),
         }
     }

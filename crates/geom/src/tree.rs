@@ -1,8 +1,9 @@
 //! The hierarchy: what a node is, in memory.
 //!
 //! A node holds up to eight boxes, each with its own orientation, as structure of arrays, so that
-//! one box can be tested against all eight at a time. Boxes are stored relative to the tree's
-//! `origin`, the centre of the mesh, so that a mesh far from its own zero loses nothing.
+//! one box can be tested against all eight at a time. Boxes are stored relative to a [`Frame`]: the
+//! tree's `origin`, the centre of the mesh, so that a mesh far from its own zero loses nothing; or,
+//! where the triangles are too small for that, a frame for each node (`tree/frame.rs`).
 //!
 //! Node 0 has one lane, the whole mesh; so a place in the tree is always a *lane*, and every lane
 //! has a box and a child. The triangles of a lane are a contiguous range of the mesh's triangles.
@@ -14,12 +15,14 @@
 pub(crate) mod build;
 pub(crate) mod bytes;
 mod fit;
+mod frame;
 pub(crate) mod overlap;
 mod refit;
 mod split;
 mod validate;
 
 use crate::simd::{F32x8, Simd};
+pub(crate) use frame::{Frame, FramedNode};
 use glam::{Vec3, Vec3A};
 
 /// Boxes per node.
@@ -127,6 +130,8 @@ pub(crate) struct Tree {
     pub(crate) origin: Vec3,
     /// No vertex is further than this from `origin`.
     pub(crate) radius: f32,
+    /// What the boxes of each node are relative to, if that is not `origin`; otherwise empty.
+    pub(crate) frames: Vec<Frame>,
 }
 
 impl Node {
@@ -196,7 +201,7 @@ impl Tree {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
+        self.nodes.capacity() * size_of::<Node>() + self.frames.capacity() * size_of::<Frame>()
     }
 }
 

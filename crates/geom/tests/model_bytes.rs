@@ -104,7 +104,8 @@ fn each_error_names_what_is_wrong() {
     };
     let load = |bytes: &[u8]| Model::load(mesh.clone(), bytes).unwrap_err();
     assert_eq!(load(b"solid cube\nfacet"), LoadTreeError::NotAHierarchy);
-    assert_eq!(with(8, 2), LoadTreeError::UnknownVersion { found: 2 });
+    assert_eq!(with(8, 3), LoadTreeError::UnknownVersion { found: 3 });
+    assert_eq!(with(8, 2), LoadTreeError::OtherFrames { framed: false });
     assert_eq!(with(12, 3), LoadTreeError::BadHeader { what: "the quality", found: 3 });
     for count_at in [24, 28] {
         let LoadTreeError::WrongLength { expected, .. } = with(count_at, u32::MAX) else {

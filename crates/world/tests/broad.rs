@@ -1,6 +1,8 @@
 //! Every broad phase against a plain model: in whatever way boxes come, move and go, each reports
 //! exactly the pairs that comparing all with all finds, and each pair once.
 
+#[path = "broad/cliffs.rs"]
+mod cliffs;
 #[path = "broad/judge.rs"]
 mod judge;
 #[path = "broad/operations.rs"]

@@ -39,8 +39,6 @@ pub(super) struct Body<'a> {
     twist: Twist,
     /// Added to any approach speed, for rounding.
     speed_slack: f64,
-    /// How far a corner of a triangle can be outside of a box of the tree around it.
-    box_slack: f64,
 }
 
 impl<'a> Body<'a> {
@@ -48,11 +46,7 @@ impl<'a> Body<'a> {
         let twist = motion.twist(s);
         let reach = radius(model) + motion.reach();
         let speed = twist.drift.length() + twist.swirl.length() + twist.turning * reach;
-        // The fit of a box is off by at most 8 units of the last place of the radius, see
-        // `Relative`; twice that, and some of the smallest `f32`.
-        let box_slack = f64::from(f32::EPSILON) * 8.0 * f64::from(model.tree.radius)
-            + f64::from(f32::MIN_POSITIVE);
-        Body { model, pose: motion.at(s), twist, speed_slack: SPEED_SLACK * speed, box_slack }
+        Body { model, pose: motion.at(s), twist, speed_slack: SPEED_SLACK * speed }
     }
 
     fn placed(&self, triangle: usize) -> Triangle {
@@ -77,13 +71,19 @@ impl<'a> Body<'a> {
         // The axes are orthonormal up to 1e-4 only. The box is all points whose projections on
         // them are small enough, so its edges are along the inverse of the axes.
         let inverse = DMat3::from_cols(axes[0], axes[1], axes[2]).transpose().inverse();
-        let half = obb.half.as_dvec3() + self.box_slack;
+        let frame = tree.frame_of(lane);
+        // How far a corner of a triangle can be outside of the box around it: the fit is off by at
+        // most 8 units of the last place of the radius, see `Relative`; twice that, and some of
+        // the smallest `f32`.
+        let box_slack =
+            f64::from(f32::EPSILON) * 8.0 * f64::from(frame.radius) + f64::from(f32::MIN_POSITIVE);
+        let half = obb.half.as_dvec3() + box_slack;
         let edges = [
             self.pose.turn(inverse.x_axis) * half.x,
             self.pose.turn(inverse.y_axis) * half.y,
             self.pose.turn(inverse.z_axis) * half.z,
         ];
-        let center = self.pose.place_wide(tree.origin.as_dvec3() + obb.center.as_dvec3());
+        let center = self.pose.place_wide(frame.origin.as_dvec3() + obb.center.as_dvec3());
         let radius = edges.iter().map(|edge| edge.length()).sum();
         let normals = axes.map(|axis| self.pose.turn(axis));
         MovingBox { center: self.point(center, radius), radius, edges, normals }

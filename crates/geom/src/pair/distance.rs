@@ -215,7 +215,7 @@ impl Run<'_, '_> {
     fn open<S: Simd>(&mut self, entry: Entry, floor: f32) {
         let search = &mut *self.search;
         let pair = &search.pair;
-        let opening = Opening::new(pair, entry, pair.relative.margin);
+        let opening = Opening::new(pair, entry, 0.0);
         search.counters.box_tests += 1;
         let limit = limit_above(search.limit);
         let (gaps, mut rest) = Gaps { node: opening.node, one: &opening.one, limit }.run::<S>();

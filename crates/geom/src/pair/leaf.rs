@@ -9,7 +9,7 @@
 //! all three edges of the triangle on the same hand. Fifteen determinants decide.
 //!
 //! **Error bound.** Let all coordinate differences be at most H, and let each point be off by at
-//! most e (`Relative::point_error`). A determinant of three difference vectors (each of length
+//! most e (`LeafPair::point_error`). A determinant of three difference vectors (each of length
 //! at most √3·H) changes by at most 3·(2√3·e)·3H² < 32·e·H² when the points move by e each;
 //! rounding of differences, cross and dot products adds less than 16·2^-53·6·H³. As e is at least
 //! 128·2^-53 times the size of the models and H at most twice that, 64·e·H² covers both; 128
@@ -52,7 +52,7 @@ impl Kernel for LeafFilter<'_, '_> {
     fn run<S: Simd>(self) -> Verdict {
         let LeafFilter { pair, leaves } = self;
         let (a, b) = load_corners::<S>(pair, leaves);
-        let error = 128.0 * pair.relative.point_error * leaves.reach * leaves.reach;
+        let error = 128.0 * leaves.point_error * leaves.reach * leaves.reach;
         verdict::<S>(&a, &b, S::D::splat(error), leaves.used())
     }
 }

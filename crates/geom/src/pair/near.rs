@@ -121,7 +121,7 @@ impl LeafWork for Nearer {
             return ControlFlow::Break(());
         }
         // The rank is off by rounding and by the error of the points; the placed triangles decide.
-        let near = self.0 * (1.0 + 1e-12) + 2.0 * pair.relative.point_error;
+        let near = self.0 * (1.0 + 1e-12) + 2.0 * leaves.point_error;
         let near_squared = near * near + RANK_ERROR * leaves.reach * leaves.reach;
         for (bit, squared) in squared.into_iter().enumerate() {
             let open = verdict.unsure >> bit & 1 == 1 || squared <= near_squared;

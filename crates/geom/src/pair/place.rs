@@ -50,9 +50,9 @@ pub(crate) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// Opens the larger of the two boxes; gaps up to `reach` count as overlap.
+    /// Opens the larger of the two boxes; gaps up to `gap` count as overlap.
     #[inline(always)]
-    pub(crate) fn new(pair: &Pair<'a>, entry: Entry, reach: f32) -> Opening<'a> {
+    pub(crate) fn new(pair: &Pair<'a>, entry: Entry, gap: f32) -> Opening<'a> {
         // Both sides through the same code, chosen by index: which side is opened is hard to
         // predict, so a branch would cost more than the loads.
         let trees = [&pair.a.tree, &pair.b.tree];
@@ -66,12 +66,19 @@ impl<'a> Opening<'a> {
         let next = if children[other].is_leaf() { 0 } else { children[other].node_index() };
         prefetch(&trees[other].nodes[next]);
         let (turn, shift) = &pair.relative.into[opened];
+        let (mut shift, mut margin) = (*shift, pair.relative.margin);
         let index = children[opened].node_index();
+        if pair.relative.framed {
+            let (own, others) = (trees[opened].frame(index), trees[other].frame_of(lanes[other]));
+            let frames = if opened == 0 { (own, others) } else { (others, own) };
+            let between = pair.relative.between(frames.0, frames.1);
+            (shift, margin) = (between.shift[opened], between.margin);
+        }
         let first = [Lane::new(index, 0), lanes[other]];
         let depth = (entry.depth() + 1).min(DEPTH_END);
         Opening {
             node: &trees[opened].nodes[index],
-            one: One::new(&trees[other].obb(lanes[other]), turn, *shift, reach),
+            one: One::new(&trees[other].obb(lanes[other]), turn, shift, margin + gap),
             one_is_leaf: children[other].is_leaf(),
             first: Entry::new(depth, first[opened], first[other]),
             shift: if opened == 0 { LANE_BITS } else { 0 },
@@ -85,6 +92,8 @@ pub(crate) struct LeafPair {
     pub(crate) a: Child,
     pub(crate) b: Child,
     pub(crate) reach: f64,
+    /// As [`Relative::point_error`](super::relative::Relative), for these leaves.
+    pub(crate) point_error: f64,
 }
 
 impl LeafPair {
@@ -110,9 +119,14 @@ impl LeafPair {
     pub(crate) fn new(pair: &Pair<'_>, entry: Entry, gap: f32) -> LeafPair {
         let (a, b) = entry.lanes();
         let (tree_a, tree_b) = (&pair.a.tree, &pair.b.tree);
+        let (mut margin, mut point_error) = (pair.relative.margin, pair.relative.point_error);
+        if pair.relative.framed {
+            let between = pair.relative.between(tree_a.frame_of(a), tree_b.frame_of(b));
+            (margin, point_error) = (between.margin, between.point_error);
+        }
         let reach = diameter(tree_a, a) + diameter(tree_b, b);
-        let reach = reach + 2.0 * f64::from(pair.relative.margin + gap);
-        LeafPair { a: tree_a.child(a), b: tree_b.child(b), reach }
+        let reach = reach + 2.0 * f64::from(margin + gap);
+        LeafPair { a: tree_a.child(a), b: tree_b.child(b), reach, point_error }
     }
 }
 

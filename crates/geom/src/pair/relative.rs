@@ -1,6 +1,6 @@
 //! Where the second model is, seen from the first, and how far rounding can lead astray.
 
-use crate::tree::Tree;
+use crate::tree::Frame;
 use crate::{Model, Pose};
 use glam::{DVec3, Mat3A, Vec3A};
 
@@ -16,6 +16,20 @@ pub(crate) struct Relative {
     pub(crate) shift: DVec3,
     /// How far a point brought over by `rows` and `shift`, or taken as it is in A's frame, can be
     /// from where [`Pose::place`] puts it, up to a rigid motion.
+    pub(crate) point_error: f64,
+    /// Nodes of one of the trees have frames of their own: `into`, `margin` and `point_error` are
+    /// not for them, see [`Relative::between`].
+    pub(crate) framed: bool,
+    /// How far the models are from the zero of the world, together.
+    far: f64,
+}
+
+/// What two nodes with frames of their own have in place of the numbers for whole trees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Between {
+    /// From B's frame into A's, then the other way.
+    pub(crate) shift: [Vec3A; 2],
+    pub(crate) margin: f32,
     pub(crate) point_error: f64,
 }
 
@@ -37,16 +51,44 @@ impl Relative {
         ];
         let turned = |p: DVec3| cx * p.x + cy * p.y + cz * p.z;
         let turned_back = |p: DVec3| DVec3::new(cx.dot(p), cy.dot(p), cz.dot(p));
-        let (origin_a, origin_b) = (a.tree.origin.as_dvec3(), b.tree.origin.as_dvec3());
-        let shift = turned(origin_b) + between - origin_a;
+        let whole = |model: &Model| Frame { origin: model.tree.origin, radius: model.tree.radius };
+        let (frame_a, frame_b) = (whole(a), whole(b));
+        let shift = turned(frame_b.origin.as_dvec3()) + between - frame_a.origin.as_dvec3();
         let turn = Mat3A::from_cols(narrow(cx), narrow(cy), narrow(cz));
         let far = size(pose_a.translation()) + size(pose_b.translation());
         Relative {
             into: [(turn, narrow(shift)), (turn.transpose(), narrow(-turned_back(shift)))],
-            margin: margin(&a.tree, &b.tree, shift, far),
+            margin: margin(frame_a, frame_b, shift, far),
             rows,
             shift: between,
-            point_error: point_error(&a.tree, &b.tree, between, far),
+            point_error: point_error(frame_a, frame_b, between, far),
+            framed: !(a.tree.frames.is_empty() && b.tree.frames.is_empty()),
+            far,
+        }
+    }
+
+    /// A point of the mesh of B in the mesh frame of A.
+    pub(crate) fn into_a(&self, p: DVec3) -> DVec3 {
+        DVec3::from_array(self.rows.map(|row| row.dot(p))) + self.shift
+    }
+
+    /// The same for boxes in the frames of two nodes, from `f64`: the frames may be far from the
+    /// zero of their meshes, and near to each other.
+    ///
+    /// Both bounds are those of whole trees with the radii and origins of the frames in place of
+    /// theirs. The shift is a sum of the numbers that [`point_error`] counts, which also pays
+    /// for its rounding.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn between(&self, a: Frame, b: Frame) -> Between {
+        let shift = self.into_a(b.origin.as_dvec3()) - a.origin.as_dvec3();
+        let [x, y, z] = self.rows;
+        let turned_back = x * shift.x + y * shift.y + z * shift.z;
+        let point_error = point_error(a, b, self.shift, self.far);
+        Between {
+            shift: [narrow(shift), narrow(-turned_back)],
+            margin: margin(a, b, shift, self.far) + 2.0 * point_error as f32,
+            point_error,
         }
     }
 }
@@ -60,10 +102,10 @@ fn size(v: DVec3) -> f64 {
     v.x.abs() + v.y.abs() + v.z.abs()
 }
 
-/// Slack of a box test, in mesh units, for two trees whose origins are `shift` apart.
+/// Slack of a box test, in mesh units, for two frames whose origins are `shift` apart.
 ///
 /// Let u = 2^-24 and L = radius A + radius B + |shift|; every number in the kernel is at most L.
-/// * A vertex relative to the tree's origin: u·L. The box's centre and extents as stored: the
+/// * A vertex relative to the frame's origin: u·L. The box's centre and extents as stored: the
 ///   projections of the fit are off by 3u·L, the centre and half extent by another 4u·L.
 /// * The box moved into the other frame: rotation rounded to `f32` (√3·u·L), product and shift
 ///   (4u·L).
@@ -73,7 +115,7 @@ fn size(v: DVec3) -> f64 {
 /// Below 27u·L for one box, and 8u·L for the other's fit: 35u·L in all; 64 leaves room.
 /// Placing vertices in `f64` adds [`point_error`] for far poses, the last term the rounding of
 /// numbers near the smallest `f32`.
-fn margin(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f32 {
+fn margin(a: Frame, b: Frame, shift: DVec3, far: f64) -> f32 {
     let length = f64::from(a.radius) + f64::from(b.radius) + size(shift);
     let tiny = f64::from(f32::from_bits(64));
     (64.0 * 2f64.powi(-24) * length + 2.0 * point_error(a, b, shift, far) + tiny) as f32
@@ -86,7 +128,7 @@ fn margin(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f32 {
 /// that matrix is orthogonal up to 8v per entry, so the map is rigid up to 24v·L; bringing a
 /// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The
 /// sum of everything on both sides is below 96v·L; 128 leaves room.
-fn point_error(a: &Tree, b: &Tree, shift: DVec3, far: f64) -> f64 {
-    let reach = |t: &Tree| f64::from(t.radius) + size(t.origin.as_dvec3());
+fn point_error(a: Frame, b: Frame, shift: DVec3, far: f64) -> f64 {
+    let reach = |t: Frame| f64::from(t.radius) + size(t.origin.as_dvec3());
     128.0 * 2f64.powi(-53) * (reach(a) + reach(b) + size(shift) + far)
 }

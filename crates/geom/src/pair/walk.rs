@@ -7,6 +7,7 @@
 
 use super::Pair;
 use super::leaf::LeafFilter;
+use super::needle;
 use super::place::{DEPTH_END, Entry, LeafPair, Opening};
 use crate::simd::{Isa, Kernel, Simd};
 use crate::tree::Lane;
@@ -253,8 +254,10 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
             return None;
         }
         self.walk.counters.box_tests += 1;
-        let reach = self.pair.relative.margin + self.walk.gap;
-        Some(Opening::new(self.pair, entry, reach))
+        if self.pair.relative.framed && needle::is_far(self.pair, entry, self.walk.gap) {
+            return None;
+        }
+        Some(Opening::new(self.pair, entry, self.walk.gap))
     }
 
     /// Keeps the lanes of `mask`: leaf against leaf waits for its triangle test.
@@ -281,7 +284,15 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
     /// each other.
     #[inline(always)]
     fn open_two<S: Simd>(&mut self, first: Entry, second: Entry) {
-        let (Some(one), Some(two)) = (self.prepare(first), self.prepare(second)) else { return };
+        let (one, two) = match (self.prepare(first), self.prepare(second)) {
+            (Some(one), Some(two)) => (one, two),
+            (None, None) => return,
+            (Some(only), None) | (None, Some(only)) => {
+                let mask = Overlap(only.node, &only.one).run::<S>();
+                self.keep::<S>(&only, mask);
+                return;
+            }
+        };
         let mask_one = Overlap(one.node, &one.one).run::<S>();
         let mask_two = Overlap(two.node, &two.one).run::<S>();
         self.keep::<S>(&one, mask_one);

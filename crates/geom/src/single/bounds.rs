@@ -1,7 +1,7 @@
 //! The box around a placed model, without looking at all of it.
 
 use super::{AXIS_SLACK, LaneBox, Placed, ROUNDING};
-use crate::tree::Node;
+use crate::tree::FramedNode;
 use glam::DVec3;
 
 /// Up to this many vertices, with twice as many triangles, are placed one by one, which gives the
@@ -41,7 +41,7 @@ impl Placed<'_> {
         if self.model.tree.radius >= HUGE_RADIUS {
             return Some((low, high));
         }
-        let whole = self.lane_bounds(root, lane);
+        let whole = self.lane_bounds(&root, lane);
         Some((low.max(whole.0), high.min(whole.1)))
     }
 
@@ -75,7 +75,7 @@ impl Placed<'_> {
     /// Points of the lane are center + Σ aₖ·dualₖ with |aₖ| ≤ halfₖ + slack, and the dual axes
     /// differ from the stored ones by less than [`AXIS_SLACK`]. The slack covers the way from the
     /// mesh to the world and, taken twice, the roundings here; see [`ROUNDING`].
-    fn lane_bounds(&self, node: &Node, lane: usize) -> (DVec3, DVec3) {
+    fn lane_bounds(&self, node: &FramedNode<'_>, lane: usize) -> (DVec3, DVec3) {
         let bounds = LaneBox::of(node, lane);
         let half = bounds.half + self.slack;
         let more = AXIS_SLACK * (half.x + half.y + half.z) + 2.0 * self.slack;

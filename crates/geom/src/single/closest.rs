@@ -1,7 +1,7 @@
 //! Which point of the surface is closest to a given one?
 
 use super::{LaneBox, Placed, usable, used_lanes};
-use crate::tree::{Child, Node};
+use crate::tree::{Child, FramedNode};
 use crate::triangle::{closest_point, triangles_touch};
 use glam::DVec3;
 use std::cmp::Ordering;
@@ -92,8 +92,8 @@ impl Placed<'_> {
         let mut open = BinaryHeap::with_capacity(64);
         let (root, lane) = self.root()?;
         open.push(Waiting {
-            distance: distance_at_least(local, root, lane, slack),
-            child: root.child[lane],
+            distance: distance_at_least(local, &root, lane, slack),
+            child: root.node.child[lane],
         });
         while let Some(Waiting { distance, child }) = open.pop() {
             let limit = best.map_or(within, |(b, _)| b.distance);
@@ -113,13 +113,13 @@ impl Placed<'_> {
                 continue;
             }
             let node = self.node(child);
-            open.extend(used_lanes(node).filter_map(|k| {
-                let distance = distance_at_least(local, node, k, slack);
+            open.extend(used_lanes(node.node).filter_map(|k| {
+                let distance = distance_at_least(local, &node, k, slack);
                 // Written so that NaN counts as near.
                 if distance > limit {
                     None
                 } else {
-                    Some(Waiting { distance, child: node.child[k] })
+                    Some(Waiting { distance, child: node.node.child[k] })
                 }
             }));
         }
@@ -144,7 +144,7 @@ impl Placed<'_> {
 
 /// A lower bound of the distance from `p`, in the frame of the tree, to the triangles of a lane.
 #[inline]
-pub(super) fn distance_at_least(p: DVec3, node: &Node, lane: usize, slack: f64) -> f64 {
+pub(super) fn distance_at_least(p: DVec3, node: &FramedNode<'_>, lane: usize, slack: f64) -> f64 {
     let bounds = LaneBox::of(node, lane);
     let beyond = bounds.along(p - bounds.center).abs() - bounds.half;
     let beyond = beyond.max(DVec3::ZERO).length();

@@ -59,7 +59,7 @@ impl Placed<'_> {
         let mut inside = false;
         let mut open: Vec<Child> = Vec::with_capacity(64);
         let Some((root, lane)) = self.root() else { return Ok(Side::Outside) };
-        open.extend(local.entry(root, lane).map(|_| root.child[lane]));
+        open.extend(local.entry(&root, lane).map(|_| root.node.child[lane]));
         while let Some(child) = open.pop() {
             if child.is_leaf() {
                 for triangle in child.triangles() {
@@ -72,8 +72,8 @@ impl Placed<'_> {
                 continue;
             }
             let node = self.node(child);
-            let entered = used_lanes(node).filter(|&k| local.entry(node, k).is_some());
-            open.extend(entered.map(|k| node.child[k]));
+            let entered = used_lanes(node.node).filter(|&k| local.entry(&node, k).is_some());
+            open.extend(entered.map(|k| node.node.child[k]));
         }
         Ok(if inside { Side::Inside } else { Side::Outside })
     }

@@ -6,7 +6,7 @@
 //! counts as outside although no single plane says so.
 
 use super::{LaneBox, Placed, used_lanes};
-use crate::tree::{Child, Node};
+use crate::tree::{Child, FramedNode};
 use crate::triangle::Triangle;
 use glam::{DMat4, DVec3, DVec4};
 
@@ -159,7 +159,7 @@ impl Placed<'_> {
         let mut open: Vec<Child> = Vec::with_capacity(64);
         let mut clip = Clip::default();
         if let Some((root, lane)) = self.root() {
-            seen.look_at(&local, root, lane, &mut open);
+            seen.look_at(&local, &root, lane, &mut open);
         }
         while let Some(child) = open.pop() {
             if seen.inside && seen.outside {
@@ -175,8 +175,8 @@ impl Placed<'_> {
                 continue;
             }
             let node = self.node(child);
-            for lane in used_lanes(node) {
-                seen.look_at(&local, node, lane, &mut open);
+            for lane in used_lanes(node.node) {
+                seen.look_at(&local, &node, lane, &mut open);
             }
         }
         match (seen.inside, seen.outside) {
@@ -200,16 +200,22 @@ impl Placed<'_> {
 
 impl Seen {
     /// Draws what can be drawn from the box of a lane, or puts the lane on the list.
-    fn look_at(&mut self, planes: &[LocalPlane], node: &Node, lane: usize, open: &mut Vec<Child>) {
+    fn look_at(
+        &mut self,
+        planes: &[LocalPlane],
+        node: &FramedNode<'_>,
+        lane: usize,
+        open: &mut Vec<Child>,
+    ) {
         match box_side(planes, node, lane) {
             BoxSide::Inside => self.inside = true,
             BoxSide::Outside => self.outside = true,
-            BoxSide::Unsure => open.push(node.child[lane]),
+            BoxSide::Unsure => open.push(node.node.child[lane]),
         }
     }
 }
 
-fn box_side(planes: &[LocalPlane], node: &Node, lane: usize) -> BoxSide {
+fn box_side(planes: &[LocalPlane], node: &FramedNode<'_>, lane: usize) -> BoxSide {
     let bounds = LaneBox::of(node, lane);
     let mut inside = true;
     for plane in planes {

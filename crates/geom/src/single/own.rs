@@ -8,9 +8,9 @@ use super::{Placed, ROUNDING, used_lanes};
 use crate::FacePair;
 use crate::simd::Isa;
 use crate::tree::overlap::{One, Overlap};
-use crate::tree::{Child, Lane};
+use crate::tree::{Child, Frame, Lane};
 use crate::triangle::triangles_touch;
-use glam::{Mat3A, Vec3, Vec3A};
+use glam::{Mat3A, Vec3};
 
 impl Placed<'_> {
     /// Every pair of faces of this one surface that touch although they are not neighbours;
@@ -59,7 +59,6 @@ impl Search<'_, '_> {
         if self.placed.root().is_none() {
             return;
         }
-        let reach = self.reach();
         let mut open = vec![(Lane::ROOT, Lane::ROOT)];
         while let Some((a, b)) = open.pop() {
             let (child_a, child_b) = (tree.child(a), tree.child(b));
@@ -72,26 +71,39 @@ impl Search<'_, '_> {
                 for i in used_lanes(&tree.nodes[index]) {
                     let lane = Lane::new(index, i);
                     open.push((lane, lane));
-                    let later = overlaps(self.placed, lane, child_a, reach) >> i >> 1;
+                    let later = self.overlaps(lane, child_a) >> i >> 1;
                     open.extend(lanes_of(later).map(|k| (lane, Lane::new(index, i + 1 + k))));
                 }
                 continue;
             }
             let into_b = child_a.is_leaf() || (!child_b.is_leaf() && tree.size(b) > tree.size(a));
             let (one, child) = if into_b { (a, child_b) } else { (b, child_a) };
-            let met = overlaps(self.placed, one, child, reach);
+            let met = self.overlaps(one, child);
             open.extend(lanes_of(met).map(|k| (one, Lane::new(child.node_index(), k))));
         }
     }
 
     /// What boxes may be apart although their placed triangles touch: the roundings of the box
     /// test (64 · 2^-24 of the lengths in it, counted in `pair/relative.rs`) and of placing.
-    fn reach(&self) -> f32 {
-        let tree = &self.placed.model.tree;
-        let far = tree.origin.as_dvec3().length() + self.placed.pose.translation().length();
-        let radius = f64::from(tree.radius);
+    fn reach(&self, frames: [Frame; 2], shift: Vec3) -> f32 {
+        let [origin, other] = frames.map(|frame| frame.origin.as_dvec3().length());
+        let far = origin.max(other) + self.placed.pose.translation().length();
+        let radius = f64::from(frames[0].radius.max(frames[1].radius));
+        let lengths = radius + shift.as_dvec3().length();
         let tiny = f64::from(f32::from_bits(64));
-        (2f64.powi(-17) * radius + 4.0 * ROUNDING * (far + radius) + tiny) as f32
+        (2f64.powi(-17) * lengths + 4.0 * ROUNDING * (far + radius) + tiny) as f32
+    }
+
+    /// Which lanes below `child` may touch the box of a lane: bit k for lane k.
+    fn overlaps(&self, lane: Lane, child: Child) -> u8 {
+        let tree = &self.placed.model.tree;
+        let frames = [tree.frame_of(lane), tree.frame(child.node_index())];
+        let shift = frames[0].origin - frames[1].origin;
+        let reach = self.reach(frames, shift);
+        let one = One::new(&tree.obb(lane), &Mat3A::IDENTITY, shift.into(), reach);
+        let node = &tree.nodes[child.node_index()];
+        let used = used_lanes(node).fold(0u8, |mask, k| mask | 1 << k);
+        Isa::best().run(Overlap(node, &one)) & used
     }
 
     /// All pairs of triangles of two leaves, or of one with itself.
@@ -117,15 +129,6 @@ impl Search<'_, '_> {
         let (a, b) = (corners(i), corners(j));
         a.iter().any(|p| b.contains(p))
     }
-}
-
-/// Which lanes below `child` may touch the box of a lane: bit k for lane k.
-fn overlaps(placed: &Placed<'_>, lane: Lane, child: Child, reach: f32) -> u8 {
-    let tree = &placed.model.tree;
-    let one = One::new(&tree.obb(lane), &Mat3A::IDENTITY, Vec3A::ZERO, reach);
-    let node = &tree.nodes[child.node_index()];
-    let used = used_lanes(node).fold(0u8, |mask, k| mask | 1 << k);
-    Isa::best().run(Overlap(node, &one)) & used
 }
 
 /// The numbers of the bits that are set.

@@ -8,7 +8,7 @@
 use super::{LaneBox, Placed, usable, used_lanes};
 use crate::limits::TRANSLATION_MIN;
 use crate::predicates::{Plane, Sign, orient3d};
-use crate::tree::{Child, Node};
+use crate::tree::{Child, FramedNode};
 use crate::triangle::{Triangle, common, triangles_touch};
 use glam::DVec3;
 
@@ -167,7 +167,7 @@ impl Placed<'_> {
         let mut best: Option<Found> = None;
         let mut open: Vec<(f64, Child)> = Vec::with_capacity(64);
         let (root, lane) = self.root()?;
-        open.extend(local.entry(root, lane).map(|entry| (entry, root.child[lane])));
+        open.extend(local.entry(&root, lane).map(|entry| (entry, root.node.child[lane])));
         while let Some((entry, child)) = open.pop() {
             if best.is_some_and(|b| entry > b.distance) {
                 continue;
@@ -184,8 +184,8 @@ impl Placed<'_> {
             let node = self.node(child);
             let first = open.len();
             open.extend(
-                used_lanes(node)
-                    .filter_map(|k| local.entry(node, k).map(|entry| (entry, node.child[k]))),
+                used_lanes(node.node)
+                    .filter_map(|k| local.entry(&node, k).map(|entry| (entry, node.node.child[k]))),
             );
             // The nearest on top.
             open[first..].sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
@@ -203,7 +203,7 @@ impl Placed<'_> {
         let local = self.local_ray(ray.origin, ray.direction, ray.length);
         let Some((root, lane)) = self.root() else { return false };
         let mut open: Vec<Child> = Vec::with_capacity(64);
-        open.extend(local.entry(root, lane).map(|_| root.child[lane]));
+        open.extend(local.entry(&root, lane).map(|_| root.node.child[lane]));
         while let Some(child) = open.pop() {
             if child.is_leaf() {
                 let hits = |i| segment_touches(ray.origin, ray.end, &self.triangle(i));
@@ -213,8 +213,8 @@ impl Placed<'_> {
                 continue;
             }
             let node = self.node(child);
-            let entered = used_lanes(node).filter(|&k| local.entry(node, k).is_some());
-            open.extend(entered.map(|k| node.child[k]));
+            let entered = used_lanes(node.node).filter(|&k| local.entry(&node, k).is_some());
+            open.extend(entered.map(|k| node.node.child[k]));
         }
         false
     }
@@ -268,7 +268,7 @@ impl LocalRay {
     /// not quite orthonormal: that is no loss, because the box is defined by projections on the
     /// very same axes.
     #[inline]
-    pub(super) fn entry(&self, node: &Node, lane: usize) -> Option<f64> {
+    pub(super) fn entry(&self, node: &FramedNode<'_>, lane: usize) -> Option<f64> {
         let bounds = LaneBox::of(node, lane);
         let start = bounds.along(self.start - bounds.center);
         let step = bounds.along(self.direction);

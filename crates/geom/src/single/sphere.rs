@@ -77,18 +77,18 @@ impl Placed<'_> {
         let Some((root, lane)) = self.root() else { return f64::INFINITY };
         let Some(p) = usable(p) else { return 0.0 };
         let (local, slack) = (self.in_tree_frame(p), self.slack_at(p));
-        let whole = distance_at_least(local, root, lane, slack);
+        let whole = distance_at_least(local, &root, lane, slack);
         // What is outside of the box around everything is not inside the solid; between smaller
         // boxes it may be.
         if whole <= 0.0 && self.model.mesh.is_solid() {
             return 0.0;
         }
-        let child = root.child[lane];
+        let child = root.node.child[lane];
         if child.is_leaf() {
             return whole.max(0.0);
         }
         let node = self.node(child);
-        let parts = used_lanes(node).map(|k| distance_at_least(local, node, k, slack));
+        let parts = used_lanes(node.node).map(|k| distance_at_least(local, &node, k, slack));
         parts.fold(f64::INFINITY, f64::min).max(whole).max(0.0)
     }
 
@@ -103,7 +103,7 @@ impl Placed<'_> {
         let Some((root, lane)) = self.root() else { return ControlFlow::Continue(()) };
         let (local, slack) = (self.in_tree_frame(p), self.slack_at(p));
         let mut open: Vec<Child> = Vec::with_capacity(64);
-        open.push(root.child[lane]);
+        open.push(root.node.child[lane]);
         while let Some(child) = open.pop() {
             if child.is_leaf() {
                 for triangle in child.triangles() {
@@ -114,15 +114,15 @@ impl Placed<'_> {
             let node = self.node(child);
             let mut near = [(0.0, Child::EMPTY); WIDTH];
             let mut count = 0;
-            for k in used_lanes(node) {
-                let distance = distance_at_least(local, node, k, slack);
+            for k in used_lanes(node.node) {
+                let distance = distance_at_least(local, &node, k, slack);
                 if distance > reach {
                     continue;
                 }
                 // Kept in order, the farthest first.
                 let before = near[..count].iter().take_while(|(d, _)| *d > distance).count();
                 near.copy_within(before..count, before + 1);
-                near[before] = (distance, node.child[k]);
+                near[before] = (distance, node.node.child[k]);
                 count += 1;
             }
             open.extend(near[..count].iter().map(|(_, child)| child));

@@ -9,7 +9,7 @@
 
 use super::fit::{Effort, Fit};
 use super::split::{Bounds, Cuts, Set, split};
-use super::{Child, LEAF_MAX, Node, Obb, Tree, WIDTH};
+use super::{Child, Frame, LEAF_MAX, Node, Obb, Tree, WIDTH};
 use crate::model::Quality;
 use crate::simd::Isa;
 use glam::{Vec3, Vec3A};
@@ -69,13 +69,16 @@ pub(crate) fn build(
     quality: Quality,
 ) -> (Tree, Vec<u32>) {
     let mut ids: Vec<u32> = (0..triangles.len() as u32).collect();
-    let Some((origin, radius)) = frame(vertices, triangles) else {
-        return (Tree { nodes: vec![Node::UNUSED], origin: Vec3::ZERO, radius: 0.0 }, ids);
+    let Some(frame) = Frame::around(vertices, triangles) else {
+        let (origin, radius) = (Vec3::ZERO, 0.0);
+        return (Tree { nodes: vec![Node::UNUSED], origin, radius, frames: Vec::new() }, ids);
     };
+    let Frame { origin, radius } = frame;
     let local = |v: u32| Vec3A::from(vertices[v as usize] - origin);
     let mut corners: Vec<[Vec3A; 3]> = triangles.iter().map(|t| t.map(local)).collect();
     let mut set = Set { triangles: &mut corners, ids: &mut ids };
-    let builder = Builder { isa: Isa::best(), boxes: Boxes::of(quality) };
+    let framed = frame.is_too_wide(vertices, triangles).then_some((vertices, triangles));
+    let builder = Builder { isa: Isa::best(), boxes: Boxes::of(quality), framed };
     let whole = builder.boxes.fit(builder.isa, set.triangles);
     let mut nodes = vec![Node::UNUSED];
     let child = builder.child(&mut set, &whole, 0, &mut nodes);
@@ -88,27 +91,23 @@ pub(crate) fn build(
         }
         Quality::Default | Quality::Tight => top_first(&nodes),
     };
-    (Tree { nodes, origin, radius }, ids)
-}
-
-/// Centre of the used vertices, and a bound on their distance from it.
-pub(crate) fn frame(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Option<(Vec3, f32)> {
-    let used = || triangles.as_flattened().iter().map(|&v| vertices[v as usize]);
-    let first = used().next()?;
-    let (lo, hi) = used().fold((first, first), |(lo, hi), v| (lo.min(v), hi.max(v)));
-    let origin = lo * 0.5 + hi * 0.5;
-    let half = (hi - origin).max(origin - lo).as_dvec3();
-    // Rounded up: one part in a million covers the rounding of this line many times.
-    Some((origin, (half.length() * (1.0 + 1e-6)) as f32))
+    let mut tree = Tree { nodes, origin, radius, frames: Vec::new() };
+    if framed.is_some() {
+        let ordered: Vec<[u32; 3]> = ids.iter().map(|&id| triangles[id as usize]).collect();
+        tree.set_frames(vertices, &ordered);
+    }
+    (tree, ids)
 }
 
 #[derive(Clone, Copy)]
-struct Builder {
+struct Builder<'a> {
     isa: Isa,
     boxes: Boxes,
+    /// Vertices and triangles of a mesh whose nodes have frames of their own.
+    framed: Option<(&'a [Vec3], &'a [[u32; 3]])>,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// What hangs below a lane; nodes are appended to `nodes`.
     fn child(self, set: &mut Set<'_>, fit: &Fit, first: usize, nodes: &mut Vec<Node>) -> Child {
         if set.triangles.len() <= LEAF_MAX {
@@ -116,7 +115,8 @@ impl Builder {
         }
         let index = nodes.len();
         nodes.push(Node::UNUSED);
-        let lanes = self.lanes(set, fit);
+        let own = self.into_own_frame(set);
+        let lanes = self.lanes(set, own.as_ref().unwrap_or(fit));
         let mut node = Node::UNUSED;
         if set.triangles.len() > PARALLEL_MIN {
             let parts: Vec<(Child, Vec<Node>)> = self
@@ -141,6 +141,17 @@ impl Builder {
         }
         nodes[index] = node;
         Child::node(index)
+    }
+
+    /// Brings a set into its own frame, if nodes have frames, and fits the box in it.
+    fn into_own_frame(self, set: &mut Set<'_>) -> Option<Fit> {
+        let (vertices, triangles) = self.framed?;
+        let corners = |&id: &u32| triangles[id as usize].map(|v| vertices[v as usize]);
+        let Frame { origin, .. } = Frame::of_points(set.ids.iter().flat_map(corners))?;
+        for (local, id) in set.triangles.iter_mut().zip(set.ids.iter()) {
+            *local = corners(id).map(|v| Vec3A::from(v - origin));
+        }
+        Some(self.boxes.fit(self.isa, set.triangles))
     }
 
     /// Cuts a set into at most eight lanes.

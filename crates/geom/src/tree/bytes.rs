@@ -5,7 +5,7 @@
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 8 | [`MAGIC`] |
-//! | 8 | 4 | version, [`VERSION`] |
+//! | 8 | 4 | version: [`VERSION`] or [`VERSION_FRAMED`], as the mesh needs it |
 //! | 12 | 4 | quality: 0 fast, 1 default, 2 tight |
 //! | 16 | 8 | `Mesh::hash` of the mesh |
 //! | 24 | 4 | number of triangles t |
@@ -25,8 +25,8 @@
 //! What is read is validated against the mesh before it is used, so that bytes with a right
 //! checksum and wrong content are found too.
 
-use super::validate::{Fault, validate};
-use super::{Child, Node, Tree, WIDTH};
+use super::validate::{Fault, check_shape, validate};
+use super::{Child, Frame, Node, Tree, WIDTH};
 use crate::checksum::Checksum;
 use crate::mesh::Mesh;
 use crate::model::Quality;
@@ -36,8 +36,12 @@ use glam::Vec3;
 /// changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"\x89JHT\r\n\x1a\n";
 
-/// The only version there is.
+/// The version with one frame for all boxes.
 const VERSION: u32 = 1;
+
+/// The version with a frame for each node (`tree/frame.rs`): of meshes whose triangles are too
+/// small for one. Frames are not saved; they follow from the mesh and the shape of the tree.
+const VERSION_FRAMED: u32 = 2;
 
 const HEADER_BYTES: usize = 48;
 const NODE_BYTES: usize = 320;
@@ -50,10 +54,20 @@ pub enum LoadTreeError {
     #[error("not a saved hierarchy: it does not begin with the bytes {MAGIC:?}")]
     NotAHierarchy,
     /// Saved by a version that is not known here.
-    #[error("the hierarchy has format version {found}, expected {VERSION}")]
+    #[error("the hierarchy has format version {found}, expected {VERSION} or {VERSION_FRAMED}")]
     UnknownVersion {
         /// The version found.
         found: u32,
+    },
+    /// Boxes are relative to another place than they must be for this mesh: it was saved by a
+    /// release that did not distinguish them.
+    #[error(
+        "the hierarchy has {} for this mesh: it was saved by an earlier release, build it anew",
+        if *framed { "one frame where each node needs its own" } else { "more frames than needed" }
+    )]
+    OtherFrames {
+        /// Whether the mesh needs a frame for each node.
+        framed: bool,
     },
     /// Cut short, or with something behind it.
     #[error("the hierarchy should have {expected} bytes, but there are {found}")]
@@ -118,7 +132,8 @@ pub(crate) fn save(tree: &Tree, mesh: &Mesh, quality: Quality) -> Vec<u8> {
     let (nodes, triangles) = (tree.nodes.len(), mesh.triangles.len());
     let mut bytes = Vec::with_capacity(whole_length(nodes as u32, triangles as u32) as usize);
     bytes.extend(MAGIC);
-    bytes.extend(VERSION.to_le_bytes());
+    let version = if tree.frames.is_empty() { VERSION } else { VERSION_FRAMED };
+    bytes.extend(version.to_le_bytes());
     bytes.extend(code_of(quality).to_le_bytes());
     bytes.extend(mesh.hash().to_le_bytes());
     bytes.extend((triangles as u32).to_le_bytes());
@@ -155,14 +170,24 @@ pub(crate) fn load(mesh: &Mesh, bytes: &[u8]) -> Result<Loaded, LoadTreeError> {
     let (node_bytes, order_bytes) = payload.split_at(nodes * NODE_BYTES);
     let order = read_order(mesh, order_bytes)?;
     let f32_at = |at: usize| f32::from_bits(u32_at(bytes, at));
-    let tree = Tree {
+    let mut tree = Tree {
+        frames: Vec::new(),
         nodes: node_bytes.chunks_exact(NODE_BYTES).map(read_node).collect(),
         origin: Vec3::new(f32_at(32), f32_at(36), f32_at(40)),
         radius: f32_at(44),
     };
     let in_order: Vec<[u32; 3]> = order.iter().map(|&t| mesh.triangles[t as usize]).collect();
-    validate(&tree, &mesh.vertices, &in_order)
-        .map_err(|Fault { node, what }| LoadTreeError::BadNode { node, what })?;
+    let bad_node = |Fault { node, what }| LoadTreeError::BadNode { node, what };
+    check_shape(&tree.nodes, in_order.len()).map_err(bad_node)?;
+    let frame = Frame::around(&mesh.vertices, &in_order);
+    let framed = frame.is_some_and(|frame| frame.is_too_wide(&mesh.vertices, &in_order));
+    if framed != (u32_at(bytes, 8) == VERSION_FRAMED) {
+        return Err(LoadTreeError::OtherFrames { framed });
+    }
+    if framed {
+        tree.set_frames(&mesh.vertices, &in_order);
+    }
+    validate(&tree, &mesh.vertices, &in_order).map_err(bad_node)?;
     Ok(Loaded { tree, order, quality })
 }
 
@@ -178,7 +203,7 @@ fn check_frame(bytes: &[u8]) -> Result<&[u8], LoadTreeError> {
         return Err(LoadTreeError::WrongLength { expected: least, found });
     }
     let version = u32_at(bytes, 8);
-    if version != VERSION {
+    if version != VERSION && version != VERSION_FRAMED {
         return Err(LoadTreeError::UnknownVersion { found: version });
     }
     if bytes.len() < HEADER_BYTES {

@@ -2,9 +2,10 @@
 //!
 //! Each box keeps its axes and is fitted again to all corners below it, not to the boxes of its
 //! children: that would be faster, and much looser for oriented boxes, level by level.
+//! Whether nodes have frames of their own is decided anew.
 
 use super::fit::Fit;
-use super::{Child, Tree, build};
+use super::{Child, Frame, Tree};
 use crate::simd::Isa;
 use glam::{Vec3, Vec3A};
 use std::ops::Range;
@@ -13,12 +14,23 @@ impl Tree {
     /// Fits all boxes to vertices that have moved. The triangles must be those that the tree was
     /// made for, in its order.
     pub(crate) fn refit(&mut self, vertices: &[Vec3], triangles: &[[u32; 3]]) {
-        let Some((origin, radius)) = build::frame(vertices, triangles) else { return };
-        (self.origin, self.radius) = (origin, radius);
-        let local = |&v: &u32| Vec3A::from(vertices[v as usize] - origin);
-        let corners: Vec<Vec3A> = triangles.as_flattened().iter().map(local).collect();
+        let Some(frame) = Frame::around(vertices, triangles) else { return };
+        (self.origin, self.radius) = (frame.origin, frame.radius);
+        self.frames.clear();
+        if frame.is_too_wide(vertices, triangles) {
+            self.set_frames(vertices, triangles);
+        }
         let isa = Isa::best();
+        let corner = |&v: &u32, origin: Vec3| Vec3A::from(vertices[v as usize] - origin);
+        let all = triangles.as_flattened();
+        let mut corners: Vec<Vec3A> = all.iter().map(|v| corner(v, frame.origin)).collect();
         for index in 0..self.nodes.len() {
+            if let Some(own) = self.frames.get(index) {
+                let span = self.triangles_of_node(index);
+                let span = 3 * span.start..3 * span.end;
+                let vertices = corners[span.clone()].iter_mut().zip(&all[span]);
+                vertices.for_each(|(local, v)| *local = corner(v, own.origin));
+            }
             for (lane, child) in self.nodes[index].child.into_iter().enumerate() {
                 if child.is_empty() {
                     break;

@@ -5,7 +5,8 @@
 //!
 //! * the shape: every node but the first has exactly one parent, which comes before it; used lanes
 //!   come first; the triangles of the lanes follow each other and are all triangles, once;
-//! * the frame: origin and radius are those of the mesh;
+//! * the frame: origin and radius are those of the mesh (frames of nodes are not saved, but found
+//!   again);
 //! * each box: its axes are orthonormal as far as 16-bit integers allow, its numbers are no
 //!   larger than the mesh, and it holds every corner of every triangle below it.
 //!
@@ -17,7 +18,7 @@
 //! **Beyond `f32`.** Meshes that reach nearly to the largest `f32` get boxes with infinite or
 //! undefined numbers, which count as touching everything. They are accepted for such meshes only.
 
-use super::{AXIS_ONE, Node, Tree, WIDTH, build};
+use super::{AXIS_ONE, Frame, Node, Tree, WIDTH};
 use crate::tree::Child;
 use glam::{DVec3, Vec3};
 
@@ -50,15 +51,23 @@ pub(crate) fn validate(
     triangles: &[[u32; 3]],
 ) -> Result<(), Fault> {
     check_shape(&tree.nodes, triangles.len())?;
-    let (origin, radius) = build::frame(vertices, triangles).unwrap_or((Vec3::ZERO, 0.0));
+    let frame = Frame::around(vertices, triangles);
+    let Frame { origin, radius } = frame.unwrap_or(Frame { origin: Vec3::ZERO, radius: 0.0 });
     let bits = |v: Vec3| v.to_array().map(f32::to_bits);
     if bits(origin) != bits(tree.origin) || radius.to_bits() != tree.radius.to_bits() {
         return Err(Fault { node: 0, what: "origin and radius are not those of the mesh" });
     }
-    let origin = origin.as_dvec3();
-    let local = |&v: &u32| vertices[v as usize].as_dvec3() - origin;
-    let corners: Vec<DVec3> = triangles.as_flattened().iter().map(local).collect();
+    let local = |v: &u32, origin: Vec3| vertices[*v as usize].as_dvec3() - origin.as_dvec3();
+    let all = triangles.as_flattened();
+    let mut corners: Vec<DVec3> = all.iter().map(|v| local(v, origin)).collect();
     for (index, node) in tree.nodes.iter().enumerate() {
+        let Frame { origin, radius } = tree.frame(index);
+        if !tree.frames.is_empty() {
+            let span = tree.triangles_of_node(index);
+            let span = 3 * span.start..3 * span.end;
+            let vertices = corners[span.clone()].iter_mut().zip(&all[span]);
+            vertices.for_each(|(corner, v)| *corner = local(v, origin));
+        }
         for lane in 0..used_lanes(node) {
             let below = tree.triangles_below(node.child[lane]);
             check_box(node, lane, radius, &corners[3 * below.start..3 * below.end])
@@ -74,7 +83,7 @@ fn used_lanes(node: &Node) -> usize {
 }
 
 /// Children come after their parents, so going backwards every child is known before its parent.
-fn check_shape(nodes: &[Node], triangle_count: usize) -> Result<(), Fault> {
+pub(super) fn check_shape(nodes: &[Node], triangle_count: usize) -> Result<(), Fault> {
     let mut has_parent = vec![false; nodes.len()];
     let mut spans = vec![0..0; nodes.len()];
     for (index, node) in nodes.iter().enumerate().rev() {

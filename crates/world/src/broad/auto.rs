@@ -19,6 +19,8 @@ const TESTS_PER_QUESTION: u64 = 400;
 const TESTS_PER_PAIR: u64 = 16;
 /// So many questions must have been too costly, all in all.
 const QUESTIONS: u64 = 256;
+/// So many boxes are asked to judge a larger number. All with all of them takes some milliseconds.
+const SAMPLE: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(super) struct Auto {
@@ -81,8 +83,14 @@ impl Auto {
             && self.boxes >= MANY
         {
             let moved = all.take_moved();
-            let cells = NearPairs::new(IndexKind::Cells);
-            self.inner = Inner::Cells(filled(cells, &all.all(), &moved, workers));
+            let boxes = all.all();
+            self.inner = if cells_suit(&boxes, workers) {
+                let cells = NearPairs::new(IndexKind::Cells);
+                Inner::Cells(filled(cells, &boxes, &moved, workers))
+            } else {
+                let tree = NearPairs::new(IndexKind::Nodes);
+                Inner::Tree(filled(tree, &boxes, &moved, workers))
+            };
             self.asked = Asked::default();
         }
         match &mut self.inner {
@@ -120,6 +128,32 @@ impl Asked {
         let fair = TESTS_PER_QUESTION * self.questions + TESTS_PER_PAIR * self.pairs;
         self.questions > QUESTIONS && self.tests > fair
     }
+}
+
+/// Will cells do with these boxes? Where they do not, the first step alone can take minutes: with
+/// 300,000 boxes in one cell, each question looks at all of them. So samples of two sizes are asked
+/// first, and what a question looks at is taken to grow on as it does from one to the other.
+fn cells_suit(boxes: &[(u32, Aabb)], workers: &Workers) -> bool {
+    if boxes.len() < 2 * SAMPLE {
+        return true;
+    }
+    let ask = |count: usize| {
+        let mut cells = NearPairs::new(IndexKind::Cells);
+        let sample = boxes.iter().step_by(boxes.len() / count).take(count);
+        (0..).zip(sample).for_each(|(slot, &(_, bounds))| cells.insert(slot, bounds));
+        cells.find_pairs(workers, &mut Vec::new());
+        cells.take_asked()
+    };
+    let (small, large) = (ask(SAMPLE / 2), ask(SAMPLE));
+    // In thousandths for each question.
+    let rate = |count: u64, questions: u64| count * 1000 / questions.max(1);
+    let of_all = |small: u64, large: u64| {
+        let growth = large.saturating_sub(small) * (boxes.len() - SAMPLE) as u64;
+        large + growth / (SAMPLE as u64 / 2)
+    };
+    let tests = of_all(rate(small.tests, small.questions), rate(large.tests, large.questions));
+    let pairs = of_all(rate(small.pairs, small.questions), rate(large.pairs, large.questions));
+    tests <= 1000 * TESTS_PER_QUESTION + TESTS_PER_PAIR * pairs
 }
 
 /// A structure with these boxes, of which only `moved` have moved.

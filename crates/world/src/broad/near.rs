@@ -296,7 +296,7 @@ impl NearPairs {
 
     fn all_fat(&self) -> Vec<(Fat, u32)> {
         let seats = self.fat.iter().enumerate().filter(|(_, fat)| **fat != Span::EMPTY);
-        let extent = |seat: usize| self.now[seat].span().extent();
+        let extent = |seat: usize| self.now[seat].span().cell_extent();
         seats.map(|(seat, &span)| (Fat { span, extent: extent(seat) }, seat as u32)).collect()
     }
 
@@ -372,7 +372,7 @@ impl NearPairs {
         self.fat.fill(Span::EMPTY);
         self.new = self.boxes;
         let there = self.now.iter().filter(|now| now.is_there());
-        self.index = self.index.anew(there.map(|now| now.span().extent()).collect());
+        self.index = self.index.anew(there.map(|now| now.span().cell_extent()).collect());
         self.number_seats();
         for seat in 0..self.now.len() as u32 {
             let motion = self.motion[seat as usize];

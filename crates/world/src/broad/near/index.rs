@@ -46,6 +46,7 @@ impl Found for Vec<u32> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fat {
     pub(super) span: Span,
+    /// (For cells, at least [`Span::least_cell_extent`].)
     pub(super) extent: f32,
 }
 
@@ -153,9 +154,10 @@ impl Index {
     pub(super) fn fatten(&self, span: Span, leaver: &Leaver) -> Fat {
         let motion = leaver.motion;
         let size = span.high - span.low;
+        let extent = size.max_element().max(span.least_cell_extent());
         let room = match self {
             Index::Nodes(_) => f32::INFINITY,
-            Index::Cells(cells) => cells.room_for(size.max_element()),
+            Index::Cells(cells) => cells.room_for(extent),
         };
         // Boxes that start together shall not leave together: some reach further than others.
         let spread = (leaver.seat.wrapping_mul(0x9E37_79B9) >> 8) as f32 / (1 << 24) as f32;
@@ -172,6 +174,6 @@ impl Index {
         };
         // Sums near the end of the numbers may be infinite or NaN; margins may be too wide.
         let fits = fat.low.is_finite() && fat.high.is_finite() && fat.extent() <= room;
-        Fat { span: if fits { fat } else { span }, extent: size.max_element() }
+        Fat { span: if fits { fat } else { span }, extent }
     }
 }

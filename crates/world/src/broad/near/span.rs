@@ -26,6 +26,19 @@ impl Span {
         (self.high - self.low).max_element().next_up()
     }
 
+    /// The extent that a box counts as where cells are made for it: no less than this part of its
+    /// coordinates. Boxes without extent would get cells of no width, whose numbers all end where
+    /// integers do, so that all boxes would be in one cell.
+    pub(super) fn cell_extent(self) -> f32 {
+        self.extent().max(self.least_cell_extent())
+    }
+
+    /// What [`Span::cell_extent`] is at least.
+    pub(super) fn least_cell_extent(self) -> f32 {
+        const LEAST: f32 = 1.0 / (1 << 20) as f32;
+        self.low.abs().max(self.high.abs()).max_element() * LEAST
+    }
+
     /// A number that neighbours in space share, in an order that keeps neighbours together: the
     /// brick of 4³ cells of this width, then the cell.
     pub(super) fn district(self, width: f64) -> ([i32; 3], [i32; 3]) {
