@@ -4,9 +4,10 @@
 //! the longest time that a letter takes (delay and jitter), u and v the largest speeds along an
 //! axis in the last second of the object that decides and of the other, and t the threshold of dead
 //! reckoning:
-//! * epsilon = t + u P + v (2 P + 2 d) along that axis, or t + u P + v P if one node holds both:
+//! * epsilon = t + u P + v (3 P + 2 d) along that axis, or t + u P + v P if one node holds both:
 //!   what happens between ticks is not seen, news of a change of velocity are d old, a ghost is
-//!   moved by whole ticks from when it came, and a change goes unsaid up to t and one tick;
+//!   moved by whole ticks from when it came, a change goes unsaid up to t and one tick, and what
+//!   runs into something immovable is set back by up to one step where the ghost goes on;
 //! * a pair that overlaps by more than epsilon along all axes for D = 2 P + 4 d + 10 ms must have
 //!   been published by then: one tick to be seen, and the way to the buddy and back;
 //! * a contact that is published had blocks within epsilon of each other at most D ago.
@@ -200,9 +201,14 @@ impl Contacts {
         square(apart).sqrt() <= reach + slack
     }
 
+    /// For how long another node may go by what an object does no more, in microseconds.
+    fn stale(&self) -> u64 {
+        3 * self.period() + 2 * self.news
+    }
+
     /// How wrong the holder of the deciding object may be.
     fn epsilon(&self, lead: &Track, other: Option<&Track>, local: bool) -> [i64; 3] {
-        let time = if local { self.period() } else { 2 * self.period() + 2 * self.news };
+        let time = if local { self.period() } else { self.stale() };
         let lead = self.way(lead, self.period());
         let other = other.map_or([0; 3], |other| self.way(other, time));
         let threshold = i64::from(self.tuning.threshold);
@@ -255,7 +261,7 @@ impl Contacts {
         // Who came in may be lost before anybody outside has seen it, and who leaves is forgotten.
         self.tracks.retain(|id, _| !is_made(*id) || sight.copies(*id).next().is_some());
         // With the most that epsilon can be, so that few pairs need a closer look.
-        let time = 2 * self.period() + 2 * self.news;
+        let time = self.stale();
         let moving: Vec<(ObjectId, Block, Block)> = self
             .tracks
             .iter()
