@@ -5,7 +5,7 @@ mod effort;
 
 use crate::message::Touch;
 use crate::normal::{narrow, wide};
-use crate::object::{Class, Object, ShapeId};
+use crate::object::{Class, Object, ObjectId, ShapeId};
 use crate::solid::Solid;
 use crate::space::is_wide;
 use crate::state::{Block, State};
@@ -239,6 +239,12 @@ impl Detector {
         self.pairs = near;
         found.sort_unstable_by_key(|(touch, _)| (touch.a, touch.b));
         found
+    }
+
+    /// An object as it was compared when the detector was last asked.
+    pub(crate) fn compared(&self, id: ObjectId) -> Option<&Object> {
+        let at = self.known.binary_search_by_key(&id, |known| known.object.id).ok()?;
+        self.known.get(at).map(|known| &known.object)
     }
 
     /// How many pairs it had to decide about when it was last asked.

@@ -73,6 +73,13 @@ struct Known {
     crowd: Crowd,
 }
 
+impl Known {
+    /// Is this the incarnation that counts, and does it belong to this group?
+    fn is(&self, member: Member, group: GroupId) -> bool {
+        self.life == member.life && self.group == Some(group)
+    }
+}
+
 /// What a directory must not forget.
 ///
 /// Times are those of its clock, which goes on while it is down; a machine whose clock begins anew
@@ -400,6 +407,10 @@ impl Directory {
                     crowd: Crowd::default(),
                 };
                 kept.known.insert(member.node, known);
+                let voted = |view: &View| view.nodes().any(|node| node == member.node);
+                if self.kept.chains.values().any(|chain| voted(&chain.stable)) {
+                    self.regroup(now, out);
+                }
             }
         }
         true

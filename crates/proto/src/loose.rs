@@ -216,6 +216,13 @@ impl LooseNode {
         held.chain(escrow)
     }
 
+    /// An object as it was compared with others in the last tick, before contacts changed it; for
+    /// those who watch.
+    #[must_use]
+    pub fn compared(&self, id: ObjectId) -> Option<&Object> {
+        self.detector.compared(id)
+    }
+
     /// How many ticks it has made; for those who watch.
     #[must_use]
     pub fn ticks(&self) -> u64 {

@@ -23,6 +23,8 @@ struct Town {
     lives: BTreeMap<NodeId, u32>,
     sites: BTreeMap<NodeId, u32>,
     said: Vec<Output>,
+    /// Nodes from which nothing arrives.
+    silent: BTreeSet<NodeId>,
 }
 
 impl Town {
@@ -36,6 +38,7 @@ impl Town {
             lives: BTreeMap::from([(NodeId(0), 1)]),
             sites: BTreeMap::from([(NodeId(0), 0)]),
             said: Vec::new(),
+            silent: BTreeSet::new(),
         }
     }
 
@@ -52,7 +55,9 @@ impl Town {
             let Output::Send(Address::Node(to), message) = output else { continue };
             match message {
                 Message::View(view) => {
-                    if let Some(leader) = view.leader().filter(|leader| leader.node == to) {
+                    let heard = !self.silent.contains(&to);
+                    if let Some(leader) = view.leader().filter(|leader| heard && leader.node == to)
+                    {
                         self.say(Message::Stable { epoch: view.epoch, from: leader });
                     }
                 }
@@ -78,7 +83,8 @@ impl Town {
         let mut out = Vec::new();
         self.directory.wake(self.now, &mut out);
         self.obey(out);
-        for node in self.sites.keys().copied().collect::<Vec<_>>() {
+        let heard = |node: &NodeId| !self.silent.contains(node);
+        for node in self.sites.keys().copied().filter(heard).collect::<Vec<_>>() {
             let (from, site) = (self.member(node), self.sites[&node]);
             let others = self.sites.iter().filter(|(other, _)| **other != node && measured);
             let delay = |there: &u32| if *there == site { NEAR } else { FAR };
@@ -375,4 +381,78 @@ fn patience_begins_when_a_node_is_told_whom_to_measure() {
             told_at = Some(now);
         }
     }
+}
+
+/// All members of a group were out of reach while somebody came in, so the newcomer was placed in
+/// another group. Then the first group's leader could be heard again and reported the view that the
+/// newcomer had been part of: it was recorded, and both groups waited for the same node for ever.
+#[test]
+fn who_has_found_another_group_is_not_held_by_a_view_that_is_reported_late() {
+    let mut town = Town::new(8);
+    town.pass(true);
+    town.arrive(1, 0);
+    // The view with both is with the leader when nothing arrives from there any more.
+    let (from, medians) = (town.member(NodeId(0)), vec![(NodeId(1), NEAR)]);
+    town.say(Message::Delays(Delays { from, medians, keeps: false }));
+    town.silent.insert(NodeId(0));
+    let first = |town: &Town| town.directory.view_of(GroupId(0)).cloned().unwrap();
+    while first(&town).ring.len() == 1 {
+        town.pass(true);
+    }
+    let unfinished = first(&town);
+    for _ in 0..50 {
+        town.pass(true);
+    }
+    let one = town.member(NodeId(1));
+    let with_one = town.directory.views().filter(|(view, _)| view.has(one));
+    assert_eq!(with_one.count(), 2, "its new group, and the view that nobody has finished");
+    town.said.clear();
+    town.say(Message::Stable { epoch: unfinished.epoch, from: unfinished.ring[0] });
+    let kept = |output: &Output| matches!(output, Output::Send(_, Message::StableKept(_)));
+    assert!(!town.said.iter().any(kept));
+    town.silent.clear();
+    for _ in 0..3 {
+        town.pass(true);
+    }
+    assert!(town.directory.views().all(|(_, stable)| stable));
+    let all: Vec<NodeId> = town.groups().into_iter().flatten().collect();
+    assert_eq!(all, [0, 1].map(NodeId));
+}
+
+/// A member died, came back, and was placed in another group. The group that it had died in voted
+/// about it meanwhile, and the vote put it out of the group that had just taken it in.
+#[test]
+fn a_vote_about_a_member_is_void_when_it_begins_a_new_incarnation() {
+    let mut town = Town::new(8);
+    town.arrive(1, 0);
+    town.arrive(2, 0);
+    for _ in 0..120 {
+        town.pass(true);
+    }
+    assert_eq!(town.groups().len(), 1);
+    let peers = town.said.iter().rev().find_map(|output| match output {
+        Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
+        _ => None,
+    });
+    let request = VoteRequest { epoch: peers.unwrap(), kind: Kind::Reject, subject: NodeId(2) };
+    town.said.clear();
+    town.say(Message::VoteRequest { from: NodeId(0), request });
+    let call = town.said.iter().find_map(|output| match output {
+        Output::Send(_, Message::VoteCall(call)) => Some(*call),
+        _ => None,
+    });
+    let call = call.unwrap();
+    town.lives.insert(NodeId(2), 2);
+    town.say(Message::Join(Member { node: NodeId(2), life: 2 }));
+    for voter in [0, 1].map(NodeId) {
+        let (epoch, ballot, opinion) = (call.epoch, call.ballot, Opinion::Reject);
+        town.say(Message::Vote(Vote { epoch, ballot, voter, opinion, measured: None }));
+    }
+    let outcome = |output: &Output| match output {
+        Output::Send(_, Message::VoteClosed(closed)) => Some(closed.outcome),
+        _ => None,
+    };
+    let outcomes: BTreeSet<bool> =
+        town.said.iter().filter_map(outcome).map(|it| it == Outcome::Void).collect();
+    assert_eq!(outcomes, BTreeSet::from([true]));
 }

@@ -71,6 +71,16 @@ impl Directory {
             return;
         }
         let fresh = chain.stable.epoch != epoch;
+        // A newcomer that was placed elsewhere meanwhile must not be a stable member of two groups:
+        // each would wait for it. The next view is made without it, from the last stable one.
+        let known = &self.kept.known;
+        let stays = |member: &Member| {
+            chain.stable.has(*member)
+                || known.get(&member.node).is_some_and(|it| it.is(*member, chain.current.group))
+        };
+        if fresh && !chain.current.ring.iter().all(stays) {
+            return;
+        }
         if fresh {
             for gone in chain.stable.ring.iter().filter(|member| !chain.current.has(**member)) {
                 let over = self.kept.over.entry(gone.node).or_insert(gone.life);

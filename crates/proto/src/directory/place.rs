@@ -231,9 +231,8 @@ impl Directory {
         }
     }
 
-    fn is_of(&self, member: Member, group: GroupId) -> bool {
-        let known = self.kept.known.get(&member.node);
-        known.is_some_and(|known| known.life == member.life && known.group == Some(group))
+    pub(super) fn is_of(&self, member: Member, group: GroupId) -> bool {
+        self.kept.known.get(&member.node).is_some_and(|known| known.is(member, group))
     }
 
     /// Those that belong to a group and can be heard; nobody if one of its stable view cannot.

@@ -8,7 +8,7 @@ use crate::mutant::Mutant;
 use crate::node::{Address, Output};
 use crate::object::NodeId;
 use crate::time::{Span, Time};
-use crate::view::Member;
+use crate::view::{Member, View};
 use std::collections::BTreeMap;
 
 /// A node that may come into another group has so long to leave its own.
@@ -95,15 +95,20 @@ impl Directory {
         }
     }
 
-    /// Groups have changed: votes under way are void.
+    /// Groups have changed, or a member of one has begun a new incarnation, which belongs to none
+    /// yet: votes under way are void. Nobody votes, or is voted about, whose incarnation is over.
     pub(super) fn regroup(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.kept.grouping == Grouping::Together {
             return;
         }
         self.kept.grouped += 1;
         let run = self.kept.chains.iter().filter(|(_, chain)| chain.has_run());
+        let voters = |group: GroupId, view: &View| -> Vec<NodeId> {
+            let ring = view.ring.iter().filter(|member| self.is_of(**member, group));
+            ring.map(|member| member.node).collect()
+        };
         let groups: BTreeMap<GroupId, Vec<NodeId>> =
-            run.map(|(&group, chain)| (group, chain.stable.nodes().collect())).collect();
+            run.map(|(&group, chain)| (group, voters(group, &chain.stable))).collect();
         let input = PollInput::Groups { epoch: self.kept.grouped, groups };
         self.step_polls(now, input, out);
     }

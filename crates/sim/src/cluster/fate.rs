@@ -58,7 +58,13 @@ impl Cluster {
         let of_its_group = |(view, _): &(&View, bool)| view.nodes().any(|node| node == id);
         let found = directory.views().find(of_its_group).or_else(|| directory.views().next());
         let Some((view, stable)) = found else { return };
+        // One that is left out of a view that is not stable yet still holds its part of the last
+        // stable one, and may be the only one who has a copy of another's.
+        let is_base_of = |(view, stable): (&View, bool)| {
+            !stable && view.base_ring.iter().any(|member| member.node == id)
+        };
         let whole = stable
+            && !directory.views().any(is_base_of)
             && view.ring.len() > 1
             && view.ring.iter().all(|member| {
                 self.member(member.node).is_some_and(|(is, takes_part)| is == *member && takes_part)

@@ -1,11 +1,10 @@
-//! C8: about two objects that one node holds it knows everything. After each of its ticks, those of
+//! C8: about two objects that one node holds it knows everything. In each of its ticks, those of
 //! them that touch are contacts of the one that decides, however little it may look; and a contact
 //! that it says began exactly in this tick is one.
 //!
-//! Contacts are found where objects have come to in a tick. One that ran into something immovable
-//! is set back after that, and may then touch others that it did not touch, or no longer touch
-//! those that it did. So of an object that is in contact with something immovable only that contact
-//! is judged; with all others it is judged when that has ended.
+//! Objects are judged where they were compared: what runs into something immovable is set back
+//! after that, perhaps into a third object, and that contact is the next tick's. So it is judged,
+//! too, that nothing else moves an object after it was compared, and not farther than it came.
 
 use super::Said;
 use crate::world::Start;
@@ -47,30 +46,46 @@ impl Exact {
         if before.is_none_or(|before| before + 1 != node.ticks()) {
             return;
         }
-        let held: Vec<&Record> =
-            node.holds().filter(|(having, _)| *having == Having::Held).map(|it| it.1).collect();
-        for (at, one) in held.iter().enumerate() {
-            let others = held[at + 1..].iter().map(|other| (&other.object, Some(*other)));
+        let held = node.holds().filter(|(having, _)| *having == Having::Held).map(|it| it.1);
+        let held: Vec<(&Record, &Object)> =
+            held.filter_map(|record| Some((record, node.compared(record.object.id)?))).collect();
+        for (record, then) in &held {
+            self.judge_place(record, then, said);
+        }
+        for (at, (one, then)) in held.iter().enumerate() {
+            let others = held[at + 1..].iter().map(|(other, then)| (*then, Some(*other)));
             let still = self.still.iter().map(|object| (object, None));
             for (other, record) in others.chain(still) {
-                let moving = [Some(*one), record];
-                if moving.into_iter().flatten().any(|it| self.is_set_back(it, other.id)) {
-                    continue;
-                }
                 let lead = match record {
-                    Some(record) if self.rank(other) < self.rank(&one.object) => record,
+                    Some(record) if self.rank(other) < self.rank(then) => record,
                     _ => one,
                 };
-                let named = if lead.object.id == other.id { one.object.id } else { other.id };
-                self.judge(lead, &one.object, other, named, said);
+                let named = if lead.object.id == other.id { then.id } else { other.id };
+                self.judge(lead, then, other, named, said);
             }
         }
     }
 
-    /// Can it have been set back in this tick by anything immovable but this?
-    fn is_set_back(&self, record: &Record, but: ObjectId) -> bool {
-        let mut still = self.still.iter().filter(|still| still.id != but);
-        still.any(|still| record.contacts.contains_key(&still.id))
+    /// An object is where it was compared, or was set back by no more than its last step from
+    /// something immovable that it touches.
+    fn judge_place(&self, record: &Record, then: &Object, said: &mut Said) {
+        let (now, was) = (record.object.state.position, then.state.position);
+        let still = |other: &&Object| record.contacts.contains_key(&other.id);
+        let most = match self.still.iter().find(still) {
+            Some(_) => (self.step(then) + SET_BACK) / POSITION_UNIT,
+            None => 0.0,
+        };
+        // The ways back from several immovable objects count along each axis.
+        if (0..3).any(|axis: usize| f64::from(now[axis].abs_diff(was[axis])) > most) {
+            let id = record.object.id.0;
+            said.push(("C8", format!("{id} was compared at {was:?} and is at {now:?}")));
+        }
+    }
+
+    /// How far an object came in the last tick, in metres.
+    fn step(&self, object: &Object) -> f64 {
+        let step = object.state.last_step(self.rate).map(f64::from);
+        step.map(|along| along * along).iter().sum::<f64>().sqrt() * POSITION_UNIT
     }
 
     fn rank(&self, object: &Object) -> (bool, bool, ObjectId) {
@@ -98,12 +113,8 @@ impl Exact {
         let (a_id, b_id) = (a.id.0, b.id.0);
         let touch = self.touch(a, b, 0.0);
         // What ran into something immovable was set back to where they met.
-        let step = |object: &Object| {
-            let step = object.state.last_step(self.rate).map(f64::from);
-            step.map(|along| along * along).iter().sum::<f64>().sqrt() * POSITION_UNIT
-        };
         let still = [a, b].iter().any(|object| object.class == Class::Immovable);
-        let met = touch || still && self.touch(a, b, step(a) + step(b) + SET_BACK);
+        let met = touch || still && self.touch(a, b, self.step(a) + self.step(b) + SET_BACK);
         match (if known { met } else { touch }, known) {
             (true, false) => {
                 let what = format!("{a_id} and {b_id} touch, and their holder does not say so");
