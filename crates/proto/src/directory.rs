@@ -8,6 +8,7 @@
 //! [`Directory::save`] before the answer goes out.
 
 mod chain;
+mod halt;
 mod place;
 mod promises;
 mod report;
@@ -22,7 +23,8 @@ use crate::object::NodeId;
 use crate::space::NODES_MAX;
 use crate::state::Block;
 use crate::time::{Span, Time};
-use crate::view::{Epoch, Member, View};
+use crate::view::{BACKUPS, BACKUPS_MAX, Epoch, Member, View};
+pub use halt::Halt;
 pub use report::{GroupReport, MemberReport};
 
 use chain::Chain;
@@ -94,6 +96,8 @@ pub struct Saved {
     polls: Polls,
     /// Counts the changes of groups.
     grouped: u64,
+    /// See [`View::backups`]; of views that are made from now on.
+    backups: u8,
 }
 
 /// The directory.
@@ -164,9 +168,18 @@ impl Directory {
             ruled: BTreeMap::new(),
             polls: Polls::new(settings),
             grouped: 0,
+            backups: BACKUPS,
         };
         let told = BTreeMap::new();
         Directory { timing, mutant: None, kept, wake_at: Time(0), told, defers: false }
+    }
+
+    /// The same with so many backups for each member, at most [`BACKUPS_MAX`]. A directory that goes
+    /// on with another number than before changes groups to it by a new view.
+    #[must_use]
+    pub fn with_backups(mut self, backups: u8) -> Directory {
+        self.kept.backups = backups.min(BACKUPS_MAX);
+        self
     }
 
     /// The same where what it says is kept back for a while: whoever does that says when it goes
@@ -277,6 +290,13 @@ impl Directory {
         self.kept.chains.get(&group).map(|chain| &chain.current)
     }
 
+    /// The last stable view of a group, from which its next one is made; none if there is no such
+    /// group.
+    #[must_use]
+    pub fn stable_view_of(&self, group: GroupId) -> Option<&View> {
+        self.kept.chains.get(&group).map(|chain| &chain.stable)
+    }
+
     /// The newest views of all groups, and whether each is stable.
     pub fn views(&self) -> impl Iterator<Item = (&View, bool)> {
         self.kept.chains.values().map(|chain| (&chain.current, chain.is_stable()))
@@ -314,6 +334,7 @@ impl Directory {
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
                 self.tell_near(now, member.node, out);
+                self.report_halts(now, member, out);
             }
             Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
                 crowd.places.truncate(PLACES_MAX);
@@ -324,6 +345,7 @@ impl Directory {
                     out.push(Output::Send(Address::Node(member.node), lease));
                 }
                 self.remind(member, epoch, out);
+                self.report_halts(now, member, out);
             }
             Message::Delays(delays) if self.hear(now, delays.from, out) => {
                 self.measured(now, delays, out);
