@@ -73,6 +73,8 @@ pub struct ServeSettings {
     pub rate: u32,
     /// How nodes work together.
     pub operation: Operation,
+    /// How many backups each node has, see [`jostle_proto::View::backups`].
+    pub backups: u8,
     /// Where the door is (UDP), and the plane of nodes (TCP).
     pub listen: SocketAddr,
     /// Where pages, metrics and WebSockets are.
@@ -303,7 +305,7 @@ fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
             (fresh, Some(all))
         }
     };
-    let directory = keeper(directory, file)?;
+    let directory = keeper(directory.with_backups(settings.backups), file)?;
     Ok(Beginning {
         identity: reception.identity().clone(),
         directory: Some((directory, reception)),

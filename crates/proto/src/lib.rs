@@ -37,9 +37,7 @@ pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
 pub use copies::TURNS;
 pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Certainty, Detector, Shapes};
-pub use directory::{
-    Directory, GroupReport, GroupRules, Grouping, Halt, MemberReport, Saved,
-};
+pub use directory::{Directory, GroupReport, GroupRules, Grouping, Halt, MemberReport, Saved};
 pub use follow::Follower;
 pub use gateway::{
     AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key,
