@@ -226,6 +226,7 @@ impl Referees {
     /// A tick was published.
     pub(crate) fn published(&mut self, now: Time, commit: &Commit) {
         let mut said = Vec::new();
+        self.watch.halted.remove(&commit.group);
         let world = self.world(commit.group);
         world.pace.published(now, commit, &mut said);
         if let Some(truth) = world.one_machine.published(commit, &mut said) {
@@ -313,6 +314,11 @@ impl Referees {
     /// Was a node told in the last second that its group cannot go on?
     pub(crate) fn heard_of_halt(&self, now: Time, node: NodeId) -> bool {
         self.watch.halts.get(&node).is_some_and(|told| now.0 <= told.0 + 1_000_000)
+    }
+
+    /// Groups that cannot go on, as was last said of them, and the nodes that are lost.
+    pub(crate) fn halted(&self) -> &BTreeMap<GroupId, Vec<NodeId>> {
+        &self.watch.halted
     }
 
     /// The directory has died; `changing` if a view was not stable.

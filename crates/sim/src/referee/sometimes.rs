@@ -226,6 +226,8 @@ pub(super) struct Watch {
     pub(super) sometimes: Sometimes,
     /// When a node was last told that a group cannot go on.
     pub(super) halts: BTreeMap<NodeId, Time>,
+    /// Groups that were last heard of as ones that cannot go on, and the nodes that are lost.
+    pub(super) halted: BTreeMap<GroupId, Vec<NodeId>>,
     last_views: BTreeMap<GroupId, View>,
     stable: BTreeSet<Epoch>,
     ballots: BTreeSet<u64>,
@@ -240,7 +242,8 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn sent(&mut self, now: Time, to: Address, message: &Message) {
         match message {
-            Message::Halted { .. } => {
+            Message::Halted { group, lost, .. } => {
+                self.halted.insert(*group, lost.clone());
                 if let Address::Node(node) = to {
                     self.halts.insert(node, now);
                 }
@@ -314,6 +317,7 @@ impl Watch {
         if last.epoch >= view.epoch {
             return;
         }
+        self.halted.remove(&view.group);
         let unstable = !self.stable.contains(&last.epoch);
         self.sometimes.views_in_a_row += u64::from(unstable);
         let suspected = view.base_ring.iter().any(|m| !last.has(*m) && view.has(*m));
