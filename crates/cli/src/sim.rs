@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::run::counted;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use jostle_proto::Mutant;
+use jostle_proto::{BACKUPS, BACKUPS_MAX, Mutant};
 use jostle_sim::{
     Layout, Matter, Operation, Options, Outcome, RULES, Sometimes, Violation, Weather,
     run as run_seed,
@@ -71,6 +71,13 @@ pub(crate) struct SimArgs {
     /// Replicas of the directory; with more than one, they and their disks fail too
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..=7))]
     replicas: u32,
+    /// Backups of each node; with two or more, several nodes die at once too
+    #[arg(long, value_name = "N", default_value_t = BACKUPS,
+        value_parser = clap::value_parser!(u8).range(1..=i64::from(BACKUPS_MAX)))]
+    backups: u8,
+    /// Halfway, a node and all its backups die at once: the group must report that it cannot go on
+    #[arg(long)]
+    disaster: bool,
     /// Build in a defect, to see that a rule catches it
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
@@ -125,6 +132,8 @@ struct Output {
     /// The same for each object and tick; none if there was no such run.
     bytes_per_object_tick: Option<f64>,
     crashes: u64,
+    /// Groups that could not go on in the end, and said so.
+    halted: u64,
     /// From a node's death to the next tick without it.
     recovery: Recovery,
     views: u64,
@@ -212,6 +221,8 @@ fn options(args: &SimArgs) -> Options {
         wire: args.wire,
         sites: args.sites,
         replicas: args.replicas,
+        backups: args.backups,
+        disaster: args.disaster,
         operation: if args.unsync && !args.sync {
             Operation::Unsynchronised
         } else {
@@ -286,6 +297,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         bytes,
         bytes_per_object_tick: (object_ticks > 0).then(|| bytes as f64 / object_ticks as f64),
         crashes: sum(|outcome| outcome.crashes),
+        halted: sum(|outcome| outcome.halted),
         recovery: Recovery::of(outcomes),
         views: sum(|outcome| outcome.views),
         events: sum(|outcome| outcome.events),
@@ -317,6 +329,10 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
         )?;
     }
     writeln!(out, "{crashes} crashes, {views} view changes; trace {trace}")?;
+    if output.halted > 0 {
+        let groups = counted((output.halted as usize, "group"));
+        writeln!(out, "{groups} could not go on in the end, and reported it")?;
+    }
     let Recovery { times, median_ms, p99_ms, worst_ms } = output.recovery;
     if times > 0 {
         let spread = format!("{p99_ms:.0} ms at the 99th percentile, {worst_ms:.0} ms at most");

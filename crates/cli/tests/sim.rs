@@ -87,6 +87,9 @@ fn every_mutant_of_a_group_is_caught() {
     let mutants = [
         ("midpoint", "1", "20", "C1"),
         ("no-backup", "1", "60", "A5"),
+        ("one-backup", "1", "20", "A5"),
+        ("wrong-heir", "1", "20", "A5"),
+        ("two-heirs", "1", "60", "A2"),
         ("stale-done", "1", "60", "C1"),
         ("no-stable-record", "1", "100", "L1"),
         ("publish-early", "1", "400", "C3"),
@@ -105,6 +108,22 @@ fn every_mutant_of_a_group_is_caught() {
         ("region-without-owner", "1", "10", "E4"),
     ];
     all_caught(&[], &mutants);
+}
+
+#[test]
+fn nodes_that_die_together_lose_nothing_and_more_of_them_stop_a_group_that_says_so() {
+    let args = ["--seeds", "40", "--seed", "100", "--boxes"];
+    let (code, json) = sim(&args);
+    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    assert!(json["sometimes"]["deaths together"].as_u64().unwrap() > 10, "{json}");
+    assert_eq!(json["halted"], 0, "{json}");
+    for more in [&["--backups", "1"][..], &["--nodes", "6"], &["--unsync", "--nodes", "6"]] {
+        let disaster = ["--disaster", "--boxes", "--seeds", "8", "--seed", "100"];
+        let (code, json) = sim(&[&disaster[..], more].concat());
+        assert_eq!(code, 0, "{more:?}: {}", json["failures"]);
+        assert_eq!(json["halted"], 8, "{more:?}: {json}");
+    }
+    all_caught(&["--disaster"], &[("silent-halt", "1", "2", "E7")]);
 }
 
 #[test]
@@ -222,6 +241,8 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("nudge-twice", "1", "10", "C4"),
         ("no-resend", "1", "20", "L2"),
         ("no-backup", "1", "20", "A5"),
+        ("first-ack", "1", "60", "A5"),
+        ("any-word", "1", "10", "A7"),
         ("same-token", "1", "5", "A4"),
         ("hold-on", "1", "5", "A6"),
     ];
@@ -323,7 +344,7 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--unsync", "--nodes", "5"];
     let (code, unsync) = sim(&args);
     assert_eq!(code, 0, "{}", unsync["failures"]);
-    for what in ["ticks by a buddy's word", "contacts by a buddy's word"] {
+    for what in ["ticks by the word of backups", "contacts by a buddy's word"] {
         assert!(unsync["sometimes"][what].as_u64().unwrap() > 100, "{what}: {unsync}");
     }
 }

@@ -10,7 +10,7 @@ use jostle_net::plane::Engine;
 use jostle_net::serve::{Files, Guards, ServeSettings, Start};
 use jostle_net::view::Controls;
 use jostle_proto::{
-    Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
+    BACKUPS, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -102,6 +102,7 @@ fn measure(bodies: u64, viewers: u64) -> Result<(), Box<dyn Error>> {
         start: start(bodies)?,
         rate: RATE,
         operation: Operation::Synchronised,
+        backups: BACKUPS,
         listen: here,
         web: Some(here),
         guards: Guards::default(),

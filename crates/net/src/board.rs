@@ -1,6 +1,7 @@
 //! What a process shows to those who watch: its roles write here, `status` and `metrics` read.
 
 mod files;
+mod halts;
 mod load;
 mod recent;
 mod replicas;
@@ -8,6 +9,8 @@ mod roster;
 
 use crate::machine::Machine;
 use files::Files;
+use halts::Halts;
+pub(crate) use halts::StatusHalt;
 use jostle_proto::{
     Address, Certainty, ClientId, ClientSays, Gateway, GatewayCounters, GatewaySays, GroupId,
     GroupReport, Message, NodeId, Span, Tick, Time,
@@ -40,6 +43,7 @@ pub(crate) struct Losses {
 struct Shown {
     groups: Vec<StatusGroup>,
     roster: Roster,
+    halts: Halts,
     replicas: Heard,
     /// Ticks that this process has published as leader.
     published: u64,
@@ -72,6 +76,20 @@ impl Shown {
         self.groups = groups;
         for change in self.roster.follow(now, &self.groups) {
             change.log();
+        }
+        for group in &self.groups {
+            if let Some(halt) = &group.halt
+                && self.halts.report(now, GroupId(group.group))
+            {
+                tracing::error!("{}", halt.text);
+            }
+        }
+        self.log_ended(now);
+    }
+
+    fn log_ended(&mut self, now: Time) {
+        for group in self.halts.ended(now) {
+            tracing::info!("group {} goes on", group.0);
         }
     }
 
@@ -134,6 +152,9 @@ pub(crate) struct StatusGroup {
     view: u64,
     stable: bool,
     leader: Option<u32>,
+    backups: u8,
+    /// Why it cannot go on, if it cannot.
+    halt: Option<StatusHalt>,
     members: Vec<StatusMember>,
 }
 
@@ -209,8 +230,14 @@ impl Board {
                 shown.clients = gateway.clients();
                 shown.objects = gateway.world().map_or(0, |(_, objects)| objects.len());
             }
-            Machine::Node(node) => shown.takes_part |= node.tick().is_some(),
-            Machine::Loose(node) => shown.takes_part |= node.is_running(),
+            Machine::Node(node) => {
+                shown.takes_part |= node.tick().is_some();
+                shown.log_ended(now);
+            }
+            Machine::Loose(node) => {
+                shown.takes_part |= node.is_running();
+                shown.log_ended(now);
+            }
             Machine::Recorder(recorder) => shown.files.see(recorder),
             Machine::Watcher(_) | Machine::Stock(_) => {}
         }
@@ -245,6 +272,13 @@ impl Board {
     /// A node was given its number at the door here.
     pub(crate) fn admitted(&self, now: Time, node: u32, from: SocketAddr) {
         self.shown().roster.admit(now, node, from);
+    }
+
+    /// The directory tells a node here that a group cannot go on.
+    pub(crate) fn halted(&self, now: Time, group: GroupId, lost: &[NodeId], for_good: bool) {
+        if self.shown().halts.report(now, group) {
+            tracing::error!("{}", halts::text(group, lost, for_good));
+        }
     }
 
     /// The gateway may have a new tick. Says whether it is the first one.
@@ -405,6 +439,8 @@ impl Board {
             let label = format!("{{group=\"{}\"}}", group.group);
             lines.gauge("group_view", &label, group.view as f64);
             lines.gauge("group_members", &label, group.members.len() as f64);
+            lines.gauge("group_backups", &label, f64::from(group.backups));
+            lines.gauge("group_halted", &label, f64::from(u8::from(group.halt.is_some())));
             for member in &group.members {
                 let label = format!("{{node=\"{}\"}}", member.node);
                 lines.gauge("node_objects", &label, f64::from(member.objects));
@@ -449,6 +485,8 @@ impl From<&GroupReport> for StatusGroup {
             view: report.epoch.0,
             stable: report.stable,
             leader: report.leader.map(|leader| leader.0),
+            backups: report.backups,
+            halt: report.halt.as_ref().map(|halt| StatusHalt::from((report.group, halt))),
             members: members.collect(),
         }
     }

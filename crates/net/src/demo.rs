@@ -17,7 +17,7 @@ use crate::plane::{Engine, Switch, Weather};
 use crate::process::{Process, StartError, timing};
 use crate::serve::{Files, Guards, ServeSettings, Start};
 use crate::view::{Control, Controls};
-use jostle_proto::{Address, Class, GatewaySettings, Interest, NodeId};
+use jostle_proto::{Address, BACKUPS, Class, GatewaySettings, Interest, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -409,6 +409,7 @@ fn serve_settings(
         rate,
         // Delays are set by hand here: whoever is far away is to stay in.
         operation: Operation::Synchronised,
+        backups: BACKUPS,
         listen,
         web,
         guards: Guards::default(),

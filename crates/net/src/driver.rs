@@ -221,6 +221,7 @@ impl Driver {
         match mail {
             Mail::Whole { from, message } => {
                 self.means.board.asked(now, from, &message);
+                self.note_halt(now, &message);
                 self.machine.receive(now, from, message, out);
             }
             Mail::Change(change, answer) => {
@@ -243,6 +244,7 @@ impl Driver {
                         self.post(from, &frame, Urgency::Bulk);
                     }
                     if let Some(message) = brought.message {
+                        self.note_halt(now, &message);
                         self.machine.receive(now, from, message, out);
                     }
                 }
@@ -255,6 +257,13 @@ impl Driver {
         }
         // What a step has to say goes out before the next step.
         self.send(out);
+    }
+
+    /// The directory may have told the node here that a group cannot go on.
+    fn note_halt(&self, now: Time, message: &Message) {
+        if let Message::Halted { group, lost, for_good } = message {
+            self.means.board.halted(now, *group, lost, *for_good);
+        }
     }
 
     /// Is this what one replica says to another?

@@ -222,7 +222,8 @@ pub(crate) fn offer(
     let numbered = (1..).zip(settings.replicas.iter().copied());
     let replicas: BTreeMap<u16, SocketAddr> = numbered.collect();
     let grouping = grouping(charter.operation, charter.rate);
-    let directory = Directory::grouping(FOUNDER, charter.extent, timing(charter.rate), grouping);
+    let directory = Directory::grouping(FOUNDER, charter.extent, timing(charter.rate), grouping)
+        .with_backups(settings.backups);
     let voters: Vec<ReplicaId> = replicas.keys().map(|replica| ReplicaId(*replica)).collect();
     let log = Record::founding(&directory, &voters)
         .ok_or_else(|| StartError::Other("the directory is too large to be encoded".into()))?;

@@ -90,6 +90,8 @@ pub struct ServeSettings {
     pub rate: u32,
     /// How nodes work together.
     pub operation: Operation,
+    /// How many backups each node has, see [`jostle_proto::View::backups`].
+    pub backups: u8,
     /// Where the door is (UDP), and the plane of nodes (TCP).
     pub listen: SocketAddr,
     /// Where pages, metrics and WebSockets are.
@@ -354,7 +356,8 @@ fn directory(
     let timing = timing(settings.rate);
     let grouping = grouping(settings.operation, settings.rate);
     let extent = settings.start.extent;
-    let fresh = Directory::grouping(node, extent, timing, grouping);
+    let fresh =
+        Directory::grouping(node, extent, timing, grouping).with_backups(settings.backups);
     let world = format!("tick {} with {objects} objects", tick.0);
     let Some(path) = settings.store.as_deref().map(|store| store.join("directory")) else {
         tracing::info!("world starts at {world}");
@@ -376,7 +379,7 @@ fn directory(
         let fresh = if before.is_some() { fresh.restored(now, node) } else { fresh };
         return Ok((Keeper::at(fresh, file)?, None));
     };
-    let loaded = Keeper::load(kept, now, timing);
+    let loaded = Keeper::load(kept, now, timing).with_backups(settings.backups);
     let newest = loaded.newest_time();
     let mut others: Vec<u32> = loaded.settled_members().map(|member| member.node.0).collect();
     others.retain(|member| Some(*member) != before);

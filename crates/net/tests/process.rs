@@ -67,6 +67,7 @@ fn settings() -> ServeSettings {
         start: start(),
         rate: 30,
         operation: Operation::Synchronised,
+        backups: jostle_proto::BACKUPS,
         listen: here,
         web: Some(here),
         guards: Guards::default(),

@@ -1,4 +1,4 @@
-//! What a member keeps for the one whose buddy it is.
+//! What a member keeps for one whose backup it is.
 //!
 //! Copies are needed only when that one is lost. So nobody moves them from tick to tick: what was
 //! told is put aside together with what was committed, and played back when it is needed. A member

@@ -8,6 +8,7 @@
 //! [`Directory::save`] before the answer goes out.
 
 mod chain;
+mod halt;
 mod place;
 mod promises;
 mod report;
@@ -23,7 +24,8 @@ use crate::object::NodeId;
 use crate::space::NODES_MAX;
 use crate::state::Block;
 use crate::time::{Span, Time};
-use crate::view::{Epoch, Member, View};
+use crate::view::{BACKUPS, BACKUPS_MAX, Epoch, Member, View};
+pub use halt::Halt;
 pub use report::{GroupReport, MemberReport};
 pub use restore::Holders;
 
@@ -103,6 +105,8 @@ pub struct Saved {
     polls: Polls,
     /// Counts the changes of groups.
     grouped: u64,
+    /// See [`View::backups`]; of views that are made from now on.
+    backups: u8,
 }
 
 /// The directory.
@@ -177,8 +181,17 @@ impl Directory {
             ruled: BTreeMap::new(),
             polls: Polls::new(settings),
             grouped: 0,
+            backups: BACKUPS,
         };
         Directory::keeping(kept, Time(0), timing, BTreeMap::new())
+    }
+
+    /// The same with so many backups for each member, from 1 to [`BACKUPS_MAX`]. A directory that goes
+    /// on with another number than before changes groups to it by a new view.
+    #[must_use]
+    pub fn with_backups(mut self, backups: u8) -> Directory {
+        self.kept.backups = backups.clamp(1, BACKUPS_MAX);
+        self
     }
 
     /// The same where what it says is kept back for a while: whoever does that says when it goes
@@ -300,6 +313,13 @@ impl Directory {
         self.kept.chains.get(&group).map(|chain| &chain.current)
     }
 
+    /// The last stable view of a group, from which its next one is made; none if there is no such
+    /// group.
+    #[must_use]
+    pub fn stable_view_of(&self, group: GroupId) -> Option<&View> {
+        self.kept.chains.get(&group).map(|chain| &chain.stable)
+    }
+
     /// The newest views of all groups, and whether each is stable.
     pub fn views(&self) -> impl Iterator<Item = (&View, bool)> {
         self.kept.chains.values().map(|chain| (&chain.current, chain.is_stable()))
@@ -337,6 +357,7 @@ impl Directory {
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
                 self.tell_near(now, member.node, out);
+                self.report_halts(now, member, out);
             }
             Message::Alive { member, epoch, .. } if self.is_stray(member, epoch) => {
                 self.reject_stray(member, epoch, out);
@@ -353,6 +374,7 @@ impl Directory {
                 if epoch == Epoch(0) {
                     self.offered(now, member, out);
                 }
+                self.report_halts(now, member, out);
             }
             Message::Delays(delays) if self.hear(now, delays.from, out) => {
                 self.measured(now, delays, out);

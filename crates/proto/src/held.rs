@@ -9,6 +9,7 @@ use crate::objects::Objects;
 use crate::round::Complete;
 use crate::time::Tick;
 use crate::view::View;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a member holds after a tick.
@@ -16,14 +17,15 @@ use std::sync::Arc;
 pub(crate) struct Held {
     /// Its own.
     pub(crate) mine: Objects,
-    /// For the one whose buddy it is.
-    pub(crate) copies: Copies,
+    /// Copies for each member whose backup it is.
+    pub(crate) copies: BTreeMap<NodeId, Copies>,
 }
 
 impl Held {
     /// What an exchange came to that begins a view.
     pub(crate) fn begin(complete: Complete) -> Held {
-        Held { mine: complete.mine, copies: Copies::all(complete.copies) }
+        let copies = complete.copies.into_iter().map(|(of, objects)| (of, Copies::all(objects)));
+        Held { mine: complete.mine, copies: copies.collect() }
     }
 
     /// A tick is over: everybody who holds an object does the same to it.
@@ -36,7 +38,9 @@ impl Held {
     ) {
         self.mine = complete.mine;
         apply(&mut self.mine, commit, |object| view.owner(object.state.position) == me);
-        self.copies.add(complete.copies, commit.clone());
+        for (of, objects) in complete.copies {
+            self.copies.entry(of).or_default().add(objects, commit.clone());
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
 pub use copies::TURNS;
 pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Certainty, Detector, Shapes};
-pub use directory::{Directory, GroupReport, GroupRules, Grouping, Holders, MemberReport, Saved};
+pub use directory::{Directory, GroupReport, GroupRules, Grouping, Halt, Holders, MemberReport, Saved};
 pub use follow::Follower;
 pub use gateway::{
     AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key,
@@ -72,4 +72,4 @@ pub use space::{
 };
 pub use state::{Block, POSITION_UNIT, Rotation, State, VELOCITY_UNIT};
 pub use time::{Span, Tick, Time};
-pub use view::{Epoch, Member, View};
+pub use view::{BACKUPS, BACKUPS_MAX, Epoch, Member, View};

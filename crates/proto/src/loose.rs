@@ -5,9 +5,10 @@
 //!   into *escrow* under the next token and tells the owner of the region until that one answers.
 //!   Whoever sees a token that is not larger than the last one only answers.
 //! * Others know an object as a *ghost*: as it was, moved on as it went (dead reckoning).
-//! * Everything that a node holds is with its *buddy* too. What cannot be taken back (an event, an
-//!   answer, a nudge) is said only when the buddy has what it follows from.
-//! * A node speaks only while its *lease* lasts, or its buddy's word that nobody takes its place.
+//! * Everything that a node holds is with its *backups* too. What cannot be taken back (an event,
+//!   an answer, a nudge) is sent only when all backups have what it follows from.
+//! * A node speaks only while its *lease* lasts, or the word of all its backups that no other node
+//!   takes its place.
 //! * A view that loses nobody changes nothing until it is stable; then objects go to their new
 //!   owners as they always do. In a view that has lost somebody everybody stops, all copies are
 //!   compared, and the latest of each object is granted anew, in a new *era*: older tokens, and
@@ -269,7 +270,7 @@ impl LooseNode {
         match self.mutant {
             Some(Mutant::IgnoreLease) => Time(u64::MAX),
             Some(Mutant::DirectoryOnly) => Time(0),
-            _ if self.is_running() => self.keep.vouched_until(),
+            _ if self.is_running() => self.keep.vouched_until(self.mutant),
             _ => Time(0),
         }
     }
@@ -309,7 +310,7 @@ impl LooseNode {
         if now >= self.alive_at {
             self.alive_at = now + self.tuning.timing.alive;
             self.tell_alive(now, out);
-            self.ask_buddies(out);
+            self.ask_backups(out);
         }
     }
 

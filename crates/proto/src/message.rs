@@ -131,6 +131,15 @@ pub enum Message {
         /// The number of the last one; none before the first.
         number: Option<u64>,
     },
+    /// Directory to node: your group cannot go on, or, if you have none, the world cannot.
+    Halted {
+        /// Which group.
+        group: GroupId,
+        /// The members whose objects no member has that can be heard.
+        lost: Vec<NodeId>,
+        /// They have come back without what they held.
+        for_good: bool,
+    },
     /// Gateway to the node that it stands beside: which group are you in?
     Where {
         /// Who asks.
@@ -237,9 +246,9 @@ pub struct Bundle {
     /// What reaches into the receiver's regions.
     pub ghosts: Vec<Object>,
     /// Of what the sender owns from now on, except what comes in with this tick: all when a view
-    /// begins, and in a tick those whose turn it is. For its buddy.
+    /// begins, and in a tick those whose turn it is. For its backups.
     pub backup: Vec<Object>,
-    /// What the sender hands to somebody whose buddy the receiver is.
+    /// What the sender hands to a member whose backup the receiver is.
     pub entrusted: Vec<(NodeId, Object)>,
 }
 

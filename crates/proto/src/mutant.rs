@@ -5,8 +5,18 @@
 pub enum Mutant {
     /// The thesis' rule: a pair belongs to the region of the midpoint.
     Midpoint,
-    /// What a lost member held is not taken from its buddy.
+    /// What a lost member held is not taken from its backups.
     NoBackup,
+    /// Only the first backup gets copies, however many there should be.
+    OneBackup,
+    /// What a lost member held is handed out by its first backup or not at all, dead or alive.
+    WrongHeir,
+    /// Every backup of a lost member hands out what that one held.
+    TwoHeirs,
+    /// What cannot be taken back is sent when one backup has what it follows from.
+    FirstAck,
+    /// A node goes on by the word of any of its backups.
+    AnyWord,
     /// A report of another tick counts.
     StaleDone,
     /// The leader does not wait for the directory to record a view.
@@ -29,6 +39,8 @@ pub enum Mutant {
     StaleCopies,
     /// The directory leaves out nodes without looking whether anybody holds their objects.
     CarelessDirectory,
+    /// A group that cannot go on is not reported.
+    SilentHalt,
     /// A leader that is late says that it is not.
     HideOverload,
     /// A leader that is late leaves collisions out.
@@ -140,6 +152,11 @@ impl Mutant {
     pub const ALL: &[(Mutant, &'static str)] = &[
         (Mutant::Midpoint, "midpoint"),
         (Mutant::NoBackup, "no-backup"),
+        (Mutant::OneBackup, "one-backup"),
+        (Mutant::WrongHeir, "wrong-heir"),
+        (Mutant::TwoHeirs, "two-heirs"),
+        (Mutant::FirstAck, "first-ack"),
+        (Mutant::AnyWord, "any-word"),
         (Mutant::StaleDone, "stale-done"),
         (Mutant::NoStableRecord, "no-stable-record"),
         (Mutant::PublishEarly, "publish-early"),
@@ -151,6 +168,7 @@ impl Mutant {
         (Mutant::CompareAll, "compare-all"),
         (Mutant::StaleCopies, "stale-copies"),
         (Mutant::CarelessDirectory, "careless-directory"),
+        (Mutant::SilentHalt, "silent-halt"),
         (Mutant::HideOverload, "hide-overload"),
         (Mutant::SkipWhenLate, "skip-when-late"),
         (Mutant::DeltaWrongBase, "delta-wrong-base"),

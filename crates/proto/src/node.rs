@@ -2,7 +2,7 @@
 //!
 //! A tick (DISTRIBUTED: bundle, done, commit): every member moves its objects and tells each other
 //! member what reaches into that one's regions, what belongs to it from now on, and, for its
-//! buddy, a copy of everything. Once it has heard from all it looks for collisions and reports
+//! backups, a copy of everything. Once it has heard from all it looks for collisions and reports
 //! those whose reference point it owns to the leader, who commits the tick when all have reported.
 //!
 //! A change of members: the directory names a new view, and the last *stable* one, from which it
@@ -19,7 +19,6 @@ mod stages;
 mod turn;
 
 use crate::client::ClientId;
-use crate::copies::Copies;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::Held;
@@ -196,7 +195,7 @@ impl Node {
         timing: Timing,
         objects: impl IntoIterator<Item = Object>,
     ) -> Node {
-        let held = Held { mine: objects.into_iter().collect(), copies: Copies::default() };
+        let held = Held { mine: objects.into_iter().collect(), copies: BTreeMap::new() };
         let settled = Settled { view: View::first(me), last: Arc::default(), held, pending: None };
         Node { settled: Some(settled), ..Node::new(me, shapes, timing) }
     }
@@ -374,7 +373,7 @@ impl Node {
         let mine: Objects = self.scenery.iter().copied().collect();
         let view = View { group: view.group, ..View::first(self.me) };
         let last = Arc::new(Commit { group: view.group, ..Commit::default() });
-        let held = Held { mine, copies: Copies::default() };
+        let held = Held { mine, copies: BTreeMap::new() };
         self.settled = Some(Settled { view, last, held, pending: None });
     }
 

@@ -21,8 +21,8 @@ pub(crate) struct Round {
     kept: Objects,
     /// What this member hands over but still needs to see.
     ghosts: Vec<Object>,
-    /// What this member hands over to the one whose buddy it is.
-    entrusted: Vec<Object>,
+    /// What this member hands over to those whose backup it is.
+    entrusted: Vec<(NodeId, Object)>,
     /// What it tells each of the others.
     pub(crate) out: BTreeMap<NodeId, Bundle>,
     pub(crate) incoming: BTreeMap<NodeId, Bundle>,
@@ -33,8 +33,8 @@ pub(crate) struct Round {
 #[derive(Clone, Debug)]
 pub(crate) struct Complete {
     pub(crate) mine: Objects,
-    /// What was told of the objects of the one whose buddy this member is.
-    pub(crate) copies: Vec<Object>,
+    /// What was sent of the objects of each member whose backup this one is.
+    pub(crate) copies: BTreeMap<NodeId, Vec<Object>>,
     /// Pairs that this member reports.
     pub(crate) touches: Vec<Touch>,
     /// How many pairs it had to decide about.
@@ -56,6 +56,15 @@ impl Means<'_> {
     fn region(&self) -> Option<Region> {
         self.view.tree.region(self.view.tree.share_of(self.me)?)
     }
+
+    /// The nodes that copies of a member's objects are sent to.
+    fn backups_of(&self, owner: NodeId) -> impl Iterator<Item = NodeId> + use<'_> {
+        let count = match self.mutant {
+            Some(Mutant::OneBackup) => 1,
+            _ => usize::MAX,
+        };
+        self.view.backups_of(owner).take(count).map(|member| member.node)
+    }
 }
 
 impl Round {
@@ -64,14 +73,14 @@ impl Round {
         let objects = mine.values().map(|object| moved(object, last, means.rate));
         let tick = last.next();
         let mut round = Round::new(means, objects, tick);
-        round.tell_buddy(means, |object| is_turn(object.id, tick));
+        round.copy_to_backups(means, |object| is_turn(object.id, tick));
         round
     }
 
     /// Hands everything to whom it belongs in a new view, where it stands.
     pub(crate) fn refresh(means: &Means<'_>, objects: &Objects, last: Tick) -> Round {
         let mut round = Round::new(means, objects.values().copied(), last);
-        round.tell_buddy(means, |_| true);
+        round.copy_to_backups(means, |_| true);
         round
     }
 
@@ -128,31 +137,31 @@ impl Round {
         owner == me || mutant == Some(Mutant::KeepTransferred)
     }
 
-    /// Gives an object to its new owner, and a copy to that one's buddy.
+    /// Gives an object to its new owner, and a copy to each of that one's backups.
     fn hand_over(&mut self, means: &Means<'_>, owner: NodeId, object: Object) {
         if let Some(bundle) = self.out.get_mut(&owner) {
             bundle.transfers.push(object);
         }
-        match means.view.buddy(owner) {
-            Some(buddy) if buddy == means.me => self.entrusted.push(object),
-            Some(buddy) => {
-                if let Some(bundle) = self.out.get_mut(&buddy) {
-                    bundle.entrusted.push((owner, object));
-                }
+        for backup in means.backups_of(owner) {
+            if backup == means.me {
+                self.entrusted.push((owner, object));
+            } else if let Some(bundle) = self.out.get_mut(&backup) {
+                bundle.entrusted.push((owner, object));
             }
-            None => {}
         }
     }
 
-    /// Copies some of what stays to the buddy.
-    fn tell_buddy(&mut self, means: &Means<'_>, wanted: impl Fn(&&Object) -> bool) {
-        let buddy = means.view.buddy(means.me);
-        if let Some(bundle) = buddy.and_then(|buddy| self.out.get_mut(&buddy)) {
-            bundle.backup = self.kept.values().filter(wanted).copied().collect();
-            if means.mutant == Some(Mutant::WrongCopy)
-                && let Some(object) = bundle.backup.first_mut()
-            {
-                object.state.position[0] ^= 1;
+    /// Copies some of what stays to all backups.
+    fn copy_to_backups(&mut self, means: &Means<'_>, wanted: impl Fn(&&Object) -> bool) {
+        let mut copies: Vec<Object> = self.kept.values().filter(wanted).copied().collect();
+        if means.mutant == Some(Mutant::WrongCopy)
+            && let Some(object) = copies.first_mut()
+        {
+            object.state.position[0] ^= 1;
+        }
+        for backup in means.backups_of(means.me) {
+            if let Some(bundle) = self.out.get_mut(&backup) {
+                bundle.backup.clone_from(&copies);
             }
         }
     }
@@ -168,17 +177,23 @@ impl Round {
         if self.complete.is_some() || !self.is_full() {
             return;
         }
-        let is_ward = |owner: NodeId| means.view.buddy(owner) == Some(means.me);
         let mut mine = std::mem::take(&mut self.kept);
-        let mut copies = std::mem::take(&mut self.entrusted);
         mine.extend(self.incoming.values().flat_map(|bundle| bundle.transfers.iter().copied()));
+        let backed_up = means.view.backed_up_by(means.me);
+        let mut copies: BTreeMap<NodeId, Vec<Object>> =
+            backed_up.map(|member| (member.node, Vec::new())).collect();
         for bundle in self.incoming.values() {
-            if is_ward(bundle.from) {
+            if let Some(copies) = copies.get_mut(&bundle.from) {
                 copies.extend(&bundle.backup);
             }
-            let entrusted = bundle.entrusted.iter().filter(|(owner, _)| is_ward(*owner));
-            copies.extend(entrusted.map(|(_, object)| *object));
         }
+        let received = self.incoming.values().flat_map(|bundle| &bundle.entrusted);
+        for (owner, object) in self.entrusted.iter().chain(received) {
+            if let Some(copies) = copies.get_mut(owner) {
+                copies.push(*object);
+            }
+        }
+        self.entrusted.clear();
         let mut complete = Complete { mine, copies, touches: Vec::new(), compared: 0 };
         if let Some(detector) = detector {
             self.look(means, detector, &mut complete);

@@ -22,6 +22,14 @@ pub struct Member {
     pub life: u32,
 }
 
+/// How many other members keep copies of what a member holds, if nothing else is set: a group of
+/// three or more survives the loss of any two members at once.
+pub const BACKUPS: u8 = 2;
+
+/// The most backups that may be set. Every one costs messages, memory and, in a free-running group,
+/// the round trip to the slowest of them.
+pub const BACKUPS_MAX: u8 = 4;
+
 /// An agreement about members and regions, made by the directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
@@ -34,9 +42,11 @@ pub struct View {
     pub base: Epoch,
     /// The members of that view.
     pub base_ring: Vec<Member>,
-    /// The members, in a ring: each one's objects are copied to the next, its buddy. The first one
-    /// leads.
+    /// The members, in a ring: each one's objects are copied to the next ones, its backups. The
+    /// first one leads.
     pub ring: Vec<Member>,
+    /// How many backups each member has; all others if there are fewer members.
+    pub backups: u8,
     /// Who owns what part of space.
     pub tree: Tree,
 }
@@ -51,6 +61,7 @@ impl View {
             base: Epoch(0),
             base_ring: vec![founder],
             ring: vec![founder],
+            backups: BACKUPS,
             tree: Tree::whole(founder.node),
         }
     }
@@ -67,10 +78,39 @@ impl View {
         self.ring.contains(&member)
     }
 
-    /// The member that keeps copies for a node; none if it is alone.
+    /// The members that keep copies for a node, in the order in which they take its place: those
+    /// that follow it in the ring. None if it is alone, or no member.
+    pub fn backups_of(&self, node: NodeId) -> impl Iterator<Item = Member> + '_ {
+        let at = self.ring.iter().position(|member| member.node == node);
+        let others = self.ring.len().saturating_sub(1);
+        let count = at.map_or(0, |_| others.min(usize::from(self.backups)));
+        let behind = self.ring.iter().cycle().skip(at.map_or(0, |at| at + 1));
+        behind.take(count).copied()
+    }
+
+    /// Does `backup` keep copies for `node`?
     #[must_use]
-    pub fn buddy(&self, node: NodeId) -> Option<NodeId> {
-        buddy(&self.ring, node)
+    pub fn is_backup(&self, backup: NodeId, node: NodeId) -> bool {
+        self.backups_of(node).any(|member| member.node == backup)
+    }
+
+    /// The members that a node keeps copies for.
+    pub fn backed_up_by(&self, node: NodeId) -> impl Iterator<Item = Member> + '_ {
+        self.ring.iter().filter(move |member| self.is_backup(node, member.node)).copied()
+    }
+
+    /// The backup that takes the place of a lost member: the first one that is left.
+    #[must_use]
+    pub fn heir(&self, lost: Member, is_left: impl Fn(Member) -> bool) -> Option<Member> {
+        self.backups_of(lost.node).find(|backup| is_left(*backup))
+    }
+
+    /// The members whose objects would be lost if only these were left: neither they nor any of
+    /// their backups are among them.
+    #[must_use]
+    pub fn unrecoverable(&self, is_left: impl Fn(Member) -> bool) -> Vec<Member> {
+        let lost = self.ring.iter().copied().filter(|member| !is_left(*member));
+        lost.filter(|lost| self.heir(*lost, &is_left).is_none()).collect()
     }
 
     /// The nodes of the ring.
@@ -91,12 +131,4 @@ impl View {
         owners.sort_unstable();
         owners
     }
-}
-
-/// The next one in a ring.
-#[must_use]
-pub(crate) fn buddy(ring: &[Member], node: NodeId) -> Option<NodeId> {
-    let at = ring.iter().position(|member| member.node == node)?;
-    let next = ring[(at + 1) % ring.len()].node;
-    (next != node).then_some(next)
 }

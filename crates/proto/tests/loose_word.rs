@@ -1,4 +1,4 @@
-//! A node that the directory does not answer goes on by its buddy's word, and its buddy keeps it.
+//! A node that the directory does not answer goes on by the word of its backups, and they keep it.
 
 use jostle_proto::{
     Address, Epoch, LooseNode, Member, Message, NodeId, Output, Shapes, Span, Time, Timing, Tree,
@@ -12,6 +12,10 @@ fn member(node: u32) -> Member {
 }
 
 fn view(epoch: u64, ring: &[u32], base: &View) -> View {
+    view_with(1, epoch, ring, base)
+}
+
+fn view_with(backups: u8, epoch: u64, ring: &[u32], base: &View) -> View {
     let nodes: Vec<NodeId> = ring.iter().copied().map(NodeId).collect();
     View {
         group: base.group,
@@ -19,6 +23,7 @@ fn view(epoch: u64, ring: &[u32], base: &View) -> View {
         base: base.epoch,
         base_ring: base.ring.clone(),
         ring: ring.iter().copied().map(member).collect(),
+        backups,
         tree: Tree::shared_among(&nodes, &[]).unwrap(),
     }
 }
@@ -213,4 +218,36 @@ fn nobody_replaces_a_node_that_is_alone_before_it_has_agreed_to_another() {
     group.cut.insert((1, 0));
     group.pass(500);
     assert!(!group.runs(0));
+}
+
+#[test]
+fn with_two_backups_a_node_needs_the_word_of_both() {
+    let mut group = Group::new(4);
+    let first = View::first(member(0));
+    group.settle(&view_with(2, 1, &[0, 1, 2, 3], &first));
+    group.answered.clear();
+    group.pass(1000);
+    assert!((0..4).all(|node| group.runs(node)));
+    // Node 3 does not reach 0 any more: it is a backup of 2 and of 1, and 0 is one of its own.
+    group.cut.extend([(0, 3), (3, 0)]);
+    group.pass(1000);
+    assert!(!group.runs(3), "0 has not promised");
+    assert!(group.runs(0) && group.runs(1) && group.runs(2));
+    group.cut.clear();
+    group.pass(200);
+    assert!(group.runs(3));
+}
+
+#[test]
+fn a_newer_view_holds_only_when_both_of_its_backups_have_everything() {
+    let mut group = Group::new(4);
+    let old = view_with(2, 1, &[0, 1], &View::first(member(0)));
+    group.settle(&old);
+    group.cut.extend([(0, 3), (3, 0)]);
+    group.tell(&view_with(2, 2, &[0, 2, 3, 1], &old));
+    group.pass(1000);
+    assert!(!group.ready.contains(&Epoch(2)), "3 has no copies of 0");
+    group.cut.clear();
+    group.pass(200);
+    assert!(group.ready.contains(&Epoch(2)));
 }

@@ -1,6 +1,7 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
 mod crowd;
+mod deaths;
 mod disk;
 mod fate;
 mod healed;
@@ -18,6 +19,7 @@ use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
 use crate::world::{FOUNDER, STEERED, Start, draw};
 use crowd::{Crowd, OVERHEARD};
+use deaths::Deaths;
 use jostle_proto::{
     Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
     Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
@@ -46,6 +48,10 @@ enum What {
     /// Somebody steers an avatar.
     Steer,
     Revive(NodeId),
+    /// A node dies, if the objects of no member are lost by that.
+    Die(NodeId),
+    /// A node and all its backups die.
+    Disaster,
     /// The directory comes back.
     Restart,
     /// One replica to another.
@@ -99,6 +105,7 @@ struct Cluster {
     sites: Sites,
     replicas: Replicas,
     squalls: Squalls,
+    deaths: Deaths,
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
@@ -130,7 +137,7 @@ impl Cluster {
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
         let directory = Directory::grouping(FOUNDER, start.extent, timing, sites.grouping());
-        let directory = directory.with_mutant(options.mutant);
+        let directory = directory.with_mutant(options.mutant).with_backups(options.backups);
         let stream = Stream::new(Source::Gateway(HAND), 1);
         let hand = Hand { stream, avatars: start.avatars.clone() };
         let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
@@ -169,6 +176,7 @@ impl Cluster {
             sites,
             replicas,
             squalls: Squalls::draw(seed, options.weather),
+            deaths: Deaths::draw(seed, &options),
             wants: 0,
             died: None,
             in_the_dark: BTreeMap::new(),
@@ -183,6 +191,9 @@ impl Cluster {
         cluster.add_crowd();
         cluster.after(1000, What::Fate);
         cluster.after(20_000, What::Steer);
+        if options.disaster {
+            cluster.after(cluster.heal_at.0 / 2, What::Disaster);
+        }
         cluster
     }
 
@@ -290,7 +301,7 @@ impl Cluster {
             }
             self.happen(what);
         }
-        if self.referees.failed() {
+        if self.referees.failed() || self.judge_halts() {
             return;
         }
         if self.options.operation == Operation::Unsynchronised
@@ -315,6 +326,7 @@ impl Cluster {
         self.sites.heal();
         self.replicas.heal();
         self.squalls.heal();
+        self.deaths.heal();
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
@@ -335,6 +347,7 @@ impl Cluster {
                 self.fate();
                 self.replica_fate();
                 self.squall_fate();
+                self.death_fate();
                 self.crowd_fate();
                 self.referees.loose_look(self.now);
                 self.after(1000, What::Fate);
@@ -345,6 +358,8 @@ impl Cluster {
                 self.after(later, What::Steer);
             }
             What::Revive(id) => self.revive(id),
+            What::Die(id) => self.die(id),
+            What::Disaster => self.disaster(),
             What::Restart => self.restart_directory(),
             What::Peer(to, from, bytes) => self.arrive_peer(to, from, bytes),
             What::Recover(id) => self.recover(id),

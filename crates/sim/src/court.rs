@@ -1,7 +1,7 @@
 //! The same judges for a world that was not simulated: they are told what its processes said.
 
 use crate::referee::{Referees, Verdict};
-use jostle_proto::{Address, Commit, GroupId, Message, Object, Shapes, Tick, Time};
+use jostle_proto::{Address, Commit, GroupId, Message, NodeId, Object, Shapes, Tick, Time};
 
 /// Judges what really happened. The rules about what should happen when nothing fails any more,
 /// and those that look into machines, are not among its own.
@@ -78,6 +78,13 @@ impl Court {
     /// The objects of the first group as they are after the last tick.
     pub fn objects(&self) -> impl Iterator<Item = &Object> {
         self.referees.objects(GroupId(0))
+    }
+
+    /// Groups that could not go on in the end, as the directory told their nodes: with each the
+    /// nodes whose objects no living node had. Nothing that they do is against a rule, but they do
+    /// nothing.
+    pub fn halted(&self) -> impl Iterator<Item = (GroupId, &[NodeId])> {
+        self.referees.halted().iter().map(|(&group, lost)| (group, lost.as_slice()))
     }
 
     /// What was against the rules.

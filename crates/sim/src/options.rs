@@ -42,6 +42,11 @@ pub struct Options {
     pub sites: u32,
     /// Machines that are the directory; more than one keep a log together.
     pub replicas: u32,
+    /// See [`jostle_proto::View::backups`].
+    pub backups: u8,
+    /// Halfway, a node and all its backups die at once: the run is to end with a group that reports
+    /// that it cannot go on.
+    pub disaster: bool,
     /// How the group works together.
     pub operation: Operation,
     /// See [`jostle_proto::Tuning::operations`]; only an unsynchronised group has such a limit.
@@ -65,6 +70,8 @@ pub struct Outcome {
     pub object_ticks: u64,
     /// Nodes that died.
     pub crashes: u64,
+    /// Groups that could not go on in the end, and said so.
+    pub halted: u64,
     /// How long after each of those deaths the next tick was published that did without the dead.
     pub recoveries: Vec<Span>,
     /// Views that the directory made.

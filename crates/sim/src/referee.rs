@@ -74,10 +74,11 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     ("E1", "views are made from older ones, and messages of an older one change nothing"),
     ("E2", "a view has one leader, a tick one result, a node one group"),
-    ("E3", "whoever is left out has a buddy who is not"),
+    ("E3", "whoever is left out has a backup who is not"),
     ("E4", "every region has an owner who is a member"),
     ("E5", "who is let in is near, who is put out is far, and nobody moves too often"),
     ("E6", "a vote counts once, in its ballot, and decides as it was counted"),
+    ("E7", "a group that cannot go on says so, to all who ask, and no other group does"),
     ("H1", "an object is at home in one group"),
     ("K1", "what a group decides about another one's object happens to it once"),
     ("R1", "nobody's hands are fuller than allowed, and no bundle is longer"),
@@ -198,7 +199,7 @@ impl Referees {
         self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
         self.votes.sent(now, from, message, &mut said);
-        self.watch.sent(to, message);
+        self.watch.sent(now, to, message);
         self.watch.letter(from, to, message);
         if let Some(loose) = &mut self.loose {
             let sometimes = &mut self.watch.sometimes;
@@ -225,6 +226,7 @@ impl Referees {
     /// A tick was published.
     pub(crate) fn published(&mut self, now: Time, commit: &Commit) {
         let mut said = Vec::new();
+        self.watch.halted.remove(&commit.group);
         let world = self.world(commit.group);
         world.pace.published(now, commit, &mut said);
         if let Some(truth) = world.one_machine.published(commit, &mut said) {
@@ -302,6 +304,21 @@ impl Referees {
     /// A node has died; `leads` if it led.
     pub(crate) fn crashed(&mut self, leads: bool) {
         self.watch.sometimes.leader_crashes += u64::from(leads);
+    }
+
+    /// A node has died with others.
+    pub(crate) fn died_together(&mut self) {
+        self.watch.sometimes.deaths_together += 1;
+    }
+
+    /// Was a node told in the last second that its group cannot go on?
+    pub(crate) fn heard_of_halt(&self, now: Time, node: NodeId) -> bool {
+        self.watch.halts.get(&node).is_some_and(|told| now.0 <= told.0 + 1_000_000)
+    }
+
+    /// Groups that cannot go on, as was last said of them, and the nodes that are lost.
+    pub(crate) fn halted(&self) -> &BTreeMap<GroupId, Vec<NodeId>> {
+        &self.watch.halted
     }
 
     /// The directory has died; `changing` if a view was not stable.

@@ -1,5 +1,6 @@
 //! Stories that storms told, of a directory whose replicas are far from each other.
 
+use jostle_proto::BACKUPS;
 use jostle_sim::{Layout, Matter, Operation, Options, Weather, run};
 
 /// In the first five seeds keeping a ballot took the replicas about as long as it was open, so
@@ -21,6 +22,8 @@ fn who_is_near_to_a_larger_group_comes_into_it_although_replicas_are_far() {
             wire: false,
             sites: 2,
             replicas: 3,
+            backups: BACKUPS,
+            disaster: false,
             operation: Operation::Synchronised,
             operations: None,
         };

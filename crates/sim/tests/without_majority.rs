@@ -1,6 +1,6 @@
 //! The story of an unsynchronised group whose directory is away for several leases.
 
-use jostle_proto::Mutant;
+use jostle_proto::{BACKUPS, Mutant};
 use jostle_sim::{Layout, Matter, Operation, Options, Outcome, Weather, run};
 
 /// Nothing fails but that all replicas are down from the fourth second to the sixth (in some seeds
@@ -19,6 +19,8 @@ fn story(seed: u64, nodes: u32, mutant: Option<Mutant>) -> Outcome {
         wire: false,
         sites: 1,
         replicas: 3,
+        backups: BACKUPS,
+        disaster: false,
         operation: Operation::Unsynchronised,
         operations: None,
     };

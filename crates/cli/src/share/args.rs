@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use jostle_net::demo::{BODIES_MAX, BOTS_MAX};
 use jostle_net::door::WebHost;
+use jostle_proto::{BACKUPS, BACKUPS_MAX};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -101,6 +102,11 @@ pub(crate) struct ServeArgs {
     /// Keep all nodes in one group, whatever the delay between them
     #[arg(long)]
     pub(crate) one_group: bool,
+    /// Backups of each node: so many nodes of a group may die at once, and nothing is lost (fewer in
+    /// a group of no more nodes than that)
+    #[arg(long, value_name = "N", default_value_t = BACKUPS,
+        value_parser = clap::value_parser!(u8).range(1..=i64::from(BACKUPS_MAX)))]
+    pub(crate) backups: u8,
     /// Store the world here, and continue with it after a restart
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,

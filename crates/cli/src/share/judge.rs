@@ -18,8 +18,17 @@ struct Output {
     /// Of replicas of the directory.
     answers: u64,
     violations: Vec<String>,
+    /// Groups that could not go on when the events end.
+    halted: Vec<Halted>,
     /// The longest time without a new tick, in milliseconds.
     longest_gap_ms: f64,
+}
+
+#[derive(Serialize)]
+struct Halted {
+    group: u32,
+    /// Nodes whose objects no living node has.
+    lost: Vec<u32>,
 }
 
 /// The clocks of two replicas differ by less; what is closer together counts as at the same time.
@@ -53,6 +62,11 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         }
     }
     let (ticks, collisions) = (court.ticks().saturating_sub(tick.0), court.collisions());
+    let halted = court.halted().map(|(group, lost)| Halted {
+        group: group.0,
+        lost: lost.iter().map(|node| node.0).collect(),
+    });
+    let halted = halted.collect();
     let violations = court.verdict().violations;
     let output = Output {
         events: seen.len(),
@@ -60,6 +74,7 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         collisions,
         answers,
         violations: violations.iter().map(|it| format!("{}: {}", it.rule, it.what)).collect(),
+        halted,
         longest_gap_ms: longest as f64 / 1000.0,
     };
     if args.json {
@@ -69,6 +84,12 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         let Output { events, ticks, collisions, longest_gap_ms, .. } = &output;
         writeln!(out, "{events} events, {ticks} ticks, {collisions} collisions")?;
         writeln!(out, "longest gap between ticks: {longest_gap_ms:.0} ms")?;
+        for Halted { group, lost } in &output.halted {
+            writeln!(
+                out,
+                "group {group} stands still: no living node has the objects of nodes {lost:?}"
+            )?;
+        }
         for violation in &output.violations {
             writeln!(out, "VIOLATION {violation}")?;
         }

@@ -87,6 +87,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         start,
         rate: args.tick,
         operation,
+        backups: args.backups,
         listen: args.listen,
         web: args.web.0,
         guards: args.guard.guards(&args.listeners),

@@ -68,7 +68,11 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     files(status, out)?;
     replicas(status, out)?;
     for group in status["groups"].as_array().into_iter().flatten() {
-        let state = if group["stable"] == true { "stable" } else { "changing" };
+        let state = match group["stable"] == true {
+            _ if group["halt"].is_object() => "cannot go on",
+            true => "stable",
+            false => "changing",
+        };
         writeln!(
             out,
             "\ngroup {}, view {}, {state}, led by node {}",
@@ -97,6 +101,9 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             ]);
         }
         write!(out, "{table}")?;
+        if let Some(text) = group["halt"]["text"].as_str() {
+            writeln!(out, "{text}; for {} s now", number(&group["halt"]["seconds"]))?;
+        }
     }
     Ok(())
 }

@@ -156,7 +156,15 @@ mod tests {
             delays_ms: BTreeMap::new(),
         };
         let members = members.iter().map(member).collect();
-        [StatusGroup { group: 0, view: 1, stable: true, leader: None, members }]
+        [StatusGroup {
+            group: 0,
+            view: 1,
+            stable: true,
+            leader: None,
+            backups: 2,
+            halt: None,
+            members,
+        }]
     }
 
     fn lines(changes: &[Change]) -> Vec<String> {

@@ -74,6 +74,7 @@ pub(crate) fn settings(start: Start) -> ServeSettings {
         start,
         rate: RATE,
         operation: Operation::Synchronised,
+        backups: jostle_proto::BACKUPS,
         listen: here,
         web: Some(here),
         guards: Guards::default(),

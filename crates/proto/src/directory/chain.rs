@@ -10,7 +10,7 @@ use crate::object::NodeId;
 use crate::space::{Tree, TreeError};
 use crate::state::Block;
 use crate::time::{Span, Time};
-use crate::view::{Epoch, Member, View, buddy};
+use crate::view::{Epoch, Member, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -122,8 +122,8 @@ impl Directory {
         }
     }
 
-    /// A new view for a group if nothing is lost by it: whoever is left out of the stable view has
-    /// a buddy who is not.
+    /// A new view for a group if nothing is lost by it: every member that is left out of the stable
+    /// view has a backup that is not.
     fn renew(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
         let Some(chain) = self.kept.chains.get(&group) else { return };
         let first = chain.current.epoch == Epoch(0);
@@ -136,7 +136,9 @@ impl Directory {
             leaving.and_then(|_| self.ring_of(now, chain, None))
         });
         let Some(ring) = found else { return };
-        let tree = if first || ring != chain.current.ring {
+        let backups = self.kept.backups;
+        let fresh = first || ring != chain.current.ring || backups != chain.current.backups;
+        let tree = if fresh {
             self.tree_for(chain, &ring)
         } else if self.is_uneven(now, group) {
             self.even_tree(group, &ring)
@@ -144,12 +146,12 @@ impl Directory {
             return;
         };
         let (Ok(tree), Some(chain)) = (tree, self.kept.chains.get(&group)) else { return };
-        if ring == chain.current.ring && !first && !self.gains(chain, &tree) {
+        if !fresh && !self.gains(chain, &tree) {
             return;
         }
         let (base, base_ring) = (chain.stable.epoch, chain.stable.ring.clone());
         let epoch = Epoch(self.kept.epoch.0 + 1);
-        let view = View { group, epoch, base, base_ring, ring, tree };
+        let view = View { group, epoch, base, base_ring, ring, backups, tree };
         self.kept.epoch = epoch;
         if let Some(chain) = self.kept.chains.get_mut(&group) {
             (chain.current, chain.changed) = (view.clone(), now);
@@ -164,10 +166,7 @@ impl Directory {
         let stable = &chain.stable.ring;
         let stays = |member: &&Member| self.is_alive(now, member) && leaving != Some(**member);
         let mut ring: Vec<Member> = stable.iter().filter(stays).copied().collect();
-        let safe = stable.iter().filter(|member| !ring.contains(member)).all(|gone| {
-            let heir = buddy(stable, gone.node);
-            heir.is_some_and(|heir| ring.iter().any(|member| member.node == heir))
-        });
+        let safe = chain.stable.unrecoverable(|member| ring.contains(&member)).is_empty();
         let safe = safe || self.mutant == Some(Mutant::CarelessDirectory);
         if ring.is_empty() || !safe {
             return None;

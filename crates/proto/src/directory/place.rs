@@ -91,7 +91,8 @@ impl Directory {
     /// Finds groups for all who wait, from all that they have measured, largest groups first. One
     /// after the other, the first to come would take those with it who have more neighbours
     /// elsewhere. Who has measured everybody goes into a group that is there; a new one begins only
-    /// when somebody in it has waited long enough: the other side may not have measured yet.
+    /// when somebody in it has waited long enough: the other side may not have measured yet. None
+    /// begins beside a world that cannot go on.
     fn place_together(&mut self, now: Time, waiting: &[Waiting], rules: &GroupRules) {
         let (groups, parties) = self.parties(now, waiting, rules);
         let is = |node: &NodeId, what: fn(&Waiting) -> bool| {
@@ -102,7 +103,7 @@ impl Directory {
                 for node in nodes.iter().filter(|node| is(node, |it| it.measured || it.is_late)) {
                     self.put(now, *node, group);
                 }
-            } else if nodes.iter().any(|node| is(node, |it| it.is_late)) {
+            } else if nodes.iter().any(|node| is(node, |it| it.is_late)) && !self.is_halted(now) {
                 self.found(now, &nodes);
             }
         }

@@ -22,8 +22,10 @@ impl Directory {
             ruled,
             polls,
             grouped,
+            backups,
         } = &self.kept;
         *grouped != before.grouped
+            || *backups != before.backups
             || *next_group != before.next_group
             || known.len() != before.known.len()
             || chains.len() != before.chains.len()

@@ -1,6 +1,6 @@
 //! What a directory tells those who watch a world.
 
-use super::Directory;
+use super::{Directory, Halt};
 use crate::groups::GroupId;
 use crate::object::NodeId;
 use crate::space::Region;
@@ -18,6 +18,10 @@ pub struct GroupReport {
     pub stable: bool,
     /// Who leads it.
     pub leader: Option<NodeId>,
+    /// How many backups each member has.
+    pub backups: u8,
+    /// Why it cannot go on, if it cannot.
+    pub halt: Option<Halt>,
     /// Its members, in their order.
     pub members: Vec<MemberReport>,
 }
@@ -63,17 +67,11 @@ impl Directory {
             epoch: chain.current.epoch,
             stable: chain.is_stable(),
             leader: chain.current.leader().map(|leader| leader.node),
+            backups: chain.current.backups,
+            halt: self.halt_of(now, chain),
             members: chain.current.ring.iter().map(|it| member(&chain.current, it)).collect(),
         };
         self.kept.chains.iter().map(group).collect()
-    }
-
-    /// A new world's directory, whose views have higher numbers than all of an older one: of a
-    /// world that was down as a whole and begins again with what was stored of it.
-    #[must_use]
-    pub fn after(mut self, epoch: Epoch) -> Directory {
-        self.kept.epoch = self.kept.epoch.max(epoch);
-        self
     }
 
     /// Everybody who was in a stable view of any group.

@@ -1,16 +1,16 @@
 //! When members come and go.
 //!
-//! A view that loses nobody: everybody goes on as before and has their new buddy keep copies too;
+//! A view that loses nobody: everybody goes on as before and has their new backups keep copies too;
 //! when all are ready the directory records the view, and only then its regions count. So whoever
 //! came holds nothing before the view is stable, and if it fails nothing has changed.
 //!
 //! A view that has lost somebody: everybody stops and sends the leader every copy that they have.
 //! Of each object the one with the largest token, and among these the latest, is granted to the
-//! owner of its place, and to that one's buddy. Who has promised a lost member that it may go on
+//! owner of its place, and to that one's backups. Who has promised a lost member that it may go on
 //! waits with that until the promise is over. Nothing of this counts before the view is stable:
 //! if it fails, everybody goes on from what they had, or the next view asks for it again.
 
-use super::keep::{Keep, buddy_of};
+use super::keep::Keep;
 use super::record::{Record, Token};
 use super::{Ghosts, Hands, Letter, LooseNode};
 use crate::message::Message;
@@ -34,8 +34,6 @@ pub(super) struct Change {
     pub(super) view: View,
     /// Is somebody of the stable view not in it?
     pub(super) lost: bool,
-    /// What the new buddy must have before the view may hold.
-    need: Option<u64>,
     /// What will be this member's.
     grant: Option<Grant>,
     pub(super) ready: bool,
@@ -71,10 +69,11 @@ impl LooseNode {
         self.seen = view.epoch;
         let lost = view.base_ring.iter().any(|member| !view.has(*member));
         let lead = Lead::default();
-        let next = buddy_of(&view, self.me.node).filter(|_| !lost && self.ground.is_some());
-        let ground = self.ground.as_ref().and_then(|ground| buddy_of(ground, self.me.node));
-        self.keep.link(ground, next, view.epoch);
-        self.change = Some(Change { view, lost, need: None, grant: None, ready: false, lead });
+        let backups = |view: &View| view.backups_of(self.me.node).collect::<Vec<_>>();
+        let stable = self.ground.as_ref().map(backups).unwrap_or_default();
+        let next = if lost || self.ground.is_none() { Vec::new() } else { backups(&view) };
+        self.keep.link(&stable, &next, view.epoch);
+        self.change = Some(Change { view, lost, grant: None, ready: false, lead });
         self.resend_at = self.wait_for_promises(self.resend_at);
         self.change_again(out);
     }
@@ -124,12 +123,12 @@ impl LooseNode {
     /// Tells the leader, if it is so, that as far as this member is concerned the view may hold.
     pub(super) fn tell_ready(&mut self, out: &mut Vec<Output>) {
         let Some(change) = &mut self.change else { return };
-        let buddy = buddy_of(&change.view, self.me.node);
+        let backups: Vec<Member> = change.view.backups_of(self.me.node).collect();
         // One who does not know the era has nothing yet.
-        let ready = match (change.lost, buddy, self.era) {
-            (true, ..) => change.grant.is_some(),
-            (false, None, _) | (false, _, None) => true,
-            (false, Some(buddy), Some(_)) => self.keep.is_kept_by(buddy, &mut change.need),
+        let ready = match (change.lost, self.era) {
+            (true, _) => change.grant.is_some(),
+            (false, None) => true,
+            (false, Some(_)) => self.keep.is_kept_by(&backups),
         };
         change.ready |= ready;
         if let (true, Some(leader)) = (change.ready, change.view.leader()) {
@@ -178,9 +177,9 @@ impl LooseNode {
         } else {
             self.era = self.era.or(era);
             let me = self.me.node;
-            let mine = |member: &Member| view.has(*member) && view.buddy(member.node) == Some(me);
+            let mine = |member: &Member| view.has(*member) && view.is_backup(me, member.node);
             self.keep.kept.retain(|member, _| mine(member));
-            self.keep.link_only(buddy_of(&view, me), view.epoch);
+            self.keep.link_only(&view.backups_of(me).collect::<Vec<_>>(), view.epoch);
         }
         self.ground = Some(view);
     }
@@ -285,8 +284,10 @@ fn grants(view: &View, copies: impl Iterator<Item = Record>) -> BTreeMap<NodeId,
         record.nudges.retain(|nudge| !over.contains(&nudge.object));
         let record = Record { token: Token { era: view.epoch, hop: 0 }, ..record };
         let owner = view.owner(record.object.state.position);
-        if let Some(grant) = view.buddy(owner).and_then(|buddy| grants.get_mut(&buddy)) {
-            grant.kept.push(record.clone());
+        for backup in view.backups_of(owner) {
+            if let Some(grant) = grants.get_mut(&backup.node) {
+                grant.kept.push(record.clone());
+            }
         }
         if let Some(grant) = grants.get_mut(&owner) {
             grant.yours.push(record);

@@ -121,8 +121,8 @@ impl LooseNode {
         }
     }
 
-    /// Somebody hands an object over. The answer lets them forget it, so it waits until the buddy
-    /// has everything that is here now: also when the object was seen, or has gone on, before.
+    /// Somebody hands an object over. The answer lets them forget it, so it waits until the backups
+    /// have everything that is here now: also when the object was seen, or has gone on, before.
     pub(super) fn take_over(&mut self, from: NodeId, record: Record, out: &mut Vec<Output>) {
         let (id, token) = (record.object.id, record.token);
         let Some(era) = self.era else { return };

@@ -1,13 +1,15 @@
-//! Copies at the buddy, and what waits for them.
+//! Copies at the backups, and what waits for them.
 //!
-//! A node numbers what it tells its buddy. Each message holds everything that changed since the
-//! last number that was answered, so any of them may be lost. What cannot be taken back waits at
-//! the gate until the number is answered that has what it follows from: so whoever comes after
-//! this node knows about it.
+//! A node numbers what it sends to its backups. Each message holds everything that changed since
+//! the last number that this backup acknowledged, so any of them may be lost. What cannot be taken
+//! back waits at the gate until *every* backup has acknowledged the number that has what it follows
+//! from: any one of them may be the only one that is left, and whoever takes this node's place from
+//! its copies knows about it.
 //!
-//! An answer is also a promise. No view can leave a node out without the copies that its buddy has,
-//! and the buddy holds them back until what it has promised is over: so a node that the directory
-//! does not answer goes on by its buddy's word.
+//! An acknowledgement is also a promise. No view can leave a node out without the copies of one of
+//! its backups, and a backup holds them back until what it has promised is over: so a node that the
+//! directory does not answer goes on by the word of its backups. It needs the word of all of them:
+//! any one that has not promised could be the one that a view without this node is made with.
 
 use super::record::{Event, Nudge, Record, Token};
 use super::{Backup, Letter, LooseNode, believed};
@@ -21,7 +23,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// A node with so much to say that nobody answers makes no more ticks.
 pub(super) const GATE_MAX: usize = 1 << 14;
 
-/// What waits for the buddy.
+/// What waits for the backups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Gated {
     /// To be published, for the object that decided and under its token: one that went away and
@@ -43,6 +45,8 @@ struct Link {
     acked: Option<u64>,
     /// Does the gate wait for it?
     required: bool,
+    /// What it must have before a view may hold in which it becomes a backup.
+    need: Option<u64>,
     /// Until when it lets no view without this node come about, by this node's clock.
     vouches: Time,
 }
@@ -50,7 +54,7 @@ struct Link {
 impl Link {
     /// One who has nothing yet.
     fn new(to: Member, stream: Epoch) -> Link {
-        Link { to, stream, acked: None, required: false, vouches: Time(0) }
+        Link { to, stream, acked: None, required: false, need: None, vouches: Time(0) }
     }
 }
 
@@ -83,16 +87,21 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// The beginning of an era: the buddy has everything already.
+    /// The beginning of an era: the backups have everything already.
     pub(super) fn begin(view: &View, me: Member, era: Epoch, kept: Vec<Record>) -> Keep {
         let mut keep = Keep::default();
-        let buddy = buddy_of(view, me.node);
         let link = |to| Link { acked: Some(0), required: true, ..Link::new(to, era) };
-        keep.links.extend(buddy.map(link));
-        if let Some(before) = view.ring.iter().find(|m| view.buddy(m.node) == Some(me.node)) {
-            let records = kept.into_iter().map(|record| (record.object.id, record)).collect();
-            let answered = Time(0);
-            keep.kept.insert(*before, Kept { era, stream: era, number: 0, records, answered });
+        keep.links.extend(view.backups_of(me.node).map(link));
+        for owner in view.backed_up_by(me.node) {
+            let (records, answered) = (BTreeMap::new(), Time(0));
+            keep.kept.insert(owner, Kept { era, stream: era, number: 0, records, answered });
+        }
+        for record in kept {
+            let owner = view.owner(record.object.state.position);
+            let of = |kept: &(&Member, &mut Kept)| kept.0.node == owner;
+            if let Some((_, kept)) = keep.kept.iter_mut().find(of) {
+                kept.records.insert(record.object.id, record);
+            }
         }
         keep
     }
@@ -111,7 +120,7 @@ impl Keep {
         self.gone.insert(id, self.number + 1);
     }
 
-    /// Lets something wait until the buddy has all that is here now.
+    /// Lets something wait until all backups have everything that is here now.
     pub(super) fn gate(&mut self, what: Gated) {
         let number = self.number + u64::from(self.dirty);
         let waits = |(_, other): &(u64, Gated)| matches!(what, Gated::Letter(..)) && *other == what;
@@ -124,50 +133,61 @@ impl Keep {
         self.gate.len() >= GATE_MAX
     }
 
-    /// Whom copies go to: the buddy of the stable view, whom the gate waits for; and, so that a
-    /// newer view can become stable, the buddy of that one. That one begins with nothing.
-    pub(super) fn link(&mut self, ground: Option<Member>, next: Option<Member>, stream: Epoch) {
+    /// Whom copies go to: the backups of the stable view, whom the gate waits for; and, so that a
+    /// newer view can become stable, those of that one. They begin with nothing.
+    pub(super) fn link(&mut self, stable: &[Member], next: &[Member], stream: Epoch) {
         let known = |to: Member| self.links.iter().find(|link| link.to == to).copied();
-        let fresh = |to| Link::new(to, stream);
-        let mut links = Vec::new();
-        if let Some(to) = ground {
-            links.push(Link { required: true, ..known(to).unwrap_or(fresh(to)) });
-        }
-        if let Some(to) = next.filter(|next| ground != Some(*next)) {
-            links.push(fresh(to));
-        }
-        self.links = links;
+        let old = stable.iter().map(|&to| {
+            let link = known(to).unwrap_or(Link::new(to, stream));
+            Link { required: true, need: None, ..link }
+        });
+        let new = next.iter().filter(|to| !stable.contains(to));
+        self.links = old.chain(new.map(|&to| Link::new(to, stream))).collect();
     }
 
-    /// A view holds: only its buddy counts.
-    pub(super) fn link_only(&mut self, buddy: Option<Member>, stream: Epoch) {
-        self.links.retain(|link| Some(link.to) == buddy);
-        if let (true, Some(to)) = (self.links.is_empty(), buddy) {
-            self.links.push(Link::new(to, stream));
+    /// A view holds: only its backups count.
+    pub(super) fn link_only(&mut self, backups: &[Member], stream: Epoch) {
+        self.links.retain(|link| backups.contains(&link.to));
+        for &to in backups {
+            if !self.links.iter().any(|link| link.to == to) {
+                self.links.push(Link::new(to, stream));
+            }
         }
-        self.links.iter_mut().for_each(|link| link.required = true);
+        for link in &mut self.links {
+            (link.required, link.need) = (true, None);
+        }
     }
 
-    /// May a view hold in which this one is the buddy? Only if it has all that the outside has
-    /// seen; from the moment it has anything the gate waits for it too.
-    pub(super) fn is_kept_by(&mut self, buddy: Member, need: &mut Option<u64>) -> bool {
-        let number = self.number + u64::from(self.dirty);
-        let Some(link) = self.links.iter_mut().find(|link| link.to == buddy) else { return false };
-        let Some(acked) = link.acked else { return false };
-        if link.required && need.is_none() {
-            // It was the buddy before.
-            return true;
+    /// May a view hold in which these are the backups? Only if each of them has all that the
+    /// outside has seen; from the moment one has anything the gate waits for it too.
+    pub(super) fn is_kept_by(&mut self, backups: &[Member]) -> bool {
+        let number = self.stamp();
+        let mut all = true;
+        for backup in backups {
+            let link = self.links.iter_mut().find(|link| link.to == *backup);
+            all &= link.is_some_and(|link| match link.acked {
+                None => false,
+                // It was one before.
+                Some(_) if link.required && link.need.is_none() => true,
+                Some(acked) => {
+                    link.required = true;
+                    acked >= *link.need.get_or_insert(number)
+                }
+            });
         }
-        link.required = true;
-        acked >= *need.get_or_insert(number)
+        all
     }
 
-    /// Until when those vouch for this node who keep its copies in a view that may be stable; one
-    /// whose answer the gate does not wait for is in no such view. Nobody can do without a node
-    /// that is alone, so there it is for ever.
-    pub(super) fn vouched_until(&self) -> Time {
-        let required = self.links.iter().filter(|link| link.required);
-        required.map(|link| link.vouches).min().unwrap_or(Time(u64::MAX))
+    /// Until when all of those vouch for this node who keep its copies in a view that may be stable;
+    /// one whose answer the gate does not wait for is in no such view. Nobody can do without a node
+    /// that has no backups, so there it is for ever.
+    pub(super) fn vouched_until(&self, mutant: Option<Mutant>) -> Time {
+        let required = self.links.iter().filter(|link| link.required).map(|link| link.vouches);
+        let until = match mutant {
+            Some(Mutant::AnyWord) => required.max(),
+            _ => required.min(),
+        };
+        until.unwrap_or(Time(u64::MAX))
     }
 
     /// Until when this node has promised to let no view come about that leaves somebody out.
@@ -176,31 +196,27 @@ impl Keep {
         lost.map(|(_, kept)| kept.answered + promise).max().unwrap_or(Time(0))
     }
 
-    /// The number with which buddies get what is here now.
+    /// The number with which backups get what is here now.
     pub(super) fn stamp(&self) -> u64 {
         self.number + u64::from(self.dirty)
     }
 
-    /// Has no buddy a copy of this one, which is not here?
+    /// Has no backup a copy of this one, which is not here?
     pub(super) fn is_rid_of(&self, id: ObjectId) -> bool {
         !self.changed.contains_key(&id) && !self.gone.contains_key(&id)
     }
 
     /// The number up to which everybody who must have copies has them.
-    pub(super) fn open_to(&self) -> u64 {
+    pub(super) fn open_to(&self, mutant: Option<Mutant>) -> u64 {
         let required = self.links.iter().filter(|link| link.required);
-        required.map(|link| link.acked.unwrap_or(0)).min().unwrap_or(u64::MAX)
+        let acked = required.map(|link| link.acked.unwrap_or(0));
+        let open = if mutant == Some(Mutant::FirstAck) { acked.max() } else { acked.min() };
+        open.unwrap_or(u64::MAX)
     }
 }
 
-/// Who keeps copies for a node, in its life.
-pub(super) fn buddy_of(view: &View, node: NodeId) -> Option<Member> {
-    let buddy = view.buddy(node)?;
-    view.ring.iter().find(|member| member.node == buddy).copied()
-}
-
 impl LooseNode {
-    /// Tells the buddies what has changed.
+    /// Sends the backups what has changed.
     pub(super) fn flush(&mut self, out: &mut Vec<Output>) {
         let Some(era) = self.era.filter(|_| self.is_running()) else { return };
         if self.keep.dirty {
@@ -235,9 +251,9 @@ impl LooseNode {
         }
     }
 
-    /// Asks the buddies for their word if nothing has been told for a while: one who holds nothing,
+    /// Asks the backups for their word if nothing has been told for a while: one who holds nothing,
     /// or may not speak, needs it too. It changes nothing, so it is said in any case.
-    pub(super) fn ask_buddies(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn ask_backups(&mut self, out: &mut Vec<Output>) {
         let last = self.keep.sent.last().map_or(Time(0), |&(_, sent)| sent);
         if self.now - last >= self.tuning.timing.alive {
             self.keep.dirty = true;
@@ -245,9 +261,9 @@ impl LooseNode {
         }
     }
 
-    /// How long a buddy's word counts since it was given, by its clock. The directory makes a view
+    /// How long a backup's word counts since it was given, by its clock. The directory makes a view
     /// without a node when a lease has passed since that one spoke to it, which it does so often:
-    /// so a buddy whose node died has not to wait longer than the directory.
+    /// so a backup whose node died has not to wait longer than the directory.
     pub(super) fn promise(&self) -> Span {
         let Timing { lease, alive, .. } = self.tuning.timing;
         Span(lease.0.saturating_sub(alive.0))
@@ -297,7 +313,7 @@ impl LooseNode {
         }
     }
 
-    /// A buddy has copies.
+    /// A backup has copies.
     pub(super) fn backed_up(
         &mut self,
         from: Member,
@@ -326,7 +342,7 @@ impl LooseNode {
             return;
         }
         let early = self.mutant == Some(Mutant::SayEarly);
-        let open = if early { u64::MAX } else { self.keep.open_to() };
+        let open = if early { u64::MAX } else { self.keep.open_to(self.mutant) };
         let mut nudges = false;
         while self.keep.gate.front().is_some_and(|(number, _)| *number <= open) {
             let Some((_, what)) = self.keep.gate.pop_front() else { break };

@@ -23,7 +23,7 @@ pub enum Letter {
         /// The object.
         record: Box<Record>,
     },
-    /// It arrived, and the receiver's buddy has it too.
+    /// It arrived, and the receiver's backups have it too.
     TransferAck {
         /// Of the token.
         era: Epoch,
@@ -52,7 +52,7 @@ pub enum Letter {
         /// What.
         nudge: Nudge,
     },
-    /// It has happened, and the holder's buddy knows.
+    /// It has happened, and the holder's backups know.
     NudgeAck {
         /// Of all tokens that count.
         era: Epoch,
@@ -65,9 +65,9 @@ pub enum Letter {
         /// By one who held the lead to who holds it now; once.
         passed_on: bool,
     },
-    /// Member to its buddy: what I hold.
+    /// Member to each of its backups: what I hold.
     Backup(Backup),
-    /// The buddy has everything up to this number.
+    /// The backup has everything up to this number.
     BackupAck {
         /// In which the numbers count.
         era: Epoch,
@@ -93,7 +93,7 @@ pub enum Letter {
         epoch: Epoch,
         /// The receiver's.
         yours: Vec<Record>,
-        /// Those of the member whose buddy the receiver is.
+        /// Those of the members whose backup the receiver is: each belongs to the owner of its place.
         kept: Vec<Record>,
     },
     /// Member to leader: as far as I am concerned, the view may hold.
@@ -119,7 +119,7 @@ pub enum Letter {
         /// Which, and under which tokens.
         graves: Vec<(ObjectId, Token)>,
     },
-    /// No, nor has the buddy.
+    /// No, nor has any backup.
     Clean {
         /// Of all tokens that count.
         era: Epoch,
@@ -130,7 +130,7 @@ pub enum Letter {
     },
     /// Gateway to member: these come into the world with you.
     Enter(Entry),
-    /// Member to those who follow the world: what is here, as the buddy has it too.
+    /// Member to those who follow the world: what is here, as the backups have it too.
     Shown(Shown),
 }
 
@@ -177,7 +177,7 @@ pub struct Sight {
 }
 
 impl Letter {
-    /// Is it about copies at a buddy? That changes nothing in the world.
+    /// Is it about copies at a backup? That changes nothing in the world.
     #[must_use]
     pub fn is_of_copies(&self) -> bool {
         matches!(self, Letter::Backup(_) | Letter::BackupAck { .. })
@@ -195,7 +195,7 @@ pub struct Ghost {
     pub tick: Tick,
 }
 
-/// What changed at a member since its buddy last answered.
+/// What changed at a member since this backup last acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
     /// In which the numbers count.

@@ -4,7 +4,7 @@
 //! member in one of its lives, which remembers that. What becomes of it later its holder does, and
 //! a gateway asks for it until it sees it. One that is removed stays as a record that says so
 //! (`Record::over`): it has the largest token, so no older copy wins against it. It is dropped
-//! when every member has said that neither it nor its buddy has any copy, or when a new era begins
+//! when every member has said that neither it nor its backups have any copy, or when a new era begins
 //! and nobody has.
 
 use super::hands::OBJECTS_MAX;
@@ -42,7 +42,7 @@ struct Entered {
 #[derive(Clone, Debug)]
 struct Grave {
     token: Token,
-    /// The buddy must have this number.
+    /// The backups must have this number.
     stamp: u64,
     /// Who has nothing of it.
     clean: BTreeSet<NodeId>,
@@ -145,7 +145,7 @@ impl LooseNode {
         let (Some(era), Some(view)) = (self.era, &self.ground) else { return };
         let me = self.me.node;
         let others: Vec<NodeId> = view.nodes().filter(|node| *node != me).collect();
-        let (stamp, open) = (self.keep.stamp(), self.keep.open_to());
+        let (stamp, open) = (self.keep.stamp(), self.keep.open_to(self.mutant));
         let hasty = self.mutant == Some(Mutant::BuryAtOnce);
         let mut graves = BTreeMap::new();
         let settled = self.hands.held.values().filter(|record| record.is_settled());

@@ -74,7 +74,7 @@ pub struct Nudge {
     pub kick: [i16; 3],
     /// From the object to the lead: an avatar cannot go on there.
     pub toward: Normal,
-    /// The buddy has it, so it may be told.
+    /// The backups have it, so it may be sent.
     pub ready: bool,
 }
 

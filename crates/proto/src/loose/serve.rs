@@ -1,6 +1,6 @@
 //! For those who follow an unsynchronised world: a member tells them what it has, when they would
-//! take it to be elsewhere, and in any case once in a round. What it tells waits until its buddy
-//! has it, so nobody outside sees what a death could undo.
+//! take it to be elsewhere, and in any case once in a round. What it sends waits until its
+//! backups have it, so nobody outside sees what a death could undo.
 
 use super::ghosts::is_off;
 use super::{Ghost, Letter, LooseNode, Shown, Sight};
@@ -22,7 +22,7 @@ const PATIENCE: Span = Span::from_ms(3000);
 /// Followers of a member; more are not served.
 const FOLLOWERS_MAX: usize = 256;
 
-/// Letters that wait for the buddy; the oldest are forgotten, as if they were lost.
+/// Messages that wait for the backups; the oldest are forgotten, as if they were lost.
 const WAITING_MAX: usize = 256;
 
 /// Objects in a letter.
@@ -46,7 +46,7 @@ pub(super) struct Serve {
     told: BTreeMap<ObjectId, Told>,
     round: u64,
     part: u32,
-    /// With the number that the buddy must have.
+    /// With the number that the backups must have.
     waiting: VecDeque<(u64, Shown)>,
 }
 
@@ -147,7 +147,7 @@ impl LooseNode {
         sights
     }
 
-    /// Tells what the buddy has up to this number.
+    /// Sends what the backups have up to this number.
     pub(super) fn show_kept(&mut self, open: u64, out: &mut Vec<Output>) {
         let open = if self.mutant == Some(Mutant::ShowEarly) { u64::MAX } else { open };
         while let Some((stamp, shown)) = self.serve.waiting.front() {

@@ -270,8 +270,8 @@ impl Node {
         }
     }
 
-    /// All bundles of a tick are here: so everybody holds the tick before it, and its results
-    /// survive any one of them.
+    /// All bundles of a tick are here: so every member holds the tick before it, and its results
+    /// survive any deaths that leave each object with a member or one of its backups.
     pub(super) fn lead_full(&mut self, out: &mut Vec<Output>) {
         let Phase::Running { round, .. } = &self.phase else { return };
         if !self.lead.leads {

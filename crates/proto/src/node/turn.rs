@@ -9,7 +9,7 @@ use crate::object::{NodeId, digest};
 use crate::objects::Objects;
 use crate::round::{Means, Round};
 use crate::time::{Tick, Time};
-use crate::view::{Epoch, View, buddy};
+use crate::view::{Epoch, View};
 use std::sync::Arc;
 
 impl Node {
@@ -259,20 +259,28 @@ impl Settled {
     }
 
     /// All that this member answers for at the beginning of a view: its own, and what it kept for
-    /// one who is gone.
+    /// those who are gone, if it is the first of their backups that is left: every member finds
+    /// the same one, so exactly one hands an object out.
     fn hand_out(&self, view: &View, me: NodeId, rate: u32, mutant: Option<Mutant>) -> Objects {
         let Held { mine, copies } = &self.held;
         let mut objects = mine.clone();
-        let ring = &self.view.ring;
-        let gone = ring.iter().find(|member| buddy(ring, member.node) == Some(me));
-        if let Some(gone) = gone.filter(|gone| !view.has(**gone))
-            && mutant != Some(Mutant::NoBackup)
-        {
+        let lost = self.view.ring.iter().filter(|member| !view.has(**member));
+        for lost in lost.filter(|_| mutant != Some(Mutant::NoBackup)) {
+            let heir = match mutant {
+                Some(Mutant::WrongHeir) => self.view.backups_of(lost.node).next(),
+                Some(Mutant::TwoHeirs) => self.view.backups_of(lost.node).find(|it| it.node == me),
+                _ => self.view.heir(*lost, |member| view.has(member)),
+            };
+            let Some(copies) =
+                copies.get(&lost.node).filter(|_| heir.is_some_and(|heir| heir.node == me))
+            else {
+                continue;
+            };
             let copies = match mutant {
                 Some(Mutant::StaleCopies) => copies.without_last(),
                 _ => copies.clone(),
             };
-            let kept = copies.played_back(gone.node, &self.view, rate);
+            let kept = copies.played_back(lost.node, &self.view, rate);
             objects.extend(kept.values().copied());
         }
         objects

@@ -38,7 +38,7 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Told(_) => Kind::World,
         Message::Ping { .. } | Message::Pong { .. } => Kind::Ping,
         Message::Delays(_) => Kind::Lease,
-        Message::Peers(_) => Kind::View,
+        Message::Peers(_) | Message::Halted { .. } => Kind::View,
         Message::VoteRequest { .. } | Message::VoteCall(_) => Kind::Vote,
         Message::Vote(_) | Message::VoteClosed(_) => Kind::Vote,
         Message::MayLeave(_) | Message::Leave { .. } => Kind::Stable,

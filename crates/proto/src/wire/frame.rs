@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The version of everything on the wire. Machines of different versions do not talk.
-pub const PROTOCOL: u8 = 2;
+pub const PROTOCOL: u8 = 3;
 
 /// Bytes of a frame before its message.
 pub const HEADER_BYTES: usize = 12;
@@ -53,7 +53,7 @@ pub enum Kind {
     Transfer = 13,
     /// Objects near a border, for the neighbours.
     Ghost = 14,
-    /// What a buddy keeps, what a joiner starts from.
+    /// What a backup keeps, what a joiner starts from.
     Backup = 15,
     /// Objects of one group, for the other groups.
     HomeState = 16,

@@ -51,7 +51,7 @@ impl Cluster {
     }
 
     /// Kills a node, if the cluster can bear it: one between two stable views (the budget that one
-    /// buddy each gives).
+    /// backup each gives; for more see `deaths.rs`).
     fn crash(&mut self) {
         let id = self.any_node();
         let Some(directory) = self.directory() else { return };
@@ -69,25 +69,35 @@ impl Cluster {
             && view.ring.iter().all(|member| {
                 self.member(member.node).is_some_and(|(is, takes_part)| is == *member && takes_part)
             });
-        let in_view = view.epoch;
-        let leads = view.leader().is_some_and(|leader| leader.node == id);
-        let life = self.member(id).map(|(member, _)| member.life);
-        if let (true, Some(life)) = (whole, life)
-            && let Some(machine) = self.machines.get_mut(&Address::Node(id))
-        {
-            machine.role = None;
-            machine.life = life;
-            machine.alarm += 1;
-            if let Some(wire) = &mut self.wire {
-                wire.crashed(Address::Node(id));
-            }
-            self.outcome.crashes += 1;
-            self.died = Some((self.now, in_view));
-            self.referees.crashed(leads);
-            self.referees.loose_gone(id);
+        if whole && self.member(id).is_some() {
             let later = 200_000 + self.dice.below(2_000_000);
-            self.after(later, What::Revive(id));
+            self.kill(id, later);
         }
+    }
+
+    /// A node dies, and comes back later.
+    pub(super) fn kill(&mut self, id: NodeId, later: u64) {
+        let Some((member, _)) = self.member(id) else { return };
+        let view = self.view_with(id).map(|view| (view.epoch, view.leader() == Some(member)));
+        let Some(machine) = self.machines.get_mut(&Address::Node(id)) else { return };
+        machine.role = None;
+        machine.life = member.life;
+        machine.alarm += 1;
+        if let Some(wire) = &mut self.wire {
+            wire.crashed(Address::Node(id));
+        }
+        self.outcome.crashes += 1;
+        self.died = view.map(|(epoch, _)| (self.now, epoch));
+        self.referees.crashed(view.is_some_and(|(_, leads)| leads));
+        self.referees.loose_gone(id);
+        self.after(later, What::Revive(id));
+    }
+
+    /// The newest view of the group that a node is in.
+    pub(super) fn view_with(&self, id: NodeId) -> Option<&View> {
+        let directory = self.directory()?;
+        let mut views = directory.views().map(|(view, _)| view);
+        views.find(|view| view.nodes().any(|node| node == id)).or(Some(directory.view()))
     }
 
     /// A node that died comes back in its next life, with nothing in its hands.

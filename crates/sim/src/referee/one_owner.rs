@@ -16,6 +16,8 @@ const KEPT: usize = 4;
 pub(super) struct OneOwner {
     /// For each of the newest views: whom an object was last given to, and when.
     owners: BTreeMap<Epoch, BTreeMap<ObjectId, (Tick, NodeId)>>,
+    /// And who handed it out when the view began.
+    givers: BTreeMap<Epoch, BTreeMap<ObjectId, NodeId>>,
     /// And the tick that it began with.
     began: BTreeMap<Epoch, Tick>,
     /// For each of the newest ticks: how an object was described, to whomever.
@@ -72,6 +74,9 @@ impl OneOwner {
             owners.insert(object.id, (tick, owner));
         }
         newest(&mut self.owners);
+        if begins {
+            self.handed_out(bundle, said);
+        }
         let told = self.told.entry((epoch, tick)).or_default();
         let copies = bundle.entrusted.iter().map(|(_, object)| object);
         let whole = bundle.backup.iter().chain(&bundle.transfers).chain(&bundle.ghosts);
@@ -81,6 +86,21 @@ impl OneOwner {
             }
         }
         newest(&mut self.told);
+    }
+
+    /// When a view begins one member hands out an object: its last owner, or one heir of that one.
+    fn handed_out(&mut self, bundle: &Bundle, said: &mut Said) {
+        let givers = self.givers.entry(bundle.epoch).or_default();
+        let entrusted = bundle.entrusted.iter().map(|(_, object)| object);
+        for object in bundle.backup.iter().chain(&bundle.transfers).chain(entrusted) {
+            let giver = *givers.entry(object.id).or_insert(bundle.from);
+            if giver != bundle.from {
+                let (id, a, b) = (object.id.0, giver.0, bundle.from.0);
+                let what = format!("object {id} is handed out by {a} and by {b}");
+                said.push(("A2", format!("view {}: {what}", bundle.epoch.0)));
+            }
+        }
+        newest(&mut self.givers);
     }
 
     /// A view begins: everybody has told what they hold, and nothing may be missing or other than

@@ -2,8 +2,8 @@
 //! about it.
 
 use jostle_proto::{
-    Address, Epoch, Gateway, GatewaySays, GroupId, Message, ObjectId, Outcome, Tally, Tick, View,
-    VoteClosed,
+    Address, Epoch, Gateway, GatewaySays, GroupId, Message, NodeId, ObjectId, Outcome, Tally, Tick,
+    Time, View, VoteClosed,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Sometimes {
     /// A leader died.
     pub leader_crashes: u64,
+    /// A node died in one of several deaths within a lease.
+    pub deaths_together: u64,
     /// A view was replaced before it was stable.
     pub views_in_a_row: u64,
     /// A tick was committed to some and not to all when the view changed.
@@ -76,7 +78,7 @@ pub struct Sometimes {
     pub lease_ran_out: u64,
     /// A node spoke just before its lease was over by the true clock.
     pub lease_edge: u64,
-    /// A node made a tick although its lease was over, by its buddy's word.
+    /// A node made a tick although its lease was over, by the word of its backups.
     pub ticks_by_word: u64,
     /// The same of contacts that were published.
     pub contacts_by_word: u64,
@@ -112,6 +114,7 @@ impl Sometimes {
     pub fn counts(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("leader crashes", self.leader_crashes),
+            ("deaths together", self.deaths_together),
             ("views in a row", self.views_in_a_row),
             ("caught up", self.caught_up),
             ("newcomer leads", self.newcomer_leads),
@@ -144,8 +147,8 @@ impl Sometimes {
             ("crash with escrow", self.crash_with_escrow),
             ("lease ran out", self.lease_ran_out),
             ("spoke at the lease's edge", self.lease_edge),
-            ("ticks by a buddy's word", self.ticks_by_word),
-            ("contacts by a buddy's word", self.contacts_by_word),
+            ("ticks by the word of backups", self.ticks_by_word),
+            ("contacts by the word of backups", self.contacts_by_word),
             ("contacts judged", self.contacts_judged),
             ("directory leaders", self.directory_led),
             ("directory leaders in a change", self.led_in_change),
@@ -166,6 +169,7 @@ impl Sometimes {
     pub fn plus(self, other: Sometimes) -> Sometimes {
         Sometimes {
             leader_crashes: self.leader_crashes + other.leader_crashes,
+            deaths_together: self.deaths_together + other.deaths_together,
             views_in_a_row: self.views_in_a_row + other.views_in_a_row,
             caught_up: self.caught_up + other.caught_up,
             newcomer_leads: self.newcomer_leads + other.newcomer_leads,
@@ -220,6 +224,10 @@ impl Sometimes {
 #[derive(Default)]
 pub(super) struct Watch {
     pub(super) sometimes: Sometimes,
+    /// When a node was last told that a group cannot go on.
+    pub(super) halts: BTreeMap<NodeId, Time>,
+    /// Groups that were last heard of as ones that cannot go on, and the nodes that are lost.
+    pub(super) halted: BTreeMap<GroupId, Vec<NodeId>>,
     last_views: BTreeMap<GroupId, View>,
     stable: BTreeSet<Epoch>,
     ballots: BTreeSet<u64>,
@@ -232,8 +240,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn sent(&mut self, to: Address, message: &Message) {
+    pub(super) fn sent(&mut self, now: Time, to: Address, message: &Message) {
         match message {
+            Message::Halted { group, lost, .. } => {
+                self.halted.insert(*group, lost.clone());
+                if let Address::Node(node) = to {
+                    self.halts.insert(node, now);
+                }
+            }
             Message::View(view) => self.view(view),
             Message::StableKept(epoch) => {
                 self.stable.insert(*epoch);
@@ -303,6 +317,7 @@ impl Watch {
         if last.epoch >= view.epoch {
             return;
         }
+        self.halted.remove(&view.group);
         let unstable = !self.stable.contains(&last.epoch);
         self.sometimes.views_in_a_row += u64::from(unstable);
         let suspected = view.base_ring.iter().any(|m| !last.has(*m) && view.has(*m));

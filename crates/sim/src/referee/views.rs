@@ -1,5 +1,5 @@
-//! E1 to E4: views count up, have one leader, are made so that nobody's objects are lost, and give
-//! every region to a member.
+//! E1 to E4: views count up, have one leader, are made so that no member's objects are lost, and
+//! give every region to a member.
 
 use jostle_proto::{Address, Commit, Epoch, GroupId, Message, NodeId, Tick, View};
 use std::collections::BTreeMap;
@@ -94,14 +94,11 @@ impl Views {
                 said.push(("E4", format!("view {}: {} owns and is not in", view.epoch.0, owner.0)));
             }
         }
-        let ring = &view.base_ring;
-        for (at, gone) in ring.iter().enumerate().filter(|(_, member)| !view.has(**member)) {
-            let heir = ring[(at + 1) % ring.len()];
-            if heir == *gone || !view.has(heir) {
-                let what =
-                    format!("view {} leaves out {} and its buddy", view.epoch.0, gone.node.0);
-                said.push(("E3", what));
-            }
+        let backups = self.views.get(&view.base).map_or(view.backups, |base| base.backups);
+        let base = View { ring: view.base_ring.clone(), backups, ..view.clone() };
+        for gone in base.unrecoverable(|member| view.has(member)) {
+            let (epoch, node) = (view.epoch.0, gone.node.0);
+            said.push(("E3", format!("view {epoch} leaves out {node} and all its backups")));
         }
         self.views.insert(view.epoch, view.clone());
     }

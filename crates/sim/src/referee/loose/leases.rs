@@ -1,6 +1,6 @@
-//! A7: a node is silent when its lease is over, unless its buddy has promised that no view comes
-//! about without it. The judge knows the true time up to which the directory, and the buddy in the
-//! newest stable view, have promised that, whatever the clocks of all show.
+//! A7: a node is silent when its lease is over, unless all its backups have promised that no view
+//! comes about without it. The judge knows the true time up to which the directory, and each backup
+//! in the newest stable view, have promised that, whatever the clocks of all show.
 
 use super::{Notes, Said};
 use crate::world::FOUNDER;
@@ -11,15 +11,15 @@ pub(super) struct Leases {
     lease: Span,
     /// The true length of a lease, by the directory's clock.
     truly: u64,
-    /// The same of a buddy's promise, by a clock that is as fast as one may be.
+    /// The same of a backup's promise, by a clock that is as fast as one may be.
     promise: Span,
     /// Until when each node will not be left out.
     until: BTreeMap<NodeId, Time>,
-    /// Until when a buddy will not help to leave a node out.
+    /// Until when a backup will not help to leave a node out.
     promised: BTreeMap<(NodeId, Member), Time>,
     /// The newest view that is stable, and newer ones.
-    stable: (Epoch, Vec<Member>),
-    views: BTreeMap<Epoch, Vec<Member>>,
+    stable: View,
+    views: BTreeMap<Epoch, View>,
 }
 
 /// What a node rests on that speaks.
@@ -28,7 +28,7 @@ enum Grounds {
     Lease,
     /// Nobody can do without it.
     Alone,
-    BuddysWord,
+    BackupsWord,
     Nothing,
 }
 
@@ -41,7 +41,7 @@ impl Leases {
             promise: Span((lease.0 - alive.0) * 100 / 102),
             until: BTreeMap::new(),
             promised: BTreeMap::new(),
-            stable: (Epoch(0), vec![FOUNDER]),
+            stable: View::first(FOUNDER),
             views: BTreeMap::new(),
         }
     }
@@ -80,15 +80,15 @@ impl Leases {
     }
 
     fn view(&mut self, view: &View) {
-        if view.epoch > self.stable.0 {
-            self.views.insert(view.epoch, view.ring.clone());
+        if view.epoch > self.stable.epoch {
+            self.views.insert(view.epoch, view.clone());
         }
         self.holds(view.base);
     }
 
     fn holds(&mut self, epoch: Epoch) {
-        if let Some(ring) = self.views.remove(&epoch) {
-            self.stable = (epoch, ring);
+        if let Some(view) = self.views.remove(&epoch) {
+            self.stable = view;
             self.views.retain(|newer, _| *newer > epoch);
         }
     }
@@ -97,22 +97,21 @@ impl Leases {
         if self.until.get(&node).is_some_and(|until| *until >= now) {
             return Grounds::Lease;
         }
-        let ring = &self.stable.1;
-        let Some(at) = ring.iter().position(|member| member.node == node) else {
+        if !self.stable.nodes().any(|member| member == node) {
             return Grounds::Nothing;
-        };
-        let buddy = ring[(at + 1) % ring.len()];
-        let promised = self.promised.get(&(node, buddy));
-        match promised.is_some_and(|until| *until >= now) {
-            _ if buddy.node == node => Grounds::Alone,
-            true => Grounds::BuddysWord,
-            false => Grounds::Nothing,
+        }
+        let mut backups = self.stable.backups_of(node).peekable();
+        let promised = |backup| self.promised.get(&(node, backup)).is_some_and(|it| *it >= now);
+        match backups.peek().is_some() {
+            false => Grounds::Alone,
+            true if backups.all(promised) => Grounds::BackupsWord,
+            true => Grounds::Nothing,
         }
     }
 
-    /// Is a buddy's word all that a node may go on by?
+    /// Is the word of its backups all that a node may go on by?
     pub(super) fn is_by_word(&self, now: Time, node: NodeId) -> bool {
-        self.grounds(now, node) == Grounds::BuddysWord
+        self.grounds(now, node) == Grounds::BackupsWord
     }
 
     pub(super) fn spoke(&self, now: Time, node: NodeId, said: &mut Said) {

@@ -1,5 +1,5 @@
 //! A5: no object is lost. Whenever everybody in the newest view knows it to be stable, and in the
-//! end, every object is with somebody. (In between it may be with a buddy only, as long as the
+//! end, every object is with somebody. (In between it may be with backups only, as long as the
 //! directory takes to hear of a death and to make a view from which nobody needed is missing; in
 //! the end nothing has failed for as long as the storm lasted, and three seconds more.)
 
