@@ -74,5 +74,8 @@ impl Keeper {
 fn promises_nothing(output: &Output) -> bool {
     let Output::Send(to, message) = output else { return true };
     debug_assert!(*to != Address::Directory);
-    matches!(message, Message::Lease { .. } | Message::Peers(_) | Message::Pong { .. })
+    matches!(
+        message,
+        Message::Lease { .. } | Message::Peers(_) | Message::Pong { .. } | Message::Probe(_)
+    )
 }

@@ -8,6 +8,8 @@
 //! [`Directory::save`] before the answer goes out.
 
 mod chain;
+mod links;
+mod pause;
 mod place;
 mod promises;
 mod report;
@@ -26,6 +28,7 @@ use crate::view::{Epoch, Member, View};
 pub use report::{GroupReport, MemberReport};
 
 use chain::Chain;
+use links::LinkTable;
 use place::Ruled;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -121,6 +124,9 @@ pub struct Directory {
     told: BTreeMap<NodeId, Time>,
     /// What it says goes out later, see [`Directory::said`].
     defers: bool,
+    /// When it last ran.
+    stepped: Time,
+    links: LinkTable,
 }
 
 impl Directory {
@@ -165,8 +171,16 @@ impl Directory {
             polls: Polls::new(settings),
             grouped: 0,
         };
-        let told = BTreeMap::new();
-        Directory { timing, mutant: None, kept, wake_at: Time(0), told, defers: false }
+        Directory {
+            timing,
+            mutant: None,
+            kept,
+            wake_at: Time(0),
+            told: BTreeMap::new(),
+            defers: false,
+            stepped: Time(0),
+            links: LinkTable::default(),
+        }
     }
 
     /// The same where what it says is kept back for a while: whoever does that says when it goes
@@ -230,7 +244,16 @@ impl Directory {
         // It told them when they came.
         let waits = kept.known.iter().filter(|(_, known)| known.group.is_none());
         let told = waits.map(|(&node, known)| (node, known.since)).collect();
-        Directory { timing, mutant: None, kept, wake_at: now, told, defers: false }
+        Directory {
+            timing,
+            mutant: None,
+            kept,
+            wake_at: now,
+            told,
+            defers: false,
+            stepped: now,
+            links: LinkTable::default(),
+        }
     }
 
     /// The same with a mistake in it, to try the referees.
@@ -291,6 +314,7 @@ impl Directory {
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let before = out.len();
+        self.check_pause(now, out);
         if now >= self.wake_at || self.kept.grouping == Grouping::Together {
             self.wake_at = now + self.timing.resend;
             self.place(now, out);
@@ -303,6 +327,7 @@ impl Directory {
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         let before = out.len();
+        self.check_pause(now, out);
         self.heed(now, message, out);
         self.said_at_once(now, before, out);
     }
@@ -314,6 +339,7 @@ impl Directory {
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
                 self.tell_near(now, member.node, out);
+                self.ask_links(member.node, out);
             }
             Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
                 crowd.places.truncate(PLACES_MAX);
@@ -324,6 +350,10 @@ impl Directory {
                     out.push(Output::Send(Address::Node(member.node), lease));
                 }
                 self.remind(member, epoch, out);
+                self.ask_links(member.node, out);
+            }
+            Message::Links(links) if self.hear(now, links.from, out) => {
+                self.hear_links(now, &links);
             }
             Message::Delays(delays) if self.hear(now, delays.from, out) => {
                 self.measured(now, delays, out);

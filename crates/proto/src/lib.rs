@@ -16,6 +16,7 @@ mod geometry;
 mod groups;
 mod held;
 mod input;
+mod links;
 mod loose;
 mod message;
 mod mutant;
@@ -52,6 +53,7 @@ pub use groups::{
 };
 pub use held::{advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
+pub use links::Links;
 pub use loose::{
     Backup, Contact, Edge, Entry, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record,
     Shown, Sight, Token, Tuning,
@@ -60,7 +62,7 @@ pub use message::{
     Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
 };
 pub use mutant::Mutant;
-pub use node::{Address, Node, Output, Stages, Timing};
+pub use node::{Address, Awaits, Node, Output, Stages, Timing, Waiting};
 pub use normal::Normal;
 pub use object::{Class, NodeId, Object, ObjectId, ReplicaId, ShapeId, digest};
 pub use objects::Objects;

@@ -106,6 +106,7 @@ impl Directory {
 
     /// Makes new views where the members that can be heard are others than those of the newest.
     pub(super) fn reconsider(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.judge_links(now);
         let groups: Vec<GroupId> = self.kept.chains.keys().copied().collect();
         for group in groups {
             self.renew(now, group, out);
@@ -121,10 +122,9 @@ impl Directory {
             return;
         }
         let leaving = chain.leaving.filter(|(_, until)| now < *until).map(|(member, _)| member);
-        let found = self.ring_of(now, chain, leaving).or_else(|| {
-            // The one that is to leave stays until it can be spared.
-            leaving.and_then(|_| self.ring_of(now, chain, None))
-        });
+        // Those that are to leave stay until they can be spared.
+        let tries = self.absences(now, chain, leaving);
+        let found = tries.iter().find_map(|absent| self.ring_of(now, chain, absent));
         let Some(ring) = found else { return };
         let tree = if first || ring != chain.current.ring {
             self.tree_for(chain, &ring)
@@ -150,9 +150,9 @@ impl Directory {
     }
 
     /// Who would be in a group now; none if something would be lost.
-    fn ring_of(&self, now: Time, chain: &Chain, leaving: Option<Member>) -> Option<Vec<Member>> {
+    fn ring_of(&self, now: Time, chain: &Chain, absent: &[Member]) -> Option<Vec<Member>> {
         let stable = &chain.stable.ring;
-        let stays = |member: &&Member| self.is_alive(now, member) && leaving != Some(**member);
+        let stays = |member: &&Member| self.is_alive(now, member) && !absent.contains(member);
         let mut ring: Vec<Member> = stable.iter().filter(stays).copied().collect();
         let safe = stable.iter().filter(|member| !ring.contains(member)).all(|gone| {
             let heir = buddy(stable, gone.node);
@@ -171,7 +171,9 @@ impl Directory {
         };
         for (&node, known) in &self.kept.known {
             let member = Member { node, life: known.life };
-            let comes = known.group == Some(chain.stable.group) && !stable.contains(&member);
+            let comes = known.group == Some(chain.stable.group)
+                && !stable.contains(&member)
+                && !self.links.parts(node, ring.iter().map(|member| member.node));
             if comes && ring.len() < size_max && self.is_alive(now, &member) && !over(&member) {
                 ring.push(member);
             }

@@ -53,6 +53,7 @@ pub(super) fn ping_rule() -> PingRule {
         interval_min: Span::from_ms(50),
         interval_max: Span::from_ms(150),
         timeout: Span::from_ms(400),
+        persistence: Span::from_ms(300),
         ..PingRule::default()
     }
 }
