@@ -367,6 +367,9 @@ fn voters_have_their_time_from_when_they_are_called() {
     assert_eq!(calls.len(), 2, "both members are asked");
     // Nobody hears of it for three times as long as a ballot is open, and nobody is asked twice.
     let later = town.now + Span(3 * rules(8).polls.open.0);
+    for tenth in (100..3000).step_by(100).map(Span::from_ms) {
+        directory.wake(town.now + tenth, &mut out);
+    }
     directory.wake(later, &mut out);
     let about_votes = |output: &Output| {
         matches!(output, Output::Send(_, Message::VoteCall(_) | Message::VoteClosed(_)))
@@ -379,7 +382,7 @@ fn voters_have_their_time_from_when_they_are_called() {
     for voter in [0, 1].map(NodeId) {
         let (epoch, ballot, opinion) = (call.epoch, call.ballot, Opinion::Include);
         let vote = Vote { epoch, ballot, voter, opinion, measured: None };
-        directory.receive(later + Span::from_ms(300), Message::Vote(vote), &mut out);
+        directory.receive(later + Span::from_ms(200), Message::Vote(vote), &mut out);
     }
     let passed = |output: &Output| {
         matches!(output, Output::Send(_, Message::VoteClosed(closed))
@@ -435,11 +438,12 @@ fn patience_begins_when_a_node_is_told_whom_to_measure() {
     let newcomer = Member { node: NodeId(1), life: 1 };
     let mut out = Vec::new();
     let mut told_at = None;
-    for tenth in 1..40u64 {
+    // Three times as long as it has patience: how far the founder is it does not know.
+    for tenth in 1..60u64 {
         let now = Time(100_000 * tenth);
         directory.receive(now, Message::Join(founder), &mut out);
         directory.receive(now, Message::Join(newcomer), &mut out);
-        assert_eq!(directory.views().count() > 1, tenth >= 30, "at {now:?}");
+        assert_eq!(directory.views().count() > 1, tenth >= 50, "at {now:?}");
         if tenth >= 20 && told_at.is_none() {
             for output in std::mem::take(&mut out) {
                 let Output::Send(to, message) = output else { continue };

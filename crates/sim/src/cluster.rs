@@ -5,6 +5,7 @@ mod disk;
 mod fate;
 mod healed;
 mod hostile;
+mod lasting;
 mod loose;
 mod machine;
 mod replicas;
@@ -13,7 +14,7 @@ mod squalls;
 mod wire;
 
 use crate::dice::Dice;
-use crate::faults::Faults;
+use crate::faults::{Faults, Weather};
 use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
 use crate::world::{FOUNDER, Start, draw};
@@ -23,6 +24,7 @@ use jostle_proto::{
     Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
     Timing, Tuning, Want,
 };
+use lasting::Lasting;
 use loose::{Hour, REST};
 use machine::{Machine, Role};
 use replicas::{Event, Replicas};
@@ -64,6 +66,8 @@ enum What {
     Reopen(Address),
     /// All replicas are down for a while.
     Dark(Hour),
+    /// Machines stand still for long.
+    Pause(usize),
 }
 
 /// Somebody who steers avatars of a group.
@@ -99,6 +103,7 @@ struct Cluster {
     sites: Sites,
     replicas: Replicas,
     squalls: Squalls,
+    lasting: Lasting,
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
@@ -125,7 +130,15 @@ impl Cluster {
         let mut faults = Faults::draw(options.weather, &mut dice);
         let wire = Wire::draw(seed, &options, &mut faults);
         let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
-        let mut faults = sites.soften(faults);
+        let lasting = Lasting::draw(seed, &options);
+        let mut faults = lasting.faults(sites.soften(faults));
+        let squalls = match lasting.only_pauses {
+            true => Squalls::draw(seed, Weather::None),
+            false => Squalls::draw(seed, options.weather),
+        };
+        if lasting.only_pauses {
+            sites.heal();
+        }
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
@@ -168,7 +181,8 @@ impl Cluster {
             hands: BTreeMap::from([(GroupId(0), hand)]),
             sites,
             replicas,
-            squalls: Squalls::draw(seed, options.weather),
+            squalls,
+            lasting,
             wants: 0,
             died: None,
             in_the_dark: BTreeMap::new(),
@@ -183,6 +197,7 @@ impl Cluster {
         cluster.add_crowd();
         cluster.after(1000, What::Fate);
         cluster.after(20_000, What::Steer);
+        cluster.plan_pauses();
         cluster
     }
 
@@ -315,6 +330,7 @@ impl Cluster {
         self.sites.heal();
         self.replicas.heal();
         self.squalls.heal();
+        self.lasting.heal();
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
@@ -354,6 +370,7 @@ impl Cluster {
             What::ComeBack(at) => self.come_back(at),
             What::Reopen(gate) => self.reopen(gate),
             What::Dark(hour) => self.dark(hour),
+            What::Pause(at) => self.pause(at),
         }
     }
 

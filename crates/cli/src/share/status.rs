@@ -65,6 +65,9 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&traffic["received_bytes"]),
         )?;
     }
+    for reason in status["prevented"].as_array().into_iter().flatten() {
+        writeln!(out, "prevented: {}", reason.as_str().unwrap_or("?"))?;
+    }
     replicas(status, out)?;
     for group in status["groups"].as_array().into_iter().flatten() {
         let state = if group["stable"] == true { "stable" } else { "changing" };

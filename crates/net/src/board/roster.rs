@@ -156,7 +156,14 @@ mod tests {
             delays_ms: BTreeMap::new(),
         };
         let members = members.iter().map(member).collect();
-        [StatusGroup { group: 0, view: 1, stable: true, leader: None, members }]
+        [StatusGroup {
+            group: 0,
+            view: 1,
+            stable: true,
+            leader: None,
+            members,
+            failing_links: Vec::new(),
+        }]
     }
 
     fn lines(changes: &[Change]) -> Vec<String> {

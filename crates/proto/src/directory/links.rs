@@ -11,7 +11,7 @@ use crate::mutant::Mutant;
 use crate::node::{Address, Output};
 use crate::object::NodeId;
 use crate::time::{Span, Time};
-use crate::view::Member;
+use crate::view::{Member, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A complaint counts when it has been repeated for so long (nodes repeat it every tenth of a
@@ -170,9 +170,10 @@ impl Directory {
         tries
     }
 
-    /// Links between nodes that both reach the directory and do not reach each other.
-    #[must_use]
-    pub fn failing_links(&self) -> Vec<(NodeId, NodeId)> {
-        self.links.cuts.keys().copied().collect()
+    /// Links of members of a view that fail although both ends reach the directory.
+    pub(super) fn failing_links_of(&self, view: &View) -> Vec<(NodeId, NodeId)> {
+        let is_in = |node: NodeId| view.nodes().any(|member| member == node);
+        let cuts = self.links.cuts.keys().copied();
+        cuts.filter(|&(a, b)| is_in(a) || is_in(b)).collect()
     }
 }

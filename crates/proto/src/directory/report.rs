@@ -20,6 +20,9 @@ pub struct GroupReport {
     pub leader: Option<NodeId>,
     /// Its members, in their order.
     pub members: Vec<MemberReport>,
+    /// Links of its members that fail although both ends reach the directory: not both of the two
+    /// nodes are in the group until the link works again.
+    pub failing_links: Vec<(NodeId, NodeId)>,
 }
 
 /// How a member of a group is.
@@ -64,6 +67,7 @@ impl Directory {
             stable: chain.is_stable(),
             leader: chain.current.leader().map(|leader| leader.node),
             members: chain.current.ring.iter().map(|it| member(&chain.current, it)).collect(),
+            failing_links: self.failing_links_of(&chain.current),
         };
         self.kept.chains.iter().map(group).collect()
     }
