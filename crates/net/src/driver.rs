@@ -382,7 +382,7 @@ impl Driver {
 
     /// Tells this board and those of all processes that have a door.
     fn report(&self, load: Load) {
-        self.means.board.load(self.means.clock.now(), load);
+        self.means.board.load(self.means.clock.now(), load.clone());
         if let Ok(bytes) = postcard::to_allocvec(&load) {
             self.means.plane.send(name::LOADS, &bytes, Urgency::Bulk);
         }

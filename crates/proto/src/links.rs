@@ -64,8 +64,9 @@ impl Probes {
         pings
     }
 
-    /// This process was paused: nobody was asked, and answers wait to be read.
-    pub(crate) fn paused(&mut self) {
+    /// Something has come that was waited for; or this process was paused, so that nobody was
+    /// asked, and answers wait to be read.
+    pub(crate) fn clear(&mut self) {
         self.awaited.clear();
     }
 

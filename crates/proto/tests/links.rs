@@ -167,3 +167,17 @@ fn a_node_that_was_paused_is_no_matter_of_links() {
     assert_eq!(town.ring(), [0, 1, 2], "it comes back at once");
     assert!(town.directory.report(town.now)[0].failing_links.is_empty());
 }
+
+#[test]
+fn a_world_begins_although_a_link_never_worked() {
+    for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 1), (3, 0), (3, 2)] {
+        let mut town = Town::new(4);
+        town.cut.insert((from, to));
+        town.run(6000);
+        let before = town.published;
+        town.run(2000);
+        let case = format!("{from} to {to}: {:?}", town.ring());
+        assert!(town.published > before + 40, "{case}: {}", town.published - before);
+        assert_eq!(town.ring().len(), 3, "{case}");
+    }
+}

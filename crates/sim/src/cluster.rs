@@ -14,7 +14,7 @@ mod squalls;
 mod wire;
 
 use crate::dice::Dice;
-use crate::faults::{Faults, Weather};
+use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
 use crate::world::{FOUNDER, Start, draw};
@@ -132,13 +132,7 @@ impl Cluster {
         let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
         let lasting = Lasting::draw(seed, &options);
         let mut faults = lasting.faults(sites.soften(faults));
-        let squalls = match lasting.only_pauses {
-            true => Squalls::draw(seed, Weather::None),
-            false => Squalls::draw(seed, options.weather),
-        };
-        if lasting.only_pauses {
-            sites.heal();
-        }
+        let squalls = lasting.spare(seed, &mut sites, options.weather);
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };

@@ -65,9 +65,7 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&traffic["received_bytes"]),
         )?;
     }
-    for reason in status["prevented"].as_array().into_iter().flatten() {
-        writeln!(out, "prevented: {}", reason.as_str().unwrap_or("?"))?;
-    }
+    prevented(status, out)?;
     replicas(status, out)?;
     for group in status["groups"].as_array().into_iter().flatten() {
         let state = if group["stable"] == true { "stable" } else { "changing" };
@@ -99,6 +97,14 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             ]);
         }
         write!(out, "{table}")?;
+    }
+    Ok(())
+}
+
+/// What prevents progress.
+fn prevented(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
+    for reason in status["prevented"].as_array().into_iter().flatten() {
+        writeln!(out, "prevented: {}", reason.as_str().unwrap_or("?"))?;
     }
     Ok(())
 }

@@ -243,13 +243,12 @@ impl Pings {
             if let Some(asked) = peer.asked
                 && now >= asked + self.rule.timeout
             {
-                if self.mutant == Some(Mutant::PauseIsDelay) {
-                    peer.answered(now, asked, &self.rule);
-                    continue;
-                }
                 // As a delay it would be of the pause of a process, of a message that was lost, or
                 // of a link that is not there yet; and it would put off the next ping for seconds.
                 (peer.asked, peer.due) = (None, now);
+                if self.mutant == Some(Mutant::PauseIsDelay) {
+                    peer.answered(now, asked, &self.rule);
+                }
                 peer.unanswered = peer.unanswered.saturating_add(1);
                 if peer.unanswered >= UNANSWERED_MAX {
                     peer.window = Window::default();

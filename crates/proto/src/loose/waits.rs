@@ -91,7 +91,7 @@ impl LooseNode {
     pub(super) fn check_pause(&mut self, now: Time) {
         let late = now - self.wake_at().max(self.now);
         if late > self.tuning.timing.pause() {
-            self.probes.paused();
+            self.probes.clear();
         }
     }
 

@@ -66,7 +66,7 @@ impl Node {
         let late = now - self.wake_at().max(self.stepped);
         self.stepped = now;
         if late > self.timing.pause() && self.mutant != Some(Mutant::PauseIsDelay) {
-            self.probes.paused();
+            self.probes.clear();
             if let Some(monitor) = &mut self.monitor {
                 monitor.pings.paused(now);
             }

@@ -118,11 +118,12 @@ impl Node {
         tick.wrapping_mul(31).wrapping_add(self.seen.0).wrapping_mul(7).wrapping_add(phase)
     }
 
-    /// Remembers when it last got on.
+    /// Remembers when it last got on. Whom it waited for before does not matter any more.
     pub(super) fn note_progress(&mut self, now: Time) {
         let stage = self.stage();
         if std::mem::replace(&mut self.last_stage, stage) != stage {
             self.progressed = now;
+            self.probes.clear();
         }
     }
 

@@ -3,6 +3,8 @@
 //!
 //! They have dice of their own: what else happens in a run is drawn as if there were none.
 
+use super::sites::Sites;
+use super::squalls::Squalls;
 use super::{Cluster, What};
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
@@ -64,6 +66,14 @@ impl Lasting {
     /// The faults of a run that has these.
     pub(super) fn faults(&self, faults: Faults) -> Faults {
         if self.only_pauses { faults.healed() } else { faults }
+    }
+
+    /// The squalls of such a run; nobody moves either where machines only stand still.
+    pub(super) fn spare(&self, seed: u64, sites: &mut Sites, weather: Weather) -> Squalls {
+        if self.only_pauses {
+            sites.heal();
+        }
+        Squalls::draw(seed, if self.only_pauses { Weather::None } else { weather })
     }
 
     /// Does this link fail now?
