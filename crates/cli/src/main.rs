@@ -46,29 +46,35 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args = Args::parse();
     let mut out = BufWriter::new(Patient(io::stdout().lock()));
-    let done = match &args.command {
-        Command::Pair(pair) => pair::run(pair, &mut out),
-        Command::Mesh(mesh) => mesh::run(mesh, &mut out),
-        Command::Check(check) => check::run(check, &mut out),
-        Command::Run(scene) => run::run(scene, &mut out),
-        Command::Sim(sim) => sim::run(sim, &mut out),
-        Command::Demo(demo) => share::demo(demo, &mut out),
-        Command::Serve(serve) => share::serve(serve, &mut out),
-        Command::Node(node) => share::node(node, &mut out),
-        Command::Directory(directory) => share::directory(directory, &mut out),
-        Command::Bots(bots) => share::bots(bots, &mut out),
-        Command::Status(status) => share::status(status, &mut out),
-        Command::Replay(replay) => share::replay(replay, &mut out),
-        Command::Judge(judge) => share::judge(judge, &mut out),
-        Command::Lab(lab) => lab::run(lab, &mut out),
-    };
-    match done.and_then(|failed| out.flush().map(|()| failed).map_err(CliError::Output)) {
-        Ok(failed) => ExitCode::from(u8::from(failed)),
+    let done = run_command(&args.command, &mut out);
+    match done.and_then(|code| out.flush().map(|()| code).map_err(CliError::Output)) {
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("jostle: {error}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Returns the exit code: 0 or 1 for an answer, and what `jostle judge` tells apart.
+fn run_command(command: &Command, out: &mut dyn Write) -> Result<u8, CliError> {
+    let answer = match command {
+        Command::Pair(pair) => pair::run(pair, out),
+        Command::Mesh(mesh) => mesh::run(mesh, out),
+        Command::Check(check) => check::run(check, out),
+        Command::Run(scene) => run::run(scene, out),
+        Command::Sim(sim) => sim::run(sim, out),
+        Command::Demo(demo) => share::demo(demo, out),
+        Command::Serve(serve) => share::serve(serve, out),
+        Command::Node(node) => share::node(node, out),
+        Command::Directory(directory) => share::directory(directory, out),
+        Command::Bots(bots) => share::bots(bots, out),
+        Command::Status(status) => share::status(status, out),
+        Command::Replay(replay) => share::replay(replay, out),
+        Command::Judge(judge) => return share::judge(judge, out),
+        Command::Lab(lab) => lab::run(lab, out),
+    };
+    answer.map(u8::from)
 }
 
 /// Whoever reads the output may stop early (`jostle … | head`). That is no error, and does not

@@ -106,6 +106,7 @@ fn every_mutant_of_a_group_is_caught() {
         ("old-epoch", "1", "10", "E1"),
         ("two-leaders", "1", "10", "E2"),
         ("region-without-owner", "1", "10", "E4"),
+        ("ignore-unreached", "100", "6", "L1"),
     ];
     all_caught(&[], &mutants);
 }
@@ -169,6 +170,7 @@ fn every_mutant_of_groups_is_caught() {
         ("relay-mute", "1", "2", "S1b"),
         ("home-twice", "1", "5", "H1"),
         ("forgetful-directory", "11", "5", "E2"),
+        ("pause-is-delay", "500", "4", "G1"),
     ];
     all_caught(&SITES, &mutants);
 }

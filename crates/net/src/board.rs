@@ -3,6 +3,7 @@
 mod files;
 mod halts;
 mod load;
+mod prevented;
 mod recent;
 mod replicas;
 mod roster;
@@ -15,7 +16,7 @@ use jostle_proto::{
     Address, Certainty, ClientId, ClientSays, Gateway, GatewayCounters, GatewaySays, GroupId,
     GroupReport, Message, NodeId, Span, Tick, Time,
 };
-pub(crate) use load::{Load, LoadMeter, Spent};
+pub(crate) use load::{Load, LoadMeter, Spent, Stall};
 use load::{Loads, StatusLoad, Together};
 use recent::{Percentiles, Rate, Samples};
 pub(crate) use replicas::ReplicaStatus;
@@ -73,6 +74,9 @@ struct Shown {
 impl Shown {
     /// The groups as the directory has them now.
     fn follow(&mut self, now: Time, groups: Vec<StatusGroup>) {
+        for line in prevented::link_changes(&self.groups, &groups) {
+            tracing::warn!("{line}");
+        }
         self.groups = groups;
         for change in self.roster.follow(now, &self.groups) {
             change.log();
@@ -132,6 +136,9 @@ pub(crate) struct Traffic {
 /// Ticks that come together, as after a gap, are not more samples of durations than this.
 const AT_ONCE: u64 = 1024;
 
+/// Those among the numbers by name that are not counted up: how many there are now.
+const GO_DOWN: [&str; 2] = ["door_connections", "door_waiting"];
+
 /// A number by name, for metrics.
 pub(crate) type Count = (&'static str, u64);
 
@@ -156,6 +163,8 @@ pub(crate) struct StatusGroup {
     /// Why it cannot go on, if it cannot.
     halt: Option<StatusHalt>,
     members: Vec<StatusMember>,
+    /// Pairs of nodes that both reach the directory and do not reach each other.
+    failing_links: Vec<(u32, u32)>,
 }
 
 #[derive(Serialize)]
@@ -177,8 +186,10 @@ struct Status<'a> {
     objects: usize,
     clients: usize,
     groups: &'a [StatusGroup],
+    /// What prevents progress; nothing of a world that goes on.
+    prevented: Vec<String>,
     /// Of the directory, if it has several.
-    replicas: Vec<StatusReplica<'a>>,
+    replicas: Vec<StatusReplica>,
     #[serde(flatten)]
     files: &'a Files,
     /// Milliseconds per tick, of the node whose ticks take longest.
@@ -390,6 +401,7 @@ impl Board {
             objects: shown.objects,
             clients: shown.clients,
             groups: &shown.groups,
+            prevented: shown.prevented(now),
             replicas: shown.replicas.all(now),
             files: &shown.files,
             stages_node: together.as_ref().map(|it| it.busiest),
@@ -462,8 +474,12 @@ impl Board {
             lines.counter("dropped_total", &format!("{{plane=\"{plane}\"}}"), traffic.dropped);
         }
         for (name, count) in self.counters(&shown, more) {
-            lines.counter(&format!("{name}_total"), "", count);
+            match GO_DOWN.contains(&name) {
+                true => lines.gauge(name, "", count as f64),
+                false => lines.counter(&format!("{name}_total"), "", count),
+            }
         }
+        lines.gauge("prevented", "", shown.prevented(now).len() as f64);
         lines.0
     }
 }
@@ -488,6 +504,7 @@ impl From<&GroupReport> for StatusGroup {
             backups: report.backups,
             halt: report.halt.as_ref().map(|halt| StatusHalt::from((report.group, halt))),
             members: members.collect(),
+            failing_links: report.failing_links.iter().map(|(a, b)| (a.0, b.0)).collect(),
         }
     }
 }

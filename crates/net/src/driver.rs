@@ -2,7 +2,7 @@
 //! what comes out. Each role has a thread of its own; what goes to a role of the same process is
 //! handed over as it is.
 
-use crate::board::{Board, Load, LoadMeter, Spent};
+use crate::board::{Board, Load, LoadMeter, Spent, Stall};
 use crate::clock::{Clock, stopwatch};
 use crate::door::Door;
 use crate::links::{Brought, Links};
@@ -164,6 +164,7 @@ pub(crate) struct Driver {
     shown: Time,
     spent: Spent,
     meter: LoadMeter,
+    stall: Stall,
 }
 
 impl Driver {
@@ -175,7 +176,8 @@ impl Driver {
     ) -> Driver {
         let me = machine.address();
         let (shown, spent, meter) = (Time(0), Spent::default(), LoadMeter::default());
-        Driver { machine, me, links: Links::new(rate), inbox, means, shown, spent, meter }
+        let (links, stall) = (Links::new(rate), Stall::default());
+        Driver { machine, me, links, inbox, means, shown, spent, meter, stall }
     }
 
     /// Runs until it is stopped, and says so if it is a node: others need not guess why it is
@@ -378,9 +380,11 @@ impl Driver {
                     let spent = Spent { stages: node.stages(), ..self.spent };
                     Some(self.meter.measure(now, node, spent))
                 }
+                Machine::Loose(node) => Some(Load::free_running(now, node)),
                 machine => machine.member().map(Load::idle),
             };
             if let Some(load) = load {
+                self.stall.follow(now, &load);
                 self.report(load);
             }
         }
@@ -388,7 +392,7 @@ impl Driver {
 
     /// Tells this board and those of all processes that have a door.
     fn report(&self, load: Load) {
-        self.means.board.load(self.means.clock.now(), load);
+        self.means.board.load(self.means.clock.now(), load.clone());
         if let Ok(bytes) = postcard::to_allocvec(&load) {
             self.means.plane.send(name::LOADS, &bytes, Urgency::Bulk);
         }

@@ -172,7 +172,10 @@ impl HoldersLog {
 fn promises_nothing(output: &Output) -> bool {
     let Output::Send(to, message) = output else { return true };
     debug_assert!(*to != Address::Directory);
-    matches!(message, Message::Lease { .. } | Message::Peers(_) | Message::Pong { .. })
+    matches!(
+        message,
+        Message::Lease { .. } | Message::Peers(_) | Message::Pong { .. } | Message::Probe(_)
+    )
 }
 
 #[cfg(test)]

@@ -356,8 +356,7 @@ fn directory(
     let timing = timing(settings.rate);
     let grouping = grouping(settings.operation, settings.rate);
     let extent = settings.start.extent;
-    let fresh =
-        Directory::grouping(node, extent, timing, grouping).with_backups(settings.backups);
+    let fresh = Directory::grouping(node, extent, timing, grouping).with_backups(settings.backups);
     let world = format!("tick {} with {objects} objects", tick.0);
     let Some(path) = settings.store.as_deref().map(|store| store.join("directory")) else {
         tracing::info!("world starts at {world}");

@@ -9,6 +9,8 @@
 
 mod chain;
 mod halt;
+mod links;
+mod pause;
 mod place;
 mod promises;
 mod report;
@@ -30,6 +32,7 @@ pub use report::{GroupReport, MemberReport};
 pub use restore::Holders;
 
 use chain::Chain;
+use links::LinkTable;
 use place::Ruled;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,6 +141,9 @@ pub struct Directory {
     told: BTreeMap<NodeId, Time>,
     /// What it says goes out later, see [`Directory::said`].
     defers: bool,
+    /// When it last ran.
+    stepped: Time,
+    links: LinkTable,
 }
 
 impl Directory {
@@ -261,12 +267,22 @@ impl Directory {
             known.heard = now;
         }
         self.kept.polls.resume(now);
-        (self.since, self.wake_at) = (now, now);
+        (self.since, self.stepped, self.wake_at) = (now, now, now);
     }
 
     fn keeping(kept: Saved, now: Time, timing: Timing, told: BTreeMap<NodeId, Time>) -> Directory {
-        let (wake_at, since, offers) = (now, now, BTreeSet::new());
-        Directory { timing, mutant: None, kept, wake_at, since, offers, told, defers: false }
+        Directory {
+            timing,
+            mutant: None,
+            kept,
+            wake_at: now,
+            since: now,
+            stepped: now,
+            offers: BTreeSet::new(),
+            links: LinkTable::default(),
+            told,
+            defers: false,
+        }
     }
 
     /// The same with a mistake in it, to try the referees.
@@ -334,6 +350,7 @@ impl Directory {
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let before = out.len();
+        self.check_pause(now, out);
         if now >= self.wake_at || self.kept.grouping == Grouping::Together {
             self.wake_at = now + self.timing.resend;
             self.place(now, out);
@@ -346,6 +363,7 @@ impl Directory {
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         let before = out.len();
+        self.check_pause(now, out);
         self.heed(now, message, out);
         self.said_at_once(now, before, out);
     }
@@ -358,6 +376,7 @@ impl Directory {
                 self.remind(member, Epoch(0), out);
                 self.tell_near(now, member.node, out);
                 self.report_halts(now, member, out);
+                self.ask_links(member.node, out);
             }
             Message::Alive { member, epoch, .. } if self.is_stray(member, epoch) => {
                 self.reject_stray(member, epoch, out);
@@ -375,6 +394,10 @@ impl Directory {
                     self.offered(now, member, out);
                 }
                 self.report_halts(now, member, out);
+                self.ask_links(member.node, out);
+            }
+            Message::Links(links) if self.hear(now, links.from, out) => {
+                self.hear_links(now, &links);
             }
             Message::Delays(delays) if self.hear(now, delays.from, out) => {
                 self.measured(now, delays, out);

@@ -16,6 +16,7 @@ mod geometry;
 mod groups;
 mod held;
 mod input;
+mod links;
 mod loose;
 mod message;
 mod mutant;
@@ -37,7 +38,9 @@ pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
 pub use copies::TURNS;
 pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Certainty, Detector, Shapes};
-pub use directory::{Directory, GroupReport, GroupRules, Grouping, Halt, Holders, MemberReport, Saved};
+pub use directory::{
+    Directory, GroupReport, GroupRules, Grouping, Halt, Holders, MemberReport, Saved,
+};
 pub use follow::Follower;
 pub use gateway::{
     AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key,
@@ -52,6 +55,7 @@ pub use groups::{
 };
 pub use held::{advance, apply};
 pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
+pub use links::Links;
 pub use loose::{
     Backup, Contact, Edge, Entry, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record,
     Shown, Sight, Token, Tuning,
@@ -60,7 +64,7 @@ pub use message::{
     Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
 };
 pub use mutant::Mutant;
-pub use node::{Address, Node, Output, Stages, Timing};
+pub use node::{Address, Awaits, Node, Output, Stages, Timing, Waiting};
 pub use normal::Normal;
 pub use object::{Class, NodeId, Object, ObjectId, ReplicaId, ShapeId, digest};
 pub use objects::Objects;

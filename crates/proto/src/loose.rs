@@ -23,6 +23,7 @@ mod people;
 mod record;
 mod serve;
 mod tick;
+mod waits;
 
 pub use letter::{Backup, Entry, Ghost, Letter, Shown, Sight};
 pub use record::{Contact, Edge, Episode, Event, Nudge, Record, Token};
@@ -30,6 +31,7 @@ pub use record::{Contact, Edge, Episode, Event, Nudge, Record, Token};
 use crate::crowd::Crowd;
 use crate::detect::{Detector, Shapes};
 use crate::input::{Input, Inputs, Want};
+use crate::links::Probes;
 use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
@@ -115,6 +117,7 @@ pub struct LooseNode {
     hands: Hands,
     ghosts: Ghosts,
     keep: Keep,
+    probes: Probes,
     /// Nudges that will happen with the next tick, by object and lead, and who told.
     nudges: BTreeMap<(ObjectId, ObjectId), (NodeId, Nudge)>,
     /// Wishes that will be followed with the next tick.
@@ -155,6 +158,7 @@ impl LooseNode {
             hands: Hands::default(),
             ghosts: Ghosts::default(),
             keep: Keep::default(),
+            probes: Probes::default(),
             nudges: BTreeMap::new(),
             wants: BTreeMap::new(),
             people: People::default(),
@@ -291,9 +295,11 @@ impl LooseNode {
 
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.check_pause(now);
         self.now = now;
         let said = out.len();
-        if now >= self.resend_at {
+        let resends = now >= self.resend_at;
+        if resends {
             self.resend_at = self.wait_for_promises(now + self.tuning.timing.resend);
             self.send_again(now, out);
         }
@@ -307,16 +313,24 @@ impl LooseNode {
         }
         self.run_own(out);
         self.hush(now, said, out);
+        if resends {
+            self.probe(now, out);
+        }
         if now >= self.alive_at {
             self.alive_at = now + self.tuning.timing.alive;
             self.tell_alive(now, out);
+            self.tell_unreached(now, out);
             self.ask_backups(out);
         }
     }
 
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        self.check_pause(now);
         self.now = now;
+        if matches!(message, Message::Ping { .. } | Message::Pong { .. } | Message::Probe(_)) {
+            return self.linked(now, &message, out);
+        }
         let said = out.len();
         match message {
             Message::Reset { life } => self.reset(life),

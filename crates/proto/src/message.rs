@@ -8,6 +8,7 @@ use crate::client::{ClientSays, GatewaySays};
 use crate::crowd::Crowd;
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
+use crate::links::Links;
 use crate::loose::Letter;
 use crate::normal::Normal;
 use crate::object::{NodeId, Object, ObjectId};
@@ -156,6 +157,10 @@ pub enum Message {
         /// The view that it is in.
         epoch: Epoch,
     },
+    /// Node to directory: who has answered, and who has not.
+    Links(Links),
+    /// Directory to node: ask these nodes whether they can be reached.
+    Probe(Vec<NodeId>),
 }
 
 impl Message {

@@ -145,6 +145,10 @@ pub enum Mutant {
     EnterTwice,
     /// An unsynchronised node forgets at once who is removed.
     BuryAtOnce,
+    /// A missing answer is a long delay, and nobody notices that it was paused itself.
+    PauseIsDelay,
+    /// The directory takes no notice of members that do not reach each other.
+    IgnoreUnreached,
 }
 
 impl Mutant {
@@ -221,6 +225,8 @@ impl Mutant {
         (Mutant::ShowEarly, "show-early"),
         (Mutant::EnterTwice, "enter-twice"),
         (Mutant::BuryAtOnce, "bury-at-once"),
+        (Mutant::PauseIsDelay, "pause-is-delay"),
+        (Mutant::IgnoreUnreached, "ignore-unreached"),
     ];
 
     /// The one with this name.

@@ -17,12 +17,14 @@ mod monitor;
 mod serve;
 mod stages;
 mod turn;
+mod waits;
 
 use crate::client::ClientId;
 use crate::detect::{Detector, Shapes};
 use crate::groups::GroupId;
 use crate::held::Held;
 use crate::input::{GatewayId, Source};
+use crate::links::Probes;
 use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
@@ -41,6 +43,7 @@ use stages::Laps;
 pub use stages::Stages;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+pub use waits::{Awaits, Waiting};
 
 /// Whom a message is for, or from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,6 +87,19 @@ pub struct Timing {
     pub lease: Span,
     /// The least time between two views.
     pub settle: Span,
+}
+
+impl Timing {
+    /// A process that runs later than it asked to be woken by more than this was paused.
+    pub(crate) fn pause(&self) -> Span {
+        Span(self.lease.0 / 2)
+    }
+
+    /// A member that is waited for and has not answered for so long cannot be reached. Longer than
+    /// a lease: who is dead or paused is no matter of links.
+    pub(crate) fn unreached(&self) -> Span {
+        Span(self.lease.0 / 2 * 3)
+    }
 }
 
 impl Default for Timing {
@@ -149,6 +165,12 @@ pub struct Node {
     seen: Epoch,
     resend_at: Time,
     alive_at: Time,
+    /// When it last ran.
+    stepped: Time,
+    /// Whom it waits for, and since when it has not got on.
+    probes: Probes,
+    last_stage: u64,
+    progressed: Time,
     /// What it has to do.
     count: Count,
     /// Messages to itself.
@@ -180,6 +202,10 @@ impl Node {
             seen: Epoch(0),
             resend_at: Time(0),
             alive_at: Time(0),
+            stepped: Time(0),
+            probes: Probes::default(),
+            last_stage: 0,
+            progressed: Time(0),
             count: Count::default(),
             own: VecDeque::new(),
             laps: Laps::default(),
@@ -240,24 +266,30 @@ impl Node {
 
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.check_pause(now);
         if now >= self.alive_at {
             self.alive_at = now + self.timing.alive;
             self.tell_alive(now, out);
             self.tell_delays(out);
+            self.tell_unreached(now, out);
         }
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
             self.send_again(out);
+            self.probe(now, out);
         }
         self.lead_on(now, out);
         self.measure(now, out);
         self.run_own(now, out);
+        self.note_progress(now);
     }
 
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+        self.check_pause(now);
         self.take(now, message, out);
         self.run_own(now, out);
+        self.note_progress(now);
     }
 
     fn run_own(&mut self, now: Time, out: &mut Vec<Output>) {

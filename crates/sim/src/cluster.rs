@@ -6,6 +6,7 @@ mod disk;
 mod fate;
 mod healed;
 mod hostile;
+mod lasting;
 mod loose;
 mod machine;
 mod replicas;
@@ -25,6 +26,7 @@ use jostle_proto::{
     Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
     Timing, Tuning, Want,
 };
+use lasting::Lasting;
 use loose::{Hour, REST};
 use machine::{Machine, Role};
 use replicas::{Event, Replicas};
@@ -70,6 +72,8 @@ enum What {
     Reopen(Address),
     /// All replicas are down for a while.
     Dark(Hour),
+    /// Machines stand still for long.
+    Pause(usize),
 }
 
 /// Somebody who steers avatars of a group.
@@ -106,6 +110,7 @@ struct Cluster {
     replicas: Replicas,
     squalls: Squalls,
     deaths: Deaths,
+    lasting: Lasting,
     wants: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
@@ -132,7 +137,9 @@ impl Cluster {
         let mut faults = Faults::draw(options.weather, &mut dice);
         let wire = Wire::draw(seed, &options, &mut faults);
         let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
-        let mut faults = sites.soften(faults);
+        let lasting = Lasting::draw(seed, &options);
+        let mut faults = lasting.faults(sites.soften(faults));
+        let squalls = lasting.spare(seed, &mut sites, options.weather);
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
@@ -175,8 +182,9 @@ impl Cluster {
             hands: BTreeMap::from([(GroupId(0), hand)]),
             sites,
             replicas,
-            squalls: Squalls::draw(seed, options.weather),
+            squalls,
             deaths: Deaths::draw(seed, &options),
+            lasting,
             wants: 0,
             died: None,
             in_the_dark: BTreeMap::new(),
@@ -194,6 +202,7 @@ impl Cluster {
         if options.disaster {
             cluster.after(cluster.heal_at.0 / 2, What::Disaster);
         }
+        cluster.plan_pauses();
         cluster
     }
 
@@ -327,6 +336,7 @@ impl Cluster {
         self.replicas.heal();
         self.squalls.heal();
         self.deaths.heal();
+        self.lasting.heal();
         self.referees.healed(self.now);
         self.crowd.heal();
         self.cuts.clear();
@@ -369,6 +379,7 @@ impl Cluster {
             What::ComeBack(at) => self.come_back(at),
             What::Reopen(gate) => self.reopen(gate),
             What::Dark(hour) => self.dark(hour),
+            What::Pause(at) => self.pause(at),
         }
     }
 

@@ -92,6 +92,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("L2", "and everything that is on its way arrives"),
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
+    ("G1", "where machines only stood still every site is one group in the end"),
     ("L5", "clients come back to their avatars, and predict what is"),
     ("L6", "while the directory has no majority a group that loses nobody goes on"),
 ];
@@ -386,6 +387,11 @@ impl Referees {
     /// Ticks were published for a second in which nobody led the directory.
     pub(crate) fn went_on_without(&mut self) {
         self.watch.sometimes.without_majority += 1;
+    }
+
+    /// A machine stands still for long.
+    pub(crate) fn paused(&mut self) {
+        self.watch.sometimes.long_pauses += 1;
     }
 
     /// Machines fall into two sides.

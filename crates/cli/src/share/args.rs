@@ -329,6 +329,9 @@ pub(crate) struct JudgeArgs {
     /// Recording of that world from its start
     #[arg(long, value_name = "FILE")]
     pub(crate) recording: PathBuf,
+    /// Report a world that has no tick for longer than this as stalled
+    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    pub(crate) stalled_after: u32,
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

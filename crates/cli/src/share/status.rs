@@ -65,6 +65,7 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&traffic["received_bytes"]),
         )?;
     }
+    prevented(status, out)?;
     files(status, out)?;
     replicas(status, out)?;
     for group in status["groups"].as_array().into_iter().flatten() {
@@ -104,6 +105,14 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
         if let Some(text) = group["halt"]["text"].as_str() {
             writeln!(out, "{text}; for {} s now", number(&group["halt"]["seconds"]))?;
         }
+    }
+    Ok(())
+}
+
+/// What prevents progress.
+fn prevented(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
+    for reason in status["prevented"].as_array().into_iter().flatten() {
+        writeln!(out, "prevented: {}", reason.as_str().unwrap_or("?"))?;
     }
     Ok(())
 }

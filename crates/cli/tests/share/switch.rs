@@ -5,7 +5,7 @@
 use jostle_sim::Dice;
 use pnet_datalink::{Channel, Config, DataLinkReceiver, DataLinkSender};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -38,6 +38,8 @@ struct Ways {
     usual: Link,
     /// By the two hosts, the smaller one first.
     links: BTreeMap<(usize, usize), Link>,
+    /// From the first to the second nothing arrives.
+    deaf: BTreeSet<(usize, usize)>,
     waiting: BinaryHeap<Waiting>,
     /// When the last frame from one to another arrives: what comes later waits, too.
     last: BTreeMap<(usize, usize), Instant>,
@@ -69,6 +71,7 @@ impl Switch {
         let ways = Ways {
             usual: Link::default(),
             links: BTreeMap::new(),
+            deaf: BTreeSet::new(),
             waiting: BinaryHeap::new(),
             last: BTreeMap::new(),
             dice: Dice::new(1),
@@ -107,6 +110,16 @@ impl Switch {
     /// The link between two hosts is like this.
     pub(crate) fn link(&self, a: usize, b: usize, link: Link) {
         self.shared.lock().links.insert((a.min(b), a.max(b)), link);
+    }
+
+    /// From one to another nothing arrives, though it does the other way.
+    pub(crate) fn cut_one_way(&self, from: usize, to: usize) {
+        self.shared.lock().deaf.insert((from, to));
+    }
+
+    /// It does again.
+    pub(crate) fn mend_one_way(&self, from: usize, to: usize) {
+        self.shared.lock().deaf.remove(&(from, to));
     }
 
     /// And like all others again.
@@ -161,7 +174,8 @@ impl Ways {
     fn send(&mut self, from: usize, to: usize, frame: Vec<u8>) {
         let pair = (from.min(to), from.max(to));
         let link = self.links.get(&pair).copied().unwrap_or(self.usual);
-        if link.cut || self.dice.below(1000) < link.lost {
+        let cut = link.cut || self.deaf.contains(&(from, to));
+        if cut || self.dice.below(1000) < link.lost {
             return;
         }
         let most = 2 * link.jitter.as_micros() as u64 + 1;

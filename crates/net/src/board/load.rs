@@ -1,7 +1,7 @@
 //! What nodes spend their time on. Each node reports it to every process that has a door, so that
 //! status and page show the nodes that are alive, wherever they run.
 
-use jostle_proto::{Member, Node, Span, Stages, Time};
+use jostle_proto::{LooseNode, Member, Node, Span, Stages, Time, Waiting};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Spent {
 }
 
 /// What a node reports.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Load {
     node: u32,
     life: u32,
@@ -49,6 +49,8 @@ pub(crate) struct Load {
     leaving: bool,
     /// None if it had no tick lately, or has no ticks that a group agrees on.
     work: Option<Work>,
+    /// What it has been waiting for, if that is long.
+    waits: Option<String>,
 }
 
 /// What its ticks were like lately.
@@ -66,7 +68,18 @@ struct Work {
 impl Load {
     /// Of a node without anything to report besides that it is there.
     pub(crate) fn idle(member: Member) -> Load {
-        Load { node: member.node.0, life: member.life, leaving: false, work: None }
+        Load { node: member.node.0, life: member.life, leaving: false, work: None, waits: None }
+    }
+
+    /// Of a node whose group has no ticks that all agree on.
+    pub(crate) fn free_running(now: Time, node: &LooseNode) -> Load {
+        let long = node.waiting(now).filter(|(_, since)| *since >= LONG);
+        let waits = long.map(|(nodes, since)| {
+            let nodes: Vec<String> = nodes.iter().map(|node| node.0.to_string()).collect();
+            let seconds = since.0 as f64 / 1e6;
+            format!("no acknowledgement from nodes {} ({seconds:.1} s)", nodes.join(", "))
+        });
+        Load { waits, ..Load::idle(node.member()) }
     }
 
     /// Of a node that stops.
@@ -77,6 +90,38 @@ impl Load {
     /// The node and its life, if it is about to stop.
     pub(super) fn leaves(&self) -> Option<(u32, u32)> {
         self.leaving.then_some((self.node, self.life))
+    }
+}
+
+/// Waiting for less than this is ordinary.
+const LONG: Span = Span::from_ms(1000);
+
+/// Text about a wait, at most; nodes name others in it.
+const WAITS_MAX: usize = 256;
+
+fn waits_long(waiting: Option<Waiting>) -> Option<String> {
+    waiting.filter(|it| it.since >= LONG).map(|it| it.to_string())
+}
+
+/// Whether a node here is known to be held up: one line in the log when that begins, and one when
+/// it is over.
+#[derive(Debug, Default)]
+pub(crate) struct Stall(Option<Time>);
+
+impl Stall {
+    pub(crate) fn follow(&mut self, now: Time, load: &Load) {
+        match (&load.waits, self.0) {
+            (Some(waits), None) => {
+                self.0 = Some(now);
+                tracing::warn!("node {}: {waits}", load.node);
+            }
+            (None, Some(since)) => {
+                self.0 = None;
+                let seconds = ((now - since).0 + LONG.0) as f64 / 1e6;
+                tracing::info!("node {} goes on after {seconds:.1} s", load.node);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -94,7 +139,8 @@ impl LoadMeter {
     /// What the node reports now.
     pub(crate) fn measure(&mut self, now: Time, node: &Node, spent: Spent) -> Load {
         let counted = (node.pairs_tested(), node.collisions() as u64);
-        Load { work: self.work(now, spent, counted), ..Load::idle(node.member()) }
+        let work = self.work(now, spent, counted);
+        Load { work, waits: waits_long(node.waiting(now)), ..Load::idle(node.member()) }
     }
 
     fn work(&mut self, now: Time, spent: Spent, counted: (u64, u64)) -> Option<Work> {
@@ -131,6 +177,8 @@ pub(super) struct StatusLoad {
     ticks_per_second: Option<f64>,
     step_ms: Option<f64>,
     pairs_tested: Option<u64>,
+    /// What it has been waiting for, if that is long.
+    waits: Option<String>,
 }
 
 impl StatusLoad {
@@ -162,7 +210,8 @@ pub(super) struct Together {
 pub(super) struct Loads(BTreeMap<u32, (Time, Load)>);
 
 impl Loads {
-    pub(super) fn hear(&mut self, now: Time, load: Load) {
+    pub(super) fn hear(&mut self, now: Time, mut load: Load) {
+        load.waits = load.waits.filter(|waits| waits.len() <= WAITS_MAX);
         self.0.retain(|_, (at, _)| now - *at < FORGOTTEN);
         if load.leaving {
             self.0.remove(&load.node);
@@ -175,16 +224,25 @@ impl Loads {
     pub(super) fn all(&self, now: Time) -> Vec<StatusLoad> {
         let recent = self.0.values().filter(|(at, _)| now - *at < FORGOTTEN);
         let shown = recent.map(|(at, load)| {
-            let work = load.work.filter(|_| now - *at < STALE);
+            let fresh = now - *at < STALE;
+            let work = load.work.filter(|_| fresh);
             StatusLoad {
                 node: load.node,
                 age_ms: (now - *at).0 as f64 / 1000.0,
                 ticks_per_second: work.map(|work| (work.ticks_per_second * 10.0).round() / 10.0),
                 step_ms: work.map(|work| (work.step_ms() * 1000.0).round() / 1000.0),
                 pairs_tested: work.map(|work| work.pairs_tested),
+                waits: load.waits.clone().filter(|_| fresh),
             }
         });
         shown.collect()
+    }
+
+    /// What nodes have been waiting for, those that report.
+    pub(super) fn prevented(&self, now: Time) -> Vec<String> {
+        let fresh = self.0.values().filter(|(at, _)| now - *at < STALE);
+        let waits = fresh.filter_map(|(_, load)| Some((load.node, load.waits.as_ref()?)));
+        waits.map(|(node, waits)| format!("node {node}: {waits}")).collect()
     }
 
     /// Those nodes together that are in the group.
@@ -206,7 +264,7 @@ impl Loads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_proto::NodeId;
+    use jostle_proto::{Awaits, NodeId, Tick};
 
     fn ms(ms: u64) -> Time {
         Time(0) + Span::from_ms(ms)
@@ -247,6 +305,23 @@ mod tests {
         // Nobody reports: nothing is known, and nothing is listed after a while.
         assert_eq!(loads.together(ms(6000), |_| true), None);
         assert_eq!(loads.all(ms(20_000)), []);
+    }
+
+    #[test]
+    fn what_a_node_waits_for_is_named_as_long_as_it_reports() {
+        let waiting = |ms| Waiting {
+            awaits: Awaits::Bundles(Tick(1234)),
+            nodes: vec![NodeId(3)],
+            since: Span::from_ms(ms),
+        };
+        assert_eq!(waits_long(Some(waiting(400))), None);
+        let waits = waits_long(Some(waiting(4100)));
+        let mut loads = Loads::default();
+        loads.hear(ms(0), Load { waits, ..load(0, 1.0, 1) });
+        loads.hear(ms(0), load(1, 1.0, 1));
+        let expected = ["node 0: tick 1234 waits for node 3: no bundle (4.1 s)"];
+        assert_eq!(loads.prevented(ms(100)), expected);
+        assert!(loads.prevented(ms(5000)).is_empty());
     }
 
     #[test]

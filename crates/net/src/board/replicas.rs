@@ -43,17 +43,17 @@ pub(crate) struct ReplicaStatus {
 
 /// The same with what others know of it.
 #[derive(Serialize)]
-pub(super) struct StatusReplica<'a> {
+pub(super) struct StatusReplica {
     #[serde(flatten)]
-    status: &'a ReplicaStatus,
+    status: ReplicaStatus,
     /// How many entries it lacks, as the leader knows.
     lag: Option<u64>,
     silent_ms: f64,
 }
 
-impl StatusReplica<'_> {
+impl StatusReplica {
     pub(super) fn count(&self, lines: &mut Lines) {
-        let status = self.status;
+        let status = &self.status;
         let label = format!("{{replica=\"{}\"}}", status.replica);
         lines.gauge("replica_leads", &label, f64::from(u8::from(status.leads)));
         lines.gauge("replica_term", &label, status.term as f64);
@@ -80,18 +80,45 @@ impl Heard {
         leaders.max_by_key(|status| status.term)
     }
 
-    pub(super) fn all(&self, now: Time) -> Vec<StatusReplica<'_>> {
+    pub(super) fn all(&self, now: Time) -> Vec<StatusReplica> {
         let leader = self.leader(now);
         let lag = |status: &ReplicaStatus| match leader {
             Some(leader) if leader.replica == status.replica => Some(0),
             leader => leader.and_then(|leader| leader.lags.get(&status.replica)).copied(),
         };
+        // What a replica said before it fell silent is over: only one leads.
+        let leads =
+            |status: &ReplicaStatus| leader.is_some_and(|leader| leader.replica == status.replica);
         let shown = self.0.values().map(|(at, status)| StatusReplica {
-            status,
+            status: ReplicaStatus { leads: leads(status), ..status.clone() },
             lag: lag(status),
             silent_ms: (now - *at).0 as f64 / 1000.0,
         });
         shown.collect()
+    }
+}
+
+impl Heard {
+    /// Why the directory decides nothing, if it does not and is of several replicas.
+    pub(super) fn prevented(&self, now: Time) -> Option<String> {
+        if self.0.is_empty() || self.leader(now).is_some() {
+            return None;
+        }
+        let newest = self.0.values().max_by_key(|(_, status)| status.term);
+        let voters = newest.map(|(_, status)| status.voters.clone()).unwrap_or_default();
+        let answers = |voter: &u16| {
+            self.0.get(voter).is_some_and(|(at, it)| now - *at < SILENT && it.trouble.is_none())
+        };
+        let silent: Vec<String> =
+            voters.iter().filter(|it| !answers(it)).map(ToString::to_string).collect();
+        Some(match &silent[..] {
+            [] => "the directory has no leader: its replicas elect one".into(),
+            [one] => format!("the directory has no leader: replica {one} does not answer"),
+            _ => format!(
+                "waiting for a majority of the directory: replicas {} do not answer",
+                silent.join(", ")
+            ),
+        })
     }
 }
 
@@ -145,3 +172,41 @@ impl Board {
 }
 
 type Told = (ReplicaStatus, Option<Vec<StatusGroup>>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time(0) + Span::from_ms(ms)
+    }
+
+    fn heard(replicas: &[(u16, bool, u64)]) -> Heard {
+        let status = |&(replica, leads, at): &(u16, bool, u64)| {
+            let voters = vec![1, 2, 3];
+            (
+                replica,
+                (ms(at), ReplicaStatus { replica, leads, voters, ..ReplicaStatus::default() }),
+            )
+        };
+        Heard(replicas.iter().map(status).collect())
+    }
+
+    /// Issue 19: a replica that was killed while it led was shown as the leader for a minute.
+    #[test]
+    fn a_dead_replica_does_not_lead() {
+        let heard = heard(&[(1, true, 0), (2, false, 5000), (3, false, 5000)]);
+        assert!(heard.all(ms(1000))[0].status.leads);
+        assert!(heard.all(ms(5100)).iter().all(|it| !it.status.leads));
+    }
+
+    #[test]
+    fn a_directory_without_a_majority_names_who_does_not_answer() {
+        let all = heard(&[(1, true, 5000), (2, false, 5000), (3, false, 5000)]);
+        assert_eq!(all.prevented(ms(5100)), None);
+        let one = heard(&[(1, true, 0), (2, false, 9000), (3, false, 0)]);
+        let why = one.prevented(ms(9100)).expect("a reason");
+        assert_eq!(why, "waiting for a majority of the directory: replicas 1, 3 do not answer");
+        assert_eq!(Heard::default().prevented(ms(0)), None);
+    }
+}

@@ -164,6 +164,7 @@ mod tests {
             backups: 2,
             halt: None,
             members,
+            failing_links: Vec::new(),
         }]
     }
 

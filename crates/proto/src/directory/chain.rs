@@ -116,6 +116,7 @@ impl Directory {
 
     /// Makes new views where the members that can be heard are others than those of the newest.
     pub(super) fn reconsider(&mut self, now: Time, out: &mut Vec<Output>) {
+        self.judge_links(now);
         let groups: Vec<GroupId> = self.kept.chains.keys().copied().collect();
         for group in groups {
             self.renew(now, group, out);
@@ -131,10 +132,9 @@ impl Directory {
             return;
         }
         let leaving = chain.leaving.filter(|(_, until)| now < *until).map(|(member, _)| member);
-        let found = self.ring_of(now, chain, leaving).or_else(|| {
-            // The one that is to leave stays until it can be spared.
-            leaving.and_then(|_| self.ring_of(now, chain, None))
-        });
+        // Those that are to leave stay until they can be spared.
+        let tries = self.absences(now, chain, leaving);
+        let found = tries.iter().find_map(|absent| self.ring_of(now, chain, absent));
         let Some(ring) = found else { return };
         let backups = self.kept.backups;
         let fresh = first || ring != chain.current.ring || backups != chain.current.backups;
@@ -162,9 +162,9 @@ impl Directory {
     }
 
     /// Who would be in a group now; none if something would be lost.
-    fn ring_of(&self, now: Time, chain: &Chain, leaving: Option<Member>) -> Option<Vec<Member>> {
+    fn ring_of(&self, now: Time, chain: &Chain, absent: &[Member]) -> Option<Vec<Member>> {
         let stable = &chain.stable.ring;
-        let stays = |member: &&Member| self.is_alive(now, member) && leaving != Some(**member);
+        let stays = |member: &&Member| self.is_alive(now, member) && !absent.contains(member);
         let mut ring: Vec<Member> = stable.iter().filter(stays).copied().collect();
         let safe = chain.stable.unrecoverable(|member| ring.contains(&member)).is_empty();
         let safe = safe || self.mutant == Some(Mutant::CarelessDirectory);
@@ -181,7 +181,9 @@ impl Directory {
         };
         for (&node, known) in &self.kept.known {
             let member = Member { node, life: known.life };
-            let comes = known.group == Some(chain.stable.group) && !stable.contains(&member);
+            let comes = known.group == Some(chain.stable.group)
+                && !stable.contains(&member)
+                && !self.links.parts(node, ring.iter().map(|member| member.node));
             if comes && ring.len() < size_max && self.is_alive(now, &member) && !over(&member) {
                 ring.push(member);
             }
@@ -191,7 +193,7 @@ impl Directory {
 
     /// Would nothing be lost if those that cannot be heard were left out?
     pub(super) fn can_continue(&self, now: Time, chain: &Chain) -> bool {
-        self.ring_of(now, chain, None).is_some()
+        self.ring_of(now, chain, &[]).is_some()
     }
 
     /// Does one member have far more to do than the others, and has it for a while? What is far

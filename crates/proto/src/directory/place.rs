@@ -12,6 +12,10 @@ use serde::{Deserialize, Serialize};
 /// Groups at a time; more do not begin.
 pub(super) const GROUPS_MAX: usize = 64;
 
+/// A node that may be near to all of a group, as far as is known, waits so many times as long as
+/// others until that is measured: a delay that is not known is no long one.
+const UNKNOWN_PATIENCE: u64 = 3;
+
 /// What a vote said about a node, until it has followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ruled {
@@ -64,8 +68,22 @@ impl Directory {
             let measured = placed.iter().all(|other| known.delays.contains_key(other));
             // Before it was told whom to measure it could not.
             let told = self.told.get(&node).filter(|told| **told >= known.since);
+            let patience = match self.may_be_near(now, node, rules) {
+                true => Span(patience.0.saturating_mul(UNKNOWN_PATIENCE)),
+                false => patience,
+            };
             let is_late = told.is_some_and(|told| now - *told >= patience);
             Waiting { node, measured, is_late }
+        })
+    }
+
+    /// Is there a group with room that it may be near to, but that is not known yet of all members?
+    fn may_be_near(&self, now: Time, node: NodeId, rules: &GroupRules) -> bool {
+        self.kept.chains.keys().filter_map(|&group| self.with_room(now, group, rules)).any(|room| {
+            let mut delays = room.iter().map(|&member| self.mutual(node, member));
+            let limit = rules.thresholds.inclusion;
+            let far = |delay: &Option<Span>| delay.is_some_and(|delay| delay >= limit);
+            delays.clone().any(|delay| delay.is_none()) && !delays.any(|delay| far(&delay))
         })
     }
 
@@ -81,7 +99,8 @@ impl Directory {
         for node in nodes {
             let ruled = self.kept.ruled.get(&node).filter(|ruled| ruled.into);
             if let Some(group) = ruled.map(|ruled| ruled.group)
-                && self.with_room(now, group, rules).is_some()
+                && let Some(room) = self.with_room(now, group, rules)
+                && !self.links.parts(node, room.into_iter())
             {
                 self.put(now, node, group);
             }
@@ -141,7 +160,8 @@ impl Directory {
             };
             let comes =
                 |node: &NodeId| !barred(*node) && members.iter().all(|&member| near(*node, member));
-            let nodes = waiting.iter().map(|it| it.node).filter(comes);
+            let linked = |node: &NodeId| !self.links.parts(*node, members.iter().copied());
+            let nodes = waiting.iter().map(|it| it.node).filter(comes).filter(linked);
             Room { size: members.len(), near: nodes.collect() }
         });
         let rooms: Vec<Room> = rooms.collect();

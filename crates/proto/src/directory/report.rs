@@ -24,6 +24,9 @@ pub struct GroupReport {
     pub halt: Option<Halt>,
     /// Its members, in their order.
     pub members: Vec<MemberReport>,
+    /// Links of its members that fail although both ends reach the directory: not both of the two
+    /// nodes are in the group until the link works again.
+    pub failing_links: Vec<(NodeId, NodeId)>,
 }
 
 /// How a member of a group is.
@@ -70,6 +73,7 @@ impl Directory {
             backups: chain.current.backups,
             halt: self.halt_of(now, chain),
             members: chain.current.ring.iter().map(|it| member(&chain.current, it)).collect(),
+            failing_links: self.failing_links_of(&chain.current),
         };
         self.kept.chains.iter().map(group).collect()
     }

@@ -42,7 +42,18 @@ impl Directory {
     }
 
     fn step_polls(&mut self, now: Time, input: PollInput, out: &mut Vec<Output>) {
-        for output in self.kept.polls.step(now, input) {
+        let outputs = self.kept.polls.step(now, input);
+        self.tell_polls(now, outputs, out);
+    }
+
+    /// Does what a step of the polls wants done.
+    pub(super) fn tell_polls(
+        &mut self,
+        now: Time,
+        outputs: Vec<PollOutput>,
+        out: &mut Vec<Output>,
+    ) {
+        for output in outputs {
             match output {
                 PollOutput::Call { to, call } => {
                     out.push(Output::Send(Address::Node(to), Message::VoteCall(call)));

@@ -2,9 +2,14 @@
 //!
 //! A delay is the time from a ping to its answer: of the network both ways, and of a machine that
 //! is too busy to answer, which slows a group down just as much (Storey 2006, 3.3.9).
+//!
+//! A pause is not a delay: a process that was stopped for seconds is neither far away nor busy. So
+//! a missing answer is no measurement (a delay is unknown, not long), whoever was paused measures
+//! anew, and slow answers count against a machine only when they go on for a while.
 
 use super::form::{GROUP_NODES_MAX, Thresholds, TooManyNodes};
 use super::vote::{Kind, Opinion};
+use crate::mutant::Mutant;
 use crate::object::NodeId;
 use crate::time::{Span, Time};
 use serde::{Deserialize, Serialize};
@@ -17,9 +22,13 @@ pub const SAMPLES: usize = 32;
 /// strikes and you are out).
 pub const STRIKES: usize = 3;
 
-/// The latest delays of one machine.
+/// So many pings without an answer, one after the other, and what was measured before counts no
+/// longer. (A link that loses every fifth message each way loses four in a row of 60.)
+const UNANSWERED_MAX: u8 = 4;
+
+/// The latest delays of one machine, each with when it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Window(VecDeque<Span>);
+pub struct Window(VecDeque<(Time, Span)>);
 
 /// A window in three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,17 +43,17 @@ pub struct Measured {
 
 impl Window {
     /// Remembers a delay, and forgets the oldest if there are too many.
-    pub fn add(&mut self, delay: Span) {
+    pub fn add(&mut self, now: Time, delay: Span) {
         if self.0.len() == SAMPLES {
             self.0.pop_front();
         }
-        self.0.push_back(delay);
+        self.0.push_back((now, delay));
     }
 
     /// Nothing, before the first delay.
     #[must_use]
     pub fn measured(&self) -> Option<Measured> {
-        let mut sorted: Vec<Span> = self.0.iter().copied().collect();
+        let mut sorted: Vec<Span> = self.0.iter().map(|&(_, delay)| delay).collect();
         sorted.sort_unstable();
         // Nearest rank: the first that so many of 100 are not longer than.
         let rank = |percent: usize| (sorted.len() * percent).div_ceil(100).saturating_sub(1);
@@ -55,7 +64,17 @@ impl Window {
     /// How many of the latest were all longer than this.
     #[must_use]
     pub fn strikes(&self, limit: Span) -> usize {
-        self.0.iter().rev().take_while(|&&delay| delay > limit).count()
+        self.0.iter().rev().take_while(|(_, delay)| *delay > limit).count()
+    }
+
+    /// Were the latest [`STRIKES`] or more all longer than this, over at least that time? A machine
+    /// that was paused answers slowly only until it has caught up.
+    #[must_use]
+    pub fn is_slow(&self, limit: Span, persistence: Span) -> bool {
+        let strikes = self.strikes(limit);
+        let first = self.0.iter().rev().nth(strikes.saturating_sub(1));
+        let lasted = first.zip(self.0.back()).map(|((first, _), (last, _))| *last - *first);
+        strikes >= STRIKES && lasted.is_some_and(|lasted| lasted >= persistence)
     }
 }
 
@@ -70,8 +89,10 @@ pub struct PingRule {
     pub interval_min: Span,
     /// Between pings to those far away.
     pub interval_max: Span,
-    /// No answer for so long is a delay of so long.
+    /// A ping without an answer for so long is given up. It says nothing about the delay.
     pub timeout: Span,
+    /// Slow answers count against a machine when they have gone on for so long.
+    pub persistence: Span,
     /// So much beyond the rejection threshold is tolerated of single answers (Storey 2006,
     /// 4.3.2.7).
     pub deviation: Span,
@@ -86,6 +107,7 @@ impl Default for PingRule {
             interval_min: Span::from_ms(100),
             interval_max: Span::from_ms(5000),
             timeout: Span::from_ms(1000),
+            persistence: Span::from_ms(2000),
             deviation: Span::from_ms(10),
         }
     }
@@ -159,12 +181,15 @@ struct Peer {
     number: u32,
     /// When the ping of that number went out, until it is answered or given up.
     asked: Option<Time>,
+    /// Pings given up since the last answer.
+    unanswered: u8,
 }
 
 /// Asks the other machines how they are, and knows how long they take.
 #[derive(Clone, Debug)]
 pub struct Pings {
     rule: PingRule,
+    mutant: Option<Mutant>,
     peers: BTreeMap<NodeId, Peer>,
 }
 
@@ -172,7 +197,17 @@ impl Pings {
     /// Nobody to ask yet.
     #[must_use]
     pub fn new(rule: PingRule) -> Pings {
-        Pings { rule, peers: BTreeMap::new() }
+        Pings { rule, mutant: None, peers: BTreeMap::new() }
+    }
+
+    /// The same with a mistake in it, to try the checkers.
+    #[must_use]
+    pub(crate) fn with_mutant(self, mutant: Option<Mutant>) -> Pings {
+        let persistence = match mutant {
+            Some(Mutant::PauseIsDelay) => Span(0),
+            _ => self.rule.persistence,
+        };
+        Pings { rule: PingRule { persistence, ..self.rule }, mutant, ..self }
     }
 
     /// Whom to ask from now on; what is known about those that stay is kept.
@@ -180,8 +215,17 @@ impl Pings {
         self.peers.retain(|node, _| peers.contains(node));
         for &node in peers {
             let window = Window::default();
-            let new = Peer { window, due: now, number: 0, asked: None };
+            let new = Peer { window, due: now, number: 0, asked: None, unanswered: 0 };
             self.peers.entry(node).or_insert(new);
+        }
+    }
+
+    /// This machine was paused: what it has asked is answered late for that reason alone, and what
+    /// it measured before may be otherwise by now.
+    pub fn paused(&mut self, now: Time) {
+        for peer in self.peers.values_mut() {
+            (peer.window, peer.asked, peer.unanswered) = (Window::default(), None, 0);
+            peer.due = now;
         }
     }
 
@@ -192,21 +236,22 @@ impl Pings {
             && peer.number == number
             && let Some(asked) = peer.asked.take()
         {
-            peer.answered((now - asked).min(self.rule.timeout), asked, &self.rule);
+            peer.answered(now, asked, &self.rule);
         }
         let mut outputs = Vec::new();
         for (&to, peer) in &mut self.peers {
             if let Some(asked) = peer.asked
                 && now >= asked + self.rule.timeout
             {
-                peer.asked = None;
-                if peer.window.0.is_empty() {
-                    // Never heard: the link is not there yet, which says nothing about how long
-                    // it will take. As a delay it would put off the next ping for seconds, and a
-                    // newcomer would not be measured before it gets a group of its own.
-                    peer.due = now;
-                } else {
-                    peer.answered(self.rule.timeout, asked, &self.rule);
+                // As a delay it would be of the pause of a process, of a message that was lost, or
+                // of a link that is not there yet; and it would put off the next ping for seconds.
+                (peer.asked, peer.due) = (None, now);
+                if self.mutant == Some(Mutant::PauseIsDelay) {
+                    peer.answered(now, asked, &self.rule);
+                }
+                peer.unanswered = peer.unanswered.saturating_add(1);
+                if peer.unanswered >= UNANSWERED_MAX {
+                    peer.window = Window::default();
                 }
             }
             if peer.asked.is_none() && now >= peer.due {
@@ -240,7 +285,7 @@ impl Pings {
         let far = Span(thresholds.rejection.0.saturating_add(self.rule.deviation.0));
         if usize::from(measured.samples) < STRIKES {
             Opinion::Abstain
-        } else if peer.window.strikes(far) >= STRIKES {
+        } else if peer.window.is_slow(far, self.rule.persistence) {
             Opinion::Reject
         } else {
             thresholds.opinion(measured.median)
@@ -251,7 +296,7 @@ impl Pings {
     #[must_use]
     pub fn calls(&self, group: &[NodeId], thresholds: &Thresholds) -> Vec<(Kind, NodeId)> {
         let call = |(&node, peer): (&NodeId, &Peer)| {
-            let slow = peer.window.strikes(thresholds.rejection) >= STRIKES;
+            let slow = peer.window.is_slow(thresholds.rejection, self.rule.persistence);
             match (group.contains(&node), self.opinion(node, thresholds)) {
                 (true, Opinion::Reject) if slow => Some((Kind::Reject, node)),
                 (false, Opinion::Include) => Some((Kind::Include, node)),
@@ -263,8 +308,9 @@ impl Pings {
 }
 
 impl Peer {
-    fn answered(&mut self, delay: Span, asked: Time, rule: &PingRule) {
-        self.window.add(delay);
+    fn answered(&mut self, now: Time, asked: Time, rule: &PingRule) {
+        self.unanswered = 0;
+        self.window.add(now, (now - asked).min(rule.timeout));
         let median = self.window.measured().map(|measured| measured.median);
         self.due = asked + rule.interval(median);
     }

@@ -204,6 +204,17 @@ impl Polls {
         numbers.into_iter().for_each(|number| self.called(now, number));
     }
 
+    /// The directory was paused: members had no time to vote, or voted by what they measured across
+    /// its pause. Open ballots are void.
+    pub(crate) fn paused(&mut self, now: Time) -> Vec<PollOutput> {
+        let mut out = Vec::new();
+        let open: Vec<u64> = self.ballots.keys().copied().collect();
+        for number in open {
+            self.close(now, number, true, &mut out);
+        }
+        out
+    }
+
     /// Is there more in it than what was measured and when members are asked again? When a
     /// ballot ends follows from when its call went out.
     pub(crate) fn has_decided_since(&self, before: &Polls) -> bool {

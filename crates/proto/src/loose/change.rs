@@ -240,6 +240,18 @@ impl LooseNode {
         }
     }
 
+    /// Members that the leader of a new view has not heard what it needs from.
+    pub(super) fn change_lacks(&self) -> Vec<NodeId> {
+        let Some(change) = &self.change else { return Vec::new() };
+        let lead = &change.lead;
+        let copies = change.lost && lead.grants.is_none();
+        let has = |node: &NodeId| match copies {
+            true => lead.copies.contains_key(node),
+            false => lead.ready.contains(node),
+        };
+        change.view.nodes().filter(|node| !has(node)).collect()
+    }
+
     fn lead_again(&mut self, out: &mut Vec<Output>) {
         let from = self.me;
         let Some(change) = &self.change else { return };

@@ -196,6 +196,12 @@ impl Keep {
         lost.map(|(_, kept)| kept.answered + promise).max().unwrap_or(Time(0))
     }
 
+    /// Those that have not acknowledged everything, with the last number that they have.
+    pub(super) fn lacking(&self) -> impl Iterator<Item = (NodeId, u64)> {
+        let links = self.links.iter().filter(|link| link.acked < Some(self.number));
+        links.map(|link| (link.to.node, link.acked.map_or(0, |acked| acked + 1)))
+    }
+
     /// The number with which backups get what is here now.
     pub(super) fn stamp(&self) -> u64 {
         self.number + u64::from(self.dirty)

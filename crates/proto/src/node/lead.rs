@@ -66,6 +66,16 @@ impl Lead {
         self.leads
     }
 
+    /// Members of a new view that have not said how far they are.
+    pub(super) fn unflushed(&self, view: &View) -> Vec<NodeId> {
+        view.nodes().filter(|node| !self.flushes.contains_key(node)).collect()
+    }
+
+    /// Members that have not reported what they have found in this tick.
+    pub(super) fn unreported(&self, view: &View) -> Vec<NodeId> {
+        view.nodes().filter(|node| !self.dones.contains_key(node)).collect()
+    }
+
     pub(super) fn wake_at(&self) -> Option<Time> {
         self.ready.then_some(self.due)
     }

@@ -4,7 +4,9 @@
 use super::{Address, Node, Output, Phase};
 use crate::groups::{GroupId, PingInput, PingOutput, PingRule, Pings, STRIKES, Vote, VoteRequest};
 use crate::input::Source;
+use crate::links::{Links, Probes};
 use crate::message::{Commit, Delays, Message, PEERS_MAX, Peers};
+use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
 use crate::relay::{Relay, is_home};
 use crate::time::{Tick, Time};
@@ -29,8 +31,8 @@ pub(super) struct Monitor {
 }
 
 impl Monitor {
-    fn new(rule: PingRule, grouped: bool) -> Monitor {
-        Monitor { pings: Pings::new(rule), peers: None, turn: 0, grouped }
+    fn new(pings: Pings, grouped: bool) -> Monitor {
+        Monitor { pings, peers: None, turn: 0, grouped }
     }
 }
 
@@ -39,14 +41,16 @@ impl Node {
     /// scenery, which never moves, as its own.
     #[must_use]
     pub fn measuring(self, rule: PingRule, scenery: Vec<Object>) -> Node {
-        Node { monitor: Some(Monitor::new(rule, true)), scenery, ..self }
+        let pings = Pings::new(rule).with_mutant(self.mutant);
+        Node { monitor: Some(Monitor::new(pings, true)), scenery, ..self }
     }
 
     /// The same, measuring delays for those who watch: all nodes are one group
     /// ([`crate::Grouping::Together`]), however long they take.
     #[must_use]
     pub fn timing_others(self, rule: PingRule) -> Node {
-        Node { monitor: Some(Monitor::new(rule, false)), ..self }
+        let pings = Pings::new(rule).with_mutant(self.mutant);
+        Node { monitor: Some(Monitor::new(pings, false)), ..self }
     }
 
     pub(super) fn groups_wake_at(&self) -> Option<Time> {
@@ -54,6 +58,19 @@ impl Node {
         let runs = matches!(self.phase, Phase::Running { .. });
         let relay = self.relay.as_ref().filter(|_| runs).map(|relay| relay.wake_at());
         pings.into_iter().chain(relay).min()
+    }
+
+    /// Was this process paused? Then it measures anew; it is placed by nothing older. To be called
+    /// first whenever the node runs.
+    pub(super) fn check_pause(&mut self, now: Time) {
+        let late = now - self.wake_at().max(self.stepped);
+        self.stepped = now;
+        if late > self.timing.pause() && self.mutant != Some(Mutant::PauseIsDelay) {
+            self.probes.clear();
+            if let Some(monitor) = &mut self.monitor {
+                monitor.pings.paused(now);
+            }
+        }
     }
 
     /// Asks others how they are, when it is time.
@@ -110,6 +127,14 @@ impl Node {
                 out.push(Output::Send(Address::Node(from), Message::Pong { from: me, number }));
             }
             Message::Pong { from, number } => {
+                if let Some(wanted) = self.probes.answered(now, from, number) {
+                    if wanted {
+                        let unreached = Vec::new();
+                        let links = Links { from: self.me, reached: vec![from], unreached };
+                        out.push(Output::Send(Address::Directory, Message::Links(links)));
+                    }
+                    return;
+                }
                 self.step_pings(now, PingInput::Pong { from, number }, out);
             }
             Message::Peers(peers) => {
@@ -138,6 +163,11 @@ impl Node {
                     measured: monitor.pings.measured(call.subject),
                 };
                 out.push(Output::Send(Address::Directory, Message::Vote(vote)));
+            }
+            Message::Probe(nodes) => {
+                for (to, number) in Probes::wanted(&nodes).filter(|(to, _)| *to != me) {
+                    out.push(Output::Send(Address::Node(to), Message::Ping { from: me, number }));
+                }
             }
             Message::Heard { by, of, number } => {
                 if let Some(relay) = &mut self.relay

@@ -37,7 +37,7 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Asked(_) => Kind::Input,
         Message::Told(_) => Kind::World,
         Message::Ping { .. } | Message::Pong { .. } => Kind::Ping,
-        Message::Delays(_) => Kind::Lease,
+        Message::Delays(_) | Message::Links(_) | Message::Probe(_) => Kind::Lease,
         Message::Peers(_) | Message::Halted { .. } => Kind::View,
         Message::VoteRequest { .. } | Message::VoteCall(_) => Kind::Vote,
         Message::Vote(_) | Message::VoteClosed(_) => Kind::Vote,

@@ -25,7 +25,7 @@ fn windows_remember_the_latest() {
     for _ in 0..200 {
         let delay = random.below(50);
         all.push(delay);
-        window.add(Span(delay));
+        window.add(Time(all.len() as u64), Span(delay));
         let latest = &all[all.len().saturating_sub(SAMPLES)..];
         let measured = window.measured().unwrap();
         assert_eq!(usize::from(measured.samples), latest.len());
@@ -111,7 +111,7 @@ fn the_near_are_asked_more_often_than_the_far() {
 #[test]
 fn three_slow_answers_call_a_vote_and_two_do_not() {
     let thresholds = Thresholds { inclusion: Span(7_000), rejection: Span(10_000) };
-    let rule = PingRule { deviation: Span(2_000), ..PingRule::default() };
+    let rule = PingRule { deviation: Span(2_000), persistence: Span(0), ..PingRule::default() };
     let calls = |delays: &[u64], group: &[NodeId]| {
         let mut pings = Pings::new(rule);
         pings.set_peers(Time(0), &[OTHER]);
@@ -146,16 +146,55 @@ fn three_slow_answers_call_a_vote_and_two_do_not() {
     }
 }
 
+/// Issue 19: processes that had been stopped for some seconds were voted out, and placed far from
+/// machines beside them.
 #[test]
-fn silence_is_a_long_delay() {
+fn silence_is_no_delay() {
+    let thresholds = Thresholds { inclusion: Span(7_000), rejection: Span(10_000) };
+    for seconds in [1, 3, 6, 12, 25] {
+        let mut pings = Pings::new(PingRule::default());
+        pings.set_peers(Time(0), &[OTHER]);
+        run(&mut pings, Time(0), 30, |_| Some(5_000));
+        assert_eq!(pings.opinion(OTHER, &thresholds), Opinion::Include);
+        run(&mut pings, Time(30_000_000), seconds, |_| None);
+        assert_eq!(pings.calls(&[OTHER], &thresholds), [], "{seconds} s");
+        let known = pings.measured(OTHER);
+        assert!(known.is_none_or(|known| known.p95 == Span(5_000)), "{seconds} s: {known:?}");
+        assert_eq!(known.is_none(), seconds > 4, "after a while it is unknown: {seconds} s");
+        let back = Time((30 + seconds) * 1_000_000);
+        let asked = run(&mut pings, back, 1, |_| Some(4_000));
+        assert!(asked[&OTHER] >= 5, "and is measured at once: {asked:?}");
+        assert_eq!(pings.opinion(OTHER, &thresholds), Opinion::Include, "{seconds} s");
+    }
+}
+
+#[test]
+fn only_slow_answers_that_go_on_call_a_vote() {
     let thresholds = Thresholds { inclusion: Span(7_000), rejection: Span(10_000) };
     let mut pings = Pings::new(PingRule::default());
     pings.set_peers(Time(0), &[OTHER]);
-    run(&mut pings, Time(0), 30, |_| Some(5_000));
+    run(&mut pings, Time(0), 10, |_| Some(5_000));
+    // It has been paused and catches up.
+    run(&mut pings, Time(10_000_000), 1, |_| Some(80_000));
+    assert!(pings.calls(&[OTHER], &thresholds).is_empty());
     assert_eq!(pings.opinion(OTHER, &thresholds), Opinion::Include);
-    run(&mut pings, Time(30_000_000), 4, |_| None);
+    run(&mut pings, Time(11_000_000), 2, |_| Some(80_000));
     assert_eq!(pings.calls(&[OTHER], &thresholds), [(Kind::Reject, OTHER)]);
-    assert_eq!(pings.measured(OTHER).unwrap().p95, PingRule::default().timeout);
+}
+
+#[test]
+fn a_machine_that_was_paused_measures_anew() {
+    let mut pings = Pings::new(PingRule::default());
+    pings.set_peers(Time(0), &[OTHER]);
+    run(&mut pings, Time(0), 10, |_| Some(5_000));
+    assert!(!pings.step(Time(20_000_000), PingInput::Wake).is_empty());
+    let late = Time(26_000_000);
+    pings.paused(late);
+    assert_eq!(pings.measured(OTHER), None);
+    let asked = pings.step(late, PingInput::Wake);
+    let [PingOutput::Ping { number: last, .. }] = asked[..] else { panic!("{asked:?}") };
+    pings.step(late, PingInput::Pong { from: OTHER, number: last - 1 });
+    assert_eq!(pings.measured(OTHER), None, "that one was asked before the pause");
 }
 
 #[test]
@@ -187,9 +226,9 @@ fn late_doubled_and_foreign_answers_change_nothing() {
     // Given up after the timeout, and answered after all.
     pings.step(Time(2_000_000), PingInput::Wake);
     pings.step(Time(3_000_000), PingInput::Wake);
-    assert_eq!(samples(&pings), 2);
+    assert_eq!(samples(&pings), 1);
     pings.step(Time(3_000_001), PingInput::Pong { from: OTHER, number: 2 });
-    assert_eq!(samples(&pings), 2);
+    assert_eq!(samples(&pings), 1);
 }
 
 #[test]

@@ -48,6 +48,7 @@ impl Cluster {
         if self.sites.count > 1 {
             said.extend(self.judge_partition());
             said.extend(self.judge_admission());
+            said.extend(self.judge_pauses(&self.rings(), RULES.polls.size_max));
             let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
             // Who has just begun to speak for a group needs a moment, and while a group goes over
             // to a new view others let its objects fly on.

@@ -53,6 +53,7 @@ pub(super) fn ping_rule() -> PingRule {
         interval_min: Span::from_ms(50),
         interval_max: Span::from_ms(150),
         timeout: Span::from_ms(400),
+        persistence: Span::from_ms(300),
         ..PingRule::default()
     }
 }
@@ -203,7 +204,7 @@ impl Cluster {
         let view = self.directory().and_then(|directory| directory.view_of(group));
         let Some(size) = view.map(|view| view.ring.len()) else { return };
         // One node alone with something at home stays alone; that is to be the exception.
-        if size < 2 && self.dice.below(400) > 0 {
+        if size < 2 && (self.lasting.only_pauses || self.dice.below(400) > 0) {
             return;
         }
         let source = Source::Gateway(GatewayId { number: super::HAND.number - group.0, life: 1 });

@@ -157,7 +157,8 @@ impl Cluster {
         let parted = |who| self.machines.get(&who).is_some_and(|m| m.parted > self.now);
         let cut = self.cuts.get(&link).is_some_and(|until| *until > self.now);
         let torn = self.squalls.rift.as_ref().is_some_and(|rift| rift.parts(link));
-        cut || torn || parted(link.0) || parted(link.1)
+        let lasts = self.lasting.cuts(self.now, link);
+        cut || lasts || torn || parted(link.0) || parted(link.1)
     }
 
     fn is_in_burst(&mut self, link: Link) -> bool {

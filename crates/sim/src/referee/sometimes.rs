@@ -98,6 +98,8 @@ pub struct Sometimes {
     pub without_majority: u64,
     /// Machines fell into two sides that did not hear each other.
     pub rifts: u64,
+    /// A machine stood still for a large part of the run.
+    pub long_pauses: u64,
     /// A replica was added or removed.
     pub replicas_changed: u64,
     /// A contact was said to be one without having been looked at to the end.
@@ -157,6 +159,7 @@ impl Sometimes {
             ("disk full", self.disk_full),
             ("went on without a directory", self.without_majority),
             ("rifts", self.rifts),
+            ("long pauses", self.long_pauses),
             ("replicas changed", self.replicas_changed),
             ("contacts assumed", self.assumed),
             ("steered and handed over", self.handed_over_steered),
@@ -212,6 +215,7 @@ impl Sometimes {
             disk_full: self.disk_full + other.disk_full,
             without_majority: self.without_majority + other.without_majority,
             rifts: self.rifts + other.rifts,
+            long_pauses: self.long_pauses + other.long_pauses,
             replicas_changed: self.replicas_changed + other.replicas_changed,
             assumed: self.assumed + other.assumed,
             handed_over_steered: self.handed_over_steered + other.handed_over_steered,

@@ -1,0 +1,30 @@
+//! A directory whose process was paused (stopped, swapped out, on a machine that slept) has heard
+//! no node meanwhile, and no node had it to talk to: that time counts for nobody's silence,
+//! patience or vote. It sees this by its own clock: it runs far later than it asked to be woken.
+
+use super::Directory;
+use crate::mutant::Mutant;
+use crate::node::Output;
+use crate::time::Time;
+
+impl Directory {
+    /// To be called first whenever the directory runs.
+    pub(super) fn check_pause(&mut self, now: Time, out: &mut Vec<Output>) {
+        let expected = self.wake_at().max(self.stepped);
+        self.stepped = now;
+        let late = now - expected;
+        let ignores = self.mutant == Some(Mutant::PauseIsDelay);
+        if expected == Time(0) || late <= self.timing.pause() || ignores {
+            return;
+        }
+        for known in self.kept.known.values_mut() {
+            known.heard = known.heard + late;
+        }
+        for told in self.told.values_mut() {
+            *told = *told + late;
+        }
+        self.links.paused();
+        let outputs = self.kept.polls.paused(now);
+        self.tell_polls(now, outputs, out);
+    }
+}
