@@ -59,6 +59,8 @@ struct Shown {
     wishes: Samples,
     waiting: BTreeMap<ClientId, (u64, Time)>,
     objects: usize,
+    /// The gateway has had the world.
+    counted: bool,
     clients: usize,
     gateway: GatewayCounters,
     /// Beginnings and ends of contacts in an unsynchronised group, and how many were assumed.
@@ -240,6 +242,7 @@ impl Board {
                 shown.gateway = gateway.counters();
                 shown.clients = gateway.clients();
                 shown.objects = gateway.world().map_or(0, |(_, objects)| objects.len());
+                shown.counted |= gateway.world().is_some();
             }
             Machine::Node(node) => {
                 shown.takes_part |= node.tick().is_some();
@@ -257,7 +260,7 @@ impl Board {
     /// Objects of the world as this process has it; none before it has a tick.
     pub(crate) fn objects(&self) -> Option<usize> {
         let shown = self.shown();
-        shown.tick.map(|_| shown.objects)
+        shown.counted.then_some(shown.objects)
     }
 
     /// Has the node here been given its part of the world?

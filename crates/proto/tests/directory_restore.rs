@@ -2,8 +2,9 @@
 //! remembers: nothing is lost that living nodes have, and nothing is there twice.
 
 use jostle_proto::{
-    Address, Block, Crowd, Directory, Epoch, GroupId, GroupRules, Grouping, Holders, Member,
-    Message, NodeId, Output, PollSettings, Span, Thresholds, Time, Timing,
+    Address, Block, Crowd, Directory, Epoch, Follower, GatewayId, GroupId, GroupRules, Grouping,
+    Holders, Member, Message, NodeId, Output, PollSettings, Share, Span, Thresholds, Tick, Time,
+    Timing, View,
 };
 
 const EXTENT: Block = Block { min: [-40_960; 3], max: [40_960; 3] };
@@ -188,4 +189,27 @@ fn what_was_lost_is_not_restored_while_another_group_lives() {
     let restored = town.directory.clone().restored(town.now, STORED);
     assert_eq!(restored.views().count(), 1);
     assert_eq!(restored.view().ring, [STORED]);
+}
+
+/// A gateway beside a node that lived on: it would wait for ticks that are long past.
+#[test]
+fn who_follows_a_world_forgets_what_it_had_when_an_earlier_tick_is_restored() {
+    let me = GatewayId { number: 3, life: 1 };
+    let mut follower = Follower::new(me, Timing::default());
+    let mut follow = |epoch: Epoch, tick: u64| {
+        follower.receive(Time(1), Message::View(View { epoch, ..View::first(STORED) }));
+        let share = Share {
+            epoch,
+            tick: Tick(tick),
+            from: STORED.node,
+            members: 1,
+            objects: Vec::new(),
+            heard: Vec::new(),
+        };
+        follower.receive(Time(2), Message::Share(share));
+        follower.world().map(|(tick, _)| tick.0)
+    };
+    assert_eq!(follow(Epoch(5), 100), Some(100));
+    assert_eq!(follow(Epoch(6), 90), Some(100));
+    assert_eq!(follow(Epoch(6).next_incarnation(), 90), Some(90));
 }

@@ -48,7 +48,7 @@ impl Directory {
         }
         let mut found = [0, 0];
         for (&group, chain) in &self.kept.chains {
-            if group == GroupId(0) || self.holds(chain) {
+            if group == GroupId(0) || chain.has_run() && self.holds(chain) {
                 found[usize::from(self.can_continue(now, chain))] += 1;
             }
         }
