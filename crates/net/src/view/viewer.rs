@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn who_is_slow_gets_a_whole_frame_when_it_has_time() {
-        let viewer = Viewer::new(true);
+        let viewer = Viewer::new();
         assert_eq!(viewer.due(), Due::Whole);
         viewer.put_frame(frame(1));
         assert_eq!(viewer.take(), Some(Message::Binary(frame(1))));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn of_news_only_the_newest_waits_and_answers_are_bounded() {
-        let viewer = Viewer::new(true);
+        let viewer = Viewer::new();
         let text = |number: usize| Message::Text(number.to_string().into());
         (0..5).for_each(|number| viewer.put_news(Topic::Status, text(number)));
         viewer.put_news(Topic::State, text(7));

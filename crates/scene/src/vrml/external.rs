@@ -149,7 +149,9 @@ impl Builder<'_> {
     ) -> Result<Vec<NodeId>, LoadError> {
         let Fetched { name, bytes } = fetched;
         if self.outside.open.contains(name) {
-            let what = format!("file {} brings in itself", quoted(name));
+            // Not in quotes: the name of a file is no content of one.
+            let quoted = quoted(name);
+            let what = format!("file {} brings in itself", quoted.trim_matches('"'));
             return Err(source.refused(what, at));
         }
         let place = source.place(at);

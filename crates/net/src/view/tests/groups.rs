@@ -163,7 +163,7 @@ fn town() -> Net {
     ];
     let measuring = |node: Node| node.measuring(PingRule::default(), walls());
     let (hub, _threads) = Hub::open(&charter(&shapes), &shapes, Showing::default());
-    let place = hub.enter(8, true).unwrap();
+    let place = hub.enter(8).unwrap();
     Net {
         now: Time(0),
         directory: Directory::grouping(member(0), EXTENT, timing, grouping),
