@@ -125,7 +125,8 @@ impl Ground {
 
     /// The referees have nothing to say.
     pub(crate) fn judge(&self, events: &[&str], recording: &str) -> Value {
-        let mut args = vec!["judge", "--json", "--recording", recording];
+        // A machine with much to do is slow, which is no stall.
+        let mut args = vec!["judge", "--json", "--stalled-after", "60", "--recording", recording];
         args.extend(events);
         let verdict = self.json(&Host::default(), &args);
         assert_eq!(verdict["violations"], serde_json::json!([]), "{verdict}");
