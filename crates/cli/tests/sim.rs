@@ -247,6 +247,7 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("any-word", "1", "10", "A7"),
         ("same-token", "1", "5", "A4"),
         ("hold-on", "1", "5", "A6"),
+        ("leave-out-at-once", "14", "4", "A1"),
     ];
     let run = ["--unsync", "--nodes", "6", "--objects", "60"];
     all_caught(&run, &mutants);

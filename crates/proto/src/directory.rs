@@ -385,7 +385,8 @@ impl Directory {
                 crowd.places.truncate(PLACES_MAX);
                 self.kept.known.entry(member.node).and_modify(|known| known.crowd = crowd);
                 // One who is left out of the newest view may be replaced at any moment.
-                if self.views().any(|(view, _)| view.has(member)) {
+                let is_in = self.views().any(|(view, _)| view.has(member));
+                if is_in && !self.links.is_suspended(member) {
                     let lease = Message::Lease { sent, span: self.timing.lease };
                     out.push(Output::Send(Address::Node(member.node), lease));
                 }

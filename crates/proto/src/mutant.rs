@@ -147,6 +147,8 @@ pub enum Mutant {
     BuryAtOnce,
     /// A missing answer is a long delay, and nobody notices that it was paused itself.
     PauseIsDelay,
+    /// The directory leaves out a member whose links fail while that one still has a lease.
+    LeaveOutAtOnce,
     /// The directory takes no notice of members that do not reach each other.
     IgnoreUnreached,
 }
@@ -226,6 +228,7 @@ impl Mutant {
         (Mutant::EnterTwice, "enter-twice"),
         (Mutant::BuryAtOnce, "bury-at-once"),
         (Mutant::PauseIsDelay, "pause-is-delay"),
+        (Mutant::LeaveOutAtOnce, "leave-out-at-once"),
         (Mutant::IgnoreUnreached, "ignore-unreached"),
     ];
 

@@ -12,7 +12,6 @@ use jostle_net::serve::{Files, ServeSettings};
 use jostle_net::view::Controls;
 use jostle_proto::{Allowance, GatewaySettings, Interest};
 use std::io::Write;
-use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

@@ -43,7 +43,9 @@ mod tests {
 
     fn group(links: &[(u32, u32)]) -> [StatusGroup; 1] {
         let (members, failing_links) = (Vec::new(), links.to_vec());
-        [StatusGroup { group: 0, view: 1, stable: true, leader: None, members, failing_links }]
+        let (backups, halt) = (2, None);
+        let (group, view, stable, leader) = (0, 1, true, None);
+        [StatusGroup { group, view, stable, leader, backups, halt, members, failing_links }]
     }
 
     #[test]

@@ -132,10 +132,8 @@ impl Directory {
             return;
         }
         let leaving = chain.leaving.filter(|(_, until)| now < *until).map(|(member, _)| member);
-        // Those that are to leave stay until they can be spared.
-        let tries = self.absences(now, chain, leaving);
-        let found = tries.iter().find_map(|absent| self.ring_of(now, chain, absent));
-        let Some(ring) = found else { return };
+        let Some(ring) = self.next_ring(now, group, leaving) else { return };
+        let Some(chain) = self.kept.chains.get(&group) else { return };
         let backups = self.kept.backups;
         let fresh = first || ring != chain.current.ring || backups != chain.current.backups;
         let tree = if fresh {
@@ -162,7 +160,12 @@ impl Directory {
     }
 
     /// Who would be in a group now; none if something would be lost.
-    fn ring_of(&self, now: Time, chain: &Chain, absent: &[Member]) -> Option<Vec<Member>> {
+    pub(super) fn ring_of(
+        &self,
+        now: Time,
+        chain: &Chain,
+        absent: &[Member],
+    ) -> Option<Vec<Member>> {
         let stable = &chain.stable.ring;
         let stays = |member: &&Member| self.is_alive(now, member) && !absent.contains(member);
         let mut ring: Vec<Member> = stable.iter().filter(stays).copied().collect();

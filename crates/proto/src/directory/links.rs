@@ -5,6 +5,7 @@
 
 use super::Directory;
 use super::chain::Chain;
+use crate::groups::GroupId;
 use crate::links::{Links, PROBED_MAX};
 use crate::message::Message;
 use crate::mutant::Mutant;
@@ -50,6 +51,9 @@ pub(super) struct LinkTable {
     complaints: BTreeMap<(NodeId, NodeId), Complaint>,
     /// The lower node first.
     cuts: BTreeMap<(NodeId, NodeId), Cut>,
+    /// Members that a view is to go without, and since when their leases are not renewed: a
+    /// free-running node speaks as long as it has one.
+    suspended: BTreeMap<Member, (GroupId, Time)>,
 }
 
 fn pair(a: NodeId, b: NodeId) -> (NodeId, NodeId) {
@@ -60,6 +64,26 @@ impl LinkTable {
     /// Nothing could be heard for a while.
     pub(super) fn paused(&mut self) {
         self.complaints.clear();
+    }
+
+    /// Is the lease of this member not to be renewed, because a view is to go without it?
+    pub(super) fn is_suspended(&self, member: Member) -> bool {
+        self.suspended.contains_key(&member)
+    }
+
+    /// Of these, all are suspended for at least so long.
+    fn have_run_out(&self, now: Time, absent: &[Member], lease: Span) -> bool {
+        absent
+            .iter()
+            .all(|it| self.suspended.get(it).is_some_and(|(_, since)| now - *since > lease))
+    }
+
+    /// Of the members of a group these are suspended from now on, and no others.
+    fn suspend(&mut self, now: Time, group: GroupId, members: &[Member]) {
+        self.suspended.retain(|member, (of, _)| *of != group || members.contains(member));
+        for member in members {
+            self.suspended.entry(*member).or_insert((group, now));
+        }
     }
 
     fn is_cut(&self, a: NodeId, b: NodeId) -> bool {
@@ -147,14 +171,35 @@ impl Directory {
         }
     }
 
-    /// Who may be left out of the next view of a group, in the order in which it is tried: nobody
-    /// may go of whom something would be lost.
-    pub(super) fn absences(
-        &self,
+    /// The members of the next view of a group if it can be made. Those that links or a vote want
+    /// to leave out stay as long as something would be lost without them; and those that links want
+    /// to leave out until the last lease that they were given has run out.
+    pub(super) fn next_ring(
+        &mut self,
         now: Time,
-        chain: &Chain,
+        group: GroupId,
         leaving: Option<Member>,
-    ) -> Vec<Vec<Member>> {
+    ) -> Option<Vec<Member>> {
+        let chain = self.kept.chains.get(&group)?;
+        let (mut found, mut suspended) = (None, Vec::new());
+        for absent in self.absences(now, chain, leaving) {
+            let Some(ring) = self.ring_of(now, chain, &absent) else { continue };
+            let cut: Vec<Member> =
+                absent.iter().copied().filter(|member| leaving != Some(*member)).collect();
+            let ready = self.links.have_run_out(now, &cut, self.timing.lease)
+                || self.mutant == Some(Mutant::LeaveOutAtOnce);
+            suspended.extend(cut);
+            if ready {
+                found = Some(ring);
+                break;
+            }
+        }
+        self.links.suspend(now, group, &suspended);
+        found
+    }
+
+    /// Who may be left out of the next view of a group, in the order in which it is tried.
+    fn absences(&self, now: Time, chain: &Chain, leaving: Option<Member>) -> Vec<Vec<Member>> {
         let stable = chain.stable.ring.iter();
         let alive: Vec<Member> = stable.filter(|it| self.is_alive(now, it)).copied().collect();
         let cut = self.links.without(&alive);
