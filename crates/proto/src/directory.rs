@@ -192,8 +192,8 @@ impl Directory {
         Directory::keeping(kept, Time(0), timing, BTreeMap::new())
     }
 
-    /// The same with so many backups for each member, from 1 to [`BACKUPS_MAX`]. A directory that goes
-    /// on with another number than before changes groups to it by a new view.
+    /// The same with so many backups for each member, from 1 to [`BACKUPS_MAX`]. A directory that
+    /// goes on with another number than before changes groups to it by a new view.
     #[must_use]
     pub fn with_backups(mut self, backups: u8) -> Directory {
         self.kept.backups = backups.clamp(1, BACKUPS_MAX);

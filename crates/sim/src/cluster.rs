@@ -4,6 +4,7 @@ mod crowd;
 mod deaths;
 mod disk;
 mod fate;
+mod hands;
 mod healed;
 mod hostile;
 mod lasting;
@@ -18,13 +19,13 @@ use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
 use crate::referee::Referees;
-use crate::world::{FOUNDER, STEERED, Start, draw};
+use crate::world::{FOUNDER, Start, draw};
 use crowd::{Crowd, OVERHEARD};
 use deaths::Deaths;
+use hands::{HAND, Hand};
 use jostle_proto::{
-    Address, Class, ClientId, ClientSays, Directory, Epoch, GatewayId, GroupId, Input, LooseNode,
-    Member, Message, Node, NodeId, Object, ObjectId, Output, ReplicaId, Source, Stream, Time,
-    Timing, Tuning, Want,
+    Address, Class, ClientId, ClientSays, Directory, Epoch, GroupId, LooseNode, Member, Message,
+    Node, NodeId, Object, Output, ReplicaId, Source, Stream, Time, Timing, Tuning,
 };
 use lasting::Lasting;
 use loose::{Hour, REST};
@@ -75,15 +76,6 @@ enum What {
     /// Machines stand still for long.
     Pause(usize),
 }
-
-/// Somebody who steers avatars of a group.
-struct Hand {
-    stream: Stream,
-    avatars: Vec<ObjectId>,
-}
-
-/// Whoever steers the avatars that the world begins with.
-const HAND: GatewayId = GatewayId { number: u32::MAX, life: 1 };
 
 struct Cluster {
     options: Options,
@@ -192,18 +184,23 @@ impl Cluster {
             heal_at,
             wire,
         };
-        cluster.add_directory(directory);
-        for _ in 0..options.nodes.max(1) {
-            cluster.add_node();
-        }
-        cluster.add_crowd();
-        cluster.after(1000, What::Fate);
-        cluster.after(20_000, What::Steer);
-        if options.disaster {
-            cluster.after(cluster.heal_at.0 / 2, What::Disaster);
-        }
-        cluster.plan_pauses();
+        cluster.begin(directory);
         cluster
+    }
+
+    /// Adds all machines, and what happens by itself.
+    fn begin(&mut self, directory: Directory) {
+        self.add_directory(directory);
+        for _ in 0..self.options.nodes.max(1) {
+            self.add_node();
+        }
+        self.add_crowd();
+        self.after(1000, What::Fate);
+        self.after(20_000, What::Steer);
+        if self.options.disaster {
+            self.after(self.heal_at.0 / 2, What::Disaster);
+        }
+        self.plan_pauses();
     }
 
     /// The directory, as one machine or as several.
@@ -510,31 +507,6 @@ impl Cluster {
 
     /// Somebody tells all nodes what avatars are to do, until it has happened; whoever leads hears
     /// it.
-    fn steer(&mut self) {
-        let hands = self.hands.len() as u64;
-        let which = if hands > 1 { self.dice.below(hands) as usize } else { 0 };
-        let Some((&group, hand)) = self.hands.iter_mut().nth(which) else { return };
-        if !hand.avatars.is_empty() {
-            let at = self.dice.below(hand.avatars.len() as u64) as usize;
-            let avatar = hand.avatars[at];
-            self.wants += 1;
-            let velocity =
-                [(); 3].map(|()| self.dice.between(-i64::from(STEERED), i64::from(STEERED)) as i16);
-            let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
-            hand.stream.push(vec![Input::Steer(want)]);
-            // Only the newest counts there, and nobody answers.
-            if self.options.operation == Operation::Unsynchronised {
-                hand.stream.heard(self.wants - 1);
-            }
-        }
-        let Some(inputs) = hand.stream.message() else { return };
-        for id in (0..self.nodes).map(NodeId) {
-            let message = Message::Inputs(inputs.clone());
-            let from = Address::Gateway(GatewayId { number: HAND.number - group.0, life: 1 });
-            self.transmit(from, Address::Node(id), message);
-        }
-    }
-
     /// What can be seen of a machine from outside. What hostile clients see is their own affair.
     fn judge_role(&mut self, who: Address) {
         let honest = |id: ClientId| !self.crowd.people[id.host as usize].hostile;

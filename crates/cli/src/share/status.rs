@@ -68,43 +68,48 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     prevented(status, out)?;
     files(status, out)?;
     replicas(status, out)?;
-    for group in status["groups"].as_array().into_iter().flatten() {
-        let state = match group["stable"] == true {
-            _ if group["halt"].is_object() => "cannot go on",
-            true => "stable",
-            false => "changing",
-        };
-        writeln!(
-            out,
-            "\ngroup {}, view {}, {state}, led by node {}",
-            whole(&group["group"]),
-            whole(&group["view"]),
-            whole(&group["leader"]),
-        )?;
-        let heads =
-            ["node", "objects", "step ms", "pairs", "silent ms", "delays ms", "region x y z m"];
-        let mut table = Table::new(&heads);
-        for member in group["members"].as_array().into_iter().flatten() {
-            let delays = member["delays_ms"].as_object().into_iter().flatten();
-            let delays: Vec<String> =
-                delays.map(|(node, delay)| format!("{node}:{}", number(delay))).collect();
-            let loads = status["loads"].as_array().into_iter().flatten();
-            let load = loads.clone().find(|load| load["node"] == member["node"]);
-            let load = load.unwrap_or(&Value::Null);
-            table.line(vec![
-                whole(&member["node"]),
-                whole(&member["objects"]),
-                number(&load["step_ms"]),
-                whole(&load["pairs_tested"]),
-                number(&member["silent_ms"]),
-                delays.join(" "),
-                region(&member["region"]),
-            ]);
-        }
-        write!(out, "{table}")?;
-        if let Some(text) = group["halt"]["text"].as_str() {
-            writeln!(out, "{text}; for {} s now", number(&group["halt"]["seconds"]))?;
-        }
+    for each in status["groups"].as_array().into_iter().flatten() {
+        group(status, each, out)?;
+    }
+    Ok(())
+}
+
+/// A group and its members.
+fn group(status: &Value, group: &Value, out: &mut dyn Write) -> Result<(), CliError> {
+    let state = match group["stable"] == true {
+        _ if group["halt"].is_object() => "cannot go on",
+        true => "stable",
+        false => "changing",
+    };
+    writeln!(
+        out,
+        "\ngroup {}, view {}, {state}, led by node {}",
+        whole(&group["group"]),
+        whole(&group["view"]),
+        whole(&group["leader"]),
+    )?;
+    let heads = ["node", "objects", "step ms", "pairs", "silent ms", "delays ms", "region x y z m"];
+    let mut table = Table::new(&heads);
+    for member in group["members"].as_array().into_iter().flatten() {
+        let delays = member["delays_ms"].as_object().into_iter().flatten();
+        let delays: Vec<String> =
+            delays.map(|(node, delay)| format!("{node}:{}", number(delay))).collect();
+        let loads = status["loads"].as_array().into_iter().flatten();
+        let load = loads.clone().find(|load| load["node"] == member["node"]);
+        let load = load.unwrap_or(&Value::Null);
+        table.line(vec![
+            whole(&member["node"]),
+            whole(&member["objects"]),
+            number(&load["step_ms"]),
+            whole(&load["pairs_tested"]),
+            number(&member["silent_ms"]),
+            delays.join(" "),
+            region(&member["region"]),
+        ]);
+    }
+    write!(out, "{table}")?;
+    if let Some(text) = group["halt"]["text"].as_str() {
+        writeln!(out, "{text}; for {} s now", number(&group["halt"]["seconds"]))?;
     }
     Ok(())
 }

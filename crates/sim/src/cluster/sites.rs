@@ -1,8 +1,9 @@
 //! Where machines stand: near to those of the same site, far from the others. Groups form by
 //! themselves from that.
 
+use super::hands::{HAND, Hand};
 use super::machine::Role;
-use super::{Cluster, Hand, What, place_of};
+use super::{Cluster, What, place_of};
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
 use jostle_proto::{
@@ -207,7 +208,7 @@ impl Cluster {
         if size < 2 && (self.lasting.only_pauses || self.dice.below(400) > 0) {
             return;
         }
-        let source = Source::Gateway(GatewayId { number: super::HAND.number - group.0, life: 1 });
+        let source = Source::Gateway(GatewayId { number: HAND.number - group.0, life: 1 });
         let mut hand = Hand { stream: Stream::new(source, 1).to(group), avatars: Vec::new() };
         let share = (self.sites.pool.len()).min(12);
         let rest = self.sites.pool.split_off(share);
