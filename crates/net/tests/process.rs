@@ -344,6 +344,7 @@ fn without_the_token_nobody_joins_and_status_is_refused() {
         token: Some(Secret::new("for clients")),
         node_token: Some(Secret::new("for nodes")),
         certificates: None,
+        ..Guards::default()
     };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
     let world = world.expect("begins");

@@ -204,7 +204,7 @@ DEF WALL Transform {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wall.wrl");
         std::fs::write(&path, FILE).expect("a file");
-        scene(&path).expect("a world")
+        scene(&path, false).expect("a world")
     }
 
     /// The world for so many ticks; where an object is along z after each, in metres.
