@@ -420,7 +420,7 @@ fn encrypted_page(ground: &Ground, authority: &Path) -> String {
     let tls = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
     let tcp = TcpStream::connect(ground.web()).unwrap();
     let mut stream = rustls::StreamOwned::new(tls, tcp);
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: door\r\nConnection: close\r\n\r\n").unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut page = String::new();
     let _ = stream.read_to_string(&mut page);
     page

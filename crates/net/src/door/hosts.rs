@@ -91,7 +91,7 @@ pub(super) fn check(
 }
 
 fn is_known(hosts: &[WebHost], local: SocketAddr, host: &WebHost) -> bool {
-    // Whoever has this machine's address bar open may have forwarded a port to it.
+    // Loopback also when the connection came in elsewhere: a port may have been forwarded.
     let is_own = |ip: IpAddr| {
         let ip = ip.to_canonical();
         ip.is_loopback() || ip == local.ip().to_canonical()

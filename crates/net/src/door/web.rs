@@ -204,10 +204,8 @@ async fn metrics(
     headers: HeaderMap,
 ) -> Response {
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    match may_look(&house, &visitor, &asked, &headers) {
-        Ok(()) => ([(header::CONTENT_TYPE, kind)], (house.lobby.metrics)()).into_response(),
-        Err(refused) => refused,
-    }
+    let shown = || ([(header::CONTENT_TYPE, kind)], (house.lobby.metrics)()).into_response();
+    unauthorized(&house, &visitor, &asked, &headers).unwrap_or_else(shown)
 }
 
 async fn status(
@@ -217,29 +215,26 @@ async fn status(
     headers: HeaderMap,
 ) -> Response {
     let kind = "application/json";
-    match may_look(&house, &visitor, &asked, &headers) {
-        Ok(()) => ([(header::CONTENT_TYPE, kind)], (house.lobby.status)()).into_response(),
-        Err(refused) => refused,
-    }
+    let shown = || ([(header::CONTENT_TYPE, kind)], (house.lobby.status)()).into_response();
+    unauthorized(&house, &visitor, &asked, &headers).unwrap_or_else(shown)
 }
 
-/// Status and metrics need the token, if there is one: as `Authorization: Bearer`, or in the
-/// query, where the address of a page has it.
-fn may_look(
+/// The answer to a request without the token, if there is one: as `Authorization: Bearer`, or in
+/// the query, where the address of a page has it.
+fn unauthorized(
     house: &House,
     visitor: &Visitor,
     asked: &Asked,
     headers: &HeaderMap,
-) -> Result<(), Response> {
+) -> Option<Response> {
     let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
     let token = bearer.or(asked.get("token").map(String::as_str)).unwrap_or_default().to_string();
     let knock = Knock { protocol: PROTOCOL, token, purpose: Purpose::Status };
-    house.judge(&knock, super::Proof::Nothing).map_err(|no| {
-        house.refused(visitor.remote, &no);
-        let bearer = [(header::WWW_AUTHENTICATE, "Bearer")];
-        (StatusCode::UNAUTHORIZED, bearer, format!("{no}\n")).into_response()
-    })
+    let no = house.judge(&knock, super::Proof::Nothing).err()?;
+    house.refused(visitor.remote, &no);
+    let bearer = [(header::WWW_AUTHENTICATE, "Bearer")];
+    Some((StatusCode::UNAUTHORIZED, bearer, format!("{no}\n")).into_response())
 }
 
 /// Bytes by their content: they can never be others.
