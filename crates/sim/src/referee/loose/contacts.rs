@@ -170,8 +170,12 @@ impl Contacts {
             if struck && record.object.class == Class::Avatar {
                 track.fastest[0] = track.fastest[0].map(|most| most.max(STEERED));
             }
-            for (most, is) in track.fastest[0].iter_mut().zip(record.object.state.velocity) {
-                *most = (*most).max(is.saturating_abs());
+            // Also with what it came: a contact at the end of its way may have stopped it.
+            let came = node.compared(id).map(|object| object.state.velocity);
+            for velocity in came.into_iter().chain([record.object.state.velocity]) {
+                for (most, is) in track.fastest[0].iter_mut().zip(velocity) {
+                    *most = (*most).max(is.saturating_abs());
+                }
             }
             if track.object != record.object {
                 (track.object, track.at) = (record.object, now);
