@@ -174,8 +174,8 @@ impl Directory {
         Directory { timing, mutant: None, kept, wake_at: Time(0), told, defers: false }
     }
 
-    /// The same with so many backups for each member, from 1 to [`BACKUPS_MAX`]. A directory that goes
-    /// on with another number than before changes groups to it by a new view.
+    /// The same with so many backups for each member, from 1 to [`BACKUPS_MAX`]. A directory that
+    /// goes on with another number than before changes groups to it by a new view.
     #[must_use]
     pub fn with_backups(mut self, backups: u8) -> Directory {
         self.kept.backups = backups.clamp(1, BACKUPS_MAX);

@@ -76,8 +76,8 @@ pub(crate) struct ServeArgs {
     /// Keep all nodes in one group, whatever the delay between them
     #[arg(long)]
     pub(crate) one_group: bool,
-    /// Backups of each node: so many nodes of a group may die at once, and nothing is lost (fewer in
-    /// a group of no more nodes than that)
+    /// Backups of each node: so many nodes of a group may die at once, and nothing is lost (fewer
+    /// in a group of no more nodes than that)
     #[arg(long, value_name = "N", default_value_t = BACKUPS,
         value_parser = clap::value_parser!(u8).range(1..=i64::from(BACKUPS_MAX)))]
     pub(crate) backups: u8,

@@ -51,8 +51,8 @@ pub(crate) fn text(group: GroupId, lost: &[NodeId], for_good: bool) -> String {
                 from its store (without a store the world is lost)";
     let so = if for_good { ": " } else { ", " };
     format!(
-        "group {} cannot go on: {nodes} {names} and all {their} backups are dead or unreachable, so \
-         no node has {their} objects. {hope}{so}{what}",
+        "group {} cannot go on: {nodes} {names} and all {their} backups are dead or unreachable, \
+         so no node has {their} objects. {hope}{so}{what}",
         group.0
     )
 }

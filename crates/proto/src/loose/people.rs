@@ -4,8 +4,8 @@
 //! member in one of its lives, which remembers that. What becomes of it later its holder does, and
 //! a gateway asks for it until it sees it. One that is removed stays as a record that says so
 //! (`Record::over`): it has the largest token, so no older copy wins against it. It is dropped
-//! when every member has said that neither it nor its backups have any copy, or when a new era begins
-//! and nobody has.
+//! when every member has said that neither it nor its backups have any copy, or when a new era
+//! begins and nobody has.
 
 use super::hands::OBJECTS_MAX;
 use super::record::{Record, Token};
