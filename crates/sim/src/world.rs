@@ -11,9 +11,6 @@ use std::sync::Arc;
 /// Who has the world when it begins.
 pub(crate) const FOUNDER: Member = Member { node: NodeId(0), life: 1 };
 
-/// The largest velocity along an axis that avatars are steered with.
-pub(crate) const STEERED: i16 = 3000;
-
 /// A world at its beginning.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {

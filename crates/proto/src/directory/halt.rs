@@ -1,7 +1,7 @@
-//! A group that cannot go on: a member and all its backups are gone at once, so its objects are
-//! with nobody. The directory makes no view without them; it reports what is missing, to those who
-//! watch it and to every node that asks, until one of the missing comes back in the same
-//! incarnation or an operator restores the world from its store.
+//! A group that cannot go on: a member and all its backups are gone at once, so no member has its
+//! objects. The directory makes no view without them; it reports what is missing, in its status and
+//! to every node that asks, until one of the missing comes back in the same incarnation or the
+//! world is restored from its store.
 
 use super::chain::Chain;
 use super::{Directory, Known};

@@ -178,9 +178,9 @@ impl Keep {
         all
     }
 
-    /// Until when all of those vouch for this node who keep its copies in a view that may be
-    /// stable; one whose answer the gate does not wait for is in no such view. Nobody can do
-    /// without a node that has no backups, so there it is for ever.
+    /// Until when all those vouch for this node who keep its copies in a view that may be stable;
+    /// one whose answer the gate does not wait for is in no such view. Nobody can do without a node
+    /// that has no backups, so there it is for ever.
     pub(super) fn vouched_until(&self, mutant: Option<Mutant>) -> Time {
         let required = self.links.iter().filter(|link| link.required).map(|link| link.vouches);
         let until = match mutant {

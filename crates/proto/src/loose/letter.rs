@@ -93,7 +93,7 @@ pub enum Letter {
         epoch: Epoch,
         /// The receiver's.
         yours: Vec<Record>,
-        /// Those of members whose backup the receiver is: each belongs to the owner of its place.
+        /// Those of the members whose backup the receiver is; each is of the owner of its place.
         kept: Vec<Record>,
     },
     /// Member to leader: as far as I am concerned, the view may hold.

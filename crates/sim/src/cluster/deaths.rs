@@ -106,8 +106,8 @@ impl Cluster {
         }
     }
 
-    /// E7, at the end: a group whose objects are with nobody says so, and it alone. Is there one?
-    /// Of a world that cannot go on nothing else is expected.
+    /// E7, at the end: a group that has lost objects says so, and it alone. Is there one? Of a
+    /// world that cannot go on nothing else is expected.
     pub(super) fn judge_halts(&mut self) -> bool {
         let Some(directory) = self.directory() else { return false };
         // Nodes that are up are heard all the time, whichever clock the directory goes by.

@@ -3,7 +3,6 @@
 
 use super::Cluster;
 use crate::options::Operation;
-use crate::world::STEERED;
 use jostle_proto::{Address, GatewayId, Input, Message, NodeId, ObjectId, Stream, Want};
 
 /// Somebody who steers avatars of a group.
@@ -24,8 +23,7 @@ impl Cluster {
             let at = self.dice.below(hand.avatars.len() as u64) as usize;
             let avatar = hand.avatars[at];
             self.wants += 1;
-            let velocity =
-                [(); 3].map(|()| self.dice.between(-i64::from(STEERED), i64::from(STEERED)) as i16);
+            let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
             let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
             hand.stream.push(vec![Input::Steer(want)]);
             // Only the newest counts there, and nobody answers.

@@ -23,7 +23,7 @@ use super::Said;
 use super::episodes::Episodes;
 use super::people::is_made;
 use super::sight::Sight;
-use crate::world::{STEERED, Start};
+use crate::world::Start;
 use jostle_geom::Model;
 use jostle_proto::{
     Block, Certainty, Class, Edge, Epoch, Event, Having, LooseNode, NodeId, Object, ObjectId,
@@ -164,12 +164,8 @@ impl Contacts {
                 track.fastest = [[0; 3], track.fastest[0]];
                 track.struck = [false, track.struck[0]];
             }
-            let struck = self.still.iter().any(|still| record.contacts.contains_key(&still.id));
-            track.struck[0] |= struck;
-            // What it wanted in this tick cannot be seen any more: it was stopped.
-            if struck && record.object.class == Class::Avatar {
-                track.fastest[0] = track.fastest[0].map(|most| most.max(STEERED));
-            }
+            track.struck[0] |=
+                self.still.iter().any(|still| record.contacts.contains_key(&still.id));
             // Also with what it came: a contact at the end of its way may have stopped it.
             let came = node.compared(id).map(|object| object.state.velocity);
             for velocity in came.into_iter().chain([record.object.state.velocity]) {
