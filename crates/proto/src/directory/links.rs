@@ -164,7 +164,10 @@ impl Directory {
         }
         // All of them, or as many of them as can be spared; the others go with the next view.
         tries.extend((1..=cut.len()).rev().map(|count| cut.iter().copied().take(count).collect()));
-        tries.extend(cut.iter().map(|member| vec![*member]));
+        // Or the other end, if that one's backup is gone. (A seed found that.)
+        let nodes = || alive.iter().map(|member| member.node);
+        let ends = alive.iter().rev().filter(|it| self.links.parts(it.node, nodes()));
+        tries.extend(ends.map(|member| vec![*member]));
         tries.extend(leaving.map(|member| vec![member]));
         tries.push(Vec::new());
         tries
