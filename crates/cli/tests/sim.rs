@@ -151,7 +151,6 @@ fn every_mutant_of_groups_is_caught() {
         ("relay-mute", "1", "2", "S1b"),
         ("home-twice", "1", "5", "H1"),
         ("forgetful-directory", "11", "5", "E2"),
-        ("pause-is-delay", "500", "4", "G1"),
     ];
     all_caught(&SITES, &mutants);
 }
