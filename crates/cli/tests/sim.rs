@@ -169,7 +169,6 @@ fn every_mutant_of_groups_is_caught() {
         ("relay-repeats", "1", "2", "K1"),
         ("relay-mute", "4", "2", "S1b"),
         ("home-twice", "1", "5", "H1"),
-        ("pause-is-delay", "500", "4", "G1"),
         ("forgetful-directory", "21", "1", "E2"),
     ];
     all_caught(&SITES, &mutants);

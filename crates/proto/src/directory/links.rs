@@ -186,9 +186,12 @@ impl Directory {
             let Some(ring) = self.ring_of(now, chain, &absent) else { continue };
             let cut: Vec<Member> =
                 absent.iter().copied().filter(|member| leaving != Some(*member)).collect();
-            let ready = self.links.have_run_out(now, &cut, self.timing.lease)
-                || self.mutant == Some(Mutant::LeaveOutAtOnce);
-            suspended.extend(cut);
+            let at_once = self.mutant == Some(Mutant::LeaveOutAtOnce);
+            let ready = at_once || self.links.have_run_out(now, &cut, self.timing.lease);
+            // The first that can be spared are enough: the others keep their leases.
+            if suspended.is_empty() {
+                suspended = cut;
+            }
             if ready {
                 found = Some(ring);
                 break;
@@ -209,7 +212,10 @@ impl Directory {
         }
         // All of them, or as many of them as can be spared; the others go with the next view.
         tries.extend((1..=cut.len()).rev().map(|count| cut.iter().copied().take(count).collect()));
-        tries.extend(cut.iter().map(|member| vec![*member]));
+        // Or the other end, if that one's backup is gone. (A seed found that.)
+        let nodes = || alive.iter().map(|member| member.node);
+        let ends = alive.iter().rev().filter(|it| self.links.parts(it.node, nodes()));
+        tries.extend(ends.map(|member| vec![*member]));
         tries.extend(leaving.map(|member| vec![member]));
         tries.push(Vec::new());
         tries

@@ -91,7 +91,7 @@ impl Lasting {
 
 impl Cluster {
     pub(super) fn plan_pauses(&mut self) {
-        for (at, (begin, ..)) in self.lasting.pauses.iter().enumerate().collect::<Vec<_>>() {
+        for (at, (begin, ..)) in self.lasting.pauses.iter().enumerate() {
             self.number += 1;
             self.queue.push(std::cmp::Reverse((Time(*begin), self.number)));
             self.waiting.insert(self.number, What::Pause(at));
