@@ -64,12 +64,21 @@ impl Cluster {
         }
     }
 
-    /// A node dies, if the objects of no member are lost by that.
+    /// A node dies, if the objects of no member are lost by that; of two nodes between which a link
+    /// fails for long, one more may have to be left out.
     pub(super) fn die(&mut self, id: NodeId) {
         let views = self.known_views();
-        let left = |member: Member| member.node != id && self.is_there(member);
-        let bears = !views.is_empty() && views.iter().all(|it| it.unrecoverable(left).is_empty());
-        if bears && self.member(id).is_some() {
+        let bears = |out: Option<NodeId>| {
+            let left = |member: Member| {
+                member.node != id && Some(member.node) != out && self.is_there(member)
+            };
+            views.iter().all(|it| it.unrecoverable(left).is_empty())
+        };
+        let bears = match self.lasting.ends() {
+            Some(ends) => ends.into_iter().any(|end| bears(Some(end))),
+            None => bears(None),
+        };
+        if bears && !views.is_empty() && self.member(id).is_some() {
             self.referees.died_together();
             let later = 200_000 + self.deaths.dice.below(2_000_000);
             self.kill(id, later);

@@ -76,6 +76,15 @@ impl Lasting {
         Squalls::draw(seed, if self.only_pauses { Weather::None } else { weather })
     }
 
+    /// The nodes between which a link fails at some time.
+    pub(super) fn ends(&self) -> Option<[NodeId; 2]> {
+        let (_, link, _) = self.cut?;
+        match link {
+            (Address::Node(from), Address::Node(to)) => Some([from, to]),
+            _ => None,
+        }
+    }
+
     /// Does this link fail now?
     pub(super) fn cuts(&self, now: Time, link: (Address, Address)) -> bool {
         self.cut.is_some_and(|(begin, cut, until)| cut == link && (begin..until.0).contains(&now.0))
