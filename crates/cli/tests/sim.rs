@@ -346,7 +346,7 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--unsync", "--nodes", "5"];
     let (code, unsync) = sim(&args);
     assert_eq!(code, 0, "{}", unsync["failures"]);
-    for what in ["ticks by the word of backups", "contacts by a buddy's word"] {
+    for what in ["ticks by the word of backups", "contacts by the word of backups"] {
         assert!(unsync["sometimes"][what].as_u64().unwrap() > 100, "{what}: {unsync}");
     }
 }

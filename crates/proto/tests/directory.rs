@@ -477,7 +477,8 @@ fn who_has_found_another_group_is_not_held_by_a_view_that_is_reported_late() {
         town.pass(true);
     }
     let unfinished = first(&town);
-    for _ in 0..50 {
+    // It waits for a while, because the silent group may be near.
+    for _ in 0..200 {
         town.pass(true);
     }
     let one = town.member(NodeId(1));

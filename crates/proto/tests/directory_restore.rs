@@ -34,7 +34,7 @@ impl Town {
     /// A world of so many nodes that has run, down for an hour.
     fn down(nodes: u32) -> Town {
         let founder = member(0, 1);
-        let directory = Directory::new(founder, EXTENT, Timing::default());
+        let directory = Directory::new(founder, EXTENT, Timing::default()).with_backups(1);
         let alive = (0..nodes).map(|node| (member(node, 1), Epoch(0))).collect();
         let mut town = Town { directory, now: Time(1), alive, said: Vec::new() };
         for node in 1..nodes {

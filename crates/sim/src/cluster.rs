@@ -132,6 +132,7 @@ impl Cluster {
         let lasting = Lasting::draw(seed, &options);
         let mut faults = lasting.faults(sites.soften(faults));
         let squalls = lasting.spare(seed, &mut sites, options.weather);
+        let deaths = Deaths::draw(seed, &options, lasting.only_pauses);
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
         let timing = Timing { rate: options.rate, ..Timing::default() };
@@ -175,7 +176,7 @@ impl Cluster {
             sites,
             replicas,
             squalls,
-            deaths: Deaths::draw(seed, &options),
+            deaths,
             lasting,
             wants: 0,
             died: None,

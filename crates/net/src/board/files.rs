@@ -29,11 +29,11 @@ impl Files {
             let Some(RecorderStatus { tick, bytes, failures, trouble }) = status else { continue };
             lines.gauge(&format!("{name}_tick"), "", tick.unwrap_or(0) as f64);
             lines.gauge(&format!("{name}_bytes"), "", *bytes as f64);
-            lines.counter(&format!("{name}_write_failures"), "", *failures);
+            lines.counter(&format!("{name}_write_failures_total"), "", *failures);
             lines.gauge(&format!("{name}_troubled"), "", f64::from(u8::from(trouble.is_some())));
         }
         if let Some(KeeperStatus { failures, trouble }) = &self.directory {
-            lines.counter("directory_write_failures", "", *failures);
+            lines.counter("directory_write_failures_total", "", *failures);
             lines.gauge("directory_troubled", "", f64::from(u8::from(trouble.is_some())));
         }
     }

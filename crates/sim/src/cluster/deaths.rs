@@ -21,10 +21,10 @@ pub(super) struct Deaths {
 }
 
 impl Deaths {
-    /// What a seed draws: in storms, in every other run.
-    pub(super) fn draw(seed: u64, options: &Options) -> Deaths {
+    /// What a seed draws: in storms, in every other run in which there is more than pauses.
+    pub(super) fn draw(seed: u64, options: &Options, only_pauses: bool) -> Deaths {
         let mut dice = Dice::new(seed ^ 0xdead_2026);
-        let storm = options.weather == Weather::Storm && options.backups >= 2;
+        let storm = options.weather == Weather::Storm && options.backups >= 2 && !only_pauses;
         let often = if storm && dice.coin() { dice.below(2_000) as u32 } else { 0 };
         Deaths { dice, often, disaster: false }
     }

@@ -40,7 +40,9 @@ impl Lasting {
         let length = (options.seconds * 1e6) as u64;
         let nodes = u64::from(options.nodes.max(1));
         let node = |dice: &mut Dice| Address::Node(NodeId(dice.below(nodes) as u32));
-        lasting.only_pauses = options.sites > 1 && dice.below(ONLY_PAUSES) == 0;
+        // Replicas have faults of their own.
+        let several = options.sites > 1 && options.replicas == 1;
+        lasting.only_pauses = several && dice.below(ONLY_PAUSES) == 0;
         if dice.coin() || lasting.only_pauses {
             for _ in 0..1 + dice.below(2) {
                 let who = match dice.below(3) {
