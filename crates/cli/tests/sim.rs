@@ -130,7 +130,7 @@ fn nodes_that_die_together_lose_nothing_and_more_of_them_stop_a_group_that_says_
 #[test]
 fn every_mutant_of_the_wire_is_caught() {
     let mutants = [
-        ("delta-wrong-base", "1", "60", "S2"),
+        ("delta-wrong-base", "110", "5", "S2"),
         ("no-checksum", "1", "60", "S2"),
         ("damage-forgets", "1", "60", "R2"),
     ];
@@ -160,8 +160,8 @@ const SITES: [&str; 6] = ["--sites", "2", "--nodes", "6", "--objects", "60"];
 fn every_mutant_of_groups_is_caught() {
     // With the first seed, how many, and the rule that finds each.
     let mutants = [
-        ("vote-twice", "141", "1", "E6"),
-        ("late-vote", "17", "3", "E6"),
+        ("vote-twice", "409", "1", "E6"),
+        ("late-vote", "328", "1", "E6"),
         ("no-deadline", "148", "3", "L3"),
         ("no-hysteresis", "1", "10", "E5"),
         ("no-inclusion", "1", "10", "L4"),
@@ -169,7 +169,7 @@ fn every_mutant_of_groups_is_caught() {
         ("relay-repeats", "1", "2", "K1"),
         ("relay-mute", "4", "2", "S1b"),
         ("home-twice", "1", "5", "H1"),
-        ("forgetful-directory", "21", "1", "E2"),
+        ("forgetful-directory", "2", "1", "E2"),
     ];
     all_caught(&SITES, &mutants);
 }
@@ -238,7 +238,7 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("ignore-lease", "1", "20", "A7"),
         ("stale-token", "1", "40", "A1"),
         ("say-early", "1", "100", "C4"),
-        ("short-ghosts", "1", "100", "C5"),
+        ("short-ghosts", "251", "1", "C5"),
         ("nudge-twice", "1", "10", "C4"),
         ("no-resend", "1", "20", "L2"),
         ("no-backup", "1", "20", "A5"),
@@ -284,8 +284,8 @@ fn people_in_an_unsynchronised_storm_break_no_rule_and_what_is_rare_happens() {
 fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
     let mutants = [
         ("enter-twice", "1", "5", "A4"),
-        ("show-early", "400", "1", "A5"),
-        ("show-early", "217", "1", "S3"),
+        ("show-early", "7", "1", "A5"),
+        ("show-early", "5", "1", "S3"),
         ("trust-ids", "1", "20", "R2"),
         ("accept-replays", "1", "20", "S3"),
         ("no-speed-check", "1", "20", "S3"),
@@ -297,7 +297,7 @@ fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
     all_caught(&PEOPLE, &mutants);
     // Many who leave, and many borders to be handed over at.
     let crowd = ["--unsync", "--clients", "12", "--nodes", "8", "--objects", "8"];
-    all_caught(&crowd, &[("bury-at-once", "22", "1", "A3")]);
+    all_caught(&crowd, &[("bury-at-once", "243", "1", "A3")]);
 }
 
 /// Triangles, and few tests for them.
@@ -357,7 +357,7 @@ fn every_mutant_of_a_replicated_directory_is_caught() {
         ("vote-by-index", "247", "1", "D2"),
         ("two-votes", "35", "4", "D1"),
         ("follow-first", "1", "1", "D4"),
-        ("send-before-sync", "23", "1", "D3"),
+        ("send-before-sync", "31", "5", "D3"),
         ("stale-leader", "34", "1", "D5"),
         ("answer-early", "1", "1", "D5"),
     ];

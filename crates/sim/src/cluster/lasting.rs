@@ -8,7 +8,7 @@ use super::squalls::Squalls;
 use super::{Cluster, What};
 use crate::dice::Dice;
 use crate::faults::{Faults, Weather};
-use crate::options::Options;
+use crate::options::{Operation, Options};
 use jostle_proto::{Address, GroupId, NodeId, Time, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,8 +59,10 @@ impl Lasting {
         if dice.coin() && from != to && !lasting.only_pauses {
             let begin = length * (25 + dice.below(25)) / 100;
             lasting.cut = Some((begin, (from, to), Time(begin + length / 2)));
-            // Groups would have to speak to each other across it.
-            lasting.stays = options.sites == 1 && dice.coin();
+            // Groups would have to speak to each other across it. And free-running nodes find out
+            // that it fails when something has to go across, which may be at the very end.
+            let lockstep = options.operation == Operation::Synchronised;
+            lasting.stays = lockstep && options.sites == 1 && dice.coin();
         }
         lasting
     }
