@@ -162,7 +162,7 @@ fn every_mutant_of_groups_is_caught() {
     let mutants = [
         ("vote-twice", "409", "1", "E6"),
         ("late-vote", "328", "1", "E6"),
-        ("no-deadline", "148", "3", "L3"),
+        ("no-deadline", "2299", "1", "L3"),
         ("no-hysteresis", "1", "10", "E5"),
         ("no-inclusion", "1", "10", "L4"),
         ("relay-skips", "1", "2", "K1"),

@@ -45,6 +45,9 @@ impl LooseNode {
     /// Asks those that it waits for whether they can be reached.
     pub(super) fn probe(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.ground.is_none() && self.change.is_none() {
+            // Whom it waited for in another incarnation says nothing about links. (A seed found
+            // that.)
+            self.probes.clear();
             return;
         }
         let from = self.me.node;
