@@ -24,9 +24,9 @@ pub enum TwinError {
         /// What it is.
         name: &'static str,
         /// The first copy.
-        first: RecordError,
+        first: Box<RecordError>,
         /// The second copy.
-        second: RecordError,
+        second: Box<RecordError>,
     },
     /// One is damaged, and the other is not there.
     #[error("the {name} is damaged, and it has no second copy: {error}")]
@@ -62,6 +62,7 @@ impl Twin {
                 return Err(TwinError::File(error));
             }
             (Err(first), Err(second)) => {
+                let (first, second) = (Box::new(first), Box::new(second));
                 return Err(TwinError::Damaged { name: kind.name, first, second });
             }
             (Err(error), Ok(None)) | (Ok(None), Err(error)) => {

@@ -67,10 +67,12 @@ fn settings() -> ServeSettings {
         start: start(),
         rate: 30,
         operation: Operation::Synchronised,
+        backups: jostle_proto::BACKUPS,
         listen: here,
         web: Some(here),
         guards: Guards::default(),
         store: None,
+        restore: false,
         files: Files::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
@@ -343,7 +345,6 @@ fn without_the_token_nobody_joins_and_status_is_refused() {
     let guards = Guards {
         token: Some(Secret::new("for clients")),
         node_token: Some(Secret::new("for nodes")),
-        certificates: None,
         ..Guards::default()
     };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });

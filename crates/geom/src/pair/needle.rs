@@ -29,7 +29,7 @@ pub(super) fn is_far(pair: &Pair<'_>, entry: Entry, gap: f32) -> bool {
     let relative = &pair.relative;
     let into_a = |v: u32| {
         let v = pair.b.mesh.vertices[v as usize].as_dvec3();
-        relative.into_a(v)
+        relative.b_to_a(v)
     };
     let (leaf, size, frame, in_b) = match (child_a.is_leaf(), child_b.is_leaf()) {
         (true, false) => (child_a, tree_a.size(a), tree_b.frame(child_b.node_index()), true),
@@ -43,7 +43,7 @@ pub(super) fn is_far(pair: &Pair<'_>, entry: Entry, gap: f32) -> bool {
     let errors = relative.between(tree_a.frame_of(a), tree_b.frame_of(b)).point_error;
     let reach = f64::from(frame.radius) + f64::from(gap) + 4.0 * errors;
     let origin = frame.origin.as_dvec3();
-    let centre = if in_b { relative.into_a(origin) } else { origin };
+    let centre = if in_b { relative.b_to_a(origin) } else { origin };
     leaf.triangles().all(|triangle| {
         let corners = if in_b {
             let mesh = &pair.a.mesh;

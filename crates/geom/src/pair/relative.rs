@@ -68,7 +68,7 @@ impl Relative {
     }
 
     /// A point of the mesh of B in the mesh frame of A.
-    pub(crate) fn into_a(&self, p: DVec3) -> DVec3 {
+    pub(crate) fn b_to_a(&self, p: DVec3) -> DVec3 {
         DVec3::from_array(self.rows.map(|row| row.dot(p))) + self.shift
     }
 
@@ -81,7 +81,7 @@ impl Relative {
     #[cold]
     #[inline(never)]
     pub(crate) fn between(&self, a: Frame, b: Frame) -> Between {
-        let shift = self.into_a(b.origin.as_dvec3()) - a.origin.as_dvec3();
+        let shift = self.b_to_a(b.origin.as_dvec3()) - a.origin.as_dvec3();
         let [x, y, z] = self.rows;
         let turned_back = x * shift.x + y * shift.y + z * shift.z;
         let point_error = point_error(a, b, self.shift, self.far);

@@ -75,7 +75,8 @@ impl LooseNode {
                 out.push(Output::Send(Address::Node(from), Message::Pong { from: me, number }));
             }
             &Message::Pong { from, number } => {
-                if self.probes.answered(now, from, number) == Some(true) {
+                let wanted = self.probes.answered(now, from, number) == Some(true);
+                if wanted {
                     let unreached = Vec::new();
                     let links = Links { from: self.me, reached: vec![from], unreached };
                     out.push(Output::Send(Address::Directory, Message::Links(links)));

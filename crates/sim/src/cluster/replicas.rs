@@ -513,10 +513,11 @@ impl Cluster {
     fn watch_log(&mut self, leader: Position) {
         let Position { commit, index, .. } = leader;
         let now = self.now;
-        self.replicas.unkept = (commit < index).then(|| match self.replicas.unkept {
-            Some((then, since)) if then == commit => (then, since),
-            _ => (commit, now),
-        });
+        let since = match self.replicas.unkept {
+            Some((then, since)) if then == commit => since,
+            _ => now,
+        };
+        self.replicas.unkept = (commit < index).then_some((commit, since));
         let farthest = self.sites.farthest();
         if self.replicas.unkept.is_some_and(|(_, since)| (now - since).0 > farthest) {
             self.referees.directory_down(1000);
