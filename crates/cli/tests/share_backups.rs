@@ -134,8 +134,6 @@ fn with_one_backup_two_neighbours_stop_the_world_and_the_store_brings_it_back() 
     for process in [first, three, late] {
         process.kill();
     }
-    // What it remembers of its nodes is of no use without them.
-    std::fs::remove_file(ground.path("store").join("directory")).unwrap();
     let second = serve("second");
     let after = goes_on(&door);
     // On disk once a second; five seconds are no hurry even for a slow disk.
