@@ -430,12 +430,7 @@ pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>)
     }
     // It was stored as the first group had it. What was at home in another group, which is gone
     // when the world begins again, is an avatar, and at home in the first.
-    let at_home = |object: &Object| match object.class {
-        Class::Foreign if object.id >= AVATARS_FROM => Object { class: Class::Avatar, ..*object },
-        Class::Foreign => Object { class: Class::Dynamic, ..*object },
-        _ => *object,
-    };
-    stored.objects = stored.objects.values().map(at_home).collect();
+    stored.objects = stored.objects.values().map(Object::for_clients).collect();
     Ok((stored, store))
 }
 

@@ -10,6 +10,7 @@
 mod chain;
 mod halt;
 mod links;
+mod merge;
 mod pause;
 mod place;
 mod promises;
@@ -517,6 +518,7 @@ impl Directory {
             nodes: nodes.take(PEERS_MAX).collect(),
             groups: leaders.collect(),
             next: self.kept.next_group,
+            merge: self.merge_of(now, to),
             thresholds,
         };
         out.push(Output::Send(to, Message::Peers(peers)));

@@ -74,21 +74,33 @@ pub enum Input {
     Absent(ObjectId),
     /// Its client is back.
     Return(ObjectId),
-    /// What another group says about an object of its own, which entered before.
-    Correct(ObjectId, State),
+    /// What this other group says about an object of its own, which entered before.
+    Correct(ObjectId, GroupId, State),
     /// Another group has decided what a contact does to an object of this one.
     Kick(ObjectId, [i16; 3]),
+    /// An object of this group moves its home to another one, and stands still until it is there.
+    Depart(ObjectId, GroupId),
+    /// An object whose home was another group is at home in this one. Its client, if it has one,
+    /// has been followed up to this number.
+    Arrive(Object, u64),
+    /// This group's copy of an object that is nowhere any more goes.
+    Forget(ObjectId),
+    /// Another group, that has taken so much of what this one has said, has no copies of this
+    /// one's objects: from its next tick on it decides nothing for this group.
+    Clear(GroupId, u64),
 }
 
 impl Input {
-    /// Which object it happens to.
+    /// Which object it happens to, if to any.
     #[must_use]
-    pub fn object(&self) -> ObjectId {
+    pub fn object(&self) -> Option<ObjectId> {
         match self {
-            Input::Steer(want) => want.avatar,
-            Input::Enter(object) => object.id,
-            Input::Remove(id) | Input::Absent(id) | Input::Return(id) => *id,
-            Input::Correct(id, _) | Input::Kick(id, _) => *id,
+            Input::Steer(want) => Some(want.avatar),
+            Input::Enter(object) | Input::Arrive(object, _) => Some(object.id),
+            Input::Remove(id) | Input::Absent(id) | Input::Return(id) => Some(*id),
+            Input::Forget(id) => Some(*id),
+            Input::Correct(id, ..) | Input::Kick(id, _) | Input::Depart(id, _) => Some(*id),
+            Input::Clear(..) => None,
         }
     }
 
@@ -114,6 +126,17 @@ impl Input {
                 // One that the world began with, or one that is no more.
                 None => true,
             },
+            Input::Arrive(object, number)
+                if matches!(object.class, Class::Avatar | Class::Absent) && *number > 0 =>
+            {
+                heard.insert(Source::Avatar(object.id), *number);
+                true
+            }
+            // Another group counts what it wants now.
+            Input::Correct(id, ..) => {
+                heard.remove(&Source::Avatar(*id));
+                true
+            }
             _ => true,
         }
     }
@@ -126,7 +149,10 @@ impl Input {
                 (state.velocity, state.spin) = (want.velocity, want.spin);
                 Some(Object { state, ..object })
             }
+            // What is on its way is not here any more.
+            Input::Remove(_) if matches!(class, Class::Leaving(..)) => Some(object),
             Input::Remove(_) => None,
+            Input::Forget(_) if matches!(class, Class::Foreign(_)) => None,
             Input::Absent(_) if class == Class::Avatar => {
                 (state.velocity, state.spin) = ([0; 3], [0; 3]);
                 Some(Object { class: Class::Absent, state, ..object })
@@ -134,7 +160,14 @@ impl Input {
             Input::Return(_) if class == Class::Absent => {
                 Some(Object { class: Class::Avatar, ..object })
             }
-            Input::Correct(_, state) if class == Class::Foreign => Some(Object { state, ..object }),
+            // Homes move only to older groups, so of two words the one of the older group is new.
+            Input::Correct(_, home, state) if class.elsewhere().is_some_and(|it| home <= it) => {
+                Some(Object { class: Class::Foreign(home), state, ..object })
+            }
+            Input::Depart(_, to) => {
+                let class = class.mobile().map_or(class, |mobile| Class::Leaving(to, mobile));
+                Some(Object { class, ..object })
+            }
             Input::Kick(_, kick) => {
                 let mut changed = object;
                 // What it ran into is where the push comes from.

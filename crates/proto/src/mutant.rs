@@ -151,6 +151,14 @@ pub enum Mutant {
     LeaveOutAtOnce,
     /// The directory takes no notice of members that do not reach each other.
     IgnoreUnreached,
+    /// Kicks for an object whose home has moved on are not passed on to where that is.
+    KickNotPassedOn,
+    /// An object that moves to another group arrives in all groups.
+    ArriveEverywhere,
+    /// A group whose objects have moved ends before the others know of that.
+    EndUnheard,
+    /// Groups that are near to each other stay apart.
+    NeverMerge,
 }
 
 impl Mutant {
@@ -230,6 +238,10 @@ impl Mutant {
         (Mutant::PauseIsDelay, "pause-is-delay"),
         (Mutant::LeaveOutAtOnce, "leave-out-at-once"),
         (Mutant::IgnoreUnreached, "ignore-unreached"),
+        (Mutant::KickNotPassedOn, "kick-not-passed-on"),
+        (Mutant::ArriveEverywhere, "arrive-everywhere"),
+        (Mutant::EndUnheard, "end-unheard"),
+        (Mutant::NeverMerge, "never-merge"),
     ];
 
     /// The one with this name.

@@ -25,7 +25,7 @@ use jostle_directory::{Record, Replica};
 use jostle_proto::client::Credential;
 use jostle_proto::{
     Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, LooseNode, Message,
-    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
+    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View, is_home,
 };
 use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
@@ -93,6 +93,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
     ("G1", "where machines only stood still every site is one group in the end"),
+    ("G2", "groups that have come near to each other become one"),
     ("L5", "clients come back to their avatars, and predict what is"),
     ("L6", "while the directory has no majority a group that loses nobody goes on"),
 ];
@@ -236,7 +237,9 @@ impl Referees {
                 world.one_owner.published(commit, &truth, view, &mut said);
             }
             let objects = self.worlds.get(&commit.group).map(|world| world.one_machine.objects());
-            let kicks = objects.map_or(0, |it| self.between.published(now, commit, it, &mut said));
+            let worlds = objects.map(|after| (&truth.objects, after));
+            let kicks =
+                worlds.map_or(0, |it| self.between.published(now, commit, it, &mut said));
             self.watch.sometimes.kicks_between += kicks;
             if let Some(world) = self.worlds.get(&commit.group)
                 && self.house.is_some()
@@ -407,7 +410,10 @@ impl Referees {
     /// S1b, at the end, of the groups that there are.
     pub(crate) fn apart(&self, groups: &[GroupId]) -> Vec<(&'static str, String)> {
         let worlds = self.worlds.iter().filter(|(group, _)| groups.contains(group));
-        self.between.apart(worlds.map(|(&group, world)| (group, world.one_machine.objects())))
+        let worlds = worlds.map(|(&group, world)| (group, world.one_machine.objects()));
+        let mut said = self.between.unfinished(groups);
+        said.extend(self.between.apart(worlds));
+        said
     }
 
     /// L3, at the end.
@@ -532,7 +538,17 @@ impl Referees {
         let contacts_judged = self.loose.as_ref().map_or(0, Loose::judged);
         let assumed = self.loose.as_ref().map_or(0, Loose::assumed);
         let known = self.watch.sometimes;
-        Sometimes { slowed, changed_group, bases_lost, contacts_judged, assumed, ..known }
+        let (moved_home, passed_on) = (self.between.moved, self.between.passed_on);
+        Sometimes {
+            slowed,
+            changed_group,
+            bases_lost,
+            contacts_judged,
+            assumed,
+            moved_home,
+            passed_on,
+            ..known
+        }
     }
 
     pub(crate) fn failed(&self) -> bool {
@@ -567,11 +583,14 @@ fn truth(
     credential: &Credential,
 ) -> Option<State> {
     let Credential { avatar, home, .. } = *credential;
-    match loose {
-        Some(loose) => loose.state(avatar),
-        None => {
-            let world = worlds.get(&home)?;
-            world.one_machine.objects().get(&avatar).map(|object| object.state)
-        }
+    if let Some(loose) = loose {
+        return loose.state(avatar);
     }
+    // Its home may have moved; while it is on its way it is where it was.
+    let object = |world: &Judged| world.one_machine.objects().get(&avatar).copied();
+    let is_there = |it: &Object| is_home(it.class) || matches!(it.class, Class::Leaving(..));
+    let there = worlds.get(&home).and_then(object).into_iter().chain(worlds.values().filter_map(object));
+    let mut there: Vec<Object> = there.filter(is_there).collect();
+    there.sort_by_key(|object| matches!(object.class, Class::Leaving(..)));
+    there.first().map(|object| object.state)
 }

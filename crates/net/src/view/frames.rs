@@ -198,7 +198,7 @@ impl Frames {
         let turns = ticks > 0 && then.spin != [0; 3];
         near && match (turns, object.class) {
             (false, _) => then.rotation == is.rotation,
-            (true, class) if self.steady && class != Class::Foreign => true,
+            (true, class) if self.steady && class.elsewhere().is_none() => true,
             (true, _) => self.is_turned_so(then, is, ticks),
         }
     }

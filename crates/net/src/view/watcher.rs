@@ -197,7 +197,7 @@ fn others(all: &BTreeMap<GroupId, Other>, objects: &Objects) -> Others {
         };
         worlds.iter().find(theirs).map(|(group, _)| (*id, *group))
     };
-    let foreign = objects.values().filter(|object| object.class == Class::Foreign);
+    let foreign = objects.values().filter(|object| object.class.elsewhere().is_some());
     let homes = match worlds.is_empty() {
         true => BTreeMap::new(),
         false => foreign.filter_map(|object| home(&object.id)).collect(),

@@ -41,6 +41,7 @@ impl Directory {
         let Grouping::ByDelay(rules) = self.kept.grouping else { return };
         self.kept.ruled.retain(|_, ruled| now < ruled.until);
         self.let_go(now, rules.polls.size_max, out);
+        self.watch_near(now, &rules);
         self.place_ruled(now, &rules);
         let waiting: Vec<Waiting> = self.waiting(now, &rules).collect();
         if waiting.iter().any(|node| node.measured || node.is_late) {
@@ -269,7 +270,7 @@ impl Directory {
 
     /// The longer of what two nodes say of each other; none until both have said something
     /// (Storey 2006, 3.3.7: both must be below the threshold).
-    fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {
+    pub(super) fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {
         let delay = |from: NodeId, to: NodeId| {
             self.kept.known.get(&from).and_then(|known| known.delays.get(&to)).copied()
         };
