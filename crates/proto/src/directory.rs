@@ -355,6 +355,7 @@ impl Directory {
         if now >= self.wake_at || self.kept.grouping == Grouping::Together {
             self.wake_at = now + self.timing.resend;
             self.place(now, out);
+            self.watch_near(now);
             self.reconsider(now, out);
         }
         self.hold_votes(now, None, out);

@@ -78,25 +78,18 @@ fn change(objects: &mut Objects, input: &Input) {
     }
 }
 
-/// An object comes in. A copy of it that is here from before its home moved makes room, in whoever's
-/// region that is: no member knows what the others hold. What is at home here stays as it is.
+/// An object comes in. A copy of it that is here already makes room, in whoever's region that is and
+/// whatever it says: no member knows what the others hold, so what each does may depend on the new
+/// one alone. If that is the older word, the next correction mends it. What is at home here stays.
 fn enter(objects: &mut Objects, object: &Object, holds: bool) {
-    let known = objects.get(&object.id).map(|known| known.class);
-    match known {
-        None if holds => drop(objects.insert(*object)),
-        None => {}
-        Some(class) if class.elsewhere().is_none() => {}
-        Some(class) if holds => {
-            // Homes move only to older groups, so of two words the one of the older group is new.
-            let newer = match object.class {
-                Class::Foreign(home) => class.elsewhere().is_none_or(|known| home <= known),
-                _ => true,
-            };
-            if newer {
-                objects.insert(*object);
-            }
-        }
-        Some(_) => drop(objects.remove(&object.id)),
+    let at_home = |known: &Object| known.class.elsewhere().is_none();
+    if objects.get(&object.id).is_some_and(at_home) {
+        return;
+    }
+    if holds {
+        objects.insert(*object);
+    } else {
+        objects.remove(&object.id);
     }
 }
 

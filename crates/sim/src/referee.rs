@@ -92,7 +92,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("L2", "and everything that is on its way arrives"),
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
-    ("G1", "where machines only stood still every site is one group in the end"),
+    ("G1", "where machines only stood still nobody is put out, and every site is one group"),
     ("G2", "groups that have come near to each other become one"),
     ("L5", "clients come back to their avatars, and predict what is"),
     ("L6", "while the directory has no majority a group that loses nobody goes on"),
@@ -238,8 +238,8 @@ impl Referees {
             }
             let objects = self.worlds.get(&commit.group).map(|world| world.one_machine.objects());
             let worlds = objects.map(|after| (&truth.objects, after));
-            let kicks =
-                worlds.map_or(0, |it| self.between.published(now, commit, it, &mut said));
+            let between = &mut self.between;
+            let kicks = worlds.map_or(0, |it| between.published(now, commit, it, &mut said));
             self.watch.sometimes.kicks_between += kicks;
             if let Some(world) = self.worlds.get(&commit.group)
                 && self.house.is_some()
@@ -329,6 +329,11 @@ impl Referees {
     pub(crate) fn directory_crashed(&mut self, changing: bool) {
         self.watch.sometimes.directory_crashes += 1;
         self.watch.sometimes.directory_in_change += u64::from(changing);
+    }
+
+    /// Nothing fails in this run but that machines stand still.
+    pub(crate) fn only_pauses(&mut self) {
+        self.votes.only_pauses = true;
     }
 
     /// How long the directory's machines take at most to agree.
@@ -539,16 +544,8 @@ impl Referees {
         let assumed = self.loose.as_ref().map_or(0, Loose::assumed);
         let known = self.watch.sometimes;
         let (moved_home, passed_on) = (self.between.moved, self.between.passed_on);
-        Sometimes {
-            slowed,
-            changed_group,
-            bases_lost,
-            contacts_judged,
-            assumed,
-            moved_home,
-            passed_on,
-            ..known
-        }
+        let known = Sometimes { moved_home, passed_on, ..known };
+        Sometimes { slowed, changed_group, bases_lost, contacts_judged, assumed, ..known }
     }
 
     pub(crate) fn failed(&self) -> bool {

@@ -271,7 +271,8 @@ fn put_object(frame: &mut BytesMut, object: &Object, told: &Told) {
         out.put_i16_le((part * 32767.0).round() as i16);
     }
     out.put_u16_le(u16::try_from(object.shape.0).unwrap_or(u16::MAX));
-    out.put_u8(object.class as u8);
+    // What is on its way to another group is shown as that group's.
+    out.put_u8(object.class.number().min(Class::Foreign(GroupId(0)).number()));
     out.put_u8(u8::from(told.border) | told.home << 1);
     frame.extend_from_slice(&bytes);
 }

@@ -17,7 +17,9 @@ impl Directory {
     /// Looks which groups are near to each other, and remembers since when. Each takes part in one
     /// merge at a time. It is called off when the two are too far from each other again; what has
     /// moved by then stays where it is.
-    pub(super) fn watch_near(&mut self, now: Time, rules: &GroupRules) {
+    pub(super) fn watch_near(&mut self, now: Time) {
+        let Grouping::ByDelay(rules) = self.kept.grouping else { return };
+        let rules = &rules;
         let mut near: BTreeMap<GroupId, (GroupId, Time)> = BTreeMap::new();
         let mut taken: Vec<GroupId> = Vec::new();
         // Those that are at it go on, before others begin.

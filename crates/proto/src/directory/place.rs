@@ -41,7 +41,6 @@ impl Directory {
         let Grouping::ByDelay(rules) = self.kept.grouping else { return };
         self.kept.ruled.retain(|_, ruled| now < ruled.until);
         self.let_go(now, rules.polls.size_max, out);
-        self.watch_near(now, &rules);
         self.place_ruled(now, &rules);
         let waiting: Vec<Waiting> = self.waiting(now, &rules).collect();
         if waiting.iter().any(|node| node.measured || node.is_late) {

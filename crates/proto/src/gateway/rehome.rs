@@ -39,6 +39,12 @@ impl Gateway {
         wings.any(|wing| wing.elsewhere(avatar).is_some())
     }
 
+    /// Is it at home in this group, which has not ended?
+    fn is_at_home(&self, group: GroupId, avatar: ObjectId) -> bool {
+        let wing = self.wings.get(&group).filter(|wing| !wing.is_over);
+        wing.is_some_and(|wing| wing.class_of(avatar).is_some())
+    }
+
     /// The avatar of a connection has moved, or is on its way. Its client is served where it was
     /// until it is there; then the client comes in again, and is welcomed where its avatar is now.
     pub(super) fn follow_home(&mut self, client: ClientId, out: &mut Vec<Output>) {
@@ -46,8 +52,7 @@ impl Gateway {
         let (avatar, attempt) = (session.avatar, session.attempt);
         let home = self.current_home(avatar, session.home);
         self.open(self.woke, home);
-        let is_there = self.wings.get(&home).is_some_and(|wing| wing.class_of(avatar).is_some());
-        if is_there {
+        if self.is_at_home(home, avatar) {
             self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Unknown }, out);
             self.part(client, Parting::Moved);
         }
@@ -59,9 +64,9 @@ impl Gateway {
         let Some(session) = self.sessions.get(&client) else { return };
         let (avatar, attempt) = (session.avatar, session.attempt);
         let home = self.current_home(avatar, session.home);
-        let known = self.wings.get(&home).is_some_and(|wing| wing.known_tick().is_some());
-        let is_there = self.wings.get(&home).is_some_and(|wing| wing.class_of(avatar).is_some());
-        if is_there || self.is_copied(avatar) || !known {
+        let wing = self.wings.get(&home);
+        let known = wing.is_some_and(|wing| wing.is_over || wing.known_tick().is_some());
+        if self.is_at_home(home, avatar) || self.is_copied(avatar) || !known {
             return self.follow_home(client, out);
         }
         self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Gone }, out);
