@@ -17,9 +17,9 @@ use crate::store::{self, Store, Stored};
 use crate::twin::{Twin, TwinError};
 use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    AVATARS_FROM, Block, Class, Directory, Form, Gateway, GatewayId, GatewaySettings, Interest,
-    Key, Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes,
-    Source, Span, Tick, Time, Timing, Tuning,
+    Block, Class, Directory, Form, Gateway, GatewayId, GatewaySettings, Interest, Key, Library,
+    LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span,
+    Tick, Time, Timing, Tuning,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

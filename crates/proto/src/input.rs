@@ -107,7 +107,7 @@ impl Input {
     /// Is this to happen, as far as the group has come with its sources? What an avatar wants
     /// happens once and in order even if its client has moved from gateway to gateway: a number
     /// that was there, or was overtaken, changes nothing.
-    pub(crate) fn is_news(&self, heard: &mut BTreeMap<Source, u64>) -> bool {
+    pub(crate) fn is_news(&self, group: GroupId, heard: &mut BTreeMap<Source, u64>) -> bool {
         match self {
             Input::Enter(object) if object.class == Class::Avatar => {
                 heard.entry(Source::Avatar(object.id)).or_insert(0);
@@ -132,8 +132,9 @@ impl Input {
                 heard.insert(Source::Avatar(object.id), *number);
                 true
             }
-            // Another group counts what it wants now.
-            Input::Correct(id, ..) => {
+            // An older group counts what it wants now. (What a younger one says is of the time before
+            // it came here.)
+            Input::Correct(id, home, _) if *home < group => {
                 heard.remove(&Source::Avatar(*id));
                 true
             }

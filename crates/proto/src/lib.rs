@@ -61,8 +61,8 @@ pub use loose::{
     Shown, Sight, Token, Tuning,
 };
 pub use message::{
-    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers,
-    RemoteKick, Resume, Share, Touch,
+    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, RemoteKick, Resume,
+    Share, Touch,
 };
 pub use mutant::Mutant;
 pub use node::{Address, Awaits, Node, Output, Stages, Timing, Waiting};

@@ -5,8 +5,8 @@ mod wire_samples;
 
 use jostle_proto::wire::{Kind, Limits, Receiver, Sender, WireError, kind_of};
 use jostle_proto::{
-    Address, Bundle, Class, Done, Epoch, GatewayId, GroupId, Member, Message, NodeId, Normal, Object,
-    ObjectId, ShapeId, Share, Source, State, Tick, Touch, View,
+    Address, Bundle, Class, Done, Epoch, GatewayId, GroupId, Member, Message, NodeId, Normal,
+    Object, ObjectId, ShapeId, Share, Source, State, Tick, Touch, View,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;

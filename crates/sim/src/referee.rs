@@ -586,7 +586,8 @@ fn truth(
     // Its home may have moved; while it is on its way it is where it was.
     let object = |world: &Judged| world.one_machine.objects().get(&avatar).copied();
     let is_there = |it: &Object| is_home(it.class) || matches!(it.class, Class::Leaving(..));
-    let there = worlds.get(&home).and_then(object).into_iter().chain(worlds.values().filter_map(object));
+    let there =
+        worlds.get(&home).and_then(object).into_iter().chain(worlds.values().filter_map(object));
     let mut there: Vec<Object> = there.filter(is_there).collect();
     there.sort_by_key(|object| matches!(object.class, Class::Leaving(..)));
     there.first().map(|object| object.state)

@@ -153,7 +153,7 @@ pub(crate) fn is_moved(object: &Object) -> bool {
 
 /// Does it go on by its velocity?
 pub(crate) fn goes_on(class: Class) -> bool {
-    !matches!(class, Class::Immovable | Class::Absent)
+    !matches!(class, Class::Immovable | Class::Absent | Class::Leaving(..))
 }
 
 /// In metres.

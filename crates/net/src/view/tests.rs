@@ -8,9 +8,9 @@ use crate::recorder::Recorder;
 use glam::DVec3;
 use jostle_geom::{Model, Pair, Placed, Quality, Ray, solids};
 use jostle_proto::{
-    Class, Commit, Detector, Epoch, GatewayId, GroupId, Input, Member, Message, NodeId, Object, ObjectId,
-    Objects, Rotation, ShapeId, Shapes, Share, Solid, State, Tick, Time, Timing, Touch, Tree, View,
-    advance, apply, digest,
+    Class, Commit, Detector, Epoch, GatewayId, GroupId, Input, Member, Message, NodeId, Object,
+    ObjectId, Objects, Rotation, ShapeId, Shapes, Share, Solid, State, Tick, Time, Timing, Touch,
+    Tree, View, advance, apply, digest,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -6,8 +6,8 @@ use super::frames::Frames;
 use super::hub::Hub;
 use super::scene::{Now, Others};
 use jostle_proto::{
-    Class, Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span,
-    Time, Timing, View, is_home,
+    Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span, Time,
+    Timing, View, is_home,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -23,12 +23,8 @@ impl Directory {
         let mut near: BTreeMap<GroupId, (GroupId, Time)> = BTreeMap::new();
         let mut taken: Vec<GroupId> = Vec::new();
         // Those that are at it go on, before others begin.
-        let mut groups: Vec<(bool, GroupId)> = self
-            .kept
-            .chains
-            .iter()
-            .map(|(&group, chain)| (chain.near.is_none(), group))
-            .collect();
+        let mut groups: Vec<(bool, GroupId)> =
+            self.kept.chains.iter().map(|(&group, chain)| (chain.near.is_none(), group)).collect();
         groups.sort_unstable();
         for (_, group) in groups {
             let Some(chain) = self.kept.chains.get(&group) else { continue };

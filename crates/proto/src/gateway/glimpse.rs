@@ -91,7 +91,8 @@ impl<'a> Scene<'a> {
         };
         let mut count = order.len().min(self.settings.near).max(1);
         loop {
-            let nearest = order.get(..count)?.iter().map(|(_, object)| object.for_clients()).collect();
+            let nearest =
+                order.get(..count)?.iter().map(|(_, object)| object.for_clients()).collect();
             let near = Snapshot::new(self.tick, nearest).ok()?;
             let mut bytes = Vec::new();
             match base {

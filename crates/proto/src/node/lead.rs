@@ -2,6 +2,7 @@
 //! others could not tell its successor.
 
 use super::{Address, Node, Output, Phase};
+use crate::groups::GroupId;
 use crate::input::{INPUTS_MAX, Input, Inputs, Source};
 use crate::message::{Commit, Done, Flush, Message, RemoteKick, Resume, Touch};
 use crate::mutant::Mutant;
@@ -183,8 +184,7 @@ impl Node {
             Some(Mutant::SkipWhenLate) if dilation > 2000 => touches.clear(),
             _ => {}
         }
-        let commit =
-            Commit { group, epoch, tick, touches, kicks, inputs, heard, digest, dilation };
+        let commit = Commit { group, epoch, tick, touches, kicks, inputs, heard, digest, dilation };
         self.lead_commit(Arc::new(commit), out);
     }
 
@@ -251,7 +251,8 @@ impl Node {
         }
         taken.extend(self.moving());
         let careless = [Some(Mutant::AcceptReplays), Some(Mutant::WantTwice)];
-        taken.retain(|input| input.is_news(&mut heard) || careless.contains(&self.mutant));
+        let group = self.settled.as_ref().map_or(GroupId(0), |settled| settled.view.group);
+        taken.retain(|input| input.is_news(group, &mut heard) || careless.contains(&self.mutant));
         (taken, heard.into_iter().collect())
     }
 

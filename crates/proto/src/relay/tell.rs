@@ -133,8 +133,7 @@ impl Relay {
         let since = (start + 1 - self.first) as usize;
         let later: Vec<ObjectId> =
             self.told.iter().skip(since).flat_map(|told| told.entered.iter().copied()).collect();
-        let is_ours =
-            |class: Class| is_home(class) || matches!(class, Class::Leaving(..));
+        let is_ours = |class: Class| is_home(class) || matches!(class, Class::Leaving(..));
         let homes = world.values().filter(|object| is_ours(object.class));
         let there = homes.filter(|object| !later.contains(&object.id));
         let class = Class::Foreign(self.group);

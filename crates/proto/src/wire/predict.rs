@@ -45,7 +45,8 @@ impl Forecast {
     pub(super) fn of(&self, class: Class, state: &State) -> State {
         let mut state = *state;
         // These stay where they are, whatever their velocity (see `advance`).
-        if self.ticks == 0 || matches!(class, Class::Immovable | Class::Absent | Class::Leaving(..)) {
+        if self.ticks == 0 || matches!(class, Class::Immovable | Class::Absent | Class::Leaving(..))
+        {
             return state;
         }
         for (along, &velocity) in state.position.iter_mut().zip(&state.velocity) {

@@ -178,7 +178,9 @@ impl Between {
     pub(super) fn unfinished(&self, groups: &[GroupId]) -> Vec<(&'static str, String)> {
         let mut said = Vec::new();
         for (of, ticks) in self.decided.iter().filter(|(of, _)| groups.contains(of)) {
-            for (tick, kick) in ticks.iter().flat_map(|(tick, all)| all.iter().map(move |it| (tick, it))) {
+            for (tick, kick) in
+                ticks.iter().flat_map(|(tick, all)| all.iter().map(move |it| (tick, it)))
+            {
                 let heard = self.heard.get(&(kick.to, *of)).copied().unwrap_or(0);
                 let lost = !groups.contains(&kick.to) && tick.0 > heard;
                 if lost && self.homes.contains_key(&kick.object) {

@@ -4,8 +4,8 @@
 use super::Said;
 use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Refusal, Report};
 use jostle_proto::{
-    AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, Object, ObjectId, Objects, Tick,
-    Want, is_home,
+    AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, Object, ObjectId, Objects,
+    Tick, Want, is_home,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,8 +5,7 @@ use super::Said;
 use jostle_proto::client::{ClientSays, ContactChange, GatewaySays, Glimpse, Report};
 use jostle_proto::wire::light::POSITION_ERROR;
 use jostle_proto::{
-    Address, Client, ClientId, Commit, GroupId, Message, Object, ObjectId, Objects,
-    Tick,
+    Address, Client, ClientId, Commit, GroupId, Message, Object, ObjectId, Objects, Tick,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

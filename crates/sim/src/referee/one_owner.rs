@@ -3,7 +3,8 @@
 
 use super::one_machine::Truth;
 use jostle_proto::{
-    Address, Bundle, Commit, Done, Epoch, Input, Message, NodeId, Object, ObjectId, Objects, Tick, View,
+    Address, Bundle, Commit, Done, Epoch, Input, Message, NodeId, Object, ObjectId, Objects, Tick,
+    View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
