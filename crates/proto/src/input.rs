@@ -5,6 +5,7 @@
 //! leader takes a source's inputs in their order and each once, and every commit says how far it
 //! has come with whom, so that the next leader knows it too.
 
+use crate::gateway::AVATARS_FROM;
 use crate::groups::GroupId;
 use crate::normal::{Normal, strike, wide};
 use crate::object::{Class, NodeId, Object, ObjectId};
@@ -126,9 +127,8 @@ impl Input {
                 // One that the world began with, or one that is no more.
                 None => true,
             },
-            Input::Arrive(object, number)
-                if matches!(object.class, Class::Avatar | Class::Absent) && *number > 0 =>
-            {
+            Input::Arrive(object, number) if *number > 0 || object.id >= AVATARS_FROM => {
+                // One that has not wanted anything yet is counted from here on, too.
                 heard.insert(Source::Avatar(object.id), *number);
                 true
             }
@@ -288,6 +288,21 @@ impl Stream {
 mod tests {
     use super::*;
     use crate::object::ShapeId;
+
+    #[test]
+    fn an_avatar_that_moved_before_it_wanted_anything_follows_in_order() {
+        let (id, shape, state) = (AVATARS_FROM, ShapeId(0), State::default());
+        let object = Object { id, class: Class::Avatar, shape, state };
+        let (mut heard, group) = (BTreeMap::new(), GroupId(1));
+        assert!(Input::Arrive(object, 0).is_news(group, &mut heard));
+        let want =
+            |number| Input::Steer(Want { avatar: id, number, velocity: [0; 3], spin: [0; 3] });
+        let mut news = |number| want(number).is_news(group, &mut heard);
+        assert_eq!([7, 3, 8].map(&mut news), [true, false, true]);
+        // What the group that it came from said before does not make it begin anew.
+        assert!(Input::Correct(id, GroupId(2), state).is_news(group, &mut heard));
+        assert!(!want(5).is_news(group, &mut heard));
+    }
 
     #[test]
     fn an_avatar_that_another_group_decides_about_is_stopped_and_not_thrown() {
