@@ -132,8 +132,8 @@ impl Input {
                 heard.insert(Source::Avatar(object.id), *number);
                 true
             }
-            // An older group counts what it wants now. (What a younger one says is of the time before
-            // it came here.)
+            // An older group counts what it wants now. (What a younger one says is of the time
+            // before it came here.)
             Input::Correct(id, home, _) if *home < group => {
                 heard.remove(&Source::Avatar(*id));
                 true

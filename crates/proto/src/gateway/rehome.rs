@@ -10,9 +10,9 @@ use crate::node::Output;
 use crate::object::ObjectId;
 
 impl Gateway {
-    /// Where an avatar is at home by now that was at home in this group, as far as is known. If that
-    /// group has ended, some other one knows; and the first group has heard of everything that has
-    /// moved out of a group before that could end.
+    /// Where an avatar is at home by now that was at home in this group, as far as is known. If
+    /// that group has ended, some other one knows; and the first group has heard of everything
+    /// that has moved out of a group before that could end.
     pub(super) fn current_home(&self, avatar: ObjectId, home: GroupId) -> GroupId {
         let lives = |wing: &&Wing| !wing.is_over;
         let mut now = home;

@@ -1,6 +1,6 @@
 //! Faults that last: a machine that stands still for a large part of a run, a link that fails in
-//! one direction for half of it, or to its very end, and ways between some nodes and the others that
-//! take too long for a group for a while.
+//! one direction for half of it, or to its very end, and ways between some nodes and the others
+//! that take too long for a group for a while.
 //!
 //! They have dice of their own: what else happens in a run is drawn as if there were none.
 

@@ -122,9 +122,9 @@ impl Between {
         }
     }
 
-    /// The kicks in a commit are those that the other groups decided for this one, in the ticks that
-    /// it has taken of them. Each happens to an object that is at home here, or is passed on to
-    /// where that is, or comes for one that has left the world.
+    /// The kicks in a commit are those that the other groups decided for this one, in the ticks
+    /// that it has taken of them. Each happens to an object that is at home here, or is passed on
+    /// to where that is, or comes for one that has left the world.
     fn judge_kicks(
         &mut self,
         commit: &Commit,
