@@ -14,7 +14,9 @@ use crate::faults::Weather;
 use crate::options::{Operation, Options};
 use crate::world::FOUNDER;
 use damage::Damage;
-use jostle_proto::{Address, GatewayId, GroupId, Member, NodeId, Source, Span, Stream, Time, View};
+use jostle_proto::{
+    Address, GatewayId, GroupId, Holders, Member, NodeId, Source, Span, Stream, Time, View,
+};
 use jostle_store::{DiskFault, MemoryDisk, StoreSettings, Stored};
 pub(super) use start::Start;
 
@@ -26,6 +28,9 @@ const ONE_OF: u64 = 4;
 
 /// Nodes have so long to answer when the directory starts, and then some.
 const ANSWER: u64 = 6_000_000;
+
+/// What the log says is done after this.
+const READS_THE_LOG: Span = Span::from_ms(3000);
 
 /// What befalls the process and its disk, in parts of a million and millisecond.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,6 +86,8 @@ pub(super) struct Serving {
     /// The views that the directory remembers, and nobody may be restored beside; none if the
     /// operator says that the stored world counts.
     views: Vec<View>,
+    /// Since when no node has the world.
+    gone: Option<Time>,
     /// When the last start is expected.
     last_start: u64,
 }
@@ -132,6 +139,7 @@ impl Serving {
             offered: None,
             restorations: 0,
             views: Vec::new(),
+            gone: None,
             last_start,
         })
     }
@@ -176,8 +184,24 @@ impl Cluster {
         }
     }
 
+    /// If the world is lost although one was offered (those who seemed to live have died since), the
+    /// operator does what the log says, and starts the serving process again.
+    fn operate(&mut self) {
+        let gone = self.directory().map(|it| it.holders(it.newest_time())) == Some(Holders::Gone);
+        let now = self.now;
+        let Some(serving) = self.serving.as_mut().filter(|serving| serving.up) else { return };
+        if !gone || now.0 < serving.started.0 + ANSWER {
+            serving.gone = None;
+        } else if now - *serving.gone.get_or_insert(now) > READS_THE_LOG {
+            serving.gone = None;
+            self.referees.stored_counts().operated += 1;
+            self.stop_serving(false);
+        }
+    }
+
     /// Throws for what befalls the serving process.
     pub(super) fn serving_fate(&mut self) {
+        self.operate();
         let now = self.now;
         let Some(serving) = self.serving.as_mut().filter(|serving| serving.up) else { return };
         let Troubles { disk, dies_writing, dies } = serving.troubles;
@@ -321,7 +345,9 @@ impl Cluster {
             _ => false,
         };
         let directory = self.machines.get(&Address::Directory).and_then(|it| it.role.as_ref());
-        let views = if directory.is_some_and(written) { self.known_views() } else { Vec::new() };
+        let mut views =
+            if directory.is_some_and(written) { self.known_views() } else { Vec::new() };
+        views.retain(|view| self.referees.was_sent(view.epoch));
         let changing = self.directory().is_some_and(|it| it.views().any(|(_, stable)| !stable));
         let Some(serving) = &mut self.serving else { return };
         (serving.up, serving.views) = (false, views);

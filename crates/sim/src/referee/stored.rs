@@ -82,6 +82,8 @@ pub struct StoreCounts {
     pub copies_used: u64,
     /// A start was refused.
     pub refused: u64,
+    /// The process was started again because the world was lost.
+    pub operated: u64,
 }
 
 impl StoreCounts {
@@ -105,7 +107,7 @@ impl StoreCounts {
         *count += 1;
     }
 
-    pub(super) fn named(&self) -> [(&'static str, u64); 15] {
+    pub(super) fn named(&self) -> [(&'static str, u64); 16] {
         [
             ("power cuts", self.power_cuts),
             ("clean stops", self.clean_stops),
@@ -122,6 +124,7 @@ impl StoreCounts {
             ("older files used", self.older_used),
             ("second copies used", self.copies_used),
             ("starts refused", self.refused),
+            ("restarts of a lost world", self.operated),
         ]
     }
 
@@ -142,6 +145,7 @@ impl StoreCounts {
             older_used: self.older_used + other.older_used,
             copies_used: self.copies_used + other.copies_used,
             refused: self.refused + other.refused,
+            operated: self.operated + other.operated,
         }
     }
 }
@@ -280,6 +284,11 @@ impl Referees {
     pub(crate) fn judge_stored(&mut self) {
         let objects: Objects = self.objects(GroupId(0)).copied().collect();
         self.stored = Some(Stored { worlds: BTreeMap::from([(0, objects)]), ..Stored::default() });
+    }
+
+    /// Was anybody told of this view?
+    pub(crate) fn was_sent(&self, epoch: Epoch) -> bool {
+        self.views.view_of(epoch).is_some()
     }
 
     /// Counts of what happens to the store.

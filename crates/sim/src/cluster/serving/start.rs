@@ -119,9 +119,6 @@ impl Cluster {
         match start_directory(&disk, &path, &settings, process, now) {
             Ok(started) => {
                 let found = [notices, started.notices].concat();
-                if std::env::var("SHOW").is_ok() {
-                    eprintln!("{:?} {found:?}", self.now);
-                }
                 self.judge_directory(&found);
                 self.run_serving(started.keeper, node, (stored, store), start);
             }
