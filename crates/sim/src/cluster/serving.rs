@@ -86,6 +86,8 @@ pub(super) struct Serving {
     /// The views that the directory remembers, and nobody may be restored beside; none if the
     /// operator says that the stored world counts.
     views: Vec<View>,
+    /// The members of stable views when it died.
+    members: Vec<Member>,
     /// Since when no node has the world.
     gone: Option<Time>,
     /// When the last start is expected.
@@ -111,7 +113,7 @@ impl Serving {
         let troubles = Troubles { disk: pick(2_000), dies_writing: pick(600), dies: pick(400) };
         let settings = StoreSettings {
             long: 20_000 + dice.below(2_000_000),
-            work: 1_000 + dice.below(200_000),
+            work: 1_000 + dice.below(20_000),
             sync: Span(50_000 + dice.below(1_000_000)),
             retry: Span(50_000 + dice.below(1_000_000)),
             mutant: options.mutant,
@@ -139,6 +141,7 @@ impl Serving {
             offered: None,
             restorations: 0,
             views: Vec::new(),
+            members: Vec::new(),
             gone: None,
             last_start,
         })
@@ -271,7 +274,7 @@ impl Cluster {
         if !serving.views.is_empty() && serving.views.iter().all(could) {
             said.push(("P3", format!("the world of {member:?} was restored beside the living")));
         }
-        let before = |it: &Member| serving.views.iter().any(|view| view.has(*it));
+        let before = |it: &Member| !serving.views.is_empty() && serving.members.contains(it);
         let mut ring = views.iter().flat_map(|view| view.ring.iter());
         if let Some(old) = ring.find(|it| before(it)) {
             said.push(("P3", format!("{old:?} is in the restored world of {member:?}")));
@@ -347,10 +350,12 @@ impl Cluster {
         let directory = self.machines.get(&Address::Directory).and_then(|it| it.role.as_ref());
         let mut views =
             if directory.is_some_and(written) { self.known_views() } else { Vec::new() };
-        views.retain(|view| self.referees.was_sent(view.epoch));
+        views.retain(|view| view.epoch.0 == 0 || self.referees.was_sent(view.epoch));
+        let members = self.directory().map(|it| it.settled_members().collect());
         let changing = self.directory().is_some_and(|it| it.views().any(|(_, stable)| !stable));
         let Some(serving) = &mut self.serving else { return };
         (serving.up, serving.views) = (false, views);
+        serving.members = members.unwrap_or_default();
         let later = serving.moment(1_500_000);
         serving.last_start = self.now.0 + later;
         let (disk, dice) = (&serving.disk, &mut serving.dice);

@@ -128,7 +128,10 @@ impl Serving {
                     flip(&mut bytes, slot.start * 8 + dice.below(slot.len() as u64 * 8) as usize);
                 }
                 Harm::Newest => {
-                    let bit = dice.below(bytes.len() as u64 * 8);
+                    // In the world that it begins with, or anywhere.
+                    let world = heads(&bytes).get(2).copied().unwrap_or(bytes.len());
+                    let end = if dice.coin() { world.min(bytes.len()) } else { bytes.len() };
+                    let bit = dice.below(end as u64 * 8);
                     flip(&mut bytes, bit as usize);
                 }
                 Harm::NewestEnd => {
