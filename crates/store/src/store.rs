@@ -258,7 +258,8 @@ impl Store {
         Ok(Read { stored, bytes: replay.position(), wrong: torn })
     }
 
-    /// Plays a file to its end, to a tick, or to what is wrong. An error if there is no world before.
+    /// Plays a file to its end, to a tick, or to what is wrong. An error if there is no world
+    /// before.
     fn play(
         &self,
         path: &Path,

@@ -187,8 +187,8 @@ impl Cluster {
         }
     }
 
-    /// If the world is lost although one was offered (those who seemed to live have died since), the
-    /// operator does what the log says, and starts the serving process again.
+    /// If the world is lost although one was offered (those who seemed to live have died since),
+    /// the operator does what the log says, and starts the serving process again.
     fn operate(&mut self) {
         let gone = self.directory().map(|it| it.holders(it.newest_time())) == Some(Holders::Gone);
         let now = self.now;

@@ -164,6 +164,8 @@ pub(super) struct Stored {
     committed: Option<Arc<Commit>>,
     /// Nodes that were reset in this incarnation.
     reset: BTreeSet<NodeId>,
+    /// Files that were damaged at some time: what was not brought back stays so.
+    damaged: BTreeSet<String>,
     /// The last tick of the incarnation before.
     before: u64,
 }
@@ -202,6 +204,7 @@ impl Stored {
     ) -> Said {
         let mut said = Said::new();
         let harm = harmed.map(|harmed| harmed.harm);
+        self.damaged.extend(harmed.into_iter().flat_map(|harmed| harmed.files.iter().cloned()));
         let found = match found {
             Ok(found) => found,
             Err(error) => {
@@ -241,7 +244,8 @@ impl Stored {
     ) {
         let errors = || notices.iter().filter(|notice| notice.severity == Severity::Error);
         let Some(Harmed { harm, files, newest, .. }) = harmed else {
-            if let Some(error) = errors().next() {
+            let fresh = |text: &str| !self.damaged.iter().any(|file| text.contains(file));
+            if let Some(error) = errors().find(|notice| fresh(&notice.text)) {
                 said.push(("P4", format!("nothing is damaged: {}", error.text)));
             }
             return;

@@ -15,6 +15,19 @@ const HEAD: usize = 16;
 /// The two slots of the file that says how far the world is on the disk.
 const SLOTS: [std::ops::Range<usize>; 2] = [0..44, 4096..4140];
 
+/// Each as often as it stands here.
+const HARMS: [Harm; 9] = [
+    Harm::Copy,
+    Harm::Slot,
+    Harm::Older,
+    Harm::Newest,
+    Harm::Newest,
+    Harm::NewestEnd,
+    Harm::Length,
+    Harm::AllWorlds,
+    Harm::BothCopies,
+];
+
 /// What was damaged, and how it was before.
 pub(super) struct Damage {
     pub(super) harmed: Harmed,
@@ -87,18 +100,7 @@ impl Serving {
         let older =
             worlds.len().checked_sub(2).and_then(|at| worlds.get(at)).map(|it| it.1.clone());
         let (directory, mark) = (path("directory"), path("stored"));
-        let harms = [
-            Harm::Copy,
-            Harm::Slot,
-            Harm::Older,
-            Harm::Newest,
-            Harm::Newest,
-            Harm::NewestEnd,
-            Harm::Length,
-            Harm::AllWorlds,
-            Harm::BothCopies,
-        ];
-        let harm = harms[self.dice.below(harms.len() as u64) as usize];
+        let harm = HARMS[self.dice.below(HARMS.len() as u64) as usize];
         let paths = match harm {
             Harm::Copy if self.dice.coin() => vec![directory.clone()],
             Harm::Copy => vec![copy(&directory)],
@@ -157,6 +159,13 @@ impl Serving {
 impl Cluster {
     /// Something becomes of the files.
     pub(super) fn damage_store(&mut self) {
+        let Some(serving) = &mut self.serving else { return };
+        // P4: whenever the newest file is damaged there is another one.
+        let files = generations(&serving.disk);
+        if files.len() == 1 && files.iter().any(|(number, _)| *number > 0) {
+            let what = format!("the store has one file only: {files:?}");
+            self.referees.note(self.now, vec![("P4", what)]);
+        }
         let Some(serving) = &mut self.serving else { return };
         serving.damage = None;
         if serving.damages && serving.dice.coin() {
