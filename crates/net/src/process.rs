@@ -18,7 +18,7 @@ use jostle_proto::{
     Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
     NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
-use jostle_store::{DirectoryError, RecordError, ReplayError, StoreError, TwinError};
+use jostle_store::{RecordError, ReplayError, StoreError, TwinError};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

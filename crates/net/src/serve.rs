@@ -15,9 +15,9 @@ use crate::process::{
 use crate::secret::Secret;
 use crate::view::{Controls, Hub, Showing, Watcher};
 use jostle_proto::{
-    AVATARS_FROM, Block, Class, Directory, Form, Gateway, GatewayId, GatewaySettings, Interest,
-    Key, Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes,
-    Source, Span, Tick, Time, Timing, Tuning,
+    Block, Class, Form, Gateway, GatewayId, GatewaySettings, Interest, Key, Library, LooseNode,
+    Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick, Time,
+    Timing, Tuning,
 };
 use jostle_store::{
     DirectoryError, DirectoryStart, Keeper, Recorder, Serving, Store, StoreSettings, Stored, Twin,
