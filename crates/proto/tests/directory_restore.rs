@@ -179,7 +179,7 @@ fn a_directory_that_has_forgotten_how_often_it_restored_numbers_its_views_above(
         directory.restored_less_often_than(u64::from(node)).restored(Time(1), founder)
     };
     let (mut first, mut newest) = (fresh(1), Epoch(0));
-    for node in 2..6 {
+    for node in [2, 4, 6, 8] {
         // Every start has another node; a world is restored at each of them at most.
         newest = newest.max(first.restored(Time(2), member(node, 1)).newest());
         first = fresh(node + 1);
