@@ -51,23 +51,32 @@ pub(crate) struct Lead {
     /// The newest entry.
     pub(crate) newest: u64,
     waiting: VecDeque<Waiting>,
-    /// Rounds that were begun, and the last one that a majority has answered.
+    /// Rounds that this replica has begun, and the last one that a majority has answered.
     begun: u64,
     confirmed: u64,
     mutant: Option<Mutant>,
 }
 
 impl Lead {
+    /// `rounds` are those that this replica has begun before. Their numbers are not used again: a
+    /// late answer to one of them would confirm a question that came after it.
     pub(crate) fn new(
         directory: Directory,
         term: u64,
         newest: u64,
+        rounds: u64,
         mutant: Option<Mutant>,
     ) -> Lead {
         let directory = directory.deferring();
         let proposed = directory.save();
         let waiting = VecDeque::new();
-        Lead { term, directory, proposed, newest, waiting, begun: 0, confirmed: 0, mutant }
+        let (begun, confirmed) = (rounds, rounds);
+        Lead { term, directory, proposed, newest, waiting, begun, confirmed, mutant }
+    }
+
+    /// See [`Lead::new`].
+    pub(crate) fn rounds(&self) -> u64 {
+        self.begun
     }
 
     pub(crate) fn directory(&self) -> &Directory {

@@ -55,6 +55,8 @@ pub struct Replica {
     raw: RawNode<Store>,
     /// While it leads and has followed everything that leaders before it left.
     lead: Option<Box<Lead>>,
+    /// Rounds that it has begun while it led, in all terms.
+    rounds: u64,
     clock: Clock,
     tick_at: Time,
     ticks: u64,
@@ -99,6 +101,7 @@ impl Replica {
             settings,
             raw,
             lead: None,
+            rounds: 0,
             clock,
             tick_at: Time(0),
             ticks: 0,
@@ -292,7 +295,9 @@ impl Replica {
             self.take_lead(now);
             let Some(lead) = &mut self.lead else { return };
             lead.release(self.clock.at(now), self.raw.store().tip().index, out);
-            if !lead.ask(&mut self.raw) {
+            let asked = lead.ask(&mut self.raw);
+            self.rounds = lead.rounds();
+            if !asked {
                 return;
             }
         }
@@ -397,7 +402,8 @@ impl Replica {
                 let at = self.clock.at(now);
                 let directory = Directory::load(saved, at, self.settings.timing);
                 let directory = directory.with_mutant(self.settings.mutant);
-                let lead = Lead::new(directory, raft.term, tip.index, self.settings.mutant);
+                let (term, mutant) = (raft.term, self.settings.mutant);
+                let lead = Lead::new(directory, term, tip.index, self.rounds, mutant);
                 self.lead = Some(Box::new(lead));
             }
             // Written by a newer version: another one must lead.

@@ -195,6 +195,35 @@ fn nobody_answers_without_a_majority_and_a_leader_that_was_replaced_grants_nothi
     assert!(net.views().iter().any(|view| view.has(member(5))));
 }
 
+/// A storm found it: what this leader decided could not be proposed while it handed the lead on, so
+/// it began anew, and counted its rounds from one again.
+#[test]
+fn a_leader_that_could_not_propose_takes_no_old_answer_for_a_new_one() {
+    let mut net = Net::new(3);
+    net.run(5000);
+    let old = net.leader().unwrap();
+    net.delay = Span::from_ms(20);
+    // A question is under way when the leader is asked to hand the lead on, to one that is away.
+    net.tell(alive(0, net.now));
+    net.step(old, |replica, now, out| {
+        assert_eq!(replica.change(now, Change::Remove(old), out), Err(Refused::Itself));
+    });
+    net.parted.extend(net.up.keys().copied().find(|id| *id != old));
+    net.tell(Message::Join(member(7)));
+    net.run(60);
+    assert!(net.up[&old].report().leads);
+    // The answer has come. Nobody hears this leader from now on.
+    net.parted.push(old);
+    let granted = net.leases(old);
+    net.nodes.clear();
+    for _ in 0..4 {
+        net.tell(alive(0, net.now));
+        net.run(20);
+    }
+    assert!(net.up[&old].report().leads, "it has not noticed");
+    assert_eq!(net.leases(old), granted, "nobody has confirmed that it leads");
+}
+
 #[test]
 fn a_new_leader_suspects_nobody_for_a_lease() {
     let mut net = Net::new(3);

@@ -22,7 +22,7 @@ mod watcher;
 mod words;
 
 pub use controls::{Control, Controls, Key, KeyBinding};
-pub use findings::{Findings, PairFinding};
+pub use findings::{FINDINGS_MAX, Findings, PairFinding};
 pub use hub::Hub;
 pub use player::{Player, PlayerSettings};
 pub use show::{Picture, Show, ShowSettings};

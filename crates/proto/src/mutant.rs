@@ -159,6 +159,14 @@ pub enum Mutant {
     EndUnheard,
     /// Groups that are near to each other stay apart.
     NeverMerge,
+    /// A store reports what was written before it is synced.
+    SyncLater,
+    /// A reader of a store believes the length of a record without its checksum.
+    TrustLengths,
+    /// A stored world is restored although living nodes have it.
+    RestoreBesideLiving,
+    /// A store keeps one file only.
+    KeepOneGeneration,
 }
 
 impl Mutant {
@@ -242,6 +250,10 @@ impl Mutant {
         (Mutant::ArriveEverywhere, "arrive-everywhere"),
         (Mutant::EndUnheard, "end-unheard"),
         (Mutant::NeverMerge, "never-merge"),
+        (Mutant::SyncLater, "sync-later"),
+        (Mutant::TrustLengths, "trust-lengths"),
+        (Mutant::RestoreBesideLiving, "restore-beside-living"),
+        (Mutant::KeepOneGeneration, "keep-one-generation"),
     ];
 
     /// The one with this name.

@@ -167,10 +167,9 @@ pub struct Node {
     alive_at: Time,
     /// When it last ran.
     stepped: Time,
-    /// Whom it waits for, and since when it has not got on.
     probes: Probes,
-    last_stage: u64,
-    progressed: Time,
+    /// What it waits for, and since when; none before it runs for the first time.
+    stage_since: Option<(u64, Time)>,
     /// What it has to do.
     count: Count,
     /// Messages to itself.
@@ -204,8 +203,7 @@ impl Node {
             alive_at: Time(0),
             stepped: Time(0),
             probes: Probes::default(),
-            last_stage: 0,
-            progressed: Time(0),
+            stage_since: None,
             count: Count::default(),
             own: VecDeque::new(),
             laps: Laps::default(),

@@ -2,7 +2,8 @@
 //! them, and that one stays out until the link works again.
 
 use jostle_proto::{
-    Address, Block, Directory, Member, Message, Node, NodeId, Object, Output, Shapes, Time, Timing,
+    Address, Block, Directory, Member, Message, Node, NodeId, Object, Output, Shapes, Span, Time,
+    Timing,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,4 +181,19 @@ fn a_world_begins_although_a_link_never_worked() {
         assert!(town.published > before + 40, "{case}: {}", town.published - before);
         assert_eq!(town.ring().len(), 3, "{case}");
     }
+}
+
+/// A node logged that it had been waiting for 1,795,042,527 seconds: the age of its clock.
+#[test]
+fn a_node_that_has_just_been_started_has_not_waited_since_its_clock_began() {
+    let member = Member { node: NodeId(3), life: 1 };
+    let mut node = Node::new(member, Shapes::default(), Timing::default());
+    let start = Time(1_795_042_527_000_000);
+    let waited = |node: &Node, now: Time| node.waiting(now).map(|it| it.since);
+    assert_eq!(waited(&node, start), Some(Span(0)));
+    node.wake(start, &mut Vec::new());
+    assert_eq!(waited(&node, start), Some(Span(0)));
+    let later = start + Span::from_ms(400);
+    node.wake(later, &mut Vec::new());
+    assert_eq!(waited(&node, later), Some(Span::from_ms(400)), "nothing has come");
 }

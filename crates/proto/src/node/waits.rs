@@ -77,7 +77,8 @@ impl Node {
     #[must_use]
     pub fn waiting(&self, now: Time) -> Option<Waiting> {
         let (awaits, nodes) = self.awaits()?;
-        Some(Waiting { awaits, nodes, since: now - self.progressed })
+        let since = self.stage_since.map_or(Span(0), |(_, since)| now - since);
+        Some(Waiting { awaits, nodes, since })
     }
 
     fn awaits(&self) -> Option<(Awaits, Vec<NodeId>)> {
@@ -121,8 +122,8 @@ impl Node {
     /// Remembers when it last got on. Whom it waited for before does not matter any more.
     pub(super) fn note_progress(&mut self, now: Time) {
         let stage = self.stage();
-        if std::mem::replace(&mut self.last_stage, stage) != stage {
-            self.progressed = now;
+        if self.stage_since.is_none_or(|(last, _)| last != stage) {
+            self.stage_since = Some((stage, now));
             self.probes.clear();
         }
     }

@@ -151,7 +151,8 @@ impl Loose {
     /// Where an avatar truly is, with its holder or on its way; none if it is not in the world.
     pub(super) fn state(&self, id: ObjectId) -> Option<State> {
         let newest = self.sight.copies(id).max_by_key(|(_, _, record)| record.token);
-        let there = newest.filter(|(_, _, record)| !record.over);
+        // A member that stands still may have one of an older era for long.
+        let there = newest.filter(|(_, _, record)| !record.over && !self.people.is_buried(id));
         there.map(|(_, _, record)| record.object.state)
     }
 

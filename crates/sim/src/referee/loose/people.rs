@@ -187,6 +187,11 @@ impl People {
         self.bereft.extend(held.map(|(_, record)| record.object.id).filter(|id| is_made(*id)));
     }
 
+    /// Was it removed, and forgotten by everybody who is in the era in which that was?
+    pub(super) fn is_buried(&self, id: ObjectId) -> bool {
+        self.buried.contains_key(&id)
+    }
+
     /// Those that must be with somebody.
     pub(super) fn there(&self) -> impl Iterator<Item = ObjectId> {
         self.shown.keys().copied().filter(|id| !self.over.contains(id))
