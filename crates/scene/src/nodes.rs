@@ -7,7 +7,7 @@ mod appearance;
 mod geometry;
 mod grouping;
 mod interpolators;
-mod papers;
+mod collision;
 mod sensors;
 mod surroundings;
 
@@ -15,7 +15,7 @@ pub use appearance::*;
 pub use geometry::*;
 pub use grouping::*;
 pub use interpolators::*;
-pub use papers::*;
+pub use collision::*;
 pub use sensors::*;
 pub use surroundings::*;
 

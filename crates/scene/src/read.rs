@@ -40,7 +40,7 @@ pub enum Extensions {
     /// `CollisionObject` under its URN and by name, `CollisionInterest`, `CollisionResponse` and
     /// `KeySensor` by name, unless the file declares prototypes with these names.
     #[default]
-    Papers,
+    CollisionNodes,
     /// Only the nodes of the standard: what a browser without collision detection between objects
     /// sees, which falls back to the other addresses of an EXTERNPROTO (V-COLLIDE, section 3.2).
     None,

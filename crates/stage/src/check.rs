@@ -1,54 +1,53 @@
-//! The engineer's question: which parts of this scene touch, or come too close?
+//! Checks a scene: which parts touch, or are closer than a clearance?
 
 mod finding;
 mod kind;
 mod pattern;
 
-use crate::stage::{Scenery, Stage, Staging};
+use crate::stage::{Stage, StageOptions, StaticPairs};
 use crate::{HierarchyFiles, StageError};
-pub use finding::{Finding, Pieces};
+pub use finding::{Finding, NamedFaces};
 use jostle_geom::Quality;
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Scene};
 use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
-use pattern::fits;
+use pattern::matches_name;
 use std::collections::BTreeMap;
 
-/// What is to be found out.
+/// How a scene is checked.
 #[derive(Clone, Debug)]
-pub struct Checking {
-    /// Objects that do not touch are told if they are closer than this.
+pub struct CheckOptions {
+    /// Objects that do not touch are reported if they are closer than this.
     pub clearance: Option<f64>,
-    /// Are all pairs of touching faces wanted, or is one enough?
+    /// Finds all pairs of touching faces instead of one.
     pub all_pairs: bool,
-    /// Pairs of names that may touch: of objects, or of what they are part of. `*` stands for any
-    /// number of characters, `?` for one.
+    /// Pairs of names that may touch: of objects, or of nodes above them. `*` matches any number of
+    /// characters, `?` matches one.
     pub ignore: Vec<[String; 2]>,
-    /// Do closed surfaces count as full?
+    /// Closed surfaces are solid: what is inside them touches them.
     pub solid: bool,
-    /// Vertices of a part that are as close as this become one: closes surfaces with gaps from
-    /// rounding.
+    /// Vertices of a part within this distance are merged, which closes gaps from rounding.
     pub weld: Option<f64>,
-    /// How closely spheres, cones and cylinders are followed by triangles.
+    /// How closely triangles approximate spheres, cones and cylinders.
     pub tolerance: Tolerance,
     /// Which level of an `LOD` is tested.
     pub lod: LodRule,
-    /// Leave bodies that come near no other out of the stage: no finding needs their hierarchies,
-    /// which most of the time goes into. [`check()`] does so anyway.
-    pub skip_lone: bool,
-    /// How much work goes into hierarchies. The findings are the same, but for the faces and the
-    /// point by which two parts are shown to touch. Most hierarchies are asked a few times only,
+    /// Skips isolated bodies: no finding needs their hierarchies, on which most of the time is
+    /// spent. [`check()`] always does so.
+    pub skip_isolated: bool,
+    /// How much work goes into building hierarchies. Findings do not depend on it, except for the
+    /// faces and the point that witness a contact. Most hierarchies are queried a few times only,
     /// so `Fast` is fastest for a check.
     pub quality: Quality,
-    /// The threads that share the exact tests.
+    /// The threads for the exact tests.
     pub workers: Workers,
 }
 
-impl Default for Checking {
-    fn default() -> Checking {
-        Checking {
+impl Default for CheckOptions {
+    fn default() -> CheckOptions {
+        CheckOptions {
             clearance: None,
             all_pairs: false,
             ignore: Vec::new(),
@@ -56,16 +55,16 @@ impl Default for Checking {
             weld: None,
             tolerance: Tolerance::default(),
             lod: LodRule::Finest,
-            skip_lone: false,
+            skip_isolated: false,
             quality: Quality::Fast,
             workers: Workers::ONE,
         }
     }
 }
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckReport {
     /// Objects that touch or are too close, the most severe first ([`Finding::order`]).
     pub findings: Vec<Finding>,
     /// The number of objects that have a surface.
@@ -76,22 +75,22 @@ pub struct Checked {
     pub triangles: usize,
     /// Pairs of bodies that were tested exactly.
     pub tested: usize,
-    /// What made no sense and was left out.
+    /// Problems of the scene or the options: what was invalid and is ignored.
     pub problems: Vec<String>,
 }
 
-/// Tests a scene as it stands, everything against everything that the scene lets meet.
+/// Tests a scene in its initial state: all pairs of objects that the scene does not exclude.
 ///
 /// ```
 /// use jostle_scene::{Reading, read};
-/// use jostle_stage::{Checking, HierarchyFiles, check};
+/// use jostle_stage::{CheckOptions, HierarchyFiles, check};
 ///
 /// let text = b"#VRML V2.0 utf8
 ///     DEF LEFT Transform { children Shape { geometry Box {} } }
 ///     DEF RIGHT Transform { translation 2.25 0 0 children Shape { geometry Box {} } }";
 /// let scene = read("two.wrl", text, &mut Reading::default())?.scene;
-/// let checking = Checking { clearance: Some(0.5), ..Checking::default() };
-/// let checked = check(scene, &checking, &mut HierarchyFiles::default())?;
+/// let options = CheckOptions { clearance: Some(0.5), ..CheckOptions::default() };
+/// let checked = check(scene, &options, &mut HierarchyFiles::default())?;
 /// assert_eq!(checked.findings.len(), 1);
 /// assert_eq!(checked.findings[0].distance, 0.25);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -101,52 +100,52 @@ pub struct Checked {
 /// As [`Stage::new`].
 pub fn check(
     scene: Scene,
-    checking: &Checking,
+    options: &CheckOptions,
     files: &mut HierarchyFiles<'_>,
-) -> Result<Checked, StageError> {
-    let checking = Checking { skip_lone: true, ..checking.clone() };
-    check_stage(scene, &checking, files).map(|(_, checked)| checked)
+) -> Result<CheckReport, StageError> {
+    let options = CheckOptions { skip_isolated: true, ..options.clone() };
+    check_stage(scene, &options, files).map(|(_, report)| report)
 }
 
-/// As [`check()`]; also gives the stage that was tested, to draw the bodies that findings name.
+/// As [`check()`]; also returns the stage that was tested, to draw the bodies of findings.
 ///
 /// # Errors
 /// As [`Stage::new`].
 pub fn check_stage(
     scene: Scene,
-    checking: &Checking,
+    options: &CheckOptions,
     files: &mut HierarchyFiles<'_>,
-) -> Result<(Stage, Checked), StageError> {
-    let ask = checking.clearance.map_or(Ask::Touch, Ask::Clearance);
-    let staging = Staging {
-        ask,
-        overrule: Some(ask),
-        scenery: Scenery::Tested,
-        lod: checking.lod,
-        tolerance: checking.tolerance,
-        solid: checking.solid,
-        weld: checking.weld,
-        skip_lone: checking.skip_lone.then(|| checking.clearance.unwrap_or(0.0)),
-        quality: checking.quality,
+) -> Result<(Stage, CheckReport), StageError> {
+    let query = options.clearance.map_or(Ask::Touch, Ask::Clearance);
+    let stage_options = StageOptions {
+        query,
+        query_override: Some(query),
+        static_pairs: StaticPairs::Test,
+        lod: options.lod,
+        tolerance: options.tolerance,
+        solid: options.solid,
+        weld: options.weld,
+        skip_isolated: options.skip_isolated.then(|| options.clearance.unwrap_or(0.0)),
+        quality: options.quality,
         avatar: false,
-        workers: checking.workers.clone(),
-        ..Staging::default()
+        workers: options.workers.clone(),
+        ..StageOptions::default()
     };
-    let stage = Stage::new(scene, staging, files)?;
-    // By name, and by object: several may have the same name.
+    let stage = Stage::new(scene, stage_options, files)?;
+    // By name and by object: several objects may have the same name.
     let mut found: BTreeMap<([String; 2], [&[NodeId]; 2]), Finding> = BTreeMap::new();
     let mut classifier = Classifier::default();
     for contact in stage.world().contacts() {
         let ids = in_order(&stage, contact);
-        let Some(finding) = look_at(&stage, ids, checking.all_pairs, &mut classifier)? else {
+        let Some(finding) = examine(&stage, ids, options.all_pairs, &mut classifier)? else {
             continue;
         };
-        if checking.ignore.iter().any(|pair| is_pair(pair, &finding)) {
+        if options.ignore.iter().any(|pair| is_pair(pair, &finding)) {
             continue;
         }
-        let key = ([finding.a.clone(), finding.b.clone()], ids.map(|id| stage.unit(id)));
+        let key = ([finding.a.clone(), finding.b.clone()], ids.map(|id| stage.object_path(id)));
         match found.get_mut(&key) {
-            Some(known) => known.join(finding, checking.all_pairs),
+            Some(known) => known.merge(finding, options.all_pairs),
             None => {
                 found.insert(key, finding);
             }
@@ -155,8 +154,8 @@ pub fn check_stage(
     let mut findings: Vec<Finding> = found.into_values().collect();
     findings.sort_by(Finding::order);
     let mut problems = stage.problems().to_vec();
-    problems.extend(unknown_names(&stage, &checking.ignore));
-    let checked = Checked {
+    problems.extend(unknown_names(&stage, &options.ignore));
+    let report = CheckReport {
         findings,
         objects: stage.object_count(),
         bodies: stage.body_count(),
@@ -164,18 +163,18 @@ pub fn check_stage(
         tested: stage.world().report().counts.tested,
         problems,
     };
-    Ok((stage, checked))
+    Ok((stage, report))
 }
 
 /// The bodies of a contact, by name and object.
 fn in_order(stage: &Stage, contact: &Contact) -> [BodyId; 2] {
     let mut ids = [contact.a, contact.b];
-    ids.sort_by_key(|&id| (stage.name(id), stage.unit(id)));
+    ids.sort_by_key(|&id| (stage.name(id), stage.object_path(id)));
     ids
 }
 
-/// The details of a contact.
-fn look_at(
+/// Makes the finding of a contact.
+fn examine(
     stage: &Stage,
     ids @ [a, b]: [BodyId; 2],
     all: bool,
@@ -187,9 +186,12 @@ fn look_at(
     let pair = ShapePair::new(shape_a, &pose_a, shape_b, &pose_b);
     let Some(distance) = pair.distance() else { return Ok(None) };
     let faces = if distance.distance == 0.0 && all {
-        pair.all_pairs().iter().filter_map(|found| pieces(stage, ids, [found.a, found.b])).collect()
+        pair.all_pairs()
+            .iter()
+            .filter_map(|found| named_faces(stage, ids, [found.a, found.b]))
+            .collect()
     } else {
-        pieces(stage, ids, [distance.faces.a, distance.faces.b]).into_iter().collect()
+        named_faces(stage, ids, [distance.faces.a, distance.faces.b]).into_iter().collect()
     };
     let kind = match distance.distance {
         0.0 => classifier.kind((shape_a, &pose_a), (shape_b, &pose_b)),
@@ -206,22 +208,22 @@ fn look_at(
     }))
 }
 
-fn pieces(stage: &Stage, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<Pieces> {
-    Some(Pieces { a: stage.face(a, faces[0])?, b: stage.face(b, faces[1])? })
+fn named_faces(stage: &Stage, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<NamedFaces> {
+    Some(NamedFaces { a: stage.face(a, faces[0])?, b: stage.face(b, faces[1])? })
 }
 
 fn is_pair([one, other]: &[String; 2], finding: &Finding) -> bool {
-    let is = |a: &str, b: &str| fits(&finding.a, a) && fits(&finding.b, b);
+    let is = |a: &str, b: &str| matches_name(&finding.a, a) && matches_name(&finding.b, b);
     is(one, other) || is(other, one)
 }
 
-/// A pattern that fits no object is a mistake in the question.
+/// A pattern that matches no object is reported: it is probably a mistake.
 fn unknown_names(stage: &Stage, ignore: &[[String; 2]]) -> Vec<String> {
     if ignore.is_empty() {
         return Vec::new();
     }
     let objects = stage.object_names();
-    let known = |name: &String| objects.iter().any(|object| fits(object, name));
+    let known = |name: &String| objects.iter().any(|object| matches_name(object, name));
     let unknown = ignore.iter().flatten().filter(|name| !known(name));
-    unknown.map(|name| format!("nothing is called \"{name}\", which is to be ignored")).collect()
+    unknown.map(|name| format!("no object is named \"{name}\", which is to be ignored")).collect()
 }

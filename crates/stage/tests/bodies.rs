@@ -5,7 +5,7 @@ mod common;
 use common::{at, body, is_fixed, names, only_touch, scene, staged, touching};
 use glam::DVec3;
 use jostle_geom::Model;
-use jostle_stage::{Checking, HierarchyFiles, Scenery, Stage, Staging, check};
+use jostle_stage::{CheckOptions, HierarchyFiles, Stage, StageOptions, StaticPairs, check};
 use jostle_world::ShapeKind;
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn scenes_become_these_bodies() {
     }
 }
 
-/// A scene in which all is tested, and the pairs of objects that touch.
+/// A scene in which all pairs are tested, and the pairs of objects that touch.
 #[rustfmt::skip]
 const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
     ("shapes without a Transform between them never meet",
@@ -170,9 +170,9 @@ const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
 ];
 
 #[test]
-fn these_and_no_others_are_tested_against_each_other() {
+fn exactly_these_pairs_are_tested() {
     for &(story, text, expected) in MEETINGS {
-        let staging = Staging { scenery: Scenery::Tested, ..Staging::default() };
+        let staging = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
         let stage = common::staged_with(&text.replace("CUBE", CUBE), staging);
         let found = touching(&stage);
         let found: Vec<[&str; 2]> = found.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
@@ -181,7 +181,7 @@ fn these_and_no_others_are_tested_against_each_other() {
 }
 
 #[test]
-fn scenery_is_tested_against_what_moves_only() {
+fn static_bodies_are_tested_against_moving_bodies_only() {
     let text = "DEF A Transform { children CUBE } DEF B Transform { children CUBE }
         DEF M Transform { velocityVector 0 1 0 children CUBE }";
     let stage = staged(&text.replace("CUBE", CUBE));
@@ -197,7 +197,7 @@ fn models(stage: &Stage) -> Vec<Arc<Model>> {
     shapes.map(model).collect()
 }
 
-/// The scale is baked into the mesh once for all who have the same one.
+/// The scale is baked into one mesh that all bodies with the same scale share.
 #[test]
 fn instances_with_the_same_scale_share_one_model() {
     let text = "DEF A Transform { rotation 0 1 0 0.3 children DEF S Shape { geometry Sphere {} } }
@@ -215,7 +215,7 @@ fn instances_with_the_same_scale_share_one_model() {
     assert_eq!(widest, 2.0);
 }
 
-/// Copies of an object of several parts, each turned and moved otherwise.
+/// Copies of an object of several parts, each with another rotation and translation.
 #[test]
 fn copies_of_an_object_of_parts_share_one_model() {
     let mut text = "DEF W Group { children [ DEF S Shape { geometry Box {} }
@@ -266,7 +266,7 @@ fn a_mirrored_shape_is_mirrored_and_its_faces_look_outward() {
 
 #[test]
 fn frames_are_right_inside_instances_of_prototypes() {
-    // An instance stands on the path to its body and is not a place of its own.
+    // An instance is on the path to its body and has no placement of its own.
     let stage = staged(&format!(
         "PROTO Inner [] {{ Transform {{ translation 0 0 5 children {CUBE} }} }}
          PROTO Outer [] {{ Transform {{ translation 3 0 0
@@ -309,13 +309,13 @@ fn check_counts_findings_of_objects_that_have_the_same_name() {
         Transform { translation 0 0 -2 children USE WHEEL }
         DEF NAIL Transform { children Shape { geometry Box { size 0.1 0.1 9 } } }";
     let scene = scene(&text.replace("CUBE", CUBE));
-    let checked = check(scene, &Checking::default(), &mut HierarchyFiles::default()).unwrap();
+    let checked = check(scene, &CheckOptions::default(), &mut HierarchyFiles::default()).unwrap();
     let found: Vec<[&str; 2]> = checked.findings.iter().map(|f| [&f.a[..], &f.b[..]]).collect();
     assert_eq!(found, [["NAIL", "WHEEL"], ["NAIL", "WHEEL (2)"]]);
 }
 
 #[test]
-fn a_face_is_told_by_its_shape_and_its_number_there() {
+fn a_face_is_named_by_its_shape_and_its_index_in_it() {
     let text = "DEF A Transform { velocityVector 1 0 0 children [
           DEF LINE Shape { geometry IndexedLineSet {} }
           DEF LEFT Shape { geometry Box {} }
@@ -325,7 +325,7 @@ fn a_face_is_told_by_its_shape_and_its_number_there() {
     assert!(only_touch(&stage, "A", "B"));
     let a = body(&stage, "A");
     assert_eq!(stage.face(a, 0), Some(("A/LEFT".to_string(), 0)));
-    let faces = stage.happened()[0].faces.clone().unwrap();
+    let faces = stage.events()[0].faces.clone().unwrap();
     assert_eq!((&faces.a.0[..], &faces.b.0[..]), ("A/RIGHT", "B"));
     assert!(faces.a.1 < 6 && faces.b.1 < 6, "{faces:?}");
 }
@@ -338,7 +338,7 @@ fn a_part_that_is_used_three_times_has_three_names_in_the_findings() {
         Transform { translation 5.5 0 0 children USE BOLT }";
     let checked = check(
         scene(&text.replace("CUBE", &[CUBE, CUBE].join(" "))),
-        &Checking::default(),
+        &CheckOptions::default(),
         &mut HierarchyFiles::default(),
     )
     .unwrap();

@@ -167,8 +167,8 @@ fn article(
             "<dt>Distance</dt><dd>{distance}</dd><dt>Between</dt><dd>{p} and {q} {symbol}</dd>"
         );
     }
-    if let Some(pieces) = finding.faces.first() {
-        let ((shape_a, face_a), (shape_b, face_b)) = (&pieces.a, &pieces.b);
+    if let Some(faces) = finding.faces.first() {
+        let ((shape_a, face_a), (shape_b, face_b)) = (&faces.a, &faces.b);
         let (shape_a, shape_b) = (escape(shape_a), escape(shape_b));
         let _ = write!(
             text,

@@ -77,8 +77,8 @@ fn both(kind: FindingKind, a: &str, b: &str) -> String {
 fn print_one(review: &Review<'_>, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let both = both(finding.kind, &finding.a, &finding.b);
     writeln!(out, "{:<10} {both}{}", label(finding.kind), place(review, finding))?;
-    for pieces in &finding.faces {
-        let ((shape_a, face_a), (shape_b, face_b)) = (&pieces.a, &pieces.b);
+    for faces in &finding.faces {
+        let ((shape_a, face_a), (shape_b, face_b)) = (&faces.a, &faces.b);
         writeln!(out, "           face {face_a} of {shape_a}, face {face_b} of {shape_b}")?;
     }
     Ok(())

@@ -1,11 +1,10 @@
-//! What happened in each step, for people and for files. The file is described in
-//! `docs/run-record.md`.
+//! The events of each step, as text and in a file. `docs/run-record.md` describes the file.
 
 use crate::check::FacesOutput;
 use crate::error::CliError;
 use crate::scene::args::RunArgs;
 use jostle_scene::Value;
-use jostle_stage::{Stage, What};
+use jostle_stage::{Stage, StageEventKind};
 use jostle_world::BodyId;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -14,15 +13,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// All rows of a run.
+/// The events of a run.
 #[derive(Default)]
-pub(super) struct Happened {
+pub(super) struct EventLog {
     pub(super) rows: Vec<Row>,
-    /// What keys and events from outside have led to before the step.
+    /// Events that keys and `--send` have caused before the step.
     pub(super) before: Vec<Row>,
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     step: u64,
@@ -39,23 +38,23 @@ impl Row {
     pub(super) fn of_step(stage: &Stage, step: u64, node_events: bool) -> Vec<Row> {
         let time = stage.play().now();
         let mut rows = Vec::new();
-        for happening in stage.happened() {
-            let what = match happening.what {
-                What::Began(_) => "begin",
-                What::Ended(_) => "end",
-                What::Met(..) => "meet",
-                What::BoxesMet => "boxes begin",
-                What::BoxesParted => "boxes end",
+        for event in stage.events() {
+            let what = match event.kind {
+                StageEventKind::Began(_) => "begin",
+                StageEventKind::Ended(_) => "end",
+                StageEventKind::Hit(..) => "meet",
+                StageEventKind::BoxesOverlap => "boxes begin",
+                StageEventKind::BoxesSeparate => "boxes end",
             };
-            let (a, b) = (happening.a.clone(), happening.b.clone());
-            let faces = happening.faces.as_ref().map(FacesOutput::of);
+            let (a, b) = (event.a.clone(), event.b.clone());
+            let faces = event.faces.as_ref().map(FacesOutput::of);
             rows.push(Row { step, time, what, a, b, faces });
         }
         rows.extend(Row::of_nodes(stage, step, node_events));
         rows
     }
 
-    /// Events of nodes, and what could not be done.
+    /// Events of nodes, and problems.
     pub(super) fn of_nodes(stage: &Stage, step: u64, node_events: bool) -> Vec<Row> {
         let time = stage.play().now();
         let mut rows = Vec::new();
@@ -63,7 +62,7 @@ impl Row {
         for event in stage.play().events() {
             let node = scene.node(event.node);
             let field = node.kind.fields().get(event.field).map_or("", |field| field.name);
-            if !node_events && !TOLD.contains(&field) {
+            if !node_events && !ALWAYS_REPORTED.contains(&field) {
                 continue;
             }
             let name = node.name.as_deref().map_or_else(
@@ -82,8 +81,8 @@ impl Row {
     }
 }
 
-/// Events of nodes that are always told: those of the papers' nodes and of `Collision`.
-const TOLD: [&str; 4] = ["collideTime", "collideObjects", "notColliding", "keyHit"];
+/// Events of nodes that are always reported: those of collision nodes and of `KeySensor`.
+const ALWAYS_REPORTED: [&str; 4] = ["collideTime", "collideObjects", "notColliding", "keyHit"];
 
 fn value_text(stage: &Stage, value: &Value) -> String {
     match value {
@@ -120,11 +119,11 @@ impl fmt::Display for Row {
     }
 }
 
-/// A recording under way.
+/// Writes a recording.
 pub(super) struct Recorder {
     file: String,
     out: BufWriter<File>,
-    /// Where each body was when it was last written.
+    /// The last pose of each body that was written.
     last: HashMap<BodyId, [f64; 7]>,
 }
 
@@ -147,7 +146,7 @@ struct Step<'a> {
     moved: Vec<Moved>,
 }
 
-/// A body that is not where it was.
+/// A body whose pose has changed.
 #[derive(Serialize)]
 struct Moved {
     body: String,

@@ -199,15 +199,15 @@ impl<'s, 'p> Parser<'s, 'p> {
                 | Kind::CollisionResponse(_)
                 | Kind::KeySensor(_)
         );
-        if paper && !self.knows_papers() {
+        if paper && !self.knows_collision_nodes() {
             return None;
         }
         self.kinds.push((name, kind.clone()));
         Some(kind)
     }
 
-    pub(super) fn knows_papers(&self) -> bool {
-        self.extensions == Extensions::Papers
+    pub(super) fn knows_collision_nodes(&self) -> bool {
+        self.extensions == Extensions::CollisionNodes
     }
 
     /// The fields of a node from a table, up to the closing brace.

@@ -208,7 +208,7 @@ impl<'s> Parser<'s, '_> {
             self.strings()?.to_vec()
         };
         let known = urls.iter().any(|url| url.eq_ignore_ascii_case(COLLISION_OBJECT));
-        if known && self.knows_papers() {
+        if known && self.knows_collision_nodes() {
             if let Some(kind) = self.built_in(b"CollisionObject") {
                 self.scope().prototypes.insert(name, Named::Kind(kind));
             }

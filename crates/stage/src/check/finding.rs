@@ -1,4 +1,4 @@
-//! One finding: two objects that touch or are too close, where, and how severe it is.
+//! A finding: two objects that touch or are too close, where, and how severe it is.
 
 use super::FindingKind;
 use jostle_world::BodyId;
@@ -7,28 +7,28 @@ use std::cmp::Ordering;
 /// Two objects that touch or are too close.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The name of the first.
+    /// The name of the first object.
     pub a: String,
-    /// The name of the second.
+    /// The name of the second object.
     pub b: String,
-    /// How they lie to each other.
+    /// How they are positioned relative to each other.
     pub kind: FindingKind,
     /// 0 exactly if they touch.
     pub distance: f64,
     /// A point of contact, or the closest points, in the world.
     pub points: [[f64; 3]; 2],
-    /// Faces that touch; or the two that are closest.
-    pub faces: Vec<Pieces>,
+    /// The touching faces, or the two closest ones.
+    pub faces: Vec<NamedFaces>,
     /// The bodies that `points` lie on, of `a` and of `b`. An object may consist of several.
     pub bodies: [BodyId; 2],
 }
 
-/// A face of each of two objects: the name of its shape, and its number there.
+/// A face of each of two objects: the name of its shape, and its index in the shape.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pieces {
-    /// Of the first.
+pub struct NamedFaces {
+    /// The face of the first object.
     pub a: (String, u32),
-    /// Of the second.
+    /// The face of the second object.
     pub b: (String, u32),
 }
 
@@ -48,9 +48,8 @@ impl Finding {
         by_kind.then_with(by_distance).then_with(by_name)
     }
 
-    /// Adds what was found about two other bodies of the same two objects. The most severe of
-    /// their kinds is that of the objects.
-    pub(super) fn join(&mut self, mut other: Finding, all_faces: bool) {
+    /// Merges a finding of two other bodies of the same two objects. The more severe kind is kept.
+    pub(super) fn merge(&mut self, mut other: Finding, all_faces: bool) {
         if other.order(self) == Ordering::Less {
             std::mem::swap(self, &mut other);
         }

@@ -6,7 +6,7 @@
 use glam::{DVec3, Vec3};
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Reading, Scene, Value, read};
-use jostle_stage::{HierarchyFiles, Stage, Staging};
+use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 use jostle_world::{BodyId, Runtime, World, WorldError};
 
 /// The scene of a text without its first line.
@@ -19,10 +19,10 @@ pub(crate) fn scene(body: &str) -> Scene {
 }
 
 pub(crate) fn staged(body: &str) -> Stage {
-    staged_with(body, Staging::default())
+    staged_with(body, StageOptions::default())
 }
 
-pub(crate) fn staged_with(body: &str, staging: Staging) -> Stage {
+pub(crate) fn staged_with(body: &str, staging: StageOptions) -> Stage {
     Stage::new(scene(body), staging, &mut HierarchyFiles::default()).expect(body)
 }
 
@@ -100,23 +100,27 @@ pub(crate) fn only_touch(stage: &Stage, a: &str, b: &str) -> bool {
 pub(crate) fn events(stage: &Stage, name: &str, field: &str) -> Vec<Value> {
     let id = node(stage, name);
     let kind = &stage.play().scene().node(id).kind;
-    let told = stage.play().events().iter().filter(|event| {
+    let sent = stage.play().events().iter().filter(|event| {
         event.node == id && kind.fields().get(event.field).is_some_and(|f| f.name == field)
     });
-    told.map(|event| event.value.clone()).collect()
+    sent.map(|event| event.value.clone()).collect()
 }
 
-/// What happened in the last step, as "what a b".
-pub(crate) fn happened(stage: &Stage) -> Vec<String> {
-    use jostle_stage::What;
-    let what = |what: What| match what {
-        What::Began(_) => "begin",
-        What::Ended(_) => "end",
-        What::Met(..) => "meet",
-        What::BoxesMet => "boxes begin",
-        What::BoxesParted => "boxes end",
+/// The stage events of the last step, as "kind a b".
+pub(crate) fn stage_events(stage: &Stage) -> Vec<String> {
+    use jostle_stage::StageEventKind;
+    let name = |kind: StageEventKind| match kind {
+        StageEventKind::Began(_) => "begin",
+        StageEventKind::Ended(_) => "end",
+        StageEventKind::Hit(..) => "meet",
+        StageEventKind::BoxesOverlap => "boxes begin",
+        StageEventKind::BoxesSeparate => "boxes end",
     };
-    stage.happened().iter().map(|h| format!("{} {} {}", what(h.what), h.a, h.b)).collect()
+    stage
+        .events()
+        .iter()
+        .map(|event| format!("{} {} {}", name(event.kind), event.a, event.b))
+        .collect()
 }
 
 /// Numbers without structure, the same for the same seed (splitmix64).
