@@ -57,7 +57,7 @@ pub use gather::{Loaded, Polygons};
 pub use geometry::{Geometry, GeometryError, Tolerance, surface};
 pub use names::UniqueNames;
 pub use placement::Placement;
-pub use play::{Drag, Event, Key, Play, PlayError, Problem, Touch};
+pub use play::{Changes, Drag, Event, Key, Play, PlayError, Problem, Touch};
 pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
 pub use scene::{
     FieldError, FieldType, Image, List, Node, NodeId, Rgb, Rotation, Route, Scene, Value,

@@ -4,18 +4,18 @@
 //! [`FieldSpec`] for the reader and for events, which meet fields by name and number.
 
 mod appearance;
+mod collision;
 mod geometry;
 mod grouping;
 mod interpolators;
-mod collision;
 mod sensors;
 mod surroundings;
 
 pub use appearance::*;
+pub use collision::*;
 pub use geometry::*;
 pub use grouping::*;
 pub use interpolators::*;
-pub use collision::*;
 pub use sensors::*;
 pub use surroundings::*;
 

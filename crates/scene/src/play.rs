@@ -27,7 +27,16 @@ pub use touch::Touch;
 use crate::nodes::{Access, FieldIndex, Kind, Way};
 use crate::scene::{FieldError, NodeId, Scene, Value};
 use glam::{DQuat, DVec3};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+
+/// The nodes that have changed, by what has changed; each list is sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// `Transform` nodes of which only fields of placement and velocity were written.
+    pub moved: Vec<NodeId>,
+    /// All other nodes with written fields.
+    pub edited: Vec<NodeId>,
+}
 
 /// A scene with its time, and everything that happens in it.
 ///
@@ -83,7 +92,8 @@ pub struct Play {
     cascade: cascade::Cascade,
     events: Vec<Event>,
     problems: Vec<Problem>,
-    changes: BTreeSet<NodeId>,
+    /// Nodes with written fields, and whether only fields of motion were written.
+    changes: BTreeMap<NodeId, bool>,
     timers: timer::Timers,
     bound: bind::Stacks,
     touches: touch::Touches,
@@ -110,7 +120,7 @@ impl Play {
             cascade: cascade::Cascade::new(scene.routes()),
             events: Vec::new(),
             problems: Vec::new(),
-            changes: BTreeSet::new(),
+            changes: BTreeMap::new(),
             timers: timer::Timers::default(),
             bound: bind::Stacks::default(),
             touches: touch::Touches::default(),
@@ -233,9 +243,20 @@ impl Play {
         self.problems.clear();
     }
 
-    /// The nodes of which a field has been written since the last time this was asked, sorted.
+    /// The nodes of which a field has been written since the last call of this or of
+    /// [`Play::take_changes_by_kind`], sorted.
     pub fn take_changes(&mut self) -> Vec<NodeId> {
-        std::mem::take(&mut self.changes).into_iter().collect()
+        std::mem::take(&mut self.changes).into_keys().collect()
+    }
+
+    /// As [`Play::take_changes`], with the nodes that have only moved apart from all others: what is
+    /// below them is the same as before at another placement.
+    pub fn take_changes_by_kind(&mut self) -> Changes {
+        let (mut moved, mut edited) = (Vec::new(), Vec::new());
+        for (node, only_moved) in std::mem::take(&mut self.changes) {
+            if only_moved { moved.push(node) } else { edited.push(node) }
+        }
+        Changes { moved, edited }
     }
 
     /// The number of an event, if the node has it and it carries values like this one.

@@ -101,7 +101,7 @@ fn inline_brings_in_files() {
         ),
         ("c.wrl", "DEF DEEP Shape { }"),
     ];
-    let opened = try_files(&files, Extensions::Papers).unwrap();
+    let opened = try_files(&files, Extensions::CollisionNodes).unwrap();
     let scene = &opened.scene;
     let inline = scene.find("I").unwrap();
     assert_eq!(scene.children(inline).len(), 3);
@@ -118,7 +118,7 @@ fn inline_brings_in_files() {
     found.sort_by_key(|message| expected.iter().position(|e| e == message));
     assert_eq!(found, expected);
     let wrong = [files[0], files[1], ("c.wrl", "Shape {\n x }")];
-    let error = try_files(&wrong, Extensions::Papers).unwrap_err().to_string();
+    let error = try_files(&wrong, Extensions::CollisionNodes).unwrap_err().to_string();
     let expected = "line 2, column 1: in \"b.wrl\": line 2, column 33: in \"c.wrl\": \
                     line 3, column 4: \
                     expected a value, found something else";
@@ -135,17 +135,17 @@ fn inline_without_a_resolver_is_left_out() {
 #[test]
 fn files_in_a_circle_are_errors() {
     let own = [("a.wrl", "Group { children Inline { url \"a.wrl\" } }")];
-    let error = try_files(&own, Extensions::Papers).unwrap_err();
+    let error = try_files(&own, Extensions::CollisionNodes).unwrap_err();
     assert_eq!(error.to_string(), "line 2, column 18: file a.wrl brings in itself");
     let two = [("a.wrl", "Inline { url \"b.wrl\" }"), ("b.wrl", "\nInline { url \"a.wrl\" }")];
-    let error = try_files(&two, Extensions::Papers).unwrap_err();
+    let error = try_files(&two, Extensions::CollisionNodes).unwrap_err();
     let expected = "line 2, column 1: in \"b.wrl\": line 3, column 1: file a.wrl brings in itself";
     assert_eq!(error.to_string(), expected);
     let through = [
         ("a.wrl", "EXTERNPROTO P [ ] \"b.wrl\" P { }"),
         ("b.wrl", "PROTO P [ ] { Inline { url \"a.wrl\" } }"),
     ];
-    let error = try_files(&through, Extensions::Papers).unwrap_err();
+    let error = try_files(&through, Extensions::CollisionNodes).unwrap_err();
     assert!(error.to_string().ends_with("file a.wrl brings in itself"), "{error}");
 }
 

@@ -24,3 +24,4 @@ pub use error::StageError;
 pub use events::{StageEvent, StageEventKind};
 pub use hierarchy::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 pub use stage::{Stage, StageOptions, StaticPairs};
+pub use sync::SyncCounts;

@@ -17,8 +17,16 @@ use std::collections::HashMap;
 pub(crate) struct Plan {
     pub(crate) bodies: Vec<BodyPlan>,
     index: HashMap<BodyKey, usize>,
-    /// The placement of the bound viewpoint's coordinates in the world, if it is in the scene.
-    pub(crate) viewpoint: Option<Placement>,
+    /// The bound viewpoint, if it is in the scene.
+    pub(crate) viewpoint: Option<PlacedViewpoint>,
+}
+
+/// The bound viewpoint where it stands in the scene.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedViewpoint {
+    pub(crate) path: Vec<NodeId>,
+    /// The placement of its coordinates in the world.
+    pub(crate) placement: Placement,
 }
 
 /// Identifies a body: the path to the last node that begins one.
@@ -88,7 +96,8 @@ impl Plan {
             pass_instances(scene, above, &mut around);
             around.push(*visit.placement);
             if viewpoint == Some(node) && plan.viewpoint.is_none() {
-                plan.viewpoint = Some(*visit.placement);
+                let (path, placement) = (visit.path.to_vec(), *visit.placement);
+                plan.viewpoint = Some(PlacedViewpoint { path, placement });
             }
             if let Kind::Shape(shape) = &scene.node(node).kind
                 && let Some(geometry) = shape.geometry.and_then(|id| scene.through_instances(id))
@@ -100,6 +109,7 @@ impl Plan {
     }
 
     fn add(&mut self, found: &ShapeVisit<'_>, geometry: NodeId) {
+        let scene = found.scene;
         let levels = found.levels();
         if !levels.collides_with.objects && !levels.collides_with.avatar {
             return;
@@ -107,7 +117,11 @@ impl Plan {
         let path = found.visit.path;
         let key = BodyKey { path: path[..levels.body].to_vec(), in_proxy: found.visit.in_proxy };
         let frame = found.around(levels.body);
-        let part = Part { path: path.to_vec(), geometry, inside: found.inside(&levels, &frame) };
+        let part = Part {
+            path: path.to_vec(),
+            geometry,
+            inside: inside(scene, &path[levels.body..], &frame),
+        };
         if let Some(&at) = self.index.get(&key) {
             self.bodies[at].add(part, found.visit.active);
             return;
@@ -127,6 +141,22 @@ impl Plan {
 }
 
 impl BodyPlan {
+    /// The body after nodes above it have moved, bit-identical to that of a new [`Plan`]. There must
+    /// be no `Billboard` on its path, whose placement depends on the viewer.
+    pub(crate) fn moved(&self, scene: &Scene) -> BodyPlan {
+        let mut body = self.clone();
+        body.frame = placement_inside(scene, &body.key.path);
+        if let Some(driver) = &mut body.driver
+            && let Some(depth) = body.key.path.iter().rposition(|&id| id == driver.node)
+        {
+            driver.parent = placement_inside(scene, &body.key.path[..depth]);
+        }
+        for part in &mut body.parts {
+            part.inside = inside(scene, &part.path[body.key.path.len()..], &body.frame);
+        }
+        body
+    }
+
     /// Adds a shape. A `Switch` may have one node as several choices, which have the same path: if
     /// one of them is chosen, its shapes are the body.
     fn add(&mut self, part: Part, active: bool) {
@@ -138,6 +168,25 @@ impl BodyPlan {
             self.parts.push(part);
         }
     }
+}
+
+/// The placement inside the last node of a path, multiplied in the order of the walk.
+fn placement_inside(scene: &Scene, path: &[NodeId]) -> Placement {
+    path.iter().fold(Placement::IDENTITY, |outer, &id| match &scene.node(id).kind {
+        Kind::Transform(node) => outer.then(&Placement::of_transform(node)),
+        _ => outer,
+    })
+}
+
+/// The placement of a shape in its body, from the path between them. Multiplied from the nodes of
+/// the path, not divided out of the placements of body and shape, so that it is bit-identical for
+/// every copy of an object.
+fn inside(scene: &Scene, path: &[NodeId], frame: &Placement) -> Placement {
+    let stretch = Placement { stretch: frame.stretch, ..Placement::IDENTITY };
+    path.iter().fold(stretch, |inside, &id| match &scene.node(id).kind {
+        Kind::Transform(node) => inside.then(&Placement::of_transform(node)),
+        _ => inside,
+    })
 }
 
 /// Extends or shortens the list of placements to the length of a path. The walk does not visit
@@ -241,18 +290,6 @@ impl ShapeVisit<'_> {
     /// The placement inside the first `count` nodes of the path.
     fn around(&self, count: usize) -> Placement {
         count.checked_sub(1).map_or(Placement::IDENTITY, |last| self.around[last])
-    }
-
-    /// The placement of a shape in its body. Multiplied from the nodes in between, not divided out
-    /// of the two placements, so that it is bit-identical for every copy of an object.
-    fn inside(&self, levels: &Levels, frame: &Placement) -> Placement {
-        let stretch = Placement { stretch: frame.stretch, ..Placement::IDENTITY };
-        self.visit.path[levels.body..].iter().fold(stretch, |inside, &id| {
-            match &self.scene.node(id).kind {
-                Kind::Transform(node) => inside.then(&Placement::of_transform(node)),
-                _ => inside,
-            }
-        })
     }
 
     /// The driver of a body: the last one on its path.

@@ -118,7 +118,7 @@ impl Roles {
 }
 
 /// Returns true if a `Transform` has a velocity or a response.
-fn drives(transform: &Transform) -> bool {
+pub(crate) fn drives(transform: &Transform) -> bool {
     transform.velocity_vector != glam::Vec3::ZERO || transform.collision_response.is_some()
 }
 

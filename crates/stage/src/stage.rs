@@ -4,9 +4,10 @@ use crate::avatar::Avatar;
 use crate::drive::ExactTranslations;
 use crate::events::EventState;
 use crate::names::ObjectNames;
-use crate::plan::{BodyKey, BodyPlan, Plan};
+use crate::plan::{BodyKey, BodyPlan};
 use crate::roles::Roles;
 use crate::shapes::{BuiltShape, ShapeOptions, Shapes};
+use crate::sync::{Movers, SyncCounts};
 use crate::{HierarchyFiles, StageError};
 use glam::DAffine3;
 use jostle_geom::{Mesh, Quality};
@@ -105,13 +106,15 @@ pub struct Stage {
     pub(crate) world: World,
     pub(crate) roles: Roles,
     pub(crate) options: StageOptions,
-    shapes: Shapes,
+    pub(crate) shapes: Shapes,
     pub(crate) bodies: Vec<SceneBody>,
-    by_key: HashMap<BodyKey, usize>,
+    pub(crate) by_key: HashMap<BodyKey, usize>,
     pub(crate) by_body: HashMap<BodyId, usize>,
     /// The family of each object.
     families: HashMap<Vec<NodeId>, u32>,
     pub(crate) names: ObjectNames,
+    /// What the last plan has for bodies that move without a new plan.
+    pub(crate) movers: Movers,
     /// The group of each node that an interest names, by its path.
     pub(crate) groups: HashMap<Vec<NodeId>, GroupId>,
     /// New groups exist whose interests have not been set in the world yet.
@@ -179,6 +182,7 @@ impl Stage {
             by_body: HashMap::new(),
             families: HashMap::new(),
             names: ObjectNames::default(),
+            movers: Movers::default(),
             groups: HashMap::new(),
             interests_changed: false,
             nested_interests: false,
@@ -241,6 +245,12 @@ impl Stage {
     /// The running scene, to send events to it: keys, touches, fields.
     pub fn play_mut(&mut self) -> &mut Play {
         &mut self.play
+    }
+
+    /// The work that it took to apply the changes of the scene to the world in the last step.
+    #[must_use]
+    pub fn sync_counts(&self) -> SyncCounts {
+        self.movers.counts
     }
 
     /// Problems of the scene: what was invalid and is ignored.
@@ -341,64 +351,6 @@ impl Stage {
         counts.sum()
     }
 
-    /// Applies the changes of the scene since the last call to the world.
-    fn sync_world(&mut self, files: &mut HierarchyFiles<'_>) -> Result<(), StageError> {
-        let changed: BTreeSet<NodeId> = self.play.take_changes().into_iter().collect();
-        let first = self.by_key.is_empty() && self.bodies.is_empty();
-        let unmoved = !self.avatar.walk_pending && !self.binding_changed();
-        if !first && changed.is_empty() && unmoved {
-            return Ok(());
-        }
-        self.mark_movable(&changed);
-        self.shapes.forget(self.play.scene(), &changed);
-        let mut plan = self.plan()?;
-        // The plan has the position of the viewpoint. If the viewer has moved, what depends on the
-        // viewer (`Billboard`, `LOD`) needs a second plan.
-        if self.place_avatar(plan.viewpoint)? && self.roles.depends_on_viewer {
-            plan = self.plan()?;
-        }
-        let mut missing: Vec<bool> = vec![true; self.bodies.len()];
-        let mut isolated = match self.options.skip_isolated {
-            Some(distance) => self.isolated(&plan.bodies, distance)?,
-            None => Vec::new(),
-        };
-        isolated.resize(plan.bodies.len(), None);
-        for (plan, isolated) in plan.bodies.into_iter().zip(isolated) {
-            match self.by_key.get(&plan.key).copied() {
-                Some(at) => {
-                    missing[at] = false;
-                    self.update_body(at, plan, files)?;
-                }
-                None if isolated.is_some() => self.push_skipped(plan, isolated),
-                None => self.insert_body(plan, files)?,
-            }
-        }
-        self.remove_missing(&missing)?;
-        self.shapes.forget_unused(self.bodies.len());
-        self.apply_interests()?;
-        self.ignore_pairs()
-    }
-
-    fn plan(&self) -> Result<Plan, StageError> {
-        let viewer = self.avatar.viewer();
-        let (scene, viewpoint) = (self.play.scene(), self.play.viewpoint());
-        Ok(Plan::of(scene, &self.roles, &viewer, self.options.lod, viewpoint)?)
-    }
-
-    /// Marks `Transform` nodes as movable that have changed although no route or velocity moves
-    /// them: the host has set their fields. Their bodies are no longer static.
-    fn mark_movable(&mut self, changed: &BTreeSet<NodeId>) {
-        use jostle_scene::nodes::Kind;
-        for &id in changed {
-            if let Kind::Transform(node) = &self.play.scene().node(id).kind {
-                self.roles.movable.insert(id);
-                if node.velocity_vector != glam::Vec3::ZERO || node.collision_response.is_some() {
-                    self.roles.drivers.insert(id);
-                }
-            }
-        }
-    }
-
     /// The surfaces of a body, with their placements in the body.
     pub(crate) fn surfaces_of(
         &mut self,
@@ -436,7 +388,7 @@ impl Stage {
     }
 
     /// Appends a body that is skipped because it is isolated.
-    fn push_skipped(&mut self, plan: BodyPlan, triangles: Option<usize>) {
+    pub(crate) fn push_skipped(&mut self, plan: BodyPlan, triangles: Option<usize>) {
         self.by_key.insert(plan.key.clone(), self.bodies.len());
         self.names.add(self.play.scene(), &plan.object_path);
         self.bodies.push(SceneBody { plan, body: None, skipped: triangles });
@@ -450,7 +402,7 @@ impl Stage {
     }
 
     /// Removes the bodies that are no longer in the scene. `missing` has a flag for each body.
-    fn remove_missing(&mut self, missing: &[bool]) -> Result<(), StageError> {
+    pub(crate) fn remove_missing(&mut self, missing: &[bool]) -> Result<(), StageError> {
         if !missing.contains(&true) {
             return Ok(());
         }

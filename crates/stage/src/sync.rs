@@ -1,14 +1,14 @@
-//! Inserts and updates bodies as the plan of the scene says.
+//! Keeps the world in sync with the scene: inserts, updates and removes bodies.
 
-use crate::plan::{BodyPlan, CollidesWith};
+use crate::plan::{BodyPlan, CollidesWith, PlacedViewpoint, Plan};
 use crate::stage::{Stage, StaticPairs, WorldBody};
-use crate::{HierarchyFiles, StageError, names};
+use crate::{HierarchyFiles, StageError, names, roles};
 use glam::DVec3;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Kind;
-use jostle_scene::{NodeId, Placement};
+use jostle_scene::{Changes, NodeId, Placement};
 use jostle_world::{Body, BodyId, GroupId, Layers};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Collision group of objects, which collide with each other.
 const OBJECT: u32 = 1;
@@ -20,7 +20,146 @@ const AVATAR: u32 = 4;
 /// The avatar collides with what stops it.
 pub(crate) const AVATAR_LAYERS: Layers = Layers { member: AVATAR, wants: SOLID };
 
+/// The work of applying the changes of the scene to the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncCounts {
+    /// How often the whole scene was walked to plan its bodies.
+    pub plans: usize,
+    /// The number of bodies that were compared with the scene.
+    pub compared: usize,
+}
+
+/// Which bodies move with which nodes, from the last plan.
+///
+/// Planning takes time in proportion to the scene, and bodies that move change a field of their
+/// driver in each step. As long as nothing else changes, only the bodies below these nodes are
+/// compared with the scene.
+#[derive(Debug, Default)]
+pub(crate) struct Movers {
+    /// The indices of the bodies below each movable node.
+    below: HashMap<NodeId, Vec<usize>>,
+    viewpoint: Option<PlacedViewpoint>,
+    /// Of the last step.
+    pub(crate) counts: SyncCounts,
+}
+
 impl Stage {
+    /// Applies the changes of the scene since the last call to the world.
+    pub(crate) fn sync_world(&mut self, files: &mut HierarchyFiles<'_>) -> Result<(), StageError> {
+        self.movers.counts = SyncCounts::default();
+        let changes = self.play.take_changes_by_kind();
+        let first = self.by_key.is_empty() && self.bodies.is_empty();
+        let is_changed = !changes.moved.is_empty() || !changes.edited.is_empty();
+        if !first && !is_changed && !self.avatar.walk_pending && !self.binding_changed() {
+            return Ok(());
+        }
+        if !first && self.has_only_moved(&changes) {
+            return self.move_bodies(&changes.moved, files);
+        }
+        let changed: BTreeSet<NodeId> = changes.moved.into_iter().chain(changes.edited).collect();
+        self.mark_movable(&changed);
+        self.shapes.forget(self.play.scene(), &changed);
+        let mut plan = self.plan()?;
+        // The plan has the position of the viewpoint. If the viewer has moved, what depends on the
+        // viewer (`Billboard`, `LOD`) needs a second plan.
+        let viewpoint = plan.viewpoint.as_ref().map(|viewpoint| viewpoint.placement);
+        if self.place_avatar(viewpoint)? && self.roles.depends_on_viewer {
+            plan = self.plan()?;
+        }
+        self.movers.viewpoint = plan.viewpoint.take();
+        self.apply_plan(plan, files)?;
+        self.shapes.forget_unused(self.bodies.len());
+        self.index_movers();
+        self.apply_interests()?;
+        self.ignore_pairs()
+    }
+
+    /// Inserts, updates and removes bodies as a plan says.
+    fn apply_plan(&mut self, plan: Plan, files: &mut HierarchyFiles<'_>) -> Result<(), StageError> {
+        let mut missing: Vec<bool> = vec![true; self.bodies.len()];
+        let mut isolated = match self.options.skip_isolated {
+            Some(distance) => self.isolated(&plan.bodies, distance)?,
+            None => Vec::new(),
+        };
+        isolated.resize(plan.bodies.len(), None);
+        self.movers.counts.compared += plan.bodies.len();
+        for (plan, isolated) in plan.bodies.into_iter().zip(isolated) {
+            match self.by_key.get(&plan.key).copied() {
+                Some(at) => {
+                    missing[at] = false;
+                    self.update_body(at, plan, files)?;
+                }
+                None if isolated.is_some() => self.push_skipped(plan, isolated),
+                None => self.insert_body(plan, files)?,
+            }
+        }
+        self.remove_missing(&missing)
+    }
+
+    fn plan(&mut self) -> Result<Plan, StageError> {
+        self.movers.counts.plans += 1;
+        let viewer = self.avatar.viewer();
+        let (scene, viewpoint) = (self.play.scene(), self.play.viewpoint());
+        Ok(Plan::of(scene, &self.roles, &viewer, self.options.lod, viewpoint)?)
+    }
+
+    /// Returns true if the plan is the same but for placements and velocities below nodes that are
+    /// known to move.
+    fn has_only_moved(&self, changes: &Changes) -> bool {
+        let scene = self.play.scene();
+        let is_known = |id: &NodeId| {
+            let drives =
+                matches!(&scene.node(*id).kind, Kind::Transform(node) if roles::drives(node));
+            self.roles.movable.contains(id) && (!drives || self.roles.drivers.contains(id))
+        };
+        let viewpoint = self.movers.viewpoint.as_ref().map_or(&[][..], |view| &view.path);
+        changes.edited.is_empty()
+            && changes.moved.iter().all(|id| is_known(id) && !viewpoint.contains(id))
+            && !self.roles.depends_on_viewer
+            && !self.binding_changed()
+            && self.options.skip_isolated.is_none()
+    }
+
+    /// Updates the bodies below nodes that have moved, and the avatar.
+    fn move_bodies(
+        &mut self,
+        moved: &[NodeId],
+        files: &mut HierarchyFiles<'_>,
+    ) -> Result<(), StageError> {
+        self.place_avatar(self.movers.viewpoint.as_ref().map(|viewpoint| viewpoint.placement))?;
+        let below = moved.iter().filter_map(|id| self.movers.below.get(id)).flatten();
+        let below: BTreeSet<usize> = below.copied().collect();
+        self.movers.counts.compared += below.len();
+        for at in below {
+            let plan = self.bodies[at].plan.moved(self.play.scene());
+            self.update_body(at, plan, files)?;
+        }
+        self.shapes.forget_unused(self.bodies.len());
+        Ok(())
+    }
+
+    fn index_movers(&mut self) {
+        self.movers.below.clear();
+        for (at, body) in self.bodies.iter().enumerate() {
+            for id in body.plan.key.path.iter().filter(|id| self.roles.movable.contains(id)) {
+                self.movers.below.entry(*id).or_default().push(at);
+            }
+        }
+    }
+
+    /// Marks `Transform` nodes as movable that have changed although no route or velocity moves
+    /// them: the host has set their fields. Their bodies are no longer static.
+    fn mark_movable(&mut self, changed: &BTreeSet<NodeId>) {
+        for &id in changed {
+            if let Kind::Transform(node) = &self.play.scene().node(id).kind {
+                self.roles.movable.insert(id);
+                if roles::drives(node) {
+                    self.roles.drivers.insert(id);
+                }
+            }
+        }
+    }
+
     /// Inserts a body that is new in the plan.
     pub(crate) fn insert_body(
         &mut self,

@@ -118,8 +118,11 @@ impl Play {
         if matches!(value, Value::Node(_) | Value::Nodes(_)) {
             self.proximity.forget_paths();
         }
-        if self.scene.node_mut(node).kind.set(field, value) {
-            self.changes.insert(node);
+        let kind = &mut self.scene.node_mut(node).kind;
+        let name = kind.fields().get(field).map_or("", |spec| spec.name);
+        let moves = matches!(kind, Kind::Transform(_)) && nodes::MOTION.contains(&name);
+        if kind.set(field, value) {
+            *self.changes.entry(node).or_insert(true) &= moves;
         }
     }
 

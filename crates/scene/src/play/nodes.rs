@@ -1,5 +1,5 @@
-//! Who holds whom: the check that no node is missing, the way down from the roots, and children
-//! that come and go (ISO/IEC 14772-1, 4.6.5).
+//! References between nodes: the check that none is missing, reachability from the roots, and events
+//! that add and remove children (ISO/IEC 14772-1, 4.6.5).
 
 use super::{Play, PlayError, Problem};
 use crate::nodes::Kind;
@@ -8,8 +8,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(super) const CHILDREN: &str = "children";
-/// Names nodes of other places, so it may name the node itself or what is above it.
+/// References nodes elsewhere in the scene, so it may reference the node itself or an ancestor.
 pub(super) const IGNORED: &str = "ignoredObjects";
+
+/// The fields of a `Transform` that place or move what is inside it.
+pub(super) const MOTION: [&str; 6] =
+    ["center", "rotation", "scale", "scaleOrientation", "translation", "velocityVector"];
 
 /// The nodes that a value names.
 pub(super) fn named(value: &Value) -> &[NodeId] {

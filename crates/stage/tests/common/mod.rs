@@ -1,11 +1,11 @@
-//! What the tests of the stage share: scenes from text, and what became of them.
+//! Helpers of the stage's tests: scenes from text, and queries of their state.
 
-// Each test file is a program of its own and uses a part of this.
+// Each test file is a crate of its own and uses some of these functions.
 #![allow(dead_code)]
 
 use glam::{DVec3, Vec3};
 use jostle_scene::nodes::{Kind, Transform};
-use jostle_scene::{NodeId, Reading, Scene, Value, read};
+use jostle_scene::{NodeId, Reading, Rotation, Scene, Value, read};
 use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 use jostle_world::{BodyId, Runtime, World, WorldError};
 
@@ -22,8 +22,8 @@ pub(crate) fn staged(body: &str) -> Stage {
     staged_with(body, StageOptions::default())
 }
 
-pub(crate) fn staged_with(body: &str, staging: StageOptions) -> Stage {
-    Stage::new(scene(body), staging, &mut HierarchyFiles::default()).expect(body)
+pub(crate) fn staged_with(body: &str, options: StageOptions) -> Stage {
+    Stage::new(scene(body), options, &mut HierarchyFiles::default()).expect(body)
 }
 
 /// The node with this name, through the instances of prototypes.
@@ -39,6 +39,10 @@ pub(crate) fn send(stage: &mut Stage, name: &str, field: &str, value: Value) {
 
 pub(crate) fn vec3(x: f32, y: f32, z: f32) -> Value {
     Value::Vec3(Vec3::new(x, y, z))
+}
+
+pub(crate) fn rotation(x: f32, y: f32, z: f32, angle: f32) -> Value {
+    Value::Rotation(Rotation { axis: Vec3::new(x, y, z), angle })
 }
 
 pub(crate) fn nodes(ids: &[NodeId]) -> Value {
