@@ -33,7 +33,7 @@ pub enum Geometry {
     Points,
     /// Letters, whose form depends on the fonts of a machine.
     Letters,
-    /// Nothing: no points, no faces, or a node that nobody here knows.
+    /// Nothing: no points, no faces, or an unknown node.
     Nothing,
 }
 

@@ -23,12 +23,12 @@ use crate::scene::{FieldType, NodeId, Value};
 use jostle_geom::Mesh;
 use std::sync::Arc;
 
-/// Who may write a field, and whether it tells.
+/// The access types of fields: whether events write them, and whether they send events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Written in the file only.
     Field,
-    /// Written in the file and by events `set_…`; tells by events `…_changed`.
+    /// Written in the file and by events `set_…`; sends events `…_changed`.
     ExposedField,
     /// An event that the node takes.
     EventIn,
@@ -233,7 +233,7 @@ pub struct Instance {
     pub others: Vec<NodeId>,
 }
 
-/// A node of a kind that nobody here knows, without its contents.
+/// A node of an unknown kind, without its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The name of its kind.
@@ -250,7 +250,7 @@ pub enum Way {
 }
 
 impl Kind {
-    /// The number of the field with this name, whoever may write it.
+    /// The index of the field with this name, whatever its access.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<FieldIndex> {
         self.fields().iter().position(|field| field.name == name)

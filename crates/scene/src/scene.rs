@@ -1,4 +1,4 @@
-//! What every format becomes: nodes, what they hold, and the routes that events take.
+//! The scene graph that all formats are converted to: nodes, their fields, and routes for events.
 //!
 //! A scene is a graph in the sense of VRML97. glTF, OBJ, STL and PLY become `Transform` and
 //! `Shape` nodes, an animation a `TimeSensor` with interpolators; so everything behind the readers
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The number of the node: nodes count from 0 in the order in which they were added.
+    /// The index of the node: nodes count from 0 in the order in which they were added.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -29,24 +29,24 @@ impl NodeId {
 /// A node with its name and the place in the file where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Its kind and its fields.
     pub kind: Kind,
     /// Its name: by DEF in VRML, by node or object names in other formats.
     pub name: Option<Arc<str>>,
-    /// Where it stands in its file.
+    /// Its position in its file.
     pub place: Place,
 }
 
-/// A way for events from a field of one node to a field of another.
+/// A route for events from a field of one node to a field of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Route {
-    /// The node that gives the event, and the number of the field.
+    /// The node that sends the event, and the index of the field.
     pub from: (NodeId, FieldIndex),
-    /// The node that takes it.
+    /// The node that receives it.
     pub to: (NodeId, FieldIndex),
 }
 
-/// Why a field or a route is not there.
+/// Why a field or a route does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldError {
     /// The kind of node has no field, or no event in this direction, with this name.
@@ -84,7 +84,7 @@ pub enum FieldError {
 /// Nodes, the ones that stand in the world, and the routes between them.
 ///
 /// Every node that a field names is in the scene. A `children` field may hold its own node in a
-/// scene that was put together by hand; whoever walks a scene finds that out and refuses it.
+/// scene that was built by hand; [`walk`](crate::walk()) reports that as an error.
 ///
 /// ```
 /// use jostle_scene::Scene;
@@ -109,14 +109,14 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Adds a node, which nothing holds yet.
+    /// Adds a node, which is not in the world yet.
     pub fn add(&mut self, kind: impl Into<Kind>) -> NodeId {
         self.add_at(kind.into(), None, Place::Byte(0))
     }
 
     /// Adds a node with its name and place.
     pub(crate) fn add_at(&mut self, kind: Kind, name: Option<Arc<str>>, place: Place) -> NodeId {
-        // Readers refuse files with more nodes long before (`limits`).
+        // The memory of so many nodes exceeds that of any machine.
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(Node { kind, name, place });
         id
@@ -189,7 +189,7 @@ impl Scene {
         self.nodes.len()
     }
 
-    /// Has this scene no nodes?
+    /// Returns true if the scene has no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -291,7 +291,7 @@ impl Scene {
         self.add_root(place);
     }
 
-    /// Changes a field of a node, whoever may write it.
+    /// Changes a field of a node, whatever its access.
     ///
     /// # Errors
     /// There is no such field, the value has another type or names a node of another scene.

@@ -204,13 +204,16 @@ fn progress_goes_forward_to_the_end() {
     source += &"1.5 2.5 3.5\n".repeat(300_000);
     source += "] }\n";
     source += &"Group { }\n".repeat(200_000);
-    let mut told = Vec::new();
-    let mut progress = |bytes| told.push(bytes);
+    let mut reported = Vec::new();
+    let mut progress = |bytes| reported.push(bytes);
     let mut reading = Reading { progress: Some(&mut progress), ..Reading::default() };
     read("a.wrl", source.as_bytes(), &mut reading).unwrap();
-    assert!(told.len() >= source.len() >> 20 && told.len() <= (source.len() >> 20) + 2, "{told:?}");
-    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
-    assert_eq!(told.last(), Some(&source.len()));
+    assert!(
+        reported.len() >= source.len() >> 20 && reported.len() <= (source.len() >> 20) + 2,
+        "{reported:?}"
+    );
+    assert!(reported.windows(2).all(|pair| pair[0] < pair[1]), "{reported:?}");
+    assert_eq!(reported.last(), Some(&source.len()));
 }
 
 #[test]
@@ -229,8 +232,8 @@ fn an_inline_of_vrml_1_is_left_out_with_a_warning_and_the_next_address_is_tried(
     let scene = &opened.scene;
     assert_eq!(scene.children(scene.roots()[0]).len(), 1);
     assert_eq!(scene.children(scene.roots()[1]).len(), 0);
-    let said: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].contains("VRML 1.0") && said[0].contains("line 3"), "{said:?}");
-    assert!(said[1].starts_with("Text (letters touch nothing) ignored, at line 4"));
+    let texts: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].contains("VRML 1.0") && texts[0].contains("line 3"), "{texts:?}");
+    assert!(texts[1].starts_with("Text (letters touch nothing) ignored, at line 4"));
 }

@@ -1,4 +1,4 @@
-//! Prototypes: copies, IS, scopes, events through them, the papers' nodes as prototypes, and
+//! Prototypes: copies, IS, scopes, events through them, collision nodes as prototypes, and
 //! those that would never end.
 
 mod vrml_samples;
@@ -268,7 +268,7 @@ fn v_collide_figures() {
 }
 
 #[test]
-fn the_papers_nodes_are_known_when_asked_for() {
+fn collision_nodes_are_known_unless_disabled() {
     let source = "CollisionInterest { } CollisionResponse { } KeySensor { } CollisionObject { }\n\
                   Transform { velocityVector 1 2 3 notColliding IS x }";
     let source = source.replace(" notColliding IS x", "");

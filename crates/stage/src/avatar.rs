@@ -53,8 +53,8 @@ impl Avatar {
 }
 
 impl Stage {
-    /// Moves the avatar by a displacement in the next step. If it would then collide, it stays where
-    /// it is. A displacement to a position that is not valid is ignored.
+    /// Moves the avatar by a displacement in the next step. If it would then collide, it stays
+    /// where it is. A displacement to a position that is not valid is ignored.
     pub fn walk(&mut self, by: DVec3) {
         if Pose::from_translation(self.avatar.viewer().position + by).is_ok() {
             self.avatar.walked += by;
@@ -90,15 +90,15 @@ impl Stage {
         self.resize_avatar()
     }
 
-    /// Returns true if another viewpoint or `NavigationInfo` was bound: that changes no field, so it
-    /// is not among the changes of the scene.
+    /// Returns true if another viewpoint or `NavigationInfo` was bound: that changes no field, so
+    /// it is not among the changes of the scene.
     pub(crate) fn binding_changed(&self) -> bool {
         self.avatar.bound != [self.play.viewpoint(), self.play.navigation()]
     }
 
-    /// Updates the avatar's pose from the viewpoint and the distance walked, and its size if another
-    /// `NavigationInfo` was bound or its `avatarSize` has changed. `around` is the placement of the
-    /// viewpoint's coordinates. Returns whether the viewer has moved.
+    /// Updates the avatar's pose from the viewpoint and the distance walked, and its size if
+    /// another `NavigationInfo` was bound or its `avatarSize` has changed. `around` is the
+    /// placement of the viewpoint's coordinates. Returns whether the viewer has moved.
     pub(crate) fn place_avatar(&mut self, around: Option<Placement>) -> Result<bool, StageError> {
         let before = self.avatar.viewer();
         let bound = [self.play.viewpoint(), self.play.navigation()];
@@ -109,7 +109,7 @@ impl Stage {
             _ => None,
         });
         if let (Some(view), Some(around)) = (view, around) {
-            self.avatar.viewpoint = around.place(view.position.as_dvec3());
+            self.avatar.viewpoint = around.transform_point(view.position.as_dvec3());
             self.avatar.orientation = around.rotation * view.orientation.quaternion();
             // With `jump` the avatar moves to the viewpoint, without it stays (6.53).
             if other_view {
@@ -128,7 +128,8 @@ impl Stage {
         Ok(moved)
     }
 
-    /// Reads the avatar's pose, which a response may have set back, and sets the viewer of the scene.
+    /// Reads the avatar's pose, which a response may have set back, and sets the viewer of the
+    /// scene.
     pub(crate) fn read_back_avatar(&mut self) -> Result<(), StageError> {
         if let Some(avatar) = self.avatar.body {
             let place = self.world.pose(avatar)?.translation();

@@ -1,8 +1,8 @@
 //! Velocities and responses of `Transform` nodes (Ohlenburg, appendix C.2 and C.5).
 //!
-//! The world moves bodies and applies responses; the results are written back into the fields of the
-//! scene as events, so that routes see them. Translations are accumulated in `f64` beside the `f32`
-//! fields: otherwise a slow body would stand still because its step is lost in rounding.
+//! The world moves bodies and applies responses; the results are written back into the fields of
+//! the scene as events, so that routes see them. Translations are accumulated in `f64` beside the
+//! `f32` fields: otherwise a slow body would stand still because its step is lost in rounding.
 
 use crate::StageError;
 use crate::plan::{BodyPlan, Driver};

@@ -189,8 +189,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Sends `notColliding` of the `Transform` nodes that have an interest, a velocity or a response,
-    /// when they begin or cease to collide with something outside themselves.
+    /// Sends `notColliding` of the `Transform` nodes that have an interest, a velocity or a
+    /// response, when they begin or cease to collide with something outside themselves.
     fn emit_not_colliding(&mut self) -> Result<(), StageError> {
         let mut colliding: BTreeSet<NodeId> = BTreeSet::new();
         for contact in self.world.contacts() {

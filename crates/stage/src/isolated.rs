@@ -1,7 +1,7 @@
 //! Finds isolated bodies, for which a check need not build hierarchies.
 //!
-//! Most of the time of a check is spent on building hierarchies, and most parts of an assembly may be
-//! far from all others. A broad phase over the bounds of the bodies finds them.
+//! Most of the time of a check is spent on building hierarchies, and most parts of an assembly may
+//! be far from all others. A broad phase over the bounds of the bodies finds them.
 
 use crate::StageError;
 use crate::plan::BodyPlan;

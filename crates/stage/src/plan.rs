@@ -141,8 +141,8 @@ impl Plan {
 }
 
 impl BodyPlan {
-    /// The body after nodes above it have moved, bit-identical to that of a new [`Plan`]. There must
-    /// be no `Billboard` on its path, whose placement depends on the viewer.
+    /// The body after nodes above it have moved, bit-identical to that of a new [`Plan`]. There
+    /// must be no `Billboard` on its path, whose placement depends on the viewer.
     pub(crate) fn moved(&self, scene: &Scene) -> BodyPlan {
         let mut body = self.clone();
         body.frame = placement_inside(scene, &body.key.path);

@@ -113,7 +113,8 @@ impl Shapes {
         };
         let mesh = if options.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
         let model = match hierarchy_file(scene, parts) {
-            // Saved hierarchies are worth more work. The quality is the same with and without files.
+            // Saved hierarchies are worth more work. The quality is the same with and without
+            // files.
             Some(file) if options.quality == Quality::Fast => {
                 files.load_or_build(file, mesh, Quality::Default)
             }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{events, node, send, stage_events, staged, staged_with, vec3};
+use common::{events, node, send, stage_events, stage_of, stage_with, vec3};
 use glam::DVec3;
 use jostle_scene::Value;
 use jostle_stage::{Stage, StageOptions};
@@ -33,21 +33,21 @@ fn walk(stage: &mut Stage, x: f64) {
 
 #[test]
 fn there_is_an_avatar_if_there_is_a_navigation_info() {
-    assert_eq!(staged("Shape { geometry Box {} }").avatar(), None);
-    let staging = StageOptions { avatar: false, ..StageOptions::default() };
-    assert_eq!(staged_with(ROOM, staging).avatar(), None);
-    assert_eq!(radius(&staged(ROOM)), 0.5);
-    assert_eq!(radius(&staged("NavigationInfo {}")), 0.25);
-    assert_eq!(radius(&staged("NavigationInfo { avatarSize [] }")), 0.25);
-    assert_eq!(radius(&staged("NavigationInfo { avatarSize [ 0 ] }")), 0.0);
+    assert_eq!(stage_of("Shape { geometry Box {} }").avatar(), None);
+    let options = StageOptions { avatar: false, ..StageOptions::default() };
+    assert_eq!(stage_with(ROOM, options).avatar(), None);
+    assert_eq!(radius(&stage_of(ROOM)), 0.5);
+    assert_eq!(radius(&stage_of("NavigationInfo {}")), 0.25);
+    assert_eq!(radius(&stage_of("NavigationInfo { avatarSize [] }")), 0.25);
+    assert_eq!(radius(&stage_of("NavigationInfo { avatarSize [ 0 ] }")), 0.0);
     // Without a viewpoint, the viewer is at the standard's default position (6.53).
-    assert_eq!(staged("NavigationInfo {}").viewer().position, DVec3::new(0.0, 0.0, 10.0));
+    assert_eq!(stage_of("NavigationInfo {}").viewer().position, DVec3::new(0.0, 0.0, 10.0));
 }
 
 /// ISO/IEC 14772-1 allows 0 and more only; other values are ignored.
 #[test]
 fn an_invalid_avatar_size_is_reported_and_not_used() {
-    let mut stage = staged("NavigationInfo { avatarSize [ -1 ] }");
+    let mut stage = stage_of("NavigationInfo { avatarSize [ -1 ] }");
     assert_eq!(radius(&stage), 0.25);
     assert_eq!(stage.problems().len(), 1, "{:?}", stage.problems());
     let info = stage.play().navigation().unwrap();
@@ -61,7 +61,7 @@ fn an_invalid_avatar_size_is_reported_and_not_used() {
 
 #[test]
 fn an_avatar_that_walks_into_a_wall_stays_outside() {
-    let mut stage = staged(ROOM);
+    let mut stage = stage_of(ROOM);
     let mut sent = Vec::new();
     for _ in 0..10 {
         walk(&mut stage, 1.0);
@@ -83,7 +83,7 @@ fn an_avatar_that_walks_into_a_wall_stays_outside() {
 
 #[test]
 fn the_avatar_grows_and_shrinks_with_its_navigation_info() {
-    let mut stage = staged(ROOM);
+    let mut stage = stage_of(ROOM);
     walk(&mut stage, 3.25);
     assert_eq!(radius(&stage), 0.5);
     send(&mut stage, "NAV", "avatarSize", Value::Floats(Arc::new(vec![1.0, 1.6])));
@@ -101,18 +101,18 @@ fn the_avatar_grows_and_shrinks_with_its_navigation_info() {
 
 #[test]
 fn binding_another_viewpoint_moves_the_avatar() {
-    let mut stage = staged(ROOM);
+    let mut stage = stage_of(ROOM);
     walk(&mut stage, 1.0);
     send(&mut stage, "OTHER", "set_bind", Value::Bool(true));
     stage.step(0.25).unwrap();
     let place = stage.world().pose(stage.avatar().unwrap()).unwrap().translation();
-    assert_eq!(place.y, 7.0, "binding alone moves the visitor");
+    assert_eq!(place.y, 7.0, "binding alone moves the avatar");
     assert_eq!(stage.viewer().position, place);
 }
 
 #[test]
 fn the_avatar_passes_through_what_does_not_collide() {
-    let mut stage = staged(ROOM);
+    let mut stage = stage_of(ROOM);
     send(&mut stage, "C", "collide", Value::Bool(false));
     for _ in 0..10 {
         walk(&mut stage, 1.0);
@@ -135,19 +135,19 @@ fn the_avatar_collides_with_the_proxy_and_objects_collide_with_the_children() {
         "Collision {",
         "Collision { proxy Transform { translation 2 0 0 children Shape { geometry Box {} } }",
     );
-    let mut stage = staged(&proxied.replace("size 2 20 20", "size 0.5 0.5 0.5"));
+    let mut stage = stage_of(&proxied.replace("size 2 20 20", "size 0.5 0.5 0.5"));
     assert!(stage_events(&stage).is_empty(), "a small wall inside a box touches nothing");
     walk(&mut stage, 0.75);
     assert_eq!(stage.viewer().position.x, 0.0, "the proxy begins at 1");
     assert_eq!(events(&stage, "C", "collideTime").len(), 1);
-    let stage = staged(&proxied.replace("size 1 1 1", "size 3 1 1"));
+    let stage = stage_of(&proxied.replace("size 1 1 1", "size 3 1 1"));
     assert_eq!(stage_events(&stage), ["begin C/WALL M"]);
 }
 
 #[test]
 fn a_viewpoint_moves_with_its_transform() {
     let mut stage =
-        staged(&ROOM.replace("EYE Transform {", "EYE Transform { velocityVector 1 2 0"));
+        stage_of(&ROOM.replace("EYE Transform {", "EYE Transform { velocityVector 1 2 0"));
     for _ in 0..3 {
         stage.step(0.5).unwrap();
     }
@@ -167,7 +167,7 @@ fn a_body_that_moves_into_the_avatar_is_reported() {
         "{ROOM} DEF M CollisionObject {{ children DEF T Transform {{ translation 0 -9 0
            children Shape {{ geometry Box {{}} }} }} }}"
     );
-    let mut stage = staged(&text);
+    let mut stage = stage_of(&text);
     send(&mut stage, "T", "translation", vec3(0.0, -1.25, 0.0));
     stage.step(0.25).unwrap();
     assert_eq!(stage_events(&stage), ["begin avatar M"]);

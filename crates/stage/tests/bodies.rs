@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at, body, is_fixed, names, only_touch, scene, staged, touching};
+use common::{at, body, is_fixed, names, only_touch, scene, stage_of, touching};
 use glam::DVec3;
 use jostle_geom::Model;
 use jostle_stage::{CheckOptions, HierarchyFiles, Stage, StageOptions, StaticPairs, check};
@@ -102,7 +102,7 @@ const TABLE: &[(&str, &str, &[&str])] = &[
 #[test]
 fn scenes_become_these_bodies() {
     for &(story, text, expected) in TABLE {
-        let stage = staged(&text.replace("CUBE", CUBE));
+        let stage = stage_of(&text.replace("CUBE", CUBE));
         let name = |id| match is_fixed(&stage, id) {
             true => format!("[{}]", stage.name(id)),
             false => stage.name(id),
@@ -132,7 +132,7 @@ const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
     ("an object inside an object is part of neither",
         "DEF O CollisionObject { children [ CUBE DEF I CollisionObject { children CUBE } ] }",
         &[["O", "O/I"]]),
-    ("a hidden choice meets nobody",
+    ("a hidden choice collides with nothing",
         "DEF A Transform { children Switch { choice CUBE } } DEF B Transform { children CUBE }",
         &[]),
     ("the chosen one meets",
@@ -172,8 +172,8 @@ const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
 #[test]
 fn exactly_these_pairs_are_tested() {
     for &(story, text, expected) in MEETINGS {
-        let staging = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
-        let stage = common::staged_with(&text.replace("CUBE", CUBE), staging);
+        let options = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
+        let stage = common::stage_with(&text.replace("CUBE", CUBE), options);
         let found = touching(&stage);
         let found: Vec<[&str; 2]> = found.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
         assert_eq!(found, expected, "{story}");
@@ -184,7 +184,7 @@ fn exactly_these_pairs_are_tested() {
 fn static_bodies_are_tested_against_moving_bodies_only() {
     let text = "DEF A Transform { children CUBE } DEF B Transform { children CUBE }
         DEF M Transform { velocityVector 0 1 0 children CUBE }";
-    let stage = staged(&text.replace("CUBE", CUBE));
+    let stage = stage_of(&text.replace("CUBE", CUBE));
     assert_eq!(touching(&stage), [["A", "M"], ["B", "M"]]);
 }
 
@@ -205,7 +205,7 @@ fn instances_with_the_same_scale_share_one_model() {
         DEF C Transform { translation 9 0 0 scale 2 1 1 children USE S }
         DEF D Transform { translation 9 9 0 rotation 0 0 1 1 scale 2 1 1 children USE S }
         DEF E Transform { translation 9 0 9 scale 3 3 3 children USE S }";
-    let models = models(&staged(text));
+    let models = models(&stage_of(text));
     assert_eq!(models.len(), 5);
     let same = |a: usize, b: usize| Arc::ptr_eq(&models[a], &models[b]);
     assert!(same(0, 1) && same(2, 3));
@@ -228,7 +228,7 @@ fn copies_of_an_object_of_parts_share_one_model() {
             at * 7
         );
     }
-    let stage = staged(&text);
+    let stage = stage_of(&text);
     let moving: Vec<_> = models(&stage).into_iter().skip(2).collect();
     assert_eq!(moving.len(), 5);
     assert!(moving.iter().all(|model| Arc::ptr_eq(model, &moving[0])));
@@ -239,7 +239,7 @@ fn a_mirrored_shape_is_mirrored_and_its_faces_look_outward() {
     let tetrahedron = "Shape { geometry IndexedFaceSet {
         coord Coordinate { point [ 0 0 0, 1 0 0, 0 1 0, 0 0 1 ] }
         coordIndex [ 0 2 1 -1, 0 1 3 -1, 0 3 2 -1, 1 2 3 -1 ] } }";
-    let stage = staged(&format!(
+    let stage = stage_of(&format!(
         "DEF A Transform {{ scale -2 1 1 children {tetrahedron} }}
          DEF B Transform {{ translation 9 0 0 children {tetrahedron} }}"
     ));
@@ -267,7 +267,7 @@ fn a_mirrored_shape_is_mirrored_and_its_faces_look_outward() {
 #[test]
 fn frames_are_right_inside_instances_of_prototypes() {
     // An instance is on the path to its body and has no placement of its own.
-    let stage = staged(&format!(
+    let stage = stage_of(&format!(
         "PROTO Inner [] {{ Transform {{ translation 0 0 5 children {CUBE} }} }}
          PROTO Outer [] {{ Transform {{ translation 3 0 0
            children Group {{ children DEF I Inner {{}} }} }} }}
@@ -292,7 +292,7 @@ fn frames_are_right_inside_instances_of_prototypes() {
 /// A shape in a prototype that is an object by itself: the path ends where the object begins.
 #[test]
 fn an_object_may_be_the_last_node_of_a_path_through_instances() {
-    let stage = staged(&format!(
+    let stage = stage_of(&format!(
         "PROTO P [] {{ DEF S {CUBE} }} Transform {{ translation 2 0 0 children DEF A P {{}} }}
          DEF B Transform {{ translation 2.5 0 0 children {CUBE} }}
          CollisionInterest {{ objectPath \"A/S\" interests \"B\" collisionType 1 }}
@@ -321,7 +321,7 @@ fn a_face_is_named_by_its_shape_and_its_index_in_it() {
           DEF LEFT Shape { geometry Box {} }
           Transform { translation 5 0 0 children DEF RIGHT Shape { geometry Box {} } } ] }
         DEF B Transform { translation 7 0 0 children Shape { geometry Box { size 2.1 1 1 } } }";
-    let stage = staged(text);
+    let stage = stage_of(text);
     assert!(only_touch(&stage, "A", "B"));
     let a = body(&stage, "A");
     assert_eq!(stage.face(a, 0), Some(("A/LEFT".to_string(), 0)));

@@ -153,7 +153,7 @@ fn twin(scene: &Scene) -> Twin<'_> {
 }
 
 /// Draws a scene as text. Every Transform and every object has a name of its own; only shapes and
-/// geometries are shared, so that names tell objects.
+/// geometries are shared, so that names identify objects.
 struct Drawing {
     random: Random,
     text: String,

@@ -20,9 +20,9 @@ fn stage_of(file: &str, threads: usize) -> Stage {
     };
     let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
     let scene = read(file, &bytes, &mut reading).unwrap().scene;
-    let staging =
+    let options =
         StageOptions { workers: Workers::new(threads).unwrap(), ..StageOptions::default() };
-    Stage::new(scene, staging, &mut HierarchyFiles::default()).unwrap()
+    Stage::new(scene, options, &mut HierarchyFiles::default()).unwrap()
 }
 
 /// Sends the events of a scene's script at its steps.

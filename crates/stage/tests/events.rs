@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{at, body, events, names, node, nodes, only_touch, send, stage_events, staged, vec3};
+use common::{
+    at, body, events, names, node, nodes, only_touch, send, stage_events, stage_of, vec3,
+};
 use glam::DVec3;
 use jostle_scene::Value;
 use jostle_scene::nodes::Kind;
@@ -24,7 +26,7 @@ fn put(stage: &mut Stage, name: &str, x: f32, y: f32) {
 
 #[test]
 fn objects_report_each_hit_once() {
-    let mut stage = staged(OBJECTS);
+    let mut stage = stage_of(OBJECTS);
     assert!(events(&stage, "A", "collideTime").is_empty());
     put(&mut stage, "BT", 1.5, 0.0);
     assert_eq!(stage_events(&stage), ["begin A B"]);
@@ -45,7 +47,7 @@ fn objects_report_each_hit_once() {
 
 #[test]
 fn an_object_that_hits_two_objects_reports_both() {
-    let mut stage = staged(OBJECTS);
+    let mut stage = stage_of(OBJECTS);
     let (a, b, c) = (node(&stage, "A"), node(&stage, "B"), node(&stage, "C"));
     send(&mut stage, "CT", "translation", vec3(3.0, 0.0, 0.0));
     put(&mut stage, "BT", 1.5, 0.0);
@@ -59,7 +61,7 @@ fn an_object_that_hits_two_objects_reports_both() {
 fn contacts_of_the_initial_state_are_reported_at_the_start() {
     // Pairs of static bodies are not tested, so one of them is movable.
     let moves = "DEF P PositionInterpolator {} ROUTE P.value_changed TO BT.set_translation";
-    let stage = staged(&format!("{OBJECTS} {moves}").replace("50 0 0", "1 0 0"));
+    let stage = stage_of(&format!("{OBJECTS} {moves}").replace("50 0 0", "1 0 0"));
     assert_eq!(events(&stage, "A", "collideTime"), [Value::Time(0.0)]);
     assert_eq!(stage_events(&stage), ["begin A B"]);
 }
@@ -71,7 +73,7 @@ fn hits_of_parts_with_velocities_or_interests_are_reported_for_their_object() {
         DEF B CollisionObject { children DEF S Transform {
           translation 3 0 0 children Shape { geometry Box {} } } }
         CollisionInterest { objectPath \"T\" interests \"S\" collisionType 1 }";
-    let mut stage = staged(text);
+    let mut stage = stage_of(text);
     stage.step(1.0).unwrap();
     assert_eq!(events(&stage, "A", "collideObjects"), [nodes(&[node(&stage, "B")])]);
     assert_eq!(events(&stage, "B", "collideObjects"), [nodes(&[node(&stage, "A")])]);
@@ -84,7 +86,7 @@ fn hits_of_parts_with_velocities_or_interests_are_reported_for_their_object() {
 
 #[test]
 fn ignored_objects_may_change() {
-    let mut stage = staged(OBJECTS);
+    let mut stage = stage_of(OBJECTS);
     let (a, b, c) = (node(&stage, "A"), node(&stage, "B"), node(&stage, "C"));
     put(&mut stage, "CT", 0.0, 1.5);
     assert!(stage_events(&stage).is_empty());
@@ -104,7 +106,7 @@ fn ignored_objects_may_change() {
 
 #[test]
 fn an_object_with_collide_false_is_not_tested() {
-    let mut stage = staged(OBJECTS);
+    let mut stage = stage_of(OBJECTS);
     put(&mut stage, "BT", 1.5, 0.0);
     for _ in 0..2 {
         send(&mut stage, "A", "collide", Value::Bool(false));
@@ -130,12 +132,12 @@ fn a_collision_may_start_a_time_sensor_that_moves_a_body() {
          ROUTE CLOCK.fraction_changed TO P.set_fraction
          ROUTE P.value_changed TO D.set_translation"
     );
-    let mut stage = staged(&text.replace("50 0 0", "9 0 0"));
+    let mut stage = stage_of(&text.replace("50 0 0", "9 0 0"));
     // D is in A from the beginning.
     stage.step(0.0).unwrap();
     stage.step(0.5).unwrap();
     assert_eq!(at(&stage, "D"), DVec3::new(0.0, 0.0, 4.0));
-    let mut stage = staged(&text.replace("children Shape { geometry Sphere {} }", ""));
+    let mut stage = stage_of(&text.replace("children Shape { geometry Sphere {} }", ""));
     stage.step(1.0).unwrap();
     put(&mut stage, "BT", 1.5, 0.0);
     stage.step(0.75).unwrap();
@@ -144,7 +146,7 @@ fn a_collision_may_start_a_time_sensor_that_moves_a_body() {
 
 #[test]
 fn transforms_report_when_they_begin_and_cease_to_collide() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF A Transform { velocityVector 1 0 0 children Shape { geometry Box {} } }
          DEF WALL Transform { translation 4 0 0 children Shape { geometry Box {} } }",
     );
@@ -159,7 +161,7 @@ fn transforms_report_when_they_begin_and_cease_to_collide() {
 
 #[test]
 fn the_choice_of_a_switch_is_tested() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF M Transform { velocityVector 0 0 0.001 children Shape { geometry Box {} } }
          DEF S Switch { choice [
            DEF ONE Transform { translation 1 0 0 children Shape { geometry Box {} } }
@@ -186,7 +188,7 @@ fn the_choice_of_a_switch_is_tested() {
 
 #[test]
 fn a_closer_viewpoint_selects_another_level() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF M Transform { velocityVector 0 0 0.001 children Shape { geometry Box {} } }
          LOD { range [ 10 ] level [
            DEF NEAR Transform { children Shape { geometry Box {} } }
@@ -203,7 +205,7 @@ fn a_closer_viewpoint_selects_another_level() {
 
 #[test]
 fn bodies_are_inserted_and_removed_with_their_nodes() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF M Transform { velocityVector 0 0 0.001 children Shape { geometry Box {} } }
          DEF G Group { children DEF A Transform { children Shape { geometry Box {} } } }
          DEF OUT Switch { choice DEF B Transform { translation 1 0 0
@@ -229,7 +231,7 @@ fn bodies_are_inserted_and_removed_with_their_nodes() {
 
 #[test]
 fn a_shape_follows_its_coordinates() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF M Transform { translation 5 0 0 velocityVector 0 0 0.001
            children Shape { geometry Box {} } }
          DEF S Transform { children Shape { geometry IndexedFaceSet {
@@ -263,7 +265,7 @@ fn a_shape_follows_its_coordinates() {
 /// Nothing in the file moves the Transform; an event does.
 #[test]
 fn a_static_body_that_is_moved_is_no_longer_static() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF A Transform { children Shape { geometry Box {} } }
          DEF B Transform { children [ Shape { geometry Box {} }
            DEF INNER Transform { translation 0 0 9 children Shape { geometry Box {} } } ] }",

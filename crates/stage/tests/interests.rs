@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{body, events, send, stage_events, staged, staged_with, touching, vec3};
+use common::{body, events, send, stage_events, stage_of, stage_with, touching, vec3};
 use jostle_scene::Value;
 use jostle_stage::{StageOptions, StaticPairs};
 use jostle_world::{Certainty, Found};
@@ -19,7 +19,7 @@ fn pair(kind: i32, more: &str) -> String {
 #[test]
 fn the_collision_type_selects_the_query() {
     for kind in 0..3 {
-        let stage = staged(&pair(kind, ""));
+        let stage = stage_of(&pair(kind, ""));
         let contacts = stage.world().contacts();
         match kind {
             0 => {
@@ -42,7 +42,7 @@ fn the_collision_type_selects_the_query() {
 
 #[test]
 fn overlaps_of_group_boxes_begin_and_end() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF G Group { children [
            DEF L Transform { translation -5 0 0 children Shape { geometry Box {} } }
            DEF R Transform { translation 5 0 0 children Shape { geometry Box {} } } ] }
@@ -67,7 +67,7 @@ fn overlaps_of_group_boxes_begin_and_end() {
 fn an_object_may_have_several_interests_of_different_types() {
     let more = "DEF C Transform { translation 0 1.5 0 children Shape { geometry Box {} } }
         CollisionInterest { objectPath \"A\" collisionInterests \"C\" collisionType 2 }";
-    let stage = staged(&pair(1, more));
+    let stage = stage_of(&pair(1, more));
     assert_eq!(touching(&stage), [["A", "B"], ["A", "C"]]);
     let found = |a: &str, b: &str| {
         stage.world().contact(body(&stage, a), body(&stage, b)).map(|contact| &contact.found)
@@ -87,7 +87,7 @@ fn errors_are_reported_with_their_position() {
         ("CollisionInterest {}", "\"\""),
     ];
     for (text, part) in cases {
-        let mut stage = staged(&pair(1, text));
+        let mut stage = stage_of(&pair(1, text));
         let [problem] = stage.problems() else { panic!("{text}: {:?}", stage.problems()) };
         assert!(problem.starts_with("line 5") && problem.contains(part), "{problem}");
         stage.step(0.25).unwrap();
@@ -98,14 +98,14 @@ fn errors_are_reported_with_their_position() {
         "CollisionInterest { objectPath \"A\" interests \"A\" collisionType 1 }",
         "CollisionInterest { objectPath \"B\" interests \"A\" collisionType 1 }",
     ] {
-        let stage = staged(&pair(1, text));
+        let stage = stage_of(&pair(1, text));
         assert_eq!((touching(&stage).len(), stage.problems().len()), (1, 0), "{text}");
     }
 }
 
 #[test]
 fn a_node_with_two_paths_has_its_interests_on_both() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF A Transform { children Shape { geometry Box {} } }
          DEF SECOND Transform { translation 20 0 0 children USE A }
          DEF B Transform { translation 20 1 0 children Shape { geometry Box {} } }
@@ -119,7 +119,7 @@ fn a_node_with_two_paths_has_its_interests_on_both() {
 
 #[test]
 fn an_instance_of_a_prototype_reports_that_it_collides() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "PROTO P [] { Transform { children Shape { geometry Box {} } } }
          DEF A P {} DEF B Transform { translation 9 0 0 children Shape { geometry Box {} } }
          CollisionInterest { objectPath \"A\" interests \"B\" collisionType 1 }",
@@ -142,8 +142,8 @@ fn an_object_with_an_interest_in_its_own_group_is_not_tested_against_itself() {
            DEF B Transform {{ children {cube} }} ] }}
          CollisionInterest {{ objectPath \"A\" interests \"G\" collisionType 1 }}"
     );
-    let staging = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
-    let stage = staged_with(&text, staging);
+    let options = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
+    let stage = stage_with(&text, options);
     let reported: Vec<(String, String)> =
         stage.events().iter().map(|reported| (reported.a.clone(), reported.b.clone())).collect();
     assert_eq!(reported.len(), 2, "{reported:?}");

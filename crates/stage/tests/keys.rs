@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::{at, events, send, staged, transform};
+use common::{at, events, send, stage_of, transform};
 use glam::{DVec3, Vec3};
 use jostle_scene::{Key, Value};
 use jostle_stage::Stage;
 
 /// A cart that only keys can move.
 fn cart(sensors: &str) -> Stage {
-    staged(&format!("DEF CART Transform {{ children Shape {{ geometry Box {{}} }} }} {sensors}"))
+    stage_of(&format!("DEF CART Transform {{ children Shape {{ geometry Box {{}} }} }} {sensors}"))
 }
 
 fn press(stage: &mut Stage, value: i32, state: i32) -> (bool, Vec3) {
@@ -59,7 +59,7 @@ fn a_sensor_may_be_disabled_and_reports_hits() {
 
 #[test]
 fn a_missing_recipient_is_reported() {
-    for recipient in ["NOBODY", "K", "S"] {
+    for recipient in ["MISSING", "K", "S"] {
         let mut stage = cart(&format!(
             "DEF K KeySensor {{ keyValue 1 recipient \"{recipient}\" value 1 0 0 }}
              DEF S Shape {{}}"
@@ -83,7 +83,7 @@ fn a_sensor_without_a_recipient_is_valid() {
 
 #[test]
 fn a_recipient_may_be_an_instance_of_a_prototype() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "PROTO P [] { Transform { rotation 0 0 1 1 children Shape { geometry Box {} } } }
          DEF CAR Group { children DEF CART P {} }
          KeySensor { keyValue 1 recipient \"CAR/CART\" value 1 0 0 }",

@@ -191,7 +191,7 @@ fn no_event_makes_a_stage_panic() {
     for seed in 0..250 {
         let text = Drawing::draw(seed);
         let random = &mut Random(seed ^ 0xabcd);
-        let staging = StageOptions {
+        let options = StageOptions {
             continuous: random.chance(30),
             solid: random.chance(30),
             static_pairs: if random.chance(50) { StaticPairs::Test } else { StaticPairs::Skip },
@@ -199,8 +199,8 @@ fn no_event_makes_a_stage_panic() {
         };
         // Shown when the test fails.
         println!("seed {seed}");
-        let staged = Stage::new(scene(&text), staging, &mut HierarchyFiles::default());
-        let Ok(mut stage) = staged else {
+        let stage_of = Stage::new(scene(&text), options, &mut HierarchyFiles::default());
+        let Ok(mut stage) = stage_of else {
             rejected += 1;
             continue;
         };

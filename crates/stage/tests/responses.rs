@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    at, events, node, send, stage_events, staged, staged_with, touching, transform, vec3,
+    at, events, node, send, stage_events, stage_of, stage_with, touching, transform, vec3,
 };
 use glam::{DVec3, Vec3};
 use jostle_scene::Value;
@@ -14,7 +14,7 @@ const WALL: &str = "DEF WALL Transform { translation 5 0 0
 
 /// A ball that moves towards the wall, with a response.
 fn thrown(velocity: &str, response: &str) -> Stage {
-    staged(&format!(
+    stage_of(&format!(
         "{WALL} DEF A Transform {{ velocityVector {velocity} {response}
            children Shape {{ geometry Box {{ size 1 1 1 }} }} }}"
     ))
@@ -99,7 +99,7 @@ fn velocities_are_those_of_the_parent() {
           DEF A Transform { rotation 1 2 3 0.5 velocityVector 1 0 0
             collisionResponse CollisionResponse {}
             children Shape { geometry Box { size 0.5 0.5 0.5 } } } }";
-    let mut stage = staged(text);
+    let mut stage = stage_of(text);
     stage.step(1.0).unwrap();
     let place = stage.world().pose(stage.world().ids().last().unwrap()).unwrap().translation();
     assert!((place - DVec3::new(0.0, 2.0, 0.0)).length() < 1e-6, "{place}");
@@ -113,7 +113,7 @@ fn velocities_are_those_of_the_parent() {
 /// The instance is on the path and has no placement of its own.
 #[test]
 fn velocities_are_those_of_the_parent_in_a_prototype_too() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "PROTO P [] { Transform { rotation 0 0 1 1.5707963 velocityVector 1 0 0
            children Shape { geometry Box {} } } }
          DEF OTHER Transform { translation 9 9 9 children Shape { geometry Box {} } }
@@ -139,7 +139,7 @@ fn a_driver_of_several_bodies_responds_as_a_whole() {
                Shape {{ geometry Box {{ size 1 0.1 0.1 }} }} }} ] }}
          DEF P PositionInterpolator {{}} ROUTE P.value_changed TO ROD.set_translation"
     );
-    let mut stage = staged(&text);
+    let mut stage = stage_of(&text);
     let places = |stage: &Stage| -> Vec<DVec3> {
         let ids = stage.world().ids().filter(|&id| stage.name(id) == "A");
         ids.map(|id| stage.world().pose(id).unwrap().translation()).collect()
@@ -169,7 +169,7 @@ fn bodies_of_a_driver_bounce_together() {
                Shape {{ geometry Box {{ size 1 0.1 0.1 }} }} }} ] }}
          DEF P PositionInterpolator {{}} ROUTE P.value_changed TO ROD.set_translation"
     );
-    let mut stage = staged(&text);
+    let mut stage = stage_of(&text);
     steps(&mut stage, 20, 0.375);
     assert_eq!(transform(&stage, "A").velocity_vector, Vec3::NEG_X);
     let places: Vec<f64> = stage
@@ -185,7 +185,7 @@ fn bodies_of_a_driver_bounce_together() {
 /// A step of 1e-5 is lost in the last digit of 1000, which is 6e-5.
 #[test]
 fn slow_bodies_far_from_the_origin_move() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF A Transform { translation 1000 0 0 velocityVector 1e-5 0 0
            children Shape { geometry Box {} } }",
     );
@@ -202,7 +202,7 @@ fn slow_bodies_far_from_the_origin_move() {
 
 #[test]
 fn a_route_may_listen_to_what_moves() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF A Transform { velocityVector 1 0 0 children Shape { geometry Box {} } }
          DEF SHADOW Transform { children Transform { translation 0 -5 0
            children DEF S Shape { geometry Box {} } } }
@@ -215,7 +215,7 @@ fn a_route_may_listen_to_what_moves() {
 
 #[test]
 fn a_velocity_without_a_shape_moves_too() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "Transform { rotation 0 0 1 1.5707963 children DEF A Transform { velocityVector 1 0 0
            children DEF B Transform { velocityVector 0 1 0
              children Shape { geometry Box {} } } } }",
@@ -228,7 +228,7 @@ fn a_velocity_without_a_shape_moves_too() {
 
 #[test]
 fn a_velocity_may_come_by_a_route_and_a_response_by_an_event() {
-    let mut stage = staged(&format!(
+    let mut stage = stage_of(&format!(
         "{WALL} DEF A Transform {{ children Shape {{ geometry Box {{ size 1 1 1 }} }} }}
          DEF HOLDER Transform {{ collisionResponse DEF R CollisionResponse {{ responseType 1 }} }}"
     ));
@@ -251,10 +251,10 @@ fn continuous_motion_stops_at_a_thin_wall() {
         DEF A Transform { velocityVector 1000 0 0
           collisionResponse CollisionResponse { responseType 1 }
           children Shape { geometry Box { size 1 1 1 } } }";
-    let mut through = staged(text);
+    let mut through = stage_of(text);
     through.step(1.0).unwrap();
     assert!(at(&through, "A").x > 900.0);
-    let mut stage = staged_with(text, StageOptions { continuous: true, ..StageOptions::default() });
+    let mut stage = stage_with(text, StageOptions { continuous: true, ..StageOptions::default() });
     stage.step(1.0).unwrap();
     let met = stage_events(&stage).iter().filter(|line| line.starts_with("meet")).count();
     assert_eq!(met, 1, "{:?}", stage_events(&stage));
@@ -272,7 +272,7 @@ fn continuous_motion_applies_to_velocities_that_are_set_later() {
           children Shape { geometry Box { size 0.01 20 20 } } }
         DEF A Transform { children Shape { geometry Box { size 1 1 1 } } }
         DEF P PositionInterpolator {} ROUTE P.value_changed TO A.set_translation";
-    let mut stage = staged_with(text, StageOptions { continuous: true, ..StageOptions::default() });
+    let mut stage = stage_with(text, StageOptions { continuous: true, ..StageOptions::default() });
     send(&mut stage, "A", "velocityVector", vec3(1000.0, 0.0, 0.0));
     stage.step(1.0).unwrap();
     assert!(at(&stage, "A").x < 5.0, "{}", at(&stage, "A"));
@@ -282,7 +282,7 @@ fn continuous_motion_applies_to_velocities_that_are_set_later() {
 /// into the one that has stopped it.
 #[test]
 fn positions_keep_double_precision_in_the_world() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "Transform { rotation 0 0 1 0.7 scale 3 3 3 children
            DEF A Transform { translation 12345 0.1 7 velocityVector 0.001 0.0003 -0.0007
              children Shape { geometry Box {} } } }",

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{send, stage_events, staged, vec3};
+use common::{send, stage_events, stage_of, vec3};
 use glam::DVec3;
 use jostle_scene::Value;
 use jostle_stage::{Stage, SyncCounts};
@@ -21,7 +21,7 @@ fn hall(boxes: usize) -> Stage {
             4 * at
         );
     }
-    staged(&text)
+    stage_of(&text)
 }
 
 /// An event of a node that is no `Transform`: the whole scene is planned again.
@@ -93,7 +93,7 @@ const MOVING: &str = "
 
 #[test]
 fn moved_bodies_are_where_a_new_plan_puts_them() {
-    let (mut stage, mut planned) = (staged(MOVING), staged(MOVING));
+    let (mut stage, mut planned) = (stage_of(MOVING), stage_of(MOVING));
     let (mut plans, mut events) = (0, 0);
     for step in 0..120 {
         force_plan(&mut planned, step);

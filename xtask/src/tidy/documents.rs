@@ -98,7 +98,7 @@ fn looks_like_a_path(tree: &Tree, word: &str) -> bool {
     }
     let has_ending =
         ENDINGS.iter().any(|ending| word.len() > ending.len() && word.ends_with(ending));
-    // `touch/no` is not a path, `crates/touch` is: the folder in front decides.
+    // `touch/no` is not a path, but it would be below `crates`: the first folder decides.
     let folder = word.split_once('/').map(|(first, _)| first);
     has_ending || folder.is_some_and(|folder| tree.has(folder))
 }

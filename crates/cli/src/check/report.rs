@@ -1,4 +1,4 @@
-//! The report: one HTML file without anything from outside, with a picture of each finding.
+//! The report: one self-contained HTML file with a picture of each finding.
 
 use super::text::{label, summary};
 use super::{Review, drawing};
@@ -125,8 +125,8 @@ fn meaning(kind: FindingKind) -> &'static str {
         FindingKind::BInsideA => "The second part lies inside the first.",
         FindingKind::Identical => "The parts are the same, in the same place: a duplicate.",
         FindingKind::Touch => {
-            "The surfaces touch. At least one part is not closed, so contact cannot be told from \
-             interference."
+            "The surfaces touch. At least one part is not closed, so contact and \
+             interference cannot be distinguished."
         }
         FindingKind::Contact => "The parts touch and have no volume in common.",
         FindingKind::TooClose => "The parts do not touch, but are closer than the clearance.",

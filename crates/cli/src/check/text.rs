@@ -18,7 +18,7 @@ pub(super) fn print(review: &Review<'_>, out: &mut dyn Write) -> io::Result<()> 
         }
     }
     if groups.iter().flatten().any(|finding| finding.kind == FindingKind::Touch) {
-        let why = "surface only: a part is not closed, so contact cannot be told from interference";
+        let why = "a part is not closed, so contact and interference cannot be distinguished";
         writeln!(out, "touch: {why}")?;
     }
     writeln!(out, "{}", summary(review))
@@ -40,7 +40,7 @@ fn groups<'a>(review: &Review<'a>) -> Vec<Vec<&'a Finding>> {
     groups
 }
 
-/// The name without the numbers that tell parts of the same name apart: `FRAME/BOLT (2)` is a
+/// The name without the numbers that distinguish parts of the same name: `FRAME/BOLT (2)` is a
 /// `FRAME/BOLT`.
 pub(super) fn part_name(name: &str) -> String {
     let plain = |word: &str| {
@@ -65,7 +65,7 @@ pub(super) fn label(kind: FindingKind) -> &'static str {
     }
 }
 
-/// Both names, as a sentence about them begins.
+/// Both names, in the order of a sentence about them.
 fn both(kind: FindingKind, a: &str, b: &str) -> String {
     match kind {
         FindingKind::AInsideB => format!("{a}  inside  {b}"),

@@ -1,5 +1,5 @@
-//! References between nodes: the check that none is missing, reachability from the roots, and events
-//! that add and remove children (ISO/IEC 14772-1, 4.6.5).
+//! References between nodes: the check that none is missing, reachability from the roots, and
+//! events that add and remove children (ISO/IEC 14772-1, 4.6.5).
 
 use super::{Play, PlayError, Problem};
 use crate::nodes::Kind;
@@ -112,7 +112,7 @@ impl Play {
             }
         }
         if list.len() != old.len() {
-            self.store_and_tell(node, index, Value::Nodes(Arc::new(list)));
+            self.store_and_send(node, index, Value::Nodes(Arc::new(list)));
         }
     }
 
@@ -122,7 +122,7 @@ impl Play {
         let removed: HashSet<NodeId> = removed.iter().copied().collect();
         let list: Vec<NodeId> = old.iter().copied().filter(|id| !removed.contains(id)).collect();
         if list.len() != old.len() {
-            self.store_and_tell(node, index, Value::Nodes(Arc::new(list)));
+            self.store_and_send(node, index, Value::Nodes(Arc::new(list)));
         }
     }
 

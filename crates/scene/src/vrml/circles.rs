@@ -85,7 +85,7 @@ fn parts(scene: &Scene, id: NodeId) -> Vec<NodeId> {
     parts
 }
 
-/// An error in a file, told from the first file on.
+/// An error in a file, reported with all files that include it.
 fn along(trail: Option<&Trail>, error: LoadError) -> LoadError {
     let mut error = error;
     let mut trail = trail;

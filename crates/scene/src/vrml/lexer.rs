@@ -1,4 +1,4 @@
-//! Blanks, words, strings (ISO/IEC 14772-1, A.3), and skipping what nobody knows.
+//! Blanks, words, strings (ISO/IEC 14772-1, A.3), and skipping unknown content.
 
 use memchr::memchr2;
 use std::sync::Arc;

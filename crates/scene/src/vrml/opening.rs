@@ -18,7 +18,7 @@ const RATIO_MAX: u64 = 100;
 /// ... or this long, whichever is more.
 const INFLATED_MAX: u64 = 64 << 20;
 
-/// How many bytes tell what a file is.
+/// How many bytes identify the format of a file.
 const HEAD: usize = 1024;
 
 /// The endings of file names that stand for VRML or X3D.
@@ -58,7 +58,7 @@ pub(super) fn is_vrml(name: &str, bytes: &[u8]) -> bool {
         let mut unpacked = Vec::new();
         let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
         let head = if bytes.starts_with(&GZIP) {
-            // What can be unpacked tells; damage is told when it is read.
+            // What can be unpacked identifies the format; damage is reported when it is read.
             let _ = GzDecoder::new(head).take(HEAD as u64).read_to_end(&mut unpacked);
             &unpacked
         } else {

@@ -41,7 +41,7 @@ pub(super) struct Parser<'s, 'p> {
     pub(super) looks_only: bool,
 }
 
-/// What the rest of a program is told about a file and its place in others.
+/// What parsing a file depends on beside its bytes.
 pub(super) struct Around<'p> {
     pub(super) extensions: Extensions,
     pub(super) progress: Option<&'p mut dyn FnMut(usize)>,

@@ -18,7 +18,7 @@ const ROUTES_MAX: u64 = 1 << 22;
 pub(super) enum Ends {
     /// Its own fields.
     Own,
-    /// Its own fields, and the events that the script declares and nobody runs.
+    /// Its own fields, and the events that the script declares, which are not run.
     Script(Rc<Script>),
     /// Fields of the nodes inside.
     Instance(Rc<InstanceEnds>),

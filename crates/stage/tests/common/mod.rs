@@ -18,11 +18,11 @@ pub(crate) fn scene(body: &str) -> Scene {
     }
 }
 
-pub(crate) fn staged(body: &str) -> Stage {
-    staged_with(body, StageOptions::default())
+pub(crate) fn stage_of(body: &str) -> Stage {
+    stage_with(body, StageOptions::default())
 }
 
-pub(crate) fn staged_with(body: &str, options: StageOptions) -> Stage {
+pub(crate) fn stage_with(body: &str, options: StageOptions) -> Stage {
     Stage::new(scene(body), options, &mut HierarchyFiles::default()).expect(body)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn touching(stage: &Stage) -> Vec<[String; 2]> {
     pairs
 }
 
-/// Do these two touch, and nobody else?
+/// Returns true if these two touch, and no other pair does.
 pub(crate) fn only_touch(stage: &Stage, a: &str, b: &str) -> bool {
     touching(stage) == [[a.to_string(), b.to_string()]]
 }
