@@ -1,5 +1,5 @@
-//! The C header, made from the border of `bindings/c`. A test checks that the committed header is up
-//! to date.
+//! The C header, made from the border of `bindings/c`. A test checks that the committed header is
+//! up to date.
 
 use cbindgen::{Builder, Config};
 use std::path::Path;

@@ -318,7 +318,7 @@ impl Polycube {
         quads.finish(all_cells(SIZE).filter(odd).collect())
     }
 
-    /// Is an element inside, and not on the surface?
+    /// Returns true if an element is inside, and not on the surface.
     fn holds(&self, element: &[i32; 3]) -> bool {
         // Then any cell next to it is inside.
         self.mesh.is_solid()

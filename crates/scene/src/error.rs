@@ -34,7 +34,7 @@ pub enum LoadError {
     /// The format requires something else at this position.
     #[error("{place}: expected {expected}, found {found}")]
     Unexpected {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What the format wants there.
         expected: String,
@@ -44,7 +44,7 @@ pub enum LoadError {
     /// A coordinate that is not a finite `f32`.
     #[error("{place}: a coordinate must be finite and at most 3.4e38 in size, found {found}")]
     NotFinite {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// The number as it stands in the file.
         found: String,
@@ -52,7 +52,7 @@ pub enum LoadError {
     /// A face uses a vertex that does not exist.
     #[error("{place}: a face names vertex {found}, but there are {vertices} vertices")]
     BadIndex {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// The index as it stands in the file: OBJ counts from 1, the others from 0.
         found: i64,
@@ -62,7 +62,7 @@ pub enum LoadError {
     /// The file declares more data than it has.
     #[error("{place}: {what} needs {needs} bytes, but only {left} are left")]
     Truncated {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What the file declares, with its count.
         what: String,
@@ -80,7 +80,7 @@ pub enum LoadError {
     /// Something that is well-formed and invalid.
     #[error("{place}: {what}")]
     Refused {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What, and why not.
         what: String,
@@ -98,7 +98,7 @@ pub enum LoadError {
     /// More than indices of 32 bits can count.
     #[error("{place}: more than 4294967295 {what}")]
     TooMany {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What there is too much of.
         what: &'static str,

@@ -167,8 +167,8 @@ impl Scene {
     #[must_use]
     pub fn through_instances(&self, id: NodeId) -> Option<NodeId> {
         let mut at = id;
-        // Readers refuse a node that contains itself. A scene put together by hand might go
-        // round; as many steps as nodes are enough.
+        // Readers reject a node that contains itself. A scene that was built by hand may have a
+        // cycle; as many steps as nodes are enough.
         for _ in 0..=self.nodes.len() {
             match &self.nodes[at.index()].kind {
                 Kind::Instance(instance) => at = instance.root?,

@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Warning {
     /// Coordinates that need more than the 24 significant bits of an `f32`.
     DigitsLost {
-        /// How many.
+        /// The number of occurrences.
         count: usize,
         /// Of how many coordinates, if they were counted.
         of: Option<usize>,
@@ -24,7 +24,7 @@ pub enum Warning {
     Ignored {
         /// What it is.
         what: String,
-        /// How many.
+        /// The number of occurrences.
         count: usize,
         /// The place of the first.
         first: Place,
@@ -33,7 +33,7 @@ pub enum Warning {
     Mended {
         /// What was wrong, and how it was read.
         what: String,
-        /// How many.
+        /// The number of occurrences.
         count: usize,
         /// The place of the first.
         first: Place,
@@ -49,7 +49,7 @@ pub enum Warning {
     Trailing {
         /// Where they begin.
         place: Place,
-        /// How many.
+        /// The number of occurrences.
         bytes: usize,
     },
     /// A warning about a file that the file includes.

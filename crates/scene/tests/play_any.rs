@@ -196,7 +196,7 @@ fn any_call(play: &mut Play, ids: &[NodeId], random: &mut Random) {
     }
 }
 
-/// Does any node hold itself, at any depth?
+/// Returns true if a node contains itself, at any depth.
 fn has_circle(play: &Play, ids: &[NodeId]) -> bool {
     let scene = play.scene();
     let held = |id: NodeId| -> Vec<NodeId> {

@@ -9,6 +9,9 @@ use super::{Finding, Rule, Tree};
 use std::collections::HashMap;
 
 pub(super) const WORDS: &str = "xtask/retired-words.txt";
+/// Comments that repeat what every reader asks.
+const FILLERS: [&str; 7] = ["Who.", "What.", "Where.", "When.", "Which.", "Whose.", "How many."];
+
 /// Says what was renamed, so it has the old names too.
 const HISTORY: &str = "CHANGELOG.md";
 
@@ -75,8 +78,8 @@ fn finding(path: &str, line: usize, message: String) -> Finding {
     Finding { rule: Rule::RetiredWord, subject: path.into(), line, size: 1, message }
 }
 
-/// `crates/net` is above all files of that folder; `crates/cli/tests/share*` is above all paths that
-/// begin so.
+/// `crates/net` is above all files of that folder; `crates/cli/tests/share*` is above all paths
+/// that begin so.
 fn is_below(path: &str, prefix: &str) -> bool {
     match prefix.strip_suffix('*') {
         Some(start) => path.starts_with(start),
@@ -125,13 +128,16 @@ impl List {
     }
 
     fn find(&self, path: &str, text: &str) -> Vec<Finding> {
-        let mut findings = Vec::new();
+        let (mut findings, mut fillers) = (Vec::new(), Vec::new());
         let mut look = |words: &[Word], is_name| self.look(path, words, is_name, &mut findings);
         let pieces = pieces(path, text);
         if !pieces.is_empty() {
             look(&parts(path, 0), true);
         }
         for piece in pieces {
+            if piece.kind == Kind::Comment && FILLERS.contains(&piece.text.trim()) {
+                fillers.push(finding(path, piece.line, "a comment that says nothing".into()));
+            }
             match piece.kind {
                 Kind::Name => look(&parts(&piece.text, piece.line), true),
                 kind => {
@@ -143,6 +149,7 @@ impl List {
                 }
             }
         }
+        findings.extend(fillers);
         findings
     }
 
@@ -251,6 +258,7 @@ mod tests {
             ("a.rs", "fn dark_quark() {}"),
             ("a.rs", "// In the dark\n// quark of a node."),
             ("a.html", "<p>quux</p>"),
+            ("a.rs", "struct A {\n    /// Who.\n    b: u8,\n}"),
             ("quuxes.rs", "fn a() {}"),
         ] {
             assert_eq!(found(path, text, "").len(), 1, "{path}: {text}");

@@ -127,7 +127,7 @@ impl Database {
         Ok(())
     }
 
-    /// Was the pair deactivated, or that of any two above them?
+    /// Returns true if the pair was deactivated, or a pair of switches above the two.
     fn is_ignored(&self, a: col_id, b: col_id) -> bool {
         self.lineage(a).any(|a| {
             let ignored = self.nodes.get(a).map(|node| &node.ignored);

@@ -42,7 +42,7 @@ pub(super) struct Dragged {
     at: DVec3,
     /// How far a cylinder was turned, over any number of rounds.
     angle: f64,
-    /// Is a cylinder turned by its cap?
+    /// A cylinder is turned by its cap.
     is_disk: bool,
     /// What `offset` becomes; none before the first move.
     offset: Option<Value>,

@@ -56,8 +56,8 @@ pub(super) fn check(scene: &Scene) -> Result<(), PlayError> {
     bad.map_or(Ok(()), |id| Err(PlayError::NoNode { id }))
 }
 
-/// Is `node` the node `below`, or held by it, at any depth? `seen` has what is known not to hold
-/// it, so that a list of children is walked once.
+/// Returns true if `node` is the node `below` or one of its descendants. `seen` has nodes without
+/// `node` below them, so that a list of children is walked once.
 pub(super) fn is_within(
     scene: &Scene,
     node: NodeId,

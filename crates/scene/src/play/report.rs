@@ -104,7 +104,7 @@ pub enum PlayError {
     Pointer,
 }
 
-/// Are all numbers in it finite?
+/// Returns true if all numbers of a value are finite.
 pub(super) fn is_finite(value: &Value) -> bool {
     match value {
         Value::Bool(_)

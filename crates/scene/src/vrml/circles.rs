@@ -1,5 +1,5 @@
-//! Does a node contain itself? Only a USE inside the node that it names can lead to that, and
-//! V-COLLIDE's figure 4 has one that does not: what an object ignores is not part of it.
+//! Finds nodes that contain themselves. Only a USE inside the node that it names can lead to that,
+//! and V-COLLIDE's figure 4 has one that does not: what an object ignores is not part of it.
 
 use super::build::{BackUse, Builder, Trail};
 use crate::error::LoadError;

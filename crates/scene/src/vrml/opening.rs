@@ -29,7 +29,7 @@ pub(super) struct Text<'b> {
     pub(super) bytes: Cow<'b, [u8]>,
     /// Where the reading begins: behind a byte order mark.
     pub(super) start: usize,
-    /// Is the header just as the standard wants it?
+    /// The header is exactly that of the standard.
     right: bool,
 }
 
@@ -44,7 +44,7 @@ impl Text<'_> {
     }
 }
 
-/// Is it VRML or X3D of any version, by its first bytes or its name?
+/// Recognises VRML or X3D of any version by the first bytes or the name.
 pub(super) fn is_vrml(name: &str, bytes: &[u8]) -> bool {
     let by_name = name.rsplit_once('.').is_some_and(|(stem, ending)| {
         let ending = if ending.eq_ignore_ascii_case("gz") {

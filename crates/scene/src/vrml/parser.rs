@@ -37,7 +37,7 @@ pub(super) struct Parser<'s, 'p> {
     kinds: Vec<(&'s [u8], Kind)>,
     /// How many coordinates lost digits, and where the first one stands.
     digits_lost: Option<(usize, f64, u32)>,
-    /// Are numbers that are not finite read as 0? Where only the looks depend on them.
+    /// Numbers that are not finite are read as 0: only the appearance depends on them.
     pub(super) looks_only: bool,
 }
 
@@ -184,8 +184,7 @@ impl<'s, 'p> Parser<'s, 'p> {
         }
     }
 
-    /// The kind that the tables know under a name, if the papers' nodes are wanted or it is not
-    /// one of them.
+    /// The kind with a name in the tables; collision nodes only if [`Extensions`] enables them.
     pub(super) fn built_in(&mut self, name: &'s [u8]) -> Option<Kind> {
         // A file uses few kinds, so a list of them is enough.
         if let Some((_, kind)) = self.kinds.iter().find(|(known, _)| *known == name) {

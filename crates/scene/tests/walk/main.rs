@@ -68,7 +68,7 @@ fn matrix_of(node: &Transform) -> DMat4 {
         * shift(-node.center)
 }
 
-/// Do both bring the corners of a box to the same places?
+/// Returns true if both map the corners of a box to the same points.
 fn agree(placement: &Placement, matrix: &DMat4) -> bool {
     [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(-3.0, 5.0, 7.0)].iter().all(|&p| {
         let expected = matrix.transform_point3(p);
