@@ -73,7 +73,8 @@ pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliErro
     Ok(Opened { model, build_time, loaded, weld, is_in_metres, warnings })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+/// The bytes of a file of the command line: a regular file or a pipe.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     read_named(path).map_err(|source| CliError::Read { file: path.display().to_string(), source })
 }
 

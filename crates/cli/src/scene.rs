@@ -4,11 +4,12 @@ pub(crate) mod args;
 pub(crate) mod files;
 
 use crate::error::CliError;
+use crate::input;
 use crate::progress::{Progress, Working};
 use crate::units::Unit;
 use args::SceneArgs;
 use files::{Folder, fetcher};
-use jostle::files::{full_name, read_named};
+use jostle::files::full_name;
 use jostle_scene::{Extensions, Fetch, Fetched, Format, Frame, Opened, Reading, read};
 use jostle_stage::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 use std::path::Path;
@@ -27,9 +28,7 @@ pub(crate) fn open_as(
     unit: Option<Unit>,
     args: &SceneArgs,
 ) -> Result<Opened, CliError> {
-    let bytes = read_named(path)
-        .map_err(|source| CliError::Read { file: path.display().to_string(), source })?;
-    let fetched = Fetched { name: full_name(path), bytes };
+    let fetched = Fetched { name: full_name(path), bytes: input::read(path)? };
     open_read((path, fetched), unit, (args, &mut fetcher(path, args.allow_outside)))
 }
 

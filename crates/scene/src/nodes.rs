@@ -30,11 +30,11 @@ pub enum Access {
     Field,
     /// Written in the file and by events `set_…`; sends events `…_changed`.
     ExposedField,
-    /// An event that the node takes.
+    /// An event that the node receives.
     EventIn,
-    /// An event that the node gives.
+    /// An event that the node sends.
     EventOut,
-    /// Filled by a reader, not by the text of a file: what an `Inline` brought in.
+    /// Filled by a reader, not by the text of a file: the contents of an `Inline`.
     Internal,
 }
 
@@ -43,9 +43,9 @@ pub enum Access {
 pub struct FieldSpec {
     /// The name in a VRML file.
     pub name: &'static str,
-    /// Who may write it.
+    /// Its access type.
     pub access: Access,
-    /// What it holds.
+    /// The type of its values.
     pub ty: FieldType,
 }
 
@@ -220,7 +220,7 @@ kinds! {
     CollisionObject CollisionInterest CollisionResponse KeySensor
 }
 
-/// A use of a prototype (ISO/IEC 14772-1, 4.8). Events to and from it have been led to the nodes
+/// A use of a prototype (ISO/IEC 14772-1, 4.8). Events to and from it were routed to the nodes
 /// inside when the file was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
@@ -243,9 +243,9 @@ pub struct Unknown {
 /// Which way an event goes through a field, seen from its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The node takes it: `set_…`, or the name itself.
+    /// The node receives it: `set_…`, or the name itself.
     In,
-    /// The node gives it: `…_changed`, or the name itself.
+    /// The node sends it: `…_changed`, or the name itself.
     Out,
 }
 

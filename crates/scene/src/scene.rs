@@ -1,8 +1,8 @@
 //! The scene graph that all formats are converted to: nodes, their fields, and routes for events.
 //!
 //! A scene is a graph in the sense of VRML97. glTF, OBJ, STL and PLY become `Transform` and
-//! `Shape` nodes, an animation a `TimeSensor` with interpolators; so everything behind the readers
-//! knows one kind of scene.
+//! `Shape` nodes, an animation a `TimeSensor` with interpolators; so all other code knows one kind
+//! of scene.
 
 mod value;
 
@@ -68,7 +68,7 @@ pub enum FieldError {
         name: String,
         /// The type of the field.
         expected: FieldType,
-        /// The type of what was to go there.
+        /// The type of the value.
         found: FieldType,
     },
     /// A value names a node that is not in the scene.
@@ -201,8 +201,8 @@ impl Scene {
         &self.routes
     }
 
-    /// Leads events from `from` to `to`, under the names that a ROUTE may use. A route that is
-    /// there already is not doubled (4.10.2).
+    /// Adds a route from `from` to `to`, by the names that a ROUTE may use. An existing route is
+    /// not added again (4.10.2).
     ///
     /// # Errors
     /// There are no such events, or they have different types.
@@ -230,8 +230,7 @@ impl Scene {
         }
     }
 
-    /// Takes over all nodes and routes of another scene, and returns the ones that stood in its
-    /// world.
+    /// Moves all nodes and routes of another scene into this one, and returns its roots.
     pub(crate) fn absorb(&mut self, other: Scene) -> Vec<NodeId> {
         let shift = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let moved = |id: NodeId| NodeId(id.0.saturating_add(shift));
@@ -258,8 +257,8 @@ impl Scene {
         other.roots.into_iter().map(moved).collect()
     }
 
-    /// Takes over another scene as a part of this one: below a new `Transform`, which stands in the
-    /// world. The part is called `name`: the `Transform`, or, in a scene in which only one node
+    /// Adds another scene as a part of this one, below a new `Transform`, which is added to the
+    /// roots. The part is called `name`: the `Transform`, or, in a scene in which only one node
     /// has a name, that node, so that a file with one object is called like its file.
     ///
     /// ```

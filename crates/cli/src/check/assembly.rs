@@ -3,12 +3,12 @@
 
 use crate::check::args::CheckArgs;
 use crate::error::CliError;
+use crate::input;
 use crate::scene::args::SceneArgs;
 use crate::scene::files::{fetch_error, scene_files};
 use crate::scene::{open_as, open_read};
 use crate::units::Unit;
 use glam::{DQuat, DVec3};
-use jostle::files::read_named;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Transform;
 use jostle_scene::{Format, Opened, Rotation, Scene, UniqueNames};
@@ -198,9 +198,8 @@ fn transform(pose: &Pose) -> Transform {
 fn read_assembly(path: &Path, unit: Option<Unit>, parts: &mut Vec<Part>) -> Result<(), CliError> {
     let file = path.display().to_string();
     let wrong = |what: String| CliError::Assembly { file: file.clone(), what };
-    let bytes = read_named(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
     let assembly: AssemblyFile =
-        serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        serde_json::from_slice(&input::read(path)?).map_err(|error| wrong(error.to_string()))?;
     let own = assembly.unit.as_deref().map(Unit::parse).transpose();
     let unit = own.map_err(|what| wrong(format!("unit: {what}")))?.or(unit);
     for (at, entry) in assembly.parts.into_iter().enumerate() {

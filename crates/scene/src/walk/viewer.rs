@@ -1,15 +1,15 @@
-//! What depends on where the viewer is: billboards and levels of detail.
+//! Billboards and levels of detail, which depend on the viewer.
 
 use crate::nodes::{Billboard, Lod};
 use crate::placement::Placement;
 use glam::{DMat3, DQuat, DVec3};
 
-/// Who looks at the scene, in the world.
+/// The viewer of the scene, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewer {
     /// The position.
     pub position: DVec3,
-    /// How the viewer is turned from looking along −z with y up.
+    /// The rotation of the viewer from looking along −z with y up.
     pub orientation: DQuat,
 }
 
@@ -25,8 +25,8 @@ impl Default for Viewer {
 pub enum LodRule {
     /// The one for the distance of the viewer, as for looking at it (6.26).
     ByViewer,
-    /// Always the first and most detailed, so that collisions do not depend on who looks
-    /// (V-COLLIDE, 4.1).
+    /// Always the first and most detailed, so that collisions do not depend on the
+    /// viewer (V-COLLIDE, 4.1).
     Finest,
 }
 
