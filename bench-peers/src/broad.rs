@@ -1,8 +1,8 @@
 //! Broad phases: boxes of side 1 that all move, eight units of space for each.
 //!
 //! The boxes are those of the program that the peers were first measured with, bit for bit
-//! ([`PeerBoxes`]). A step that is timed: make the boxes, tell the engine, find the pairs that
-//! overlap. The engines take turns, a block of steps each, and every one has its own copy of the
+//! ([`PeerBoxes`]). A step that is timed: make the boxes, pass them to the engine, find overlapping
+//! pairs. The engines take turns, a block of steps each, and every one has its own copy of the
 //! boxes. We collect the pairs; the peers only count theirs, as their interfaces have it.
 
 use crate::fcl;
@@ -122,7 +122,7 @@ struct Contestant {
     row: BroadRow,
     boxes: PeerBoxes,
     clock: fn() -> u64,
-    /// Tells the engine where the boxes are, and says how many pairs overlap.
+    /// Passes the boxes to the engine and returns the number of overlapping pairs.
     step: Box<dyn FnMut(&PeerBoxes) -> usize>,
 }
 
@@ -176,7 +176,7 @@ fn contest(case: Case) -> Result<Vec<BroadRow>> {
     let count = contestants.len();
     for (turn, first) in (0..case.steps).step_by(BLOCK).enumerate() {
         for k in 0..count {
-            // Nobody is always first: the first of a block finds the caches of another.
+            // The order rotates: the first of a block finds the caches of another.
             contestants[(turn + k) % count].turn(BLOCK.min(case.steps - first));
         }
     }

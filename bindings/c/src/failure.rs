@@ -111,7 +111,7 @@ impl Failure {
             Failure::Circle { .. } => col_status::COL_CIRCLE,
             Failure::NotReported(..) => col_status::COL_NOT_REPORTED,
             Failure::Truncated { .. } => col_status::COL_TRUNCATED,
-            // The calls check what they pass on, so a refusal further in is our mistake.
+            // The calls check their arguments, so an error further in is a bug of the binding.
             Failure::Mesh(_) | Failure::World(_) | Failure::Panic(_) => col_status::COL_PANIC,
         }
     }

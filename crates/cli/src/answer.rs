@@ -1,4 +1,4 @@
-//! The answers: what counts as a hit, and how they look in a table and in JSON.
+//! Query results: what counts as a hit, and how they are printed in a table and in JSON.
 
 use jostle_geom::{Contact, Distance, FacePair, Relation, SharedSegment, Witness};
 use serde::{Serialize, Serializer};
@@ -12,7 +12,7 @@ const PAIRS_SHOWN: usize = 5;
 pub(crate) enum Answer {
     Touch(bool),
     Witness(Option<Witness>),
-    /// With a limit, `full` tells whether it was reached.
+    /// With a limit, `full` is whether it was reached.
     Pairs {
         pairs: Vec<FacePair>,
         full: Option<bool>,
@@ -25,7 +25,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Do they touch, come as close as asked, or move into contact?
+    /// Returns true if they touch, are within the distance, or move into contact.
     pub(crate) fn is_hit(&self) -> bool {
         match self {
             Answer::Touch(hit) | Answer::Within(hit) => *hit,
@@ -40,7 +40,7 @@ impl Answer {
         }
     }
 
-    /// Is it open whether this is a hit?
+    /// Returns true if it is unknown whether this is a hit.
     pub(crate) fn is_unknown(&self) -> bool {
         matches!(self, Answer::Contact(Contact::Unknown { .. }))
     }
@@ -228,7 +228,7 @@ fn write_distance(f: &mut fmt::Formatter<'_>, found: &Distance) -> fmt::Result {
     write!(f, "{distance}  face {} at {point_a}, face {} at {point_b}", faces.a, faces.b)
 }
 
-/// The times with all their digits: rounding could make free what is not.
+/// Times are printed with all digits: a rounded time might no longer be free.
 fn write_contact(f: &mut fmt::Formatter<'_>, contact: &Contact) -> fmt::Result {
     match contact {
         Contact::Never => f.write_str("never"),

@@ -1,4 +1,4 @@
-//! Why the command could not answer: which file, what, where.
+//! Errors of the command: which file, what, where.
 
 use jostle_geom::solids::SolidError;
 use jostle_geom::{MeshError, PoseError, WeldError};
@@ -102,7 +102,7 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// A scene that could not be staged.
+    /// The error of a stage, with its file.
     pub(crate) fn stage(path: &Path, source: StageError) -> CliError {
         CliError::Stage { file: path.display().to_string(), source: Box::new(source) }
     }

@@ -1,4 +1,4 @@
-//! `jostle mesh`: what is in a file, what is odd about it, what it takes.
+//! `jostle mesh`: size, contents and defects of a mesh, memory and build time of its hierarchy.
 
 use crate::args::MeshArgs;
 use crate::error::CliError;
@@ -46,7 +46,7 @@ struct Output {
     quality: &'static str,
     /// Built or loaded.
     hierarchy: &'static str,
-    /// Building or loading the hierarchy, by the clock on the wall.
+    /// Building or loading the hierarchy, in wall-clock time.
     build_ms: f64,
     /// Mesh and hierarchy together; null without triangles.
     bytes_per_triangle: Option<f64>,
@@ -113,7 +113,7 @@ impl LengthUnit {
     }
 }
 
-/// Never a failure: odd meshes are good input.
+/// Runs the command. Defects are reported, not failed on, so it never returns true.
 pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     if let Some(path) = &args.save_hierarchy {
         check_not_read(path, args)?;
@@ -212,7 +212,7 @@ impl Looked {
     }
 }
 
-/// The model itself is easily named by mistake, and would be lost.
+/// Rejects writing the hierarchy over the model, which would be lost.
 fn check_not_read(path: &Path, args: &MeshArgs) -> Result<(), CliError> {
     let Ok(written) = path.canonicalize() else { return Ok(()) };
     if args.file.canonicalize().is_ok_and(|read| read == written) {

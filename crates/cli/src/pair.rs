@@ -69,7 +69,7 @@ fn wanted(args: &PairArgs) -> Query {
     }))
 }
 
-/// No option is silently without effect.
+/// Rejects options that have no effect with the query.
 fn check_options(args: &PairArgs, query: Query) -> Result<(), CliError> {
     let is_within = matches!(query, Query::Placed(Placed::Within(_)));
     let is_pairs = matches!(query, Query::Placed(Placed::Pairs(_)));
@@ -137,7 +137,7 @@ fn limits(args: &PairArgs) -> ContactLimits {
 struct Run {
     query: Query,
     printer: Printer,
-    /// Whether the summary tells what the queries cost.
+    /// The summary has the cost of the queries.
     counters: bool,
 }
 
@@ -150,7 +150,7 @@ impl Run {
         ask: impl Fn(usize) -> (Answer, Counters),
         out: &mut dyn Write,
     ) -> Result<Summary, CliError> {
-        // Where results are seen to pass by, a bar would only be in their way.
+        // A bar would disturb results that are listed on the terminal.
         let mut progress = Progress::new(count, !self.printer.listing || !stdout_is_terminal());
         let mut summary = Summary::new(self.query);
         let mut answers = Vec::with_capacity(BATCH.min(count));

@@ -1,10 +1,10 @@
-//! The questions about a pair, and how the library is asked.
+//! The queries about a pair, and the calls of the library for them.
 
 use crate::answer::Answer;
 use jostle_geom::{Counters, Limits, Pair, Progress};
 use std::num::NonZeroUsize;
 
-/// A question.
+/// A query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Query {
     /// About two poses.
@@ -13,7 +13,7 @@ pub(crate) enum Query {
     Toc,
 }
 
-/// A question about two poses.
+/// A query about two poses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Placed {
     Touch,
@@ -58,7 +58,7 @@ impl Query {
         }
     }
 
-    /// Whether the library tells what an answer cost.
+    /// Returns true if the library counts the cost of the query.
     pub(crate) fn is_counted(self) -> bool {
         match self {
             Query::Placed(Placed::Touch | Placed::Distance | Placed::Within(_)) => true,

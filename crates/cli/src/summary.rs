@@ -1,4 +1,4 @@
-//! What all answers come to, and how results and summary are printed.
+//! The summary of all results, and how results and summary are printed.
 
 use crate::answer::Answer;
 use crate::error::CliError;
@@ -27,7 +27,7 @@ pub(crate) struct Summary {
     counters: Option<MeanCounters>,
 }
 
-/// What a query costs in the mean.
+/// The mean cost of a query.
 #[derive(Debug, Serialize)]
 struct MeanCounters {
     box_tests: f64,

@@ -138,13 +138,16 @@ fn what_is_no_motion_is_refused() {
     let folder = Folder::new("toc-bad");
     let refusal = |more: &[&str]| folder.refusal(&[&ARGS[..], more].concat());
     folder.write("poses.txt", "3 0 0 0 0 0 1\n0 0 0 0 0 0 1\n");
-    let told = refusal(&["--poses", "poses.txt", "--first", "1"]);
-    assert_eq!(told, "jostle: poses.txt: --query toc needs at least 2 poses, found 1\n");
-    let told = refusal(&["--poses", "poses.txt", "--pose-b-end", "0 0 0 0 0 0 1"]);
-    assert!(told.contains("cannot be used with"), "{told}");
-    let told = refusal(&["--pose-b-end", "1 2 3"]);
-    assert!(told.contains("a pose is 7 numbers"), "{told}");
+    let message = refusal(&["--poses", "poses.txt", "--first", "1"]);
+    assert_eq!(message, "jostle: poses.txt: --query toc needs at least 2 poses, found 1\n");
+    let message = refusal(&["--poses", "poses.txt", "--pose-b-end", "0 0 0 0 0 0 1"]);
+    assert!(message.contains("cannot be used with"), "{message}");
+    let message = refusal(&["--pose-b-end", "1 2 3"]);
+    assert!(message.contains("a pose is 7 numbers"), "{message}");
     folder.write("far.txt", "0 0 0 0 0 0 1\n1e30 0 0 0 0 0 1\n-1e30 0 0 0 0 1 0\n");
-    let told = refusal(&["--poses", "far.txt", "--motion", "screw"]);
-    assert!(told.starts_with("jostle: --motion screw, motion 1 (the first is 0): "), "{told}");
+    let message = refusal(&["--poses", "far.txt", "--motion", "screw"]);
+    assert!(
+        message.starts_with("jostle: --motion screw, motion 1 (the first is 0): "),
+        "{message}"
+    );
 }

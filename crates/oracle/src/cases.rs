@@ -1,8 +1,8 @@
-//! Pairs of triangles, drawn where the kernels are weak.
+//! Pairs of triangles for the cases in which the kernels are weak.
 //!
 //! Uniformly drawn triangles never share a plane and hardly ever touch in a single point; a
-//! kernel that is wrong there passes a million of them. Each family below makes one kind of
-//! difficulty the rule.
+//! kernel that is wrong there passes a million such tests. Each family below draws one kind of
+//! difficulty.
 
 use crate::rng::Rng;
 use glam::{DQuat, DVec3, Vec3};
@@ -37,7 +37,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All of them.
+    /// All families.
     pub const ALL: [Family; 11] = [
         Family::Random,
         Family::TinyGrid,

@@ -145,7 +145,7 @@ fn brackets(group: &Group) -> [&'static str; 2] {
     }
 }
 
-/// Is this the bracket of `#[test]` or of `#[cfg(…test…)]`?
+/// Returns true for the bracket of `#[test]` or of `#[cfg(…test…)]`.
 fn is_test_attribute(group: &Group) -> bool {
     let text = group.stream().to_string().replace(' ', "");
     text == "test"

@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use jostle_geom::Quality;
 use jostle_scene::{Reading, read};
-use jostle_stage::{HierarchyFiles, Stage, Staging};
+use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 use jostle_world::{ShapeKind, Workers};
 pub(crate) use scene::Complexity;
 use serde::Serialize;
@@ -107,11 +107,11 @@ fn measure(
             .map_err(|source| CliError::Load { file: name.to_string(), source })?;
     let clock = Clock::of_threads(args.threads);
     let now = clock.reader();
-    let staging = Staging {
+    let staging = StageOptions {
         quality,
         workers: Workers::new(args.threads)?,
         stopwatch: Some(now),
-        ..Staging::default()
+        ..StageOptions::default()
     };
     let mut stage =
         Stage::new(opened.scene, staging, &mut HierarchyFiles::default()).map_err(failed)?;
@@ -127,7 +127,7 @@ fn measure(
         spent.add(report.times.total());
         narrow += milliseconds(report.times.narrow);
         pairs += report.counts.tested;
-        collisions += stage.happened().iter().filter(|happening| happening.began()).count() as u64;
+        collisions += stage.events().iter().filter(|happening| happening.began()).count() as u64;
     }
     let (triangles, bytes) = largest(&stage);
     Ok(Row {

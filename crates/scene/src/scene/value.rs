@@ -173,7 +173,7 @@ impl fmt::Display for FieldType {
 }
 
 impl FieldType {
-    /// The value that a field of this type has when nobody says otherwise: zero, empty, `NULL`.
+    /// The default value of a field of this type: zero, empty, `NULL`.
     #[must_use]
     pub fn zero(self) -> Value {
         match self {

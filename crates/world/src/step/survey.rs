@@ -1,7 +1,7 @@
-//! All contacts of a world as it stands, one after the other and without a list of them.
+//! All contacts of a world in its current state, one after the other and without a list of them.
 //!
 //! N bodies in one place have N²/2 contacts. A step keeps each of them, since the next step needs
-//! them to say what ended; a report that is made once does not.
+//! them to report what ended; a report that is made once does not.
 
 use super::narrow::{Question, Verdict};
 use crate::broad::Broad;
@@ -11,15 +11,15 @@ use crate::interest::Ask;
 use crate::world::World;
 use jostle_geom::Limits;
 
-/// Pairs that are tested before their contacts are handed on: enough to share among threads, and
-/// their answers take about a megabyte.
+/// Pairs that are tested before their contacts are visited: enough to share among threads, and
+/// their results take about a megabyte.
 const CHUNK: usize = 1 << 14;
 
 impl World {
-    /// Tests everything as it stands and hands on each contact that a first step would find: in
-    /// the order of the pairs, then those whose distance is wanted. Returns how many pairs were
-    /// tested. Takes 8 bytes for each pair of overlapping boxes and nothing for a contact; keeps
-    /// none, and leaves no trace in what the next step says.
+    /// Tests all pairs in the current state and visits each contact that a first step would find:
+    /// in the order of the pairs, then those of distance queries. Returns the number of pairs
+    /// tested. Takes 8 bytes for each pair of overlapping boxes and nothing for a contact; it keeps
+    /// no contact and does not change what the next step reports.
     pub fn visit_contacts(&mut self, visit: &mut dyn FnMut(&Contact)) -> usize {
         let mut changed = self.changed.clone();
         changed.sort_unstable();
@@ -41,13 +41,13 @@ impl World {
         for pairs in candidates.chunks(CHUNK) {
             let asked = pairs.iter().filter_map(|&[a, b]| self.question([id(a), id(b)]));
             let near: Vec<Question> = asked.filter(|near| near.ask != Ask::Distance).collect();
-            tested += self.hand_on(&near, visit);
+            tested += self.visit_tested(&near, visit);
         }
         let wanted = self.distance_pairs.iter().filter_map(|&pair| self.question(pair));
-        tested + self.hand_on(&wanted.collect::<Vec<Question>>(), visit)
+        tested + self.visit_tested(&wanted.collect::<Vec<Question>>(), visit)
     }
 
-    fn hand_on(&self, questions: &[Question], visit: &mut dyn FnMut(&Contact)) -> usize {
+    fn visit_tested(&self, questions: &[Question], visit: &mut dyn FnMut(&Contact)) -> usize {
         let verdicts = self.judge_all(questions, Limits::default());
         for (&Question { a, b, .. }, Verdict { found, certainty, .. }) in
             questions.iter().zip(verdicts)

@@ -25,7 +25,7 @@ node_tables! {
         EventOut "collideObjects" List<NodeId>;
     }
 
-    /// Ohlenburg C.1: who is asked about against whom. His listing 3.3 calls `interests`
+    /// Ohlenburg C.1: pairs of nodes with a query. His listing 3.3 calls `interests`
     /// `collisionInterests`; both are read.
     CollisionInterest {
         Field "objectPath" object_path: Arc<str> = Arc::from("");

@@ -1,10 +1,10 @@
-//! Bodies that come near no other: a check need not build their hierarchies.
+//! Finds isolated bodies, for which a check need not build hierarchies.
 //!
-//! Most of the time of a check goes into hierarchies, and most parts of an assembly may be far from
-//! all others. Boxes around the bodies, found from the boxes around their surfaces, tell which.
+//! Most of the time of a check is spent on building hierarchies, and most parts of an assembly may
+//! be far from all others. A broad phase over the bounds of the bodies finds them.
 
 use crate::StageError;
-use crate::plan::Piece;
+use crate::plan::BodyPlan;
 use crate::shapes::hierarchy_file;
 use crate::stage::Stage;
 use glam::{DAffine3, DVec3, Vec3};
@@ -14,11 +14,11 @@ use jostle_world::broad::{Broad, Structure};
 use jostle_world::{Aabb, Workers};
 use std::sync::Arc;
 
-/// What is known of a piece without its hierarchy.
+/// What is known of a body without its hierarchy.
 struct Outline {
     bounds: Aabb,
     triangles: usize,
-    /// Its hierarchy is to be read or written anyway.
+    /// It has a `hierarchyFile`, which is read or written in any case.
     in_file: bool,
 }
 
@@ -26,45 +26,45 @@ struct Outline {
 /// placed. This much of the largest coordinate is many times more.
 const ROUNDING: f64 = 1e-6;
 
-/// Coordinates beyond this are not trusted: rounded, they may be infinite.
+/// Coordinates beyond this may be infinite after rounding to `f32`.
 const FAR: f64 = 1e30;
 
 impl Stage {
-    /// For each piece the number of its triangles, if no piece of another object is as near as
-    /// `distance`; none for those that may be, and for those without a surface.
-    pub(crate) fn lone(
+    /// For each isolated body, one with no body of another object within `distance`, the number of
+    /// its triangles; none for all others and for those without a surface.
+    pub(crate) fn isolated(
         &mut self,
-        pieces: &[Piece],
+        bodies: &[BodyPlan],
         distance: f64,
     ) -> Result<Vec<Option<usize>>, StageError> {
-        let mut lone = vec![None; pieces.len()];
+        let mut isolated = vec![None; bodies.len()];
         let mut broad = Broad::new(Structure::Auto);
-        for (slot, piece) in pieces.iter().enumerate() {
-            let surfaces = self.surfaces_of(piece)?;
+        for (slot, plan) in bodies.iter().enumerate() {
+            let surfaces = self.surfaces_of(plan)?;
             if surfaces.is_empty() {
                 continue;
             }
-            let Some(outline) = outline(self.play.scene(), piece, &surfaces) else {
-                // A piece without a box may be near any other.
-                return Ok(vec![None; pieces.len()]);
+            let Some(outline) = outline(self.play.scene(), plan, &surfaces) else {
+                // A body without bounds may be near any other.
+                return Ok(vec![None; bodies.len()]);
             };
             broad.insert(slot as u32, outline.bounds.grown(distance * 0.5));
-            lone[slot] = Some(outline.triangles).filter(|_| !outline.in_file);
+            isolated[slot] = Some(outline.triangles).filter(|_| !outline.in_file);
         }
         let mut near = Vec::new();
         broad.find_pairs(&Workers::ONE, &mut near);
         for [a, b] in near.into_iter().map(|pair| pair.map(|slot| slot as usize)) {
-            if pieces[a].unit != pieces[b].unit {
-                (lone[a], lone[b]) = (None, None);
+            if bodies[a].object_path != bodies[b].object_path {
+                (isolated[a], isolated[b]) = (None, None);
             }
         }
-        Ok(lone)
+        Ok(isolated)
     }
 }
 
 /// None for coordinates that are too large.
-fn outline(scene: &Scene, piece: &Piece, surfaces: &[(Arc<Mesh>, DAffine3)]) -> Option<Outline> {
-    let Placement { rotation, translation, .. } = piece.frame;
+fn outline(scene: &Scene, plan: &BodyPlan, surfaces: &[(Arc<Mesh>, DAffine3)]) -> Option<Outline> {
+    let Placement { rotation, translation, .. } = plan.frame;
     let pose = DAffine3::from_rotation_translation(rotation, translation);
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let mut largest = 0.0f64;
@@ -81,7 +81,7 @@ fn outline(scene: &Scene, piece: &Piece, surfaces: &[(Arc<Mesh>, DAffine3)]) -> 
     }
     let bounds = Aabb::around_wide(low, high).grown(largest * ROUNDING);
     let triangles = surfaces.iter().map(|(surface, _)| surface.triangle_count()).sum();
-    let in_file = hierarchy_file(scene, &piece.parts).is_some();
+    let in_file = hierarchy_file(scene, &plan.parts).is_some();
     Some(Outline { bounds, triangles, in_file })
 }
 
