@@ -1,4 +1,4 @@
-//! Limits of what `jostle check` and `jostle run` list: what is beyond them is counted and reported.
+//! Limits of what `jostle check` and `jostle run` list: the rest is counted and reported.
 
 mod common;
 
