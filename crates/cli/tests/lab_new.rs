@@ -1,5 +1,5 @@
-//! `jostle lab bsp`, `regions`, `resting` and `ten-objects --trees` from outside, on sizes that take
-//! no time.
+//! `jostle lab bsp`, `regions`, `resting` and `ten-objects --trees` from outside, on sizes that
+//! take no time.
 
 mod common;
 

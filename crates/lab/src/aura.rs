@@ -1,6 +1,6 @@
 //! The paper's ways to find who must hear from whom (K. Storey, F. Lu, G. Morgan, *Determining
-//! Collisions between Moving Spheres for Distributed Virtual Environments*, 2004, here "the paper"),
-//! its workload and its experiment.
+//! Collisions between Moving Spheres for Distributed Virtual Environments*, 2004, here "the
+//! paper"), its workload and its experiment.
 //!
 //! What auras and relations are, [`jostle_world::aura`] says; worlds use the last of these methods.
 //! All give exactly the same relations: they are made from the same parts

@@ -1,8 +1,8 @@
 //! The papers' broad phases: which boxes overlap, without comparing all with all.
 //!
-//! They report exactly the pairs that [`jostle_world::broad::Broad`] reports, by whose interface they
-//! are asked, and they are measured beside it by `jostle lab broad`. No boxes are known for which
-//! one of them is faster, so worlds do not offer them.
+//! They report exactly the pairs that [`jostle_world::broad::Broad`] reports, by whose interface
+//! they are asked, and they are measured beside it by `jostle lab broad`. No boxes are known for
+//! which one of them is faster, so worlds do not offer them.
 
 mod boxes;
 mod entering;

@@ -1,5 +1,5 @@
-//! Storey's narrow phase (2006, 4.3.2.3; row S22): trees of planes in the frame of each mesh, walked
-//! to a depth and up to a number of contacts that follow from the time of the frames before.
+//! Storey's narrow phase (2006, 4.3.2.3; row S22): trees of planes in the frame of each mesh,
+//! walked to a depth and up to a number of contacts that follow from the time of the frames before.
 //!
 //! At any depth the answer is "apart" or proved contacts; where the walk is cut off it is only near
 //! contact, and whoever must answer yes or no takes that as yes ([`crate::Verdict::MayTouch`]): the

@@ -1,5 +1,5 @@
-//! `jostle lab`: what can be asked, what is measured, and how it is shown as tables, JSON and plots.
-//! The command parses [`LabArgs`] and calls [`run`].
+//! `jostle lab`: what can be asked, what is measured, and how it is shown as tables, JSON and
+//! plots. The command parses [`LabArgs`] and calls [`run`].
 
 mod all;
 mod args;

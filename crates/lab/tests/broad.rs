@@ -1,5 +1,6 @@
 //! The papers' broad phases against a plain model, as those of worlds: in whatever way boxes come,
-//! move and go, each reports exactly the pairs that comparing all with all finds, and each pair once.
+//! move and go, each reports exactly the pairs that comparing all with all finds, and each pair
+//! once.
 
 #[path = "../../world/tests/broad/judge.rs"]
 mod judge;

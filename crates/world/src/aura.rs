@@ -7,11 +7,11 @@
 //! no other is a relation of its own. Who shares a relation with the sender of a message receives
 //! it ([`Recipients`]); [`RegionInterest`] is the coarser alternative by regions of space.
 //!
-//! A [`Finder`] finds the relations and counts its comparisons. Whether two auras overlap is decided
-//! by [`Aura::overlaps`] and nothing else; what filters before it (end points on an axis, columns)
-//! is rounded outward so far that it never dismisses what that function accepts. Other methods, among
-//! them the paper's, are in `crates/lab/src/aura`; they are made from the same parts ([`build`]) and
-//! find the same relations.
+//! A [`Finder`] finds the relations and counts its comparisons. Whether two auras overlap is
+//! decided by [`Aura::overlaps`] and nothing else; what filters before it (end points on an axis,
+//! columns) is rounded outward so far that it never dismisses what that function accepts. Other
+//! methods, among them the paper's, are in `crates/lab/src/aura`; they are made from the same parts
+//! ([`build`]) and find the same relations.
 //!
 //! Relations can be many: 3^(n/3) of them at worst. The caller says what then happens, see
 //! [`RelationLimit`].

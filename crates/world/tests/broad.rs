@@ -1,6 +1,6 @@
 //! Every broad phase against a plain model: in whatever way boxes come, move and go, each reports
-//! exactly the pairs that comparing all with all finds, and each pair once. `crates/lab/tests/broad.rs`
-//! asks the papers' broad phases the same.
+//! exactly the pairs that comparing all with all finds, and each pair once.
+//! `crates/lab/tests/broad.rs` asks the papers' broad phases the same.
 
 #[path = "broad/cliffs.rs"]
 mod cliffs;

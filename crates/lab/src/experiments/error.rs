@@ -105,9 +105,7 @@ pub enum LabError {
         found: [(&'static str, usize); 2],
     },
     /// A method that gives another answer than the default hierarchy. This is an error in Jostle.
-    #[error(
-        "{method}: question {question} (the first is 0) got a wrong answer; this is an error in Jostle"
-    )]
+    #[error("{method}: a wrong answer to question {question} (the first is 0); an error in Jostle")]
     Disagrees {
         /// Its name.
         method: &'static str,

@@ -1,5 +1,5 @@
-//! `jostle lab regions`: leaves that follow the population (Storey 2006, 3.2.3 and 4.3.2.2; row S2).
-//! The thesis gives 4 and 6 as an example of thresholds and no figures.
+//! `jostle lab regions`: leaves that follow the population (Storey 2006, 3.2.3 and 4.3.2.2; row
+//! S2). The thesis gives 4 and 6 as an example of thresholds and no figures.
 
 use super::args::RegionsArgs;
 use super::plot::{Figure, Line, Panel, Scale};

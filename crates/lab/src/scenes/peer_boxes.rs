@@ -1,5 +1,5 @@
-//! The boxes of the broad phase benchmark of other libraries. A file of its own, which `bench-peers`
-//! includes too.
+//! The boxes of the broad phase benchmark of other libraries. A file of its own, which
+//! `bench-peers` includes too.
 
 use glam::{DVec3, Vec3};
 use jostle_world::Aabb;

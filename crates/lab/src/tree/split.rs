@@ -15,8 +15,8 @@ use jostle_geom::Mesh;
 use std::fmt;
 use std::num::NonZeroUsize;
 
-/// Combined rules take nodes of more than this part of all triangles for the first levels, which the
-/// paper does not number: about four levels.
+/// Combined rules take nodes of more than this part of all triangles for the first levels, which
+/// the paper does not number: about four levels.
 const COMBINED_PARTS: usize = 16;
 
 /// How a node is split in two.
@@ -34,8 +34,8 @@ pub enum SplitRule {
     Mean,
     /// From both ends in turn, to the side that grows less (Zachmann).
     AlternatingEnds,
-    /// The smallest sum in the first levels, the longest side below. Ohlenburg tried it and the next
-    /// and saw no significant effect (3.2.4; row O21).
+    /// The smallest sum in the first levels, the longest side below. Ohlenburg tried it and the
+    /// next and saw no significant effect (3.2.4; row O21).
     CombinedLongestSide,
     /// The smallest sum in the first levels, the variance of centroids below.
     CombinedSplatter,

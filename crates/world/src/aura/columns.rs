@@ -1,12 +1,12 @@
 //! Ordered axis with columns: what overlaps on one axis, sorted into columns over the two others.
 //! Not in the paper.
 //!
-//! Ordered axis alone (§3.3 of the paper, `crates/lab/src/aura/ordered_axis.rs`) cannot be linear: at
-//! constant coverage, n auras in a cube overlap n^(2/3)
-//! others on any axis, so the comparisons grow as n^(5/3), whatever relations dismiss. Here the
-//! auras that have begun and not ended are entered into the columns that they cross, and an aura
-//! is compared only with those in its own columns: a number that does not depend on n. A look into
-//! a column compares no numbers, so it is no comparison; every sphere test is counted.
+//! Ordered axis alone (§3.3 of the paper, `crates/lab/src/aura/ordered_axis.rs`) cannot be linear:
+//! at constant coverage, n auras in a cube overlap n^(2/3) others on any axis, so the comparisons
+//! grow as n^(5/3), whatever relations dismiss. Here the auras that have begun and not ended are
+//! entered into the columns that they cross, and an aura is compared only with those in its own
+//! columns: a number that does not depend on n. A look into a column compares no numbers, so it is
+//! no comparison; every sphere test is counted.
 //!
 //! The spheres of relations are not used here. Tried, they did not pay: who is left in a column is
 //! so near that the sphere is met nearly always (20 % coverage: up to 6 % more comparisons).

@@ -2,9 +2,9 @@
 //! along each direction.
 //!
 //! The thesis generates one function for each correspondence. Of 4,000,000 random rotations, 1,236
-//! different ones came up for k = 8 and 5,998 for k = 10; compiling them took longer than all of the
-//! rest. Here there is one function for each pair of vertices, and a correspondence is two calls for
-//! k = 8 and three for k = 10: still no index is read, and no correspondence is missing.
+//! different ones came up for k = 8 and 5,998 for k = 10; compiling them took longer than all of
+//! the rest. Here there is one function for each pair of vertices, and a correspondence is two
+//! calls for k = 8 and three for k = 10: still no index is read, and no correspondence is missing.
 
 use crate::dop::{GenericDop, Row};
 

@@ -1,6 +1,6 @@
-//! The paper's own trees in the same scenes: 18-DOPs, re-aligned by boundaries, with its three split
-//! rules and its thresholds. The scene is played with the default hierarchy, poses of objects whose
-//! boxes overlap are written down, and each tree is asked about them.
+//! The paper's own trees in the same scenes: 18-DOPs, re-aligned by boundaries, with its three
+//! split rules and its thresholds. The scene is played with the default hierarchy, poses of objects
+//! whose boxes overlap are written down, and each tree is asked about them.
 
 use super::super::clock::{Clock, milliseconds};
 use crate::Contender;
