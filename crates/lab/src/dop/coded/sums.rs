@@ -225,8 +225,8 @@ mod tests {
                 let half = normals.half().iter();
                 let rows: Vec<Row> = half.map(|&n| generic.row(rotation * n)).collect();
                 seen.insert(rows.iter().map(|row| row.planes).collect::<Vec<_>>());
-                let mut coded = CodedSums::default();
-                coded.t = std::array::from_fn(|_| random.between(0.0, 1.0));
+                let t = std::array::from_fn(|_| random.between(0.0, 1.0));
+                let mut coded = CodedSums { t, ..CodedSums::default() };
                 coded.choose(&rows);
                 let d: Vec<f32> = (0..k).map(|_| random.between(0.5, 2.0) as f32).collect();
                 let mut found = vec![0.0; k];

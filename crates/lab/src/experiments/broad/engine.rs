@@ -53,7 +53,7 @@ pub(super) struct BroadEngine {
 /// Two types with one interface.
 enum AnyBroad {
     Worlds(Broad),
-    Papers(papers::Broad),
+    Papers(Box<papers::Broad>),
 }
 
 impl AnyBroad {
@@ -97,7 +97,7 @@ impl Engine {
             }
             Subject::Papers(structure) => {
                 let broad = papers::Broad::new(structure);
-                Ok(Engine::of_broad(AnyBroad::Papers(broad), boxes, workers))
+                Ok(Engine::of_broad(AnyBroad::Papers(Box::new(broad)), boxes, workers))
             }
             Subject::World => {
                 let settings = Settings { workers: workers.clone(), ..Settings::default() };
