@@ -7,11 +7,11 @@
 
 use crate::fcl;
 use crate::measure::{Block, Figure, thread_nanos};
+use crate::peer_boxes::PeerBoxes;
 use anyhow::{Result, ensure};
 use glam::DVec3;
 use jostle_world::Workers;
 use jostle_world::broad::{Broad, Structure};
-use jostle_world::scenes::PeerBoxes;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -44,17 +44,8 @@ const BLOCK: usize = 10;
 /// Beyond so many boxes, FCL's sweep takes seconds a step.
 const FCL_SWEEP_MOST: usize = 20_000;
 
-/// All but all pairs, which take seconds a step.
-const OURS: [Structure; 6] = [
-    Structure::Auto,
-    Structure::Cells,
-    Structure::Tree,
-    Structure::Grid,
-    Structure::Octree,
-    Structure::Sweep,
-];
-/// Those that share their work among threads.
-const SHARED: [Structure; 3] = [Structure::Auto, Structure::Cells, Structure::Tree];
+/// All but all pairs, which take seconds a step. The papers' structures: `jostle lab broad`.
+const OURS: [Structure; 3] = [Structure::Auto, Structure::Cells, Structure::Tree];
 
 /// What one engine did with so many boxes.
 pub(crate) struct BroadRow {

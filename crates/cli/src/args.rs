@@ -2,7 +2,6 @@
 
 use crate::check::args::CheckArgs;
 use crate::input::parse_pose;
-use crate::lab::args::LabArgs;
 use crate::mesh::LengthUnit;
 use crate::query::Query;
 use crate::scene::args::RunArgs;
@@ -12,6 +11,7 @@ use crate::share::args::{
 use crate::sim::SimArgs;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
+use jostle_lab::experiments::LabArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

@@ -19,7 +19,6 @@ pub mod pieces;
 mod report;
 mod request;
 mod respond;
-pub mod scenes;
 mod shape;
 mod snapshot;
 mod step;

@@ -5,15 +5,11 @@ mod moving;
 use glam::{DQuat, DVec3};
 use jostle_geom::solids::BumpyTorus;
 use jostle_geom::{Model, Pose, Quality};
-use jostle_world::broad::Structure;
-use jostle_world::scenes::Bunnies;
 use jostle_world::{
     Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Shape, Stopwatch, Velocity,
-    VelocityResponse, Workers, World,
+    VelocityResponse, World,
 };
-use moving::{
-    Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, state, straight, world,
-};
+use moving::{Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, straight, world};
 use std::time::Duration;
 
 const FRAME: f64 = 1.0 / 30.0;
@@ -436,23 +432,6 @@ fn bodies_that_are_set_back_never_overlap_and_keep_moving() {
             assert!(way.length() > 0.01, "seed {seed}: {id} is stuck");
         }
     }
-}
-
-#[test]
-fn the_same_bits_for_any_structure_and_any_number_of_threads() {
-    let run = |settings: Settings| {
-        let mut world = Bunnies { count: 60, seed: 5 }.world(settings);
-        for _ in 0..60 {
-            Bunnies::frame(&mut world);
-        }
-        state(&world)
-    };
-    let first = run(Settings::default());
-    for structure in Structure::ALL {
-        assert_eq!(run(Settings { structure, ..Settings::default() }), first, "{structure:?}");
-    }
-    let workers = Workers::new(2).unwrap();
-    assert_eq!(run(Settings { workers, ..Settings::default() }), first);
 }
 
 #[test]

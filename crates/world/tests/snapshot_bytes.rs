@@ -59,6 +59,32 @@ fn every_prefix_with_a_right_checksum_is_refused() {
     assert!(malformed > 1000, "{malformed} malformed, {others} others");
 }
 
+#[test]
+fn a_world_saved_with_a_structure_of_the_laboratory_is_loaded_and_goes_on_the_same() {
+    let world = lived(3, 20, 10);
+    let bytes = world.save();
+    assert_eq!(world.settings().structure, Structure::Auto);
+    assert_eq!(bytes[20], 0, "the structure is the first byte of the content");
+    for old in [2, 3, 4] {
+        let mut saved = bytes.clone();
+        saved[20] = old;
+        repair(&mut saved);
+        let loaded = load(&saved).expect("sweep, grid and octree are read as auto");
+        assert_eq!(loaded.settings().structure, Structure::Auto);
+        let mut worlds = [world.clone(), loaded];
+        let mut driver = Driver::new(4);
+        for step in 0..5 {
+            driver.change(&mut worlds);
+            driver.step(&mut worlds);
+            assert_eq!(told(&worlds[0]), told(&worlds[1]), "structure {old}, step {step}");
+        }
+    }
+    let mut unknown = bytes;
+    unknown[20] = 7;
+    repair(&mut unknown);
+    assert!(matches!(load(&unknown), Err(LoadWorldError::Malformed { .. })));
+}
+
 /// Lets a world go on for a while.
 fn use_it(world: World, seed: u64) {
     let mut driver = Driver::new(seed);

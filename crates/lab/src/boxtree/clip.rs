@@ -346,10 +346,7 @@ mod tests {
     #[test]
     fn clipping_equals_fifteen_axes() {
         let mut state = 11u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut next = || jostle_dice::part(&mut state) - 0.5;
         let mut seen = [0; 2];
         for case in 0..4000 {
             let [a, b] = [0, 1].map(|_| {

@@ -6,7 +6,6 @@
 use super::values::*;
 use crate::Aabb;
 use crate::body::{Body, Layers, Mobility, Velocity};
-use crate::broad::Structure;
 use crate::contact::{Certainty, Change, Contact, Event, Found, Measured};
 use crate::id::{BodyId, Key};
 use crate::interest::{Ask, Interests, Party, Policy};
@@ -53,8 +52,7 @@ impl From<Id> for BodyId {
 /// How the world is run, and what depends on that: not part of the hash.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HowRecord {
-    #[serde(with = "StructureDef")]
-    pub(super) structure: Structure,
+    pub(super) structure: SavedStructure,
     pub(super) box_tests: u64,
     pub(super) structure_updates: u64,
 }

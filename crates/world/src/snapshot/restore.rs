@@ -25,7 +25,7 @@ pub(super) fn world(mut from: Reader<'_>, runtime: Runtime) -> Result<World, Loa
     let members = read_members(&mut from, &shapes)?;
     let groups = read_groups(&mut from)?;
     let Runtime { workers, stopwatch } = runtime;
-    let structure = how.structure;
+    let structure = how.structure.into();
     let changed = members.iter().filter(|(_, member)| member.changed);
     let mut world = World {
         last_contacts: Vec::new(),

@@ -75,9 +75,10 @@ pub(super) enum StateDef {
     Disabled { moved: bool },
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Structure")]
-pub(super) enum StructureDef {
+/// The names as they stand in files. Three of them left the product and read as `Auto`: contacts do
+/// not depend on the structure, so a world saved with one of them goes on as it would have.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) enum SavedStructure {
     Auto,
     AllPairs,
     Sweep,
@@ -85,6 +86,31 @@ pub(super) enum StructureDef {
     Octree,
     Tree,
     Cells,
+}
+
+impl From<Structure> for SavedStructure {
+    fn from(structure: Structure) -> SavedStructure {
+        match structure {
+            Structure::Auto => SavedStructure::Auto,
+            Structure::AllPairs => SavedStructure::AllPairs,
+            Structure::Tree => SavedStructure::Tree,
+            Structure::Cells => SavedStructure::Cells,
+        }
+    }
+}
+
+impl From<SavedStructure> for Structure {
+    fn from(saved: SavedStructure) -> Structure {
+        match saved {
+            SavedStructure::AllPairs => Structure::AllPairs,
+            SavedStructure::Tree => Structure::Tree,
+            SavedStructure::Cells => Structure::Cells,
+            SavedStructure::Auto
+            | SavedStructure::Sweep
+            | SavedStructure::Grid
+            | SavedStructure::Octree => Structure::Auto,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -75,7 +75,7 @@ pub(super) fn file(world: &World, bytes: Vec<u8>) -> Vec<u8> {
     let mut to = Writer(bytes);
     let Report { counts, .. } = &world.report;
     to.value(&HowRecord {
-        structure: world.settings.structure,
+        structure: world.settings.structure.into(),
         box_tests: counts.box_tests,
         structure_updates: counts.structure_updates,
     });

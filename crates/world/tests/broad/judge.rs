@@ -1,7 +1,7 @@
 //! The plain model, and the judge who compares structures with it.
 
-use super::STRUCTURES;
-use jostle_world::broad::{Broad, BroadCounters, SlotPair, Structure};
+use super::{Broad, STRUCTURES, Structure};
+use jostle_world::broad::{BroadCounters, SlotPair};
 use jostle_world::{Aabb, Workers};
 use std::collections::BTreeMap;
 

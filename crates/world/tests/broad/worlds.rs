@@ -39,20 +39,6 @@ fn run(
     }
 }
 
-/// The same kind of world as others, small enough for the judge, with boxes by number.
-pub(super) fn run_quietly(kind: &str, place: impl Fn(u32, &mut Random) -> Aabb) {
-    let mut random = Random(1);
-    let mut judge = Judge::new(kind.to_string());
-    for slot in 0..200 {
-        judge.insert(slot, place(slot, &mut random));
-    }
-    judge.check();
-    for slot in (0..200).step_by(3) {
-        judge.update(slot, place(slot, &mut random));
-    }
-    judge.check();
-}
-
 fn shifted(bounds: Aabb, by: Vec3) -> Aabb {
     Aabb::around(bounds.min() + by, bounds.max() + by)
 }
