@@ -229,7 +229,8 @@ impl Board {
     pub(crate) fn see(&self, now: Time, machine: &Machine) {
         let mut shown = self.shown();
         match machine {
-            Machine::Directory(keeper) => {
+            Machine::Directory(directory) => {
+                let keeper = directory.keeper();
                 shown.files.directory = Some(keeper.status().clone());
                 let groups = keeper.report(now).iter().map(StatusGroup::from).collect();
                 shown.follow(now, groups);

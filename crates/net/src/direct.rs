@@ -3,6 +3,7 @@
 use crate::charter::{Begin, Place, ReplicaChange};
 use crate::client::{ClientError, ask_for_founding, ask_to_change};
 use crate::door::{DoorLimits, DoorSettings};
+use crate::files::{disk, log};
 use crate::founding::{Founding, Offer, WAIT, plane};
 use crate::ledger::Ledger;
 use crate::machine::Machine;
@@ -12,10 +13,10 @@ use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, folder, repair, timing};
 use crate::seat::{Seat, SeatError};
 use crate::serve::Guards;
-use crate::twin::{Twin, TwinKind};
 use crate::work::lacks;
 use jostle_directory::Settings;
 use jostle_proto::{Content, Library, ReplicaId, Span};
+use jostle_store::{Twin, TwinKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -162,10 +163,11 @@ const LOG: &str = "log";
 const KEPT: &str = "replica";
 
 fn kept(store: &Path) -> Result<Option<Kept>, StartError> {
-    let (_, kept) = Twin::open(&store.join(KEPT), KIND).map_err(|error| {
+    let found = Twin::open(&disk(), &store.join(KEPT), KIND).map_err(|error| {
         StartError::Other(format!("{error}; see \"A damaged log\" in docs/shared-worlds.md"))
     })?;
-    Ok(kept)
+    log(found.notices);
+    Ok(found.value)
 }
 
 impl Kept {
@@ -227,7 +229,7 @@ fn found(settings: &DirectorySettings) -> Result<Kept, StartError> {
     Ledger::create(&settings.store.join(LOG), ReplicaId(id), &log).map_err(SeatError::from)?;
     let kept = Kept { id, place, founding, contents };
     // Last: with it the replica has begun, and must never be without its log.
-    Twin::anew(&settings.store.join(KEPT), KIND).save(&kept)?;
+    Twin::anew(&disk(), &settings.store.join(KEPT), KIND).save(&kept)?;
     Ok(kept)
 }
 

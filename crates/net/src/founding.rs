@@ -8,15 +8,15 @@ use crate::client::{Trust, ask_for_founding, ask_for_work};
 use crate::clock::Clock;
 use crate::door::ReplicaDesk;
 use crate::driver::{Inboxes, Mail};
+use crate::files::{disk, log};
 use crate::memory::{Identity, REPLICAS_END};
 use crate::plane::Engine;
 use crate::process::{StartError, draw, folder, grouping, repair, timing};
 use crate::serve::{Beginning, FOLLOWERS, Guards, ServeSettings, scenery_of, stored};
-use crate::store::{Store, Stored};
-use crate::twin::{Twin, TwinError, TwinKind};
 use crate::work::{lacks, scenery};
 use jostle_directory::{Change, Record};
 use jostle_proto::{Content, Directory, Library, Member, NodeId, Object, ReplicaId};
+use jostle_store::{Store, Stored, Twin, TwinError, TwinKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -153,11 +153,15 @@ fn begun(settings: &ServeSettings) -> Result<Option<(Twin, Option<Identity>)>, S
     let Some(path) = settings.store.as_ref().map(|store| store.join(BEGUN)) else {
         return Ok(None);
     };
-    match Twin::open(&path, KIND) {
-        Ok(known) => Ok(Some(known)),
+    let disk = disk();
+    match Twin::open(&disk, &path, KIND) {
+        Ok(known) => {
+            log(known.notices);
+            Ok(Some((known.twin, known.value)))
+        }
         Err(error) if settings.restore && !matches!(error, TwinError::File(_)) => {
             tracing::error!("{error}: the world begins again as it was stored");
-            Ok(Some((Twin::anew(&path, KIND), None)))
+            Ok(Some((Twin::anew(&disk, &path, KIND), None)))
         }
         Err(error) => {
             let what = "then the world begins again as it was stored, with new replicas, unless \

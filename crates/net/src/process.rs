@@ -10,11 +10,7 @@ use crate::machine::Machine;
 use crate::memory::Reception;
 use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
 use crate::private;
-use crate::recording::ReplayError;
-use crate::records::RecordError;
 use crate::seat::SeatError;
-use crate::store::StoreError;
-use crate::twin::TwinError;
 use crate::view::Hub;
 use crate::witness::Witness;
 use crate::{client, name};
@@ -22,6 +18,7 @@ use jostle_proto::{
     Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
     NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
+use jostle_store::{RecordError, ReplayError, StoreError, TwinError};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

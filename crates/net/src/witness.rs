@@ -1,9 +1,10 @@
 //! What a process has said, message by message, for those who judge afterwards: the referees of
 //! the simulator read the files of all processes of a world.
 
+use crate::files::FileSystem;
 use crate::name;
-use crate::records::{RecordError, RecordReader, RecordWriter};
 use jostle_proto::{Address, Commit, Message, Time};
+use jostle_store::{Readers, RecordError, RecordReader, RecordWriter};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +67,7 @@ pub(crate) struct Witness {
 
 impl Witness {
     pub(crate) fn new(path: &Path) -> Result<Witness, RecordError> {
-        let mut file = RecordWriter::create(path, MAGIC)?;
+        let mut file = RecordWriter::create(&FileSystem, path, MAGIC, Readers::Umask)?;
         // Whoever says nothing has an empty log, not none.
         file.flush()?;
         Ok(Witness { file: Mutex::new(file) })
@@ -105,7 +106,7 @@ impl Witness {
 pub fn events(files: &[impl AsRef<Path>]) -> Result<Vec<Seen>, RecordError> {
     let mut seen = Vec::new();
     for path in files {
-        let mut reader = RecordReader::open(path.as_ref(), MAGIC, "event log")?;
+        let mut reader = RecordReader::open(&FileSystem, path.as_ref(), MAGIC, "event log")?;
         while let Some(record) = reader.next()? {
             match record {
                 Record::Sent { at, from, to, message } => {

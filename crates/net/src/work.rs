@@ -3,13 +3,14 @@
 use crate::charter::{Charter, Place};
 use crate::client::{Trust, ask_for_work};
 use crate::door::{DoorLimits, DoorSettings};
+use crate::files::FileSystem;
 use crate::machine::Machine;
 use crate::plane::{Engine, Guard, PlaneSettings};
 use crate::process::{Parts, Process, StartError, clock, draw, follower, timing};
-use crate::recorder::Recorder;
 use crate::serve::{Files, Guards, gateway, node, plane_address, reach, unkept, watcher};
 use crate::view::{Hub, Showing};
 use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
+use jostle_store::Recorder;
 use std::net::{IpAddr, SocketAddr};
 
 /// How a machine joins a world.
@@ -182,7 +183,7 @@ fn roles(
         }
         let id = follower(place.follower + 1);
         let world = (charter.world.as_str(), forms.0);
-        let recorder = Recorder::to_file(id, world, timing, file)?;
+        let recorder = Recorder::to_file(&FileSystem, id, world, timing, file)?;
         roles.push(Machine::Recorder(Box::new(recorder)));
     }
     Ok(roles)

@@ -7,7 +7,7 @@ use jostle_net::client::{ClientOptions, Connection, Trust, fetch_status};
 use jostle_net::direct::DirectorySettings;
 use jostle_net::door::DoorLimits;
 use jostle_net::plane::{Engine, Switch, Weather};
-use jostle_net::recording::{Replay, Step};
+use jostle_net::recording::{self, Step};
 use jostle_net::serve::{Files, Guards, ServeSettings, Start};
 use jostle_net::view::Controls;
 use jostle_net::witness::{Seen, events};
@@ -126,7 +126,7 @@ fn tick(status: &Value) -> u64 {
 
 /// Plays a recording; says how many ticks and contacts it has. All ticks must be the same.
 fn verify(file: &Path) -> (u64, usize) {
-    let mut replay = Replay::open(file).expect("a recording");
+    let mut replay = recording::open(file).expect("a recording");
     let (mut ticks, mut contacts) = (0, 0);
     while let Some(step) = replay.step().expect("readable") {
         match step {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each package and those of ours that its shipped code may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("jostle-geom", &[]),
     ("jostle-scene", &["jostle-geom"]),
     ("jostle-world", &["jostle-geom"]),
@@ -16,8 +16,15 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("jostle-assembly", &["jostle-world", "jostle-geom"]),
     ("jostle-proto", &["jostle-world", "jostle-geom"]),
     ("jostle-directory", &["jostle-proto"]),
-    ("jostle-sim", &["jostle-directory", "jostle-proto", "jostle-world", "jostle-geom"]),
-    ("jostle-net", &["jostle-directory", "jostle-proto", "jostle-world", "jostle-geom"]),
+    ("jostle-store", &["jostle-proto", "jostle-geom"]),
+    (
+        "jostle-sim",
+        &["jostle-directory", "jostle-store", "jostle-proto", "jostle-world", "jostle-geom"],
+    ),
+    (
+        "jostle-net",
+        &["jostle-directory", "jostle-store", "jostle-proto", "jostle-world", "jostle-geom"],
+    ),
     // Measures all of them; only the command may use it, for `jostle lab`.
     (
         LAB,

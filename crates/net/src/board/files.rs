@@ -2,8 +2,7 @@
 //! directory.
 
 use super::Lines;
-use crate::keeper::KeeperStatus;
-use crate::recorder::{Recorder, RecorderStatus};
+use jostle_store::{KeeperStatus, Recorder, RecorderStatus};
 use serde::Serialize;
 
 /// What a process writes. None of what it does not write.

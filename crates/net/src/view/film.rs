@@ -2,7 +2,7 @@
 //! few hundred ticks, from which the ticks after it are computed.
 
 use super::scene::{NO_OTHERS, Now};
-use crate::recording::{Ending, Replay, ReplayError, Step};
+use crate::recording::{self, Ending, Replay, ReplayError, Step};
 use jostle_proto::{Commit, ObjectId, Objects, Shapes, Tick, advance, apply};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(super) struct Film {
 impl Film {
     /// Reads all of a recording and checks every digest.
     pub(super) fn read(file: &Path) -> Result<Film, ReplayError> {
-        let mut replay = Replay::open(file)?;
+        let mut replay = recording::open(file)?;
         let mut film = Film {
             world: replay.world_name().into(),
             rate: replay.rate(),
