@@ -1,7 +1,7 @@
 //! Why the command could not answer: which file, what, where.
 
 use jostle_geom::solids::SolidError;
-use jostle_geom::{MeshError, PoseError, WeldError};
+use jostle_geom::{MeshError, PoseError, ShapeError, WeldError};
 use jostle_lab::bench::BenchError;
 use jostle_lab::convex::HullError;
 use jostle_lab::tree::SplitError;
@@ -9,7 +9,7 @@ use jostle_proto::TooManyNodes;
 use jostle_scene::{LoadError, ReadMeshError};
 use jostle_stage::StageError;
 use jostle_world::aura::experiment::ExperimentError;
-use jostle_world::{ShapeError, WorkersError, WorldError};
+use jostle_world::{WorkersError, WorldError};
 use std::io;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(crate) enum CliError {
     Weld { file: String, source: WeldError },
     #[error("{file}: line {line}: {what}")]
     PoseLine { file: String, line: usize, what: String },
-    #[error("{file}: --query toc needs at least 2 poses, found {found}")]
+    #[error("{file}: --query toi needs at least 2 poses, found {found}")]
     TooFewPoses { file: String, found: usize },
     #[error("--motion screw, motion {motion} (the first is 0): {source}")]
     Motion { motion: usize, source: PoseError },

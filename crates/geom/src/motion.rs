@@ -1,4 +1,4 @@
-//! How a model moves from one pose to another, and when two moving models meet.
+//! How a shape moves from one pose to another, and when two moving shapes touch.
 //!
 //! Every motion here turns about an axis of constant direction at constant speed, so the velocity
 //! of a point of the model is a constant *drift* and a *swirl* that turns with the model: a vector
@@ -7,13 +7,14 @@
 
 mod advance;
 mod angle;
-mod contact;
+mod sphere;
+mod time_of_impact;
 
 use crate::limits::TRANSLATION_MAX;
 use crate::{Pose, PoseError};
 use angle::{angle_of, sin_cos};
-pub use contact::{Contact, ContactLimits, time_of_contact};
 use glam::{DQuat, DVec3};
+pub use time_of_impact::{TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 
 /// The motion of one model from a start pose at time 0 to an end pose at time 1.
 ///

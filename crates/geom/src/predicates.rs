@@ -7,7 +7,7 @@
 //! Computational Geometry 18, 1997) decides with as many digits as it takes.
 //!
 //! **Range.** All of this holds while nothing overflows or underflows. Coordinates must be
-//! multiples of 2^-261 and smaller than 2^131 in size, as every [`crate::Pose::place`]d point is
+//! multiples of 2^-261 and smaller than 2^131 in size, as every [`crate::Pose::transform_point`]d point is
 //! (see [`crate::limits`]); zero is such a multiple. Rounding to 53 bits never makes a number
 //! leave the grid of multiples it is on, so a difference of coordinates and its rounding error
 //! are multiples of 2^-261, the products of two or three of them, the halves of Veltkamp's split

@@ -7,10 +7,10 @@ mod pattern;
 use crate::stage::{Scenery, Stage, Staging};
 use crate::{HierarchyFiles, StageError};
 pub use finding::{Finding, Pieces};
-use jostle_geom::Quality;
+use jostle_geom::{Pair, Quality};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Scene};
-use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
+use jostle_world::{Ask, BodyId, Contact, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
 use pattern::fits;
@@ -184,7 +184,7 @@ fn look_at(
     let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
     let (shape_a, shape_b) = (world.shape(a)?, world.shape(b)?);
-    let pair = ShapePair::new(shape_a, &pose_a, shape_b, &pose_b);
+    let pair = Pair::new(shape_a, &pose_a, shape_b, &pose_b);
     let Some(distance) = pair.distance() else { return Ok(None) };
     let faces = if distance.distance == 0.0 && all {
         pair.all_pairs().iter().filter_map(|found| pieces(stage, ids, [found.a, found.b])).collect()

@@ -1,8 +1,8 @@
 //! Why a scene cannot be staged.
 
-use jostle_geom::{MeshError, PoseError, WeldError};
+use jostle_geom::{MeshError, PoseError, ShapeError, WeldError};
 use jostle_scene::{FieldError, GeometryError, PlayError, WalkError};
-use jostle_world::{ShapeError, WorldError};
+use jostle_world::WorldError;
 
 /// Why a scene cannot be staged.
 #[derive(Debug, thiserror::Error)]

@@ -9,10 +9,10 @@ use crate::tell::Told;
 use crate::visitor::Visitor;
 use crate::{HierarchyFiles, StageError};
 use glam::DAffine3;
-use jostle_geom::{Mesh, Quality};
+use jostle_geom::{Mesh, Quality, ShapeKind};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Play, Scene};
-use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, ShapeKind, Stopwatch, Workers, World};
+use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, Stopwatch, Workers, World};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -5,10 +5,10 @@ use crate::StageError;
 use crate::follow::AVATAR_LAYERS;
 use crate::stage::Stage;
 use glam::{DQuat, DVec3};
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Placement, Viewer};
-use jostle_world::{Body, BodyId, Response, Shape, VelocityResponse};
+use jostle_world::{Body, BodyId, Response, VelocityResponse};
 
 /// Somebody at the bound viewpoint, or who has walked from there.
 #[derive(Clone, Debug)]

@@ -19,10 +19,11 @@ mod sweep;
 #[cfg(test)]
 mod validated;
 
-use crate::{Aabb, Workers};
+use crate::Workers;
 use all::AllPairs;
 use auto::Auto;
 use grid::Grid;
+use jostle_geom::Aabb;
 use near::{IndexKind, NearPairs};
 use octree::Octree;
 use sweep::Sweep;
@@ -90,9 +91,10 @@ pub struct BroadCounters {
 /// Boxes that move, and which of them overlap.
 ///
 /// ```
+/// use jostle_geom::Aabb;
 /// use glam::Vec3;
 /// use jostle_world::broad::{Broad, Structure};
-/// use jostle_world::{Aabb, Workers};
+/// use jostle_world::Workers;
 ///
 /// let mut broad = Broad::new(Structure::Auto);
 /// let unit = |x| Aabb::around(Vec3::new(x, 0.0, 0.0), Vec3::new(x + 1.0, 1.0, 1.0));

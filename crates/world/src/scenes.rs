@@ -1,13 +1,11 @@
 //! Named scenes, shared by experiments, tests and benchmarks.
 
-use crate::aabb::Aabb;
 use crate::body::{Body, Velocity};
 use crate::report::Report;
 use crate::respond::{Response, VelocityResponse};
-use crate::shape::Shape;
 use crate::world::{Settings, World};
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Pose, Quality, solids};
+use jostle_geom::{Aabb, Mesh, Model, Pose, Quality, Shape, solids};
 use std::sync::Arc;
 
 /// Bumpy bodies that bounce around in a cube (V-COLLIDE, Hudson et al. 1997, §4.3).

@@ -4,11 +4,11 @@ mod moving;
 
 use glam::{DQuat, DVec3};
 use jostle_geom::solids::BumpyTorus;
-use jostle_geom::{Model, Pose, Quality};
+use jostle_geom::{Model, Pose, Quality, Shape};
 use jostle_world::broad::Structure;
 use jostle_world::scenes::Bunnies;
 use jostle_world::{
-    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Shape, Stopwatch, Velocity,
+    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Stopwatch, Velocity,
     VelocityResponse, Workers, World,
 };
 use moving::{

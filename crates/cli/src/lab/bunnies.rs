@@ -11,8 +11,9 @@ use super::table::{Table, percent, short};
 use super::{Results, check_writable};
 use crate::error::CliError;
 use crate::progress::Progress;
+use jostle_geom::ShapeKind;
 use jostle_world::scenes::Bunnies;
-use jostle_world::{Settings, ShapeKind, Times, Workers, World};
+use jostle_world::{Settings, Times, Workers, World};
 use serde::Serialize;
 use std::io::Write;
 

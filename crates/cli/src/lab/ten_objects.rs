@@ -15,10 +15,10 @@ use super::table::{Table, short};
 use super::{Results, check_writable};
 use crate::error::CliError;
 use crate::progress::Progress;
-use jostle_geom::Quality;
+use jostle_geom::{Quality, ShapeKind};
 use jostle_scene::{Reading, read};
 use jostle_stage::{HierarchyFiles, Stage, Staging};
-use jostle_world::{ShapeKind, Workers};
+use jostle_world::Workers;
 pub(crate) use scene::Complexity;
 use serde::Serialize;
 use std::io::Write;
@@ -149,7 +149,7 @@ fn measure(
 fn largest(stage: &Stage) -> (usize, usize) {
     let world = stage.world();
     let models = world.ids().filter_map(|id| match world.shape(id).ok()?.kind() {
-        ShapeKind::Mesh(model) => Some((model.mesh().triangle_count(), model.bytes())),
+        ShapeKind::Mesh(model) => Some((model.mesh().triangle_count(), model.memory_usage())),
         _ => None,
     });
     models.max().unwrap_or((0, 0))

@@ -1,10 +1,11 @@
 //! The same question about many poses.
 
 use super::{Distance, Pair};
-use crate::{Model, Pose};
+use crate::Pose;
+use crate::shape::ShapeRef;
 use rayon::prelude::*;
 
-/// Two models, the second in many poses: grasps, steps of a path, places to try.
+/// Two shapes, the second at many poses: grasps, steps of a path, places to try.
 ///
 /// Questions are asked on the threads of the current `rayon` pool: all cores, unless the call comes
 /// from inside `rayon::ThreadPool::install`. Answers come in the order of the poses and are the
@@ -26,9 +27,9 @@ use rayon::prelude::*;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    a: &'a Model,
+    a: ShapeRef<'a>,
     pose_a: Pose,
-    b: &'a Model,
+    b: ShapeRef<'a>,
     poses_b: &'a [Pose],
 }
 
@@ -37,10 +38,15 @@ pub struct Batch<'a> {
 const POSES_AT_ONCE: usize = 16;
 
 impl<'a> Batch<'a> {
-    /// `a` in `pose_a`, and `b` in each of `poses_b`.
+    /// `a` at `pose_a`, and `b` at each of `poses_b`.
     #[must_use]
-    pub fn new(a: &'a Model, pose_a: &Pose, b: &'a Model, poses_b: &'a [Pose]) -> Batch<'a> {
-        Batch { a, pose_a: *pose_a, b, poses_b }
+    pub fn new(
+        a: impl Into<ShapeRef<'a>>,
+        pose_a: &Pose,
+        b: impl Into<ShapeRef<'a>>,
+        poses_b: &'a [Pose],
+    ) -> Batch<'a> {
+        Batch { a: a.into(), pose_a: *pose_a, b: b.into(), poses_b }
     }
 
     /// [`Pair::touches`] for each pose.

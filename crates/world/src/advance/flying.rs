@@ -8,7 +8,6 @@
 
 use super::meet::{Meet, Mover, meet};
 use super::{Advanced, Hit, moved};
-use crate::Aabb;
 use crate::body::Velocity;
 use crate::broad::{Broad, SlotPair, slot_pair};
 use crate::id::BodyId;
@@ -16,7 +15,7 @@ use crate::respond::VelocityResponse;
 use crate::respond::velocity::Meeting;
 use crate::world::{State, World};
 use glam::DVec3;
-use jostle_geom::{Motion, Pose};
+use jostle_geom::{Aabb, Motion, Pose};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -163,7 +162,7 @@ impl Flying<'_> {
         }
         let (p, q) = (start.translation(), end.translation());
         let radius = radius * (1.0 + 1e-12);
-        Some(Aabb::around_wide(p.min(q) - radius, p.max(q) + radius))
+        Some(Aabb::around_f64(p.min(q) - radius, p.max(q) + radius))
     }
 
     /// Asks all pairs when they meet.

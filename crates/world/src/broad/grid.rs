@@ -11,7 +11,7 @@ use super::gather::Gather;
 use super::lattice::Lattice;
 use super::occupancy::Occupancy;
 use super::{BroadCounters, SlotPair, slot_pair};
-use crate::Aabb;
+use jostle_geom::Aabb;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 

@@ -15,8 +15,8 @@ use super::gather::Gather;
 use super::lattice::{LIMIT, Lattice, nearest_exponent};
 use super::occupancy::Occupancy;
 use super::{BroadCounters, SlotPair, slot_pair};
-use crate::Aabb;
 use glam::Vec3;
+use jostle_geom::Aabb;
 
 /// The smallest octants suit the smallest boxes, but not the very smallest few.
 const FITTED_SIXTEENTHS: usize = 1;

@@ -14,8 +14,8 @@ mod shift;
 
 use super::boxes::Boxes;
 use super::{BroadCounters, SlotPair, slot_pair};
-use crate::Aabb;
 use ends::Ends;
+use jostle_geom::Aabb;
 use pairs::PairSet;
 use shift::Shift;
 

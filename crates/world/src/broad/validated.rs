@@ -5,8 +5,8 @@
 use super::grid::Grid;
 use super::octree::Octree;
 use super::sweep::Sweep;
-use crate::Aabb;
 use glam::Vec3;
+use jostle_geom::Aabb;
 
 enum Operation {
     Insert(u32, Aabb),

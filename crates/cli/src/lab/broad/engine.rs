@@ -3,9 +3,9 @@
 use super::boxes::MovingBoxes;
 use crate::error::CliError;
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_world::broad::{Broad, BroadCounters, SlotPair, Structure};
-use jostle_world::{Body, BodyId, Settings, Shape, Workers, World};
+use jostle_world::{Body, BodyId, Settings, Workers, World};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
