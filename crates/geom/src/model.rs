@@ -30,9 +30,9 @@ pub struct Model {
     pub(crate) mesh: Mesh,
     pub(crate) tree: Tree,
     quality: Quality,
-    /// Found when first asked for: not every model is.
+    /// Computed at the first use, because many models never need it.
     reach: OnceLock<Reach>,
-    /// The same.
+    /// Computed at the first use.
     hash: OnceLock<u64>,
 }
 
@@ -67,8 +67,8 @@ impl Model {
         tree_bytes::write(&self.tree, &self.mesh, self.quality)
     }
 
-    /// A mesh with the hierarchy that [`Model::hierarchy_to_bytes`] gave for it. The model is the same as the
-    /// one that was saved.
+    /// A mesh with the hierarchy that [`Model::hierarchy_to_bytes`] gave for it. The model is the
+    /// same as the one that was saved.
     ///
     /// # Errors
     /// Bytes that are no saved hierarchy, damaged, cut short, of another mesh or of an earlier
@@ -110,16 +110,16 @@ impl Model {
         bytes::read(bytes)
     }
 
-    /// A hash of all that the model is: of [`Model::to_bytes`]. The same on every platform; found
-    /// when first asked for.
+    /// A hash of all that the model is: of [`Model::to_bytes`]. The same on every platform;
+    /// computed at the first use.
     #[must_use]
     pub fn hash(&self) -> u64 {
         *self.hash.get_or_init(|| Checksum::of(&self.to_bytes()))
     }
 
-    /// As [`Model::hierarchy_from_bytes`], and where that fails, or without bytes, as [`Model::build`]. Also
-    /// gives what was wrong with the bytes. A hierarchy that was saved with another quality is
-    /// taken as it is; [`Model::quality`] tells.
+    /// As [`Model::hierarchy_from_bytes`], and where that fails, or without bytes, as
+    /// [`Model::build`]. Also returns the error of the bytes. A hierarchy that was saved with
+    /// another quality is taken as it is; [`Model::quality`] is then that one.
     #[must_use]
     pub fn hierarchy_from_bytes_or_build(
         mut mesh: Mesh,

@@ -2,7 +2,7 @@
 //!
 //! Every motion here turns about an axis of constant direction at constant speed, so the velocity
 //! of a point of the model is a constant *drift* and a *swirl* that turns with the model: a vector
-//! of constant length, normal to the axis. That is all the search for contact has to know about
+//! of constant length, normal to the axis. The search for the time of impact needs nothing else of
 //! a motion, see [`Twist`].
 
 mod advance;
@@ -23,8 +23,8 @@ pub use time_of_impact::{TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 ///
 /// The rotation goes the short way round. For half a turn both ways are equally short: it is then
 /// right-handed about the axis whose first component other than zero is positive. Rounding of
-/// the two poses decides for what is nearly half a turn; who needs a certain way, or more than
-/// half a turn, puts several motions one after the other.
+/// the two poses decides for what is nearly half a turn. For a certain way, or more than half a
+/// turn, put several motions one after the other.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};

@@ -1,9 +1,9 @@
-//! One model in its pose: every question that can be asked of it alone.
+//! One model at a pose: the queries about it alone (rays, closest points, frusta, containment).
 //!
-//! What is decided is decided about the placed triangles ([`Pose::transform_point`]). The hierarchy only
-//! leaves out triangles that cannot matter: its boxes are taken larger than every rounding on the
-//! way from the mesh to the world and back, so each query gives, to the bit, what looking at all
-//! triangles one by one would give.
+//! What is decided is decided about the placed triangles ([`Pose::transform_point`]). The hierarchy
+//! only leaves out triangles that cannot matter: its boxes are taken larger than every rounding on
+//! the way from the mesh to the world and back, so each query gives, to the bit, what looking at
+//! all triangles one by one would give.
 
 mod bounds;
 mod closest;
@@ -27,7 +27,7 @@ use crate::triangle::Triangle;
 use crate::{Model, Pose};
 use glam::DVec3;
 
-/// A model in its pose.
+/// A model at a pose.
 ///
 /// ```
 /// use glam::DVec3;
@@ -66,7 +66,7 @@ const BOX_ROUNDING: f64 = 1.0 / (1u64 << 18) as f64;
 const AXIS_SLACK: f64 = 1.0 / 2048.0;
 
 impl<'a> PosedModel<'a> {
-    /// `model` in `pose`.
+    /// `model` at `pose`.
     #[must_use]
     pub fn new(model: &'a Model, pose: &Pose) -> PosedModel<'a> {
         let radius = f64::from(model.tree.radius);

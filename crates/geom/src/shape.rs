@@ -1,7 +1,7 @@
 //! What a body looks like: a mesh, a sphere or a cuboid.
 //!
-//! The set is closed, so that every pair of shapes is decided in one place ([`Pair`](crate::Pair)) and exactly.
-//! A shape has no position of its own: that is its [`Pose`].
+//! The set is closed, so that every pair of shapes is decided in one place ([`Pair`](crate::Pair))
+//! and exactly. A shape has no position of its own: that is its [`Pose`].
 
 pub(crate) mod cuboid;
 pub(crate) mod sphere;

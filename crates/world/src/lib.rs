@@ -1,9 +1,10 @@
 //! Which of many moving bodies touch, and who wants to know?
 //!
 //! A [`World`] is the one door: bodies are inserted, moved and removed there, and [`World::step`]
-//! compares what changed. A [`Body`] is a [`Shape`](jostle_geom::Shape) in a pose; [`Ask`] says what somebody wants to
-//! know about a pair; a [`Contact`] is what was found. [`Modules`] are callbacks that hear of it in
-//! a given order, and a [`Detector`] is a world with its modules on a thread of its own.
+//! compares what changed. A [`Body`] is a [`Shape`](jostle_geom::Shape) in a pose; [`Ask`] says
+//! what somebody wants to know about a pair; a [`Contact`] is what was found. [`Modules`] are
+//! callbacks that hear of it in a given order, and a [`Detector`] is a world with its modules on a
+//! thread of its own.
 
 mod advance;
 pub mod aura;

@@ -50,7 +50,7 @@ impl SphereImpact<'_> {
         Pair::new(self.shapes[0], &a, self.shapes[1], &b)
     }
 
-    /// No smaller distance is told from a contact: rounding might matter.
+    /// Smaller distances count as contact, because rounding might matter.
     fn rounding_skin(&self) -> f64 {
         let reach = |i: usize| {
             let motion = self.motions[i];

@@ -186,7 +186,7 @@ impl<'a> MovingModels<'a> {
         512.0 * (0.5 * f64::EPSILON) * lengths
     }
 
-    /// The limiting triangles as the caller knows them.
+    /// The limiting triangles with the faces of the caller.
     fn named(&self, limiting: &Limiting) -> Distance {
         let [i, j] = limiting.triangles;
         let faces = FacePair { a: self.a.mesh.face_of(i as u32), b: self.b.mesh.face_of(j as u32) };

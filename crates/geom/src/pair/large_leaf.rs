@@ -2,11 +2,11 @@
 //!
 //! The axes of a box are stored in 16 bits, so the box around a triangle that is 100,000 long is
 //! taken as 50 thick: all of a small mesh that a stray vertex belongs to lies in it. Here such a
-//! leaf is compared with the ball around the node, in `f64`.
+//! leaf is compared with the sphere around the node, in `f64`.
 //!
-//! A direction in which all corners of a triangle are further from the centre of the ball than its
-//! radius proves that they are apart, whatever it was computed from. Each projection is off by at
-//! most 8v of the coordinates in it for v = 2^-53; `point_error` is more than ten times as much,
+//! A direction in which all corners of a triangle are further from the centre of the sphere than
+//! its radius proves that they are apart, whatever it was computed from. Each projection is off by
+//! at most 8v of the coordinates in it for v = 2^-53; `point_error` is more than ten times as much,
 //! and says where the placed corners are.
 
 use super::models::ModelPair;
@@ -14,8 +14,8 @@ use super::node_pair::NodePair;
 use crate::triangle::{Triangle, closest_point};
 use glam::DVec3;
 
-/// Leaves this many times as large as the ball are looked at: the thickness of a box (2^-11 of its
-/// extents) is half of the ball then.
+/// Leaves this many times as large as the sphere are compared with it: the thickness of a box
+/// (2^-11 of its extents) is half of the sphere then.
 const LARGER: f32 = 1024.0;
 
 /// Is one of the two a leaf, and very large, and surely further than `gap` from the other, which

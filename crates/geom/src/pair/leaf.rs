@@ -22,7 +22,7 @@ use crate::simd::{F64x4, Kernel, Simd, three};
 use crate::tree::Child;
 use glam::Vec3;
 
-/// What the filter knows of the four pairs (a0 b0, a0 b1, a1 b0, a1 b1), a bit each.
+/// The verdicts of the filter on the four pairs (a0 b0, a0 b1, a1 b0, a1 b1), a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// Surely touching.

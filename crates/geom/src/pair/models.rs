@@ -184,8 +184,9 @@ impl<'a> ModelPair<'a> {
 /// Boxes whose gap is at most this are opened, so it must not be below `distance`. Rounding to
 /// `f32` loses at most 2^-24 = 6e-8 of a number in the range of normal `f32`, and at most 2^-149
 /// below it, and the sum with the margin of a box test as much again. The factor adds 1e-6, eight
-/// times as much as both, and the second term the smallest normal number. A larger gap only makes the walk look at more triangles, whose distance is then compared
-/// with `distance` itself. Beyond the range of `f32` it is infinite, and everything is opened.
+/// times as much as both, and the second term the smallest normal number. A larger gap only makes
+/// the walk look at more triangles, whose distance is then compared with `distance` itself. Beyond
+/// the range of `f32` it is infinite, and everything is opened.
 fn gap_for(distance: f64) -> f32 {
     (distance * (1.0 + 1e-6)) as f32 + f32::MIN_POSITIVE
 }

@@ -15,7 +15,7 @@ const DEPTH_SHIFT: u32 = 2 * LANE_BITS;
 
 const _: () = assert!(crate::Mesh::TRIANGLES_MAX * crate::tree::WIDTH <= 1 << LANE_BITS);
 
-/// Depths from here on are not told apart.
+/// Depths from here on are counted as this one.
 pub(crate) const DEPTH_END: u32 = (1 << (64 - DEPTH_SHIFT)) - 1;
 
 impl NodePair {

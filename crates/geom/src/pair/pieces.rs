@@ -10,7 +10,7 @@
 //! **Why touching faces are nearly enough.** A triangle that does not touch the other surface is
 //! on one side of it, and so is, by way of common corners, everything that is connected with it by
 //! such triangles. This ends at a touching triangle, of which the piece at that corner is on the
-//! same side, or one vertex of the connected part tells. What remains open is whether inside and
+//! same side, or one vertex of the connected part decides. What remains open is whether inside and
 //! outside of its own solid meet there: a face that is there twice, or one without area, bounds
 //! nothing, and then all triangles are looked at.
 //!
@@ -35,8 +35,8 @@ pub(super) enum Goal {
 
 /// What a look at two surfaces brought.
 pub(super) enum Looked {
-    /// A face passes through a face. For two solids that is told only where each of them has one
-    /// side of its face inside: then each has parts inside and outside of the other.
+    /// A face passes through a face. For two solids that is reported only where each of them has
+    /// one side of its face inside: then each has parts inside and outside of the other.
     Crossing,
     /// No such faces.
     Evidence(Evidence),

@@ -1,4 +1,4 @@
-//! Where the second model is, seen from the first, and how far rounding can lead astray.
+//! The pose of the second model relative to the first, with bounds on the rounding errors.
 
 use crate::tree::Frame;
 use crate::{Model, Pose};
@@ -124,10 +124,10 @@ fn margin(a: Frame, b: Frame, shift: DVec3, far: f64) -> f32 {
 /// Bound on the error of a point in A's frame against where the world has it, in mesh units.
 ///
 /// With v = 2^-53 and L the sum of all lengths involved (both meshes' reach from their own zero,
-/// both translations): `Pose::transform_point` is off from the exact product with its own matrix by 4v·L;
-/// that matrix is orthogonal up to 8v per entry, so the map is rigid up to 24v·L; bringing a
-/// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The
-/// sum of everything on both sides is below 96v·L; 128 leaves room.
+/// both translations): `Pose::transform_point` is off from the exact product with its own matrix by
+/// 4v·L; that matrix is orthogonal up to 8v per entry, so the map is rigid up to 24v·L; bringing a
+/// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The sum
+/// of everything on both sides is below 96v·L; 128 leaves room.
 fn point_error(a: Frame, b: Frame, shift: DVec3, far: f64) -> f64 {
     let reach = |t: Frame| f64::from(t.radius) + size(t.origin.as_dvec3());
     128.0 * 2f64.powi(-53) * (reach(a) + reach(b) + size(shift) + far)

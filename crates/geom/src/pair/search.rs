@@ -1,6 +1,7 @@
 //! A search for touching faces with limits: how many, how deep, how long.
 //!
-//! What a limit cuts off is answered on the safe side: [`SearchResult::Maybe`] (Storey 2006, section
+//! What a limit cuts off is answered on the safe side: [`SearchResult::Maybe`] (Storey 2006,
+//! section
 //! 4.6: time-critical narrow phase).
 
 use super::models::ModelPair;

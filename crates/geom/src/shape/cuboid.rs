@@ -1,16 +1,17 @@
 //! Questions about cuboids that are decided without their triangles.
 //!
 //! A cuboid here is half its edges and a [`Pose`]. Exact answers are about its twelve placed
-//! triangles and what they enclose, and placing rounds. So answers are given here only where they do
-//! not depend on rounding, and the triangles decide everything else.
+//! triangles and what they enclose, and placing rounds. So answers are given here only where they
+//! do not depend on rounding, and the triangles decide everything else.
 
 use super::sphere::{PosedSphere, PosedTriangles};
 use crate::Pose;
 use glam::DVec3;
 
 /// The smallest box along the axes of the world around a placed box: exactly that of its eight
-/// corners as [`Pose::transform_point`] rounds them. Rounding keeps order, so the largest of the sums that
-/// it makes for the corners, one for each choice of signs, is the sum of the largest parts.
+/// corners as [`Pose::transform_point`] rounds them. Rounding keeps order, so the largest of the
+/// sums that it makes for the corners, one for each choice of signs, is the sum of the largest
+/// parts.
 pub(crate) fn bounds(half: DVec3, pose: &Pose) -> (DVec3, DVec3) {
     let t = pose.translation();
     let along = |row: DVec3, t: f64| {

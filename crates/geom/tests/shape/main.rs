@@ -1,13 +1,16 @@
 //! Shapes and pairs of them, each answer against a slow obvious twin.
 
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::ShapeKind;
 use jostle_geom::solids::BumpyTorus;
-use jostle_geom::{Mesh, Model, Pose, Quality, Shape};
+use jostle_geom::{
+    Mesh, Model, OverlapsError, Pair, Pose, PosedModel, Quality, SearchLimits, SearchResult,
+    SearchStatus, Shape, ShapeKind,
+};
 
 mod bounds;
 mod boxes;
 mod exact;
+mod impacts;
 mod normals;
 mod pairs;
 
@@ -140,4 +143,49 @@ fn shapes_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Shape>();
     shared::<jostle_geom::Pair<'_>>();
+}
+
+/// The walks of limits and budgets give what the plain questions give, for every kind of shape.
+#[test]
+fn searches_answer_for_every_kind_of_shape() {
+    let mut dice = Dice(43);
+    let shapes = shapes(1.0);
+    let mut seen = [0; 2];
+    for _ in 0..600 {
+        let (name_a, a) = &shapes[dice.below(shapes.len())];
+        let (name_b, b) = &shapes[dice.below(shapes.len())];
+        let (pose_a, pose_b) = (dice.pose(1.0, DVec3::ZERO), dice.pose(1.0, DVec3::ZERO));
+        let pair = Pair::new(a, &pose_a, b, &pose_b);
+        let about = format!("{name_a} and {name_b}");
+        let mut search = pair.search(SearchLimits::default());
+        assert_eq!(search.run(0), SearchStatus::Paused, "{about}");
+        assert_eq!(search.result(), SearchResult::Maybe, "{about}");
+        while search.run(3) == SearchStatus::Paused {}
+        let touches = pair.touches();
+        assert_eq!(search.result() == SearchResult::Yes, touches, "{about}");
+        assert_eq!(search.pairs(), pair.all_pairs(), "{about}");
+        assert_eq!(search.witness().is_some(), touches, "{about}");
+        // For one contact the search goes the way of the plain question.
+        let mut first = pair.search(SearchLimits { contacts_max: 1, ..SearchLimits::default() });
+        first.run(u64::MAX);
+        assert_eq!(first.witness(), pair.witness(), "{about}");
+        let sphere = [a, b].iter().any(|shape| shape.model().is_none());
+        assert_eq!(pair.relation().is_none(), sphere, "{about}");
+        assert_eq!(pair.overlaps() == Err(OverlapsError::Sphere), sphere, "{about}");
+        seen[usize::from(touches)] += 1;
+    }
+    assert!(seen.iter().all(|&n| n > 100), "lopsided: {seen:?}");
+}
+
+/// Contact normals take the middle of a cuboid to be the translation of its pose.
+#[test]
+fn the_middle_of_a_cuboid_is_the_translation_of_its_pose() {
+    let mut dice = Dice(44);
+    for _ in 0..500 {
+        let size = (dice.vector().abs() + 1e-3) * 10.0;
+        let shape = Shape::cuboid(size).unwrap();
+        let pose = dice.pose(1.0, DVec3::splat(1e3));
+        let model = shape.model().unwrap();
+        assert_eq!(PosedModel::new(model, &pose).centre(), pose.translation(), "{size}");
+    }
 }

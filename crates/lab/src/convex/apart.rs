@@ -2,8 +2,8 @@
 //!
 //! Every method of this module ends here: it has a direction along which it believes the hulls to
 //! be apart, and [`Placement::gap`] either proves it or does not. "Apart" is about the vertices as
-//! [`Pose::transform_point`] puts them, which is what the exact test of triangles is about too; so no pair
-//! that touches is ever dismissed, whatever rounding does.
+//! [`Pose::transform_point`] puts them, which is what the exact test of triangles is about too; so
+//! no pair that touches is ever dismissed, whatever rounding does.
 //!
 //! **The bound.** Let n be a direction in the world, u = 2^-53, and p a vertex of a mesh whose pose
 //! has the matrix R (its rows are no longer than 1 + 2^-50) and the translation t.
