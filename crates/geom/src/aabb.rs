@@ -7,6 +7,17 @@
 use glam::{DVec3, Vec3};
 
 /// A box with faces along the axes; closed, so boxes that share a corner overlap.
+///
+/// ```
+/// use glam::{DVec3, Vec3};
+/// use jostle_geom::{Aabb, Pose, Shape};
+///
+/// let unit = Aabb::around(Vec3::ZERO, Vec3::ONE);
+/// assert!(unit.overlaps(&Aabb::around(Vec3::ONE, Vec3::splat(2.0))));
+/// let ball = Shape::sphere(0.5)?.bounds(&Pose::from_translation(DVec3::splat(0.5))?);
+/// assert_eq!(ball, Some(unit));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
     min: Vec3,

@@ -50,6 +50,8 @@ pub struct Motion {
     half_angle: f64,
     /// The constant part of the velocity of every point.
     drift: DVec3,
+    /// Axis times angle that it turns by.
+    turn: DVec3,
     /// What the mesh origin moves on an arc from start to end: normal to the axis; zero if the
     /// origin moves straight.
     arc: DVec3,
@@ -65,6 +67,7 @@ impl Motion {
             axis: DVec3::Z,
             half_angle: 0.0,
             drift: DVec3::ZERO,
+            turn: DVec3::ZERO,
             arc: DVec3::ZERO,
         }
     }
@@ -75,7 +78,30 @@ impl Motion {
     pub fn linear(start: &Pose, end: &Pose) -> Motion {
         let (axis, half_angle) = turn_between(start.rotation(), end.rotation());
         let drift = end.translation() - start.translation();
-        Motion { start: *start, end: *end, axis, half_angle, drift, arc: DVec3::ZERO }
+        let turn = axis * (2.0 * half_angle);
+        Motion { start: *start, end: *end, axis, half_angle, drift, turn, arc: DVec3::ZERO }
+    }
+
+    /// The same motion with a turn (axis times angle, in radians) that the caller knows better than
+    /// two poses tell: they have it with the rounding of two quaternions, but a pose that was
+    /// computed from an angular velocity turns by that times the time. It must be the turn of this
+    /// motion but for rounding. Poses do not depend on it, nor does the time of impact of two
+    /// models; that of a sphere and a model does, by rounding.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Motion, Pose, rotation_from_scaled_axis};
+    ///
+    /// let turn = DVec3::new(0.1, 0.2, 0.3);
+    /// let end = Pose::new(rotation_from_scaled_axis(turn).unwrap(), DVec3::X)?;
+    /// let motion = Motion::linear(&Pose::IDENTITY, &end);
+    /// assert!(motion.turn().distance(turn) < 1e-15);
+    /// assert_eq!(motion.with_turn(turn).turn(), turn);
+    /// # Ok::<(), jostle_geom::PoseError>(())
+    /// ```
+    #[must_use]
+    pub fn with_turn(self, turn: DVec3) -> Motion {
+        Motion { turn, ..self }
     }
 
     /// The mesh turns about a fixed axis in the world and moves along it, both at constant speed,
@@ -130,6 +156,12 @@ impl Motion {
     #[must_use]
     pub fn end(&self) -> Pose {
         self.end
+    }
+
+    /// The axis times the angle, in radians, that it turns by from time 0 to time 1.
+    #[must_use]
+    pub fn turn(&self) -> DVec3 {
+        self.turn
     }
 
     fn translation(&self, s: f64) -> DVec3 {

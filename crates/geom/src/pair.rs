@@ -25,7 +25,7 @@ mod within;
 use crate::Pose;
 use crate::shape::cuboid::PosedCuboids;
 use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
-use crate::shape::{PosedShape, ShapeRef};
+use crate::shape::{Form, PosedShape, ShapeRef};
 pub use batch::Batch;
 pub use distance::DistanceSearch;
 use glam::DVec3;
@@ -122,7 +122,18 @@ impl<'a> Pair<'a> {
         b: impl Into<ShapeRef<'a>>,
         pose_b: &Pose,
     ) -> Pair<'a> {
-        Pair(match (a.into().at(pose_a), b.into().at(pose_b)) {
+        let (a, b) = (a.into(), b.into());
+        match (a.0, b.0) {
+            // Straight away and inlined: the commonest pair, asked the most often.
+            (Form::Mesh(a), Form::Mesh(b)) => {
+                Pair(Meeting::Models(ModelPair::new(a, pose_a, b, pose_b)))
+            }
+            _ => Pair::of_shapes(a.at(pose_a), b.at(pose_b)),
+        }
+    }
+
+    fn of_shapes(a: PosedShape<'a>, b: PosedShape<'a>) -> Pair<'a> {
+        Pair(match (a, b) {
             (PosedShape::Sphere(a), PosedShape::Sphere(b)) => Meeting::Spheres(a, b),
             (PosedShape::Sphere(a), PosedShape::Triangles(b)) => Meeting::SphereFirst(a, b),
             (PosedShape::Triangles(a), PosedShape::Sphere(b)) => Meeting::SphereSecond(a, b),

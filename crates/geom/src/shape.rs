@@ -199,6 +199,16 @@ impl Shape {
     }
 
     /// What it is.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Shape, ShapeKind};
+    ///
+    /// let shape = Shape::cuboid(DVec3::new(1.0, 2.0, 3.0))?;
+    /// let ShapeKind::Cuboid { size } = shape.kind() else { panic!("{shape:?}") };
+    /// assert_eq!(size, DVec3::new(1.0, 2.0, 3.0));
+    /// # Ok::<(), jostle_geom::ShapeError>(())
+    /// ```
     #[must_use]
     pub fn kind(&self) -> ShapeKind<'_> {
         match &self.0 {

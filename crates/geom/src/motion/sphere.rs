@@ -195,10 +195,13 @@ impl<'a> Search<'a> {
         let centre = self.sphere.at(time).translation();
         let (point, distance) = target.closest(centre)?;
         let up = (centre - point).try_normalize()?;
-        let mut moves = Moves::new(&self.sphere.twist(time), &self.target_motion.twist(time));
-        if let Target::Sphere { .. } = self.target {
-            moves.turning = DVec3::ZERO; // a sphere looks the same from a frame that does not turn
-        }
+        let turning = match self.target {
+            Target::Mesh(_) => self.target_motion.turn,
+            // Seen from a frame that does not turn, a sphere is the same.
+            Target::Sphere { .. } => DVec3::ZERO,
+        };
+        let (sphere, target_twist) = (self.sphere.twist(time), self.target_motion.twist(time));
+        let moves = Moves::new(&sphere, &target_twist, turning);
         let arm = centre - pose.translation();
         let gap = distance - self.radius;
         let radius = self.radius + 0.5 * gap.min(self.skin);
@@ -222,13 +225,13 @@ struct Moves {
 }
 
 impl Moves {
-    fn new(sphere: &Twist, target: &Twist) -> Moves {
+    fn new(sphere: &Twist, target: &Twist, turning: DVec3) -> Moves {
         let drift = sphere.drift - target.drift;
         let (s, t) = (sphere.swirl.length(), target.swirl.length());
         Moves {
             velocity: drift + sphere.swirl - target.swirl,
             speed: drift.length() + s + t,
-            turning: target.axis * target.turning,
+            turning,
             bend: sphere.turning * s + target.turning * t,
         }
     }

@@ -49,6 +49,19 @@ impl Pair<'_> {
 
     /// The normals of a face of the first and of a face of the second shape, each at a point of it:
     /// as [`Pair::contact_normal`], from both sides.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Pair, Pose, Shape};
+    ///
+    /// let block = Shape::cuboid(DVec3::splat(2.0))?;
+    /// let above = Pose::from_translation(DVec3::Z * 3.0)?;
+    /// let pair = Pair::new(&block, &above, &block, &Pose::IDENTITY);
+    /// let apart = pair.distance().unwrap();
+    /// let normals = pair.face_normals(apart.faces, [apart.point_a, apart.point_b]);
+    /// assert_eq!(normals, [DVec3::Z; 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn face_normals(&self, faces: FacePair, points: [DVec3; 2]) -> [DVec3; 2] {
         [-self.normal_of(0, faces.a, points[0]), self.normal_of(1, faces.b, points[1])]

@@ -169,6 +169,19 @@ impl<'a> TouchSearch<'a> {
 
     /// Two touching faces and a common point, if [`TouchSearch::result`] is yes: of the first pair
     /// of triangles that was found.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Pair, Pose, Quality, SearchLimits, solids};
+    ///
+    /// let cube = Model::build(solids::cuboid(DVec3::ONE)?, Quality::Default);
+    /// let beside = Pose::from_translation(DVec3::new(0.5, 0.25, 0.125))?;
+    /// let pair = Pair::new(&cube, &Pose::IDENTITY, &cube, &beside);
+    /// let mut search = pair.search(SearchLimits { contacts_max: 1, ..SearchLimits::default() });
+    /// search.run(u64::MAX);
+    /// assert_eq!(search.witness(), pair.witness());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn witness(&self) -> Option<Witness> {
         match &self.work {

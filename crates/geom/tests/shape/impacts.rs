@@ -58,9 +58,12 @@ impl Moving<'_> {
     }
 }
 
+/// Through the middle of the scene, more or less, or at rest near it.
 fn any_motion(dice: &mut Dice, kind: usize) -> Motion {
-    let pose = |dice: &mut Dice| Pose::new(dice.rotation(), dice.vector() * 8.0).unwrap();
-    let (from, to) = (pose(dice), pose(dice));
+    let from = dice.vector() * [3.0, 8.0, 8.0][kind];
+    let to = dice.vector() * 2.0 - from;
+    let from = Pose::new(dice.rotation(), from).unwrap();
+    let to = Pose::new(dice.rotation(), to).unwrap();
     match kind {
         0 => Motion::still(&from),
         1 => Motion::linear(&from, &to),
@@ -103,7 +106,7 @@ fn spheres_agree_with_sampling() {
             }
         }
     }
-    assert!(kinds[..3].iter().all(|&n| n > 200), "lopsided: {kinds:?}");
+    assert!(kinds[..3].iter().all(|&n| n > 50), "lopsided: {kinds:?}");
     assert!(kinds[3] < 30, "too often unknown: {kinds:?}");
 }
 
@@ -124,24 +127,30 @@ fn a_fast_sphere_does_not_pass_through_a_thin_plate() {
     }
 }
 
-/// Where the centres move straight there is a formula; the search must give the same time.
+/// Where the centres move straight there is a formula for two spheres; for a sphere and a mesh
+/// there is a search.
 #[test]
-fn two_spheres_meet_when_a_fine_mesh_of_one_meets_the_other() {
+fn two_spheres_meet_when_one_meets_a_fine_mesh_of_the_other() {
     let ball = Shape::sphere(1.0).unwrap();
-    let mesh = solids::sphere(1.0, 1e-4).unwrap().into_solid().unwrap();
+    let mesh = solids::sphere(1.0, 1e-2).unwrap().into_solid().unwrap();
     let mesh = Shape::mesh(Model::build(mesh, Quality::Default));
     let mut dice = Dice(42);
+    let limits = TimeOfImpactLimits { distance: 1e-6, ..TimeOfImpactLimits::default() };
     let mut met = 0;
-    for case in 0..60 {
-        let (motion_a, motion_b) = (any_motion(&mut dice, 1), any_motion(&mut dice, 1));
-        let limits = TimeOfImpactLimits { distance: 1e-6, ..TimeOfImpactLimits::default() };
-        let of = |b| time_of_impact(&ball, &motion_a, b, &motion_b, &limits);
-        if let (TimeOfImpact::During { free, .. }, TimeOfImpact::During { free: late, .. }) =
-            (of(&ball), of(&mesh))
-        {
-            assert!((free - late).abs() < 0.05, "case {case}: {free} {late}");
-            met += 1;
+    for case in 0..100 {
+        let from = dice.vector() * 8.0;
+        let [from, to] = [from, dice.vector() - from];
+        let [from, to] = [from, to].map(|p| Pose::new(dice.rotation(), p).unwrap());
+        let (flight, still) = (Motion::linear(&from, &to), Motion::still(&Pose::IDENTITY));
+        let of = |b| time_of_impact(&ball, &flight, b, &still, &limits);
+        match (of(&ball), of(&mesh)) {
+            (TimeOfImpact::During { free, .. }, TimeOfImpact::During { free: late, .. }) => {
+                // The mesh is inside of the sphere, by a hundredth at most.
+                assert!(free <= late && late < free + 0.02, "case {case}: {free} {late}");
+                met += 1;
+            }
+            (one, other) => assert_eq!(one, other, "case {case}"),
         }
     }
-    assert!(met > 10, "{met}");
+    assert!(met > 50, "{met}");
 }

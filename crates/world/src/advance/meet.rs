@@ -20,8 +20,6 @@ const STEPS_MAX: u32 = 200;
 pub(super) struct Mover<'a> {
     pub(super) shape: &'a Shape,
     pub(super) motion: Motion,
-    /// Axis times angle that it turns by on the way.
-    pub(super) turn: DVec3,
 }
 
 /// What two moving shapes do first.
@@ -98,5 +96,5 @@ fn way(mover: &Mover<'_>) -> DVec3 {
 
 /// No point of the shape goes further than this.
 fn speed(mover: &Mover<'_>) -> f64 {
-    way(mover).length() + mover.turn.length() * mover.shape.radius()
+    way(mover).length() + mover.motion.turn().length() * mover.shape.radius()
 }
