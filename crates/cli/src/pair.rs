@@ -52,7 +52,7 @@ pub(crate) fn run(args: &PairArgs, out: &mut dyn Write) -> Result<bool, CliError
             let contact = |i: usize| {
                 let [motion_a, motion_b] = &motions[i];
                 let contact = time_of_impact(&a, motion_a, &b, motion_b, &limits);
-                (Answer::Contact(contact), Counters::default())
+                (Answer::TimeOfImpact(contact), Counters::default())
             };
             run.ask_all(motions.len(), contact, out)?
         }
