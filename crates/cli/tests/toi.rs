@@ -70,6 +70,17 @@ fn start_and_end_are_options() {
     assert_ne!(json["results"][0], library(&still, &flight, &limits));
 }
 
+/// Scripts that were written for `--query toc` go on.
+#[test]
+fn toc_is_still_understood() {
+    let folder = Folder::new("toc");
+    let of = |query| {
+        let args = ["pair", "cube.obj", "cube.obj", "--query", query, "--json"];
+        folder.json(&[&args[..], &["--pose-b", "3 0 0 0 0 0 1"]].concat())["results"].clone()
+    };
+    assert_eq!(of("toc"), of("toi"));
+}
+
 #[test]
 fn screws_and_lines_differ() {
     let folder = Folder::new("screw");
