@@ -2,7 +2,7 @@
 //!
 //! [`Pose::transform_point`] is the only function that computes the position of a mesh vertex in
 //! the world, with a fixed order of operations and without fused multiply-add. Exact decisions are
-//! about those numbers ([decision 1](../../../docs/decisions/0001-exact-placement.md)).
+//! about those numbers (`docs/decisions/0001-exact-placement.md`).
 
 mod compose;
 mod convert;
