@@ -30,7 +30,8 @@ const RANK_SLACK: f64 = 1.0 + 1e-12;
 ///
 /// let ball = Model::build(solids::sphere(1.0, 0.001)?, Quality::Default);
 /// let beside = Pose::from_translation(DVec3::new(3.0, 0.0, 0.0))?;
-/// let mut search = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside).search_distance();
+/// let pair = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside);
+/// let mut search = pair.search_distance().ok_or("spheres have no search")?;
 /// while !search.run(10) {
 ///     assert!(search.lower_bound() <= 1.01); // a bound that grows with every run
 /// }

@@ -54,9 +54,9 @@ impl Pair<'_> {
     /// use glam::DVec3;
     /// use jostle_geom::{Pair, Pose, Shape};
     ///
-    /// let block = Shape::cuboid(DVec3::splat(2.0))?;
-    /// let above = Pose::from_translation(DVec3::Z * 3.0)?;
-    /// let pair = Pair::new(&block, &above, &block, &Pose::IDENTITY);
+    /// let (ball, block) = (Shape::sphere(1.0)?, Shape::cuboid(DVec3::splat(2.0))?);
+    /// let above = Pose::from_translation(DVec3::new(0.25, 0.0, 3.0))?;
+    /// let pair = Pair::new(&ball, &above, &block, &Pose::IDENTITY);
     /// let apart = pair.distance().unwrap();
     /// let normals = pair.face_normals(apart.faces, [apart.point_a, apart.point_b]);
     /// assert_eq!(normals, [DVec3::Z; 2]);

@@ -78,6 +78,8 @@ pub struct TouchSearch<'a> {
 
 /// What is searched.
 #[derive(Clone, Debug)]
+// A box for the large variant would be an allocation for each search.
+#[allow(clippy::large_enum_variant)]
 enum Work<'a> {
     /// Two hierarchies.
     Walk(ModelPair<'a>, Walk),
