@@ -12,8 +12,8 @@ use crate::geometry::{Draft, Geometry, check_finite};
 use crate::slots::Slots;
 use crate::types::{col_collision, col_face_pair, col_id, col_round};
 use glam::DVec3;
-use jostle_geom::{Mesh, Model, Pose, Quality, solids};
-use jostle_world::{Body, BodyId, Settings, Shape, World};
+use jostle_geom::{Mesh, Model, Pose, Quality, Shape, solids};
+use jostle_world::{Body, BodyId, Settings, World};
 use std::collections::BTreeSet;
 
 #[derive(Debug)]

@@ -72,7 +72,7 @@ Examples:
   jostle pair cup.obj table.stl
   jostle pair cup.obj table.stl --pose-a \"0 0 0.8 0 0 0 1\" --query distance
   jostle pair cup.obj table.stl --poses path.txt --query within=0.01 --fail-on clearance
-  jostle pair cup.obj table.stl --query toc --pose-a-end \"0 0 -1 0 0 0 1\"
+  jostle pair cup.obj table.stl --query toi --pose-a-end \"0 0 -1 0 0 0 1\"
   jostle pair cup.obj table.stl --query pairs --segments --json
   jostle pair gearbox.glb gearbox.glb --part-a Shaft --part-b Housing --query distance
   jostle pair pin.stl block.stl --solid --weld 1e-6 --query relation";
@@ -143,12 +143,12 @@ pub(crate) struct PairArgs {
     pub(crate) a: PathBuf,
     /// The second model
     pub(crate) b: PathBuf,
-    /// The query: touch, witness, pairs, distance, within=D, relation or toc (the time of the
+    /// The query: touch, witness, pairs, distance, within=D, relation or toi (the time of the
     /// first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]
     pub(crate) query: Query,
     /// Exit with code 1 if the models touch in any pose (touch), or come as close as the query
-    /// within=D asks (clearance); with toc, if any motion leads to contact or could not be followed
+    /// within=D asks (clearance); with toi, if any motion leads to contact or could not be followed
     /// to its end
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
@@ -193,7 +193,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
     pub(crate) pose_b: Option<Pose>,
     /// Poses of B relative to A, one per line: 9 rotation numbers by rows and 3 of translation,
-    /// or "tx ty tz qx qy qz qw"; empty lines and # comments are skipped. With toc, B moves from
+    /// or "tx ty tz qx qy qz qw"; empty lines and # comments are skipped. With toi, B moves from
     /// each pose to the next: N poses are N - 1 motions
     #[arg(
         long,
@@ -220,7 +220,7 @@ pub(crate) struct PairsArgs {
 
 /// How models move.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "With --query toc")]
+#[command(next_help_heading = "With --query toi")]
 pub(crate) struct MotionArgs {
     /// Pose of A at the end of its motion [default: its pose at the start]
     #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]

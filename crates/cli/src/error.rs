@@ -24,7 +24,7 @@ pub(crate) enum CliError {
     Weld { file: String, source: WeldError },
     #[error("{file}: line {line}: {what}")]
     PoseLine { file: String, line: usize, what: String },
-    #[error("{file}: --query toc needs at least 2 poses, found {found}")]
+    #[error("{file}: --query toi needs at least 2 poses, found {found}")]
     TooFewPoses { file: String, found: usize },
     #[error("--motion screw, motion {motion} (the first is 0): {source}")]
     Motion { motion: usize, source: PoseError },

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::scene::files::fetcher;
 use glam::{DQuat, DVec3};
 use jostle::files::{full_name, read_named};
-use jostle_geom::{Gap, Mesh, Model, NotClosed, Pose, WeldReport};
+use jostle_geom::{ClosingGap, Mesh, Model, NotClosed, Pose, WeldReport};
 use jostle_scene::{MeshChoice, MeshFile, Reading, read_mesh};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -62,7 +62,8 @@ pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliErro
     }
     let saved = named.hierarchy.map(read).transpose()?;
     let start = Instant::now();
-    let (model, refused) = Model::load_or_build(mesh, saved.as_deref(), args.quality.into());
+    let (model, refused) =
+        Model::hierarchy_from_bytes_or_build(mesh, saved.as_deref(), args.quality.into());
     let build_time = start.elapsed();
     let loaded = saved.is_some() && refused.is_none();
     if let (Some(hierarchy), Some(reason)) = (named.hierarchy, refused) {
@@ -113,7 +114,7 @@ fn solid_if_closed(mesh: Mesh, warnings: &mut Vec<String>) -> Mesh {
 /// The text about a mesh that is not solid, with what would make it solid.
 pub(crate) fn not_solid(mesh: &Mesh, error: &NotClosed) -> String {
     let hint = match mesh.closing_gap() {
-        Some(Gap { tolerance, largest_move }) => format!(
+        Some(ClosingGap { tolerance, largest_move }) => format!(
             "the gaps are at most {largest_move:.1e}, --weld {tolerance:e} would close them"
         ),
         None => "these are holes, wider than a weld closes".to_string(),

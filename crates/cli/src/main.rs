@@ -4,7 +4,7 @@
 //! jostle pair cup.obj table.stl                                  do they touch?
 //! jostle pair cup.obj table.stl --query pairs --segments --json  which faces, and where
 //! jostle pair cup.obj table.stl --poses path.txt --query distance
-//! jostle pair cup.obj table.stl --query toc --pose-a-end "0 0 -1 0 0 0 1"
+//! jostle pair cup.obj table.stl --query toi --pose-a-end "0 0 -1 0 0 0 1"
 //! jostle mesh cup.obj --save-hierarchy cup.hierarchy
 //! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
 //! jostle check gearbox.wrl --clearance 0.002                     do the parts fit?

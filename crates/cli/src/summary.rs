@@ -43,7 +43,7 @@ impl Summary {
             hits: 0,
             pairs: 0,
             distance_sum: 0.0,
-            unknown: (query == Query::Toc).then_some(0),
+            unknown: (query == Query::TimeOfImpact).then_some(0),
             mean_us: 0.0,
             counters: None,
         }

@@ -10,7 +10,10 @@ fn a_hierarchy_is_saved_and_loaded() {
     let folder = Folder::new("save");
     let json = folder.json(&["mesh", "cube.obj", "--json", "--save-hierarchy", "cube.h"]);
     assert_eq!((&json["hierarchy"], &json["quality"]), (&"built".into(), &"default".into()));
-    assert_eq!(std::fs::read(folder.path().join("cube.h")).unwrap(), cube_model().save());
+    assert_eq!(
+        std::fs::read(folder.path().join("cube.h")).unwrap(),
+        cube_model().hierarchy_to_bytes()
+    );
 
     // Being solid does not matter for a hierarchy; it keeps its own quality.
     let args = ["mesh", "cube.obj", "--hierarchy", "cube.h", "--solid", "--quality", "fast"];
@@ -24,7 +27,10 @@ fn a_hierarchy_is_saved_and_loaded() {
 
     // Saved again, it is the same.
     folder.text(&["mesh", "cube.obj", "--hierarchy", "cube.h", "--save-hierarchy", "again.h"]);
-    assert_eq!(std::fs::read(folder.path().join("again.h")).unwrap(), cube_model().save());
+    assert_eq!(
+        std::fs::read(folder.path().join("again.h")).unwrap(),
+        cube_model().hierarchy_to_bytes()
+    );
 }
 
 #[test]

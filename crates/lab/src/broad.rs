@@ -16,8 +16,9 @@ mod sweep;
 mod validated;
 
 use grid::Grid;
+use jostle_geom::Aabb;
+use jostle_world::Workers;
 use jostle_world::broad::{BroadCounters, SlotPair};
-use jostle_world::{Aabb, Workers};
 use octree::Octree;
 use sweep::Sweep;
 

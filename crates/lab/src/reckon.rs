@@ -10,7 +10,7 @@
 //! the spheres; stamps are of a clock that both share.
 
 use glam::DVec3;
-use jostle_geom::{Model, Quality, solids, turn};
+use jostle_geom::{Model, Quality, rotation_from_scaled_axis, solids};
 use jostle_proto::reckon::adapt::{Adaptive, Sphere};
 use jostle_proto::reckon::predict::{Body, Obstacle, Response, Surroundings};
 use jostle_proto::reckon::roles::{self, Role};
@@ -200,7 +200,8 @@ pub fn truth(at: Time) -> Motion {
         let hump = (at - SECOND_COLLISION).0 % 1_875_000;
         let angle = PI * (hump as f64 / 1_875_000.0);
         // Half of a rotation's angle is in its quaternion.
-        let (sin, cos) = turn(DVec3::X * (2.0 * angle)).map_or((0.0, 1.0), |turn| (turn.x, turn.w));
+        let (sin, cos) = rotation_from_scaled_axis(DVec3::X * (2.0 * angle))
+            .map_or((0.0, 1.0), |turn| (turn.x, turn.w));
         (5.0 * sin, cos, -sin / 5.0)
     };
     let linear = DVec3::new(slope * speed, 0.0, -speed);

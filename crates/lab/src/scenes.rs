@@ -3,8 +3,8 @@
 mod peer_boxes;
 
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Pose, Quality, solids};
-use jostle_world::{Body, Report, Response, Settings, Shape, Velocity, VelocityResponse, World};
+use jostle_geom::{Aabb, Mesh, Model, Pose, Quality, Shape, solids};
+use jostle_world::{Body, Report, Response, Settings, Velocity, VelocityResponse, World};
 pub use peer_boxes::PeerBoxes;
 use peer_boxes::Random;
 use std::sync::Arc;

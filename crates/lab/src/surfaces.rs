@@ -103,7 +103,7 @@ impl<'a> Side<'a> {
             let vertex = vertex as usize;
             if self.stamps[vertex] != question {
                 self.stamps[vertex] = question;
-                self.placed[vertex] = self.pose.place(self.mesh.vertices()[vertex]);
+                self.placed[vertex] = self.pose.transform_point(self.mesh.vertices()[vertex]);
             }
             self.placed[vertex]
         })

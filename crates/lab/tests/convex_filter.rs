@@ -66,7 +66,7 @@ fn poses(rng: &mut Rng, a: &Mesh, b: &Mesh) -> [Pose; 2] {
     };
     let shift = if rng.below(2) == 0 {
         let back = Pose::new(turn, DVec3::ZERO).unwrap();
-        first.place(vertex(rng, a)) - back.place(vertex(rng, b))
+        first.transform_point(vertex(rng, a)) - back.transform_point(vertex(rng, b))
     } else {
         point(rng) * 3.0
     };

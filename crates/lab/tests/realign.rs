@@ -96,7 +96,7 @@ proptest! {
         for (node, range) in tree.shape().ranges().into_iter().enumerate() {
             for &triangle in &tree.shape().triangles()[range] {
                 for vertex in mesh.triangles()[triangle as usize] {
-                    let place = placed.place(mesh.vertices()[vertex as usize]);
+                    let place = placed.transform_point(mesh.vertices()[vertex as usize]);
                     for (i, &offset) in aligned[node].iter().enumerate() {
                         let along = normals.normal(i).dot(place);
                         prop_assert!(

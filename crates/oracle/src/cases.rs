@@ -249,7 +249,8 @@ fn placed(rng: &mut Rng) -> [Triangle; 2] {
     };
     let pose_a = pose(rng);
     let pose_b = if rng.below(3) == 0 { pose_a } else { pose(rng) };
-    let (a, mut b) = (mesh_a.map(|p| pose_a.place(p)), mesh_b.map(|p| pose_b.place(p)));
+    let (a, mut b) =
+        (mesh_a.map(|p| pose_a.transform_point(p)), mesh_b.map(|p| pose_b.transform_point(p)));
     if rng.below(8) == 0 {
         b = a;
     } else if rng.below(8) == 0 {

@@ -404,7 +404,7 @@ fn fault(rng: &mut Rng, a: &Polycube, b: &Polycube, expected: Expected) -> Optio
         let [model_a, model_b] = [a, b].map(|p| Model::build(p.mapped(columns), quality));
         let pair = Pair::new(&model_a, &Pose::IDENTITY, &model_b, &Pose::IDENTITY);
         let found = pair.relation();
-        if found != expected.relation {
+        if found != Some(expected.relation) {
             return Some(format!("relation {found:?} with columns {columns:?}"));
         }
         let found = pair.overlaps().ok();

@@ -5,10 +5,10 @@ use crate::StageError;
 use crate::stage::Stage;
 use crate::sync::AVATAR_LAYERS;
 use glam::{DQuat, DVec3};
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Placement, Viewer};
-use jostle_world::{Body, BodyId, Response, Shape, VelocityResponse};
+use jostle_world::{Body, BodyId, Response, VelocityResponse};
 
 /// The viewer: the bound viewpoint plus the distance walked since it was bound.
 #[derive(Clone, Debug)]

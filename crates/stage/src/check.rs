@@ -9,10 +9,10 @@ mod pattern;
 use crate::stage::{Stage, StageOptions, StaticPairs};
 use crate::{HierarchyFiles, StageError};
 pub use finding::{Finding, NamedFaces};
-use jostle_geom::Quality;
+use jostle_geom::{Pair, Quality};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, Scene};
-use jostle_world::{Ask, ShapePair, Workers};
+use jostle_world::{Ask, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
 use listing::{Draft, Listing};
@@ -220,7 +220,7 @@ fn examine(
     let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
     let (shape_a, shape_b) = (world.shape(a)?, world.shape(b)?);
-    let pair = ShapePair::new(shape_a, &pose_a, shape_b, &pose_b);
+    let pair = Pair::new(shape_a, &pose_a, shape_b, &pose_b);
     let Some(distance) = pair.distance() else { return Ok(None) };
     let kind = match distance.distance {
         0.0 => classifier.kind((shape_a, &pose_a), (shape_b, &pose_b)),

@@ -1,8 +1,8 @@
 //! Errors of making and stepping a stage.
 
-use jostle_geom::{MeshError, PoseError, WeldError};
+use jostle_geom::{MeshError, PoseError, ShapeError, WeldError};
 use jostle_scene::{FieldError, GeometryError, PlayError, WalkError};
-use jostle_world::{ShapeError, WorldError};
+use jostle_world::WorldError;
 
 /// Why a stage cannot be made or stepped.
 #[derive(Debug, thiserror::Error)]

@@ -23,11 +23,12 @@ impl HierarchyFiles<'_> {
     /// that does not match the mesh is replaced.
     pub(crate) fn load_or_build(&mut self, file: &str, mesh: Mesh, quality: Quality) -> Model {
         let saved = self.load.as_mut().and_then(|load| load(file));
-        let (model, rejected) = Model::load_or_build(mesh, saved.as_deref(), quality);
+        let (model, rejected) =
+            Model::hierarchy_from_bytes_or_build(mesh, saved.as_deref(), quality);
         if (saved.is_none() || rejected.is_some())
             && let Some(save) = &mut self.save
         {
-            save(file, &model.save());
+            save(file, &model.hierarchy_to_bytes());
         }
         model
     }

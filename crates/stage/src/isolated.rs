@@ -8,10 +8,10 @@ use crate::plan::BodyPlan;
 use crate::shapes::hierarchy_file;
 use crate::stage::Stage;
 use glam::{DAffine3, DVec3, Vec3};
-use jostle_geom::Mesh;
+use jostle_geom::{Aabb, Mesh};
 use jostle_scene::{Placement, Scene};
+use jostle_world::Workers;
 use jostle_world::broad::{Broad, Structure};
-use jostle_world::{Aabb, Workers};
 use std::sync::Arc;
 
 /// What is known of a body without its hierarchy.
@@ -79,7 +79,7 @@ fn outline(scene: &Scene, plan: &BodyPlan, surfaces: &[(Arc<Mesh>, DAffine3)]) -
             largest = largest.max(of_body.abs().max_element()).max(placed.abs().max_element());
         }
     }
-    let bounds = Aabb::around_wide(low, high).grown(largest * ROUNDING);
+    let bounds = Aabb::around_f64(low, high).grown(largest * ROUNDING);
     let triangles = surfaces.iter().map(|(surface, _)| surface.triangle_count()).sum();
     let in_file = hierarchy_file(scene, &plan.parts).is_some();
     Some(Outline { bounds, triangles, in_file })

@@ -2,11 +2,10 @@
 
 use crate::plan::Part;
 use glam::DAffine3;
-use jostle_geom::{Mesh, Model, Quality};
+use jostle_geom::{Mesh, Model, Quality, Shape};
 use jostle_scene::geometry::{self, Geometry, Tolerance};
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Scene};
-use jostle_world::Shape;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

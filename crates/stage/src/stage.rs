@@ -10,10 +10,10 @@ use crate::shapes::{BuiltShape, ShapeOptions, Shapes};
 use crate::sync::{Movers, SyncCounts};
 use crate::{HierarchyFiles, StageError};
 use glam::DAffine3;
-use jostle_geom::{Mesh, Quality};
+use jostle_geom::{Mesh, Quality, ShapeKind};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Play, Scene};
-use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, ShapeKind, Stopwatch, Workers, World};
+use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, Stopwatch, Workers, World};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

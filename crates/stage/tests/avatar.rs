@@ -5,9 +5,9 @@ mod common;
 
 use common::{events, node, send, stage_events, stage_of, stage_with, vec3};
 use glam::DVec3;
+use jostle_geom::ShapeKind;
 use jostle_scene::Value;
 use jostle_stage::{Stage, StageOptions};
-use jostle_world::ShapeKind;
 use std::sync::Arc;
 
 /// A wall at x from 4 to 6, and an avatar at the origin.

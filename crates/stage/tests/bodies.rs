@@ -4,9 +4,8 @@ mod common;
 
 use common::{at, body, is_fixed, names, only_touch, scene, stage_of, touching};
 use glam::DVec3;
-use jostle_geom::Model;
+use jostle_geom::{Model, ShapeKind};
 use jostle_stage::{CheckOptions, HierarchyFiles, Stage, StageOptions, StaticPairs, check};
-use jostle_world::ShapeKind;
 use std::sync::Arc;
 
 const CUBE: &str = "Shape { geometry Box { size 1 1 1 } }";
@@ -190,7 +189,7 @@ fn static_bodies_are_tested_against_moving_bodies_only() {
 
 fn models(stage: &Stage) -> Vec<Arc<Model>> {
     let shapes = stage.world().ids().map(|id| stage.world().shape(id).unwrap());
-    let model = |shape: &jostle_world::Shape| match shape.kind() {
+    let model = |shape: &jostle_geom::Shape| match shape.kind() {
         ShapeKind::Mesh(model) => Arc::clone(model),
         other => panic!("{other:?}"),
     };

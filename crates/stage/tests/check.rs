@@ -5,12 +5,11 @@ mod common;
 
 use common::{Random, scene};
 use glam::{DMat4, DQuat, DVec3, DVec4, Vec3};
-use jostle_geom::{Mesh, Model, Pose, Quality};
+use jostle_geom::{Mesh, Model, Pair, Pose, Quality, Shape};
 use jostle_scene::geometry::{Geometry, Tolerance, surface};
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Rotation, Scene};
 use jostle_stage::{CheckOptions, CheckReport, FindingKind, HierarchyFiles, check, check_stage};
-use jostle_world::{Shape, ShapePair};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -121,7 +120,7 @@ impl Twin<'_> {
         let (a, b) = (&self.objects[a], &self.objects[b]);
         let (a, pose_a) = shape(a);
         let (b, pose_b) = shape(b);
-        ShapePair::new(&a, &pose_a, &b, &pose_b).distance().unwrap().distance
+        Pair::new(&a, &pose_a, &b, &pose_b).distance().unwrap().distance
     }
 }
 

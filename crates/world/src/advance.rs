@@ -11,7 +11,7 @@ use crate::body::Velocity;
 use crate::id::BodyId;
 use crate::world::{State, World, WorldError, check_number};
 use glam::DVec3;
-use jostle_geom::{Pose, turn};
+use jostle_geom::{Pose, rotation_from_scaled_axis};
 
 /// What happened on the way.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,8 +60,8 @@ impl World {
     ///
     /// ```
     /// use glam::DVec3;
-    /// use jostle_geom::{Pose, turn};
-    /// use jostle_world::{Body, Response, Settings, Shape, Velocity, VelocityResponse, World};
+    /// use jostle_geom::{Pose, Shape, rotation_from_scaled_axis};
+    /// use jostle_world::{Body, Response, Settings, Velocity, VelocityResponse, World};
     ///
     /// let mut world = World::new(Settings::default());
     /// let wall = Shape::cuboid(DVec3::new(0.01, 10.0, 10.0))?;
@@ -184,5 +184,5 @@ fn moved(pose: &Pose, velocity: Velocity, seconds: f64) -> Option<Pose> {
     if velocity.angular == DVec3::ZERO {
         return Pose::new(rotation, translation).ok();
     }
-    Pose::new(turn(velocity.angular * seconds)? * rotation, translation).ok()
+    Pose::new(rotation_from_scaled_axis(velocity.angular * seconds)? * rotation, translation).ok()
 }

@@ -1,10 +1,9 @@
 //! What a body is made of, and how it is described to a world.
 
-use crate::Shape;
 use crate::id::GroupId;
 use crate::respond::{Fall, Response};
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 
 /// May a body move?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +60,8 @@ impl Layers {
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{Body, Shape, Velocity};
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Velocity};
 ///
 /// let ball = Body::moving(Shape::sphere(0.5)?, Pose::IDENTITY)
 ///     .with_velocity(Velocity::straight(DVec3::X));

@@ -12,9 +12,10 @@ mod auto;
 mod boxes;
 mod near;
 
-use crate::{Aabb, Workers};
+use crate::Workers;
 use all::AllPairs;
 use auto::Auto;
+use jostle_geom::Aabb;
 use near::{IndexKind, NearPairs};
 
 /// Two slots, the smaller first.
@@ -64,9 +65,10 @@ pub struct BroadCounters {
 /// Boxes that move, and which of them overlap.
 ///
 /// ```
+/// use jostle_geom::Aabb;
 /// use glam::Vec3;
 /// use jostle_world::broad::{Broad, Structure};
-/// use jostle_world::{Aabb, Workers};
+/// use jostle_world::Workers;
 ///
 /// let mut broad = Broad::new(Structure::Auto);
 /// let unit = |x| Aabb::around(Vec3::new(x, 0.0, 0.0), Vec3::new(x + 1.0, 1.0, 1.0));

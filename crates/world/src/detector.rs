@@ -83,10 +83,8 @@ pub enum ShutdownError {
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{
-///     Body, Detector, DetectorSettings, Modules, Request, Settings, Shape, World,
-/// };
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Detector, DetectorSettings, Modules, Request, Settings, World};
 ///
 /// let world = World::new(Settings::default());
 /// let detector = Detector::start(world, Modules::default(), DetectorSettings::default())?;

@@ -1,11 +1,11 @@
 //! Which of many moving bodies touch, and who wants to know?
 //!
 //! A [`World`] is the one door: bodies are inserted, moved and removed there, and [`World::step`]
-//! compares what changed. A [`Body`] is a [`Shape`] in a pose; [`Ask`] says what somebody wants to
-//! know about a pair; a [`Contact`] is what was found. [`Modules`] are callbacks that hear of it in
-//! a given order, and a [`Detector`] is a world with its modules on a thread of its own.
+//! compares what changed. A [`Body`] is a [`Shape`](jostle_geom::Shape) in a pose; [`Ask`] says
+//! what somebody wants to know about a pair; a [`Contact`] is what was found. [`Modules`] are
+//! callbacks that hear of it in a given order, and a [`Detector`] is a world with its modules on a
+//! thread of its own.
 
-mod aabb;
 mod advance;
 pub mod aura;
 mod body;
@@ -19,14 +19,12 @@ pub mod pieces;
 mod report;
 mod request;
 mod respond;
-mod shape;
 mod snapshot;
 mod step;
 mod ticket;
 mod workers;
 mod world;
 
-pub use aabb::Aabb;
 pub use advance::{Advanced, Hit};
 pub use body::{Body, Layers, Mobility, Velocity};
 pub use contact::{Certainty, Change, Contact, Event, Found, Measured};
@@ -43,7 +41,6 @@ pub use modules::{
 pub use report::{Counts, Limited, Report, Stopwatch, Times};
 pub use request::{Job, Reply, Request, RequestError};
 pub use respond::{Fall, Response, VelocityResponse};
-pub use shape::{Shape, ShapeError, ShapeKind, ShapePair};
 pub use snapshot::{LoadWorldError, Runtime};
 pub use ticket::Ticket;
 pub use workers::{Workers, WorkersError};

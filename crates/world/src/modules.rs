@@ -73,8 +73,8 @@ type Turn = (i32, ModuleId);
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{Body, Module, Modules, Next, Request, Settings, Shape, World};
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Module, Modules, Next, Request, Settings, World};
 ///
 /// let mut world = World::new(Settings::default());
 /// let cube = Shape::cuboid(DVec3::ONE)?;

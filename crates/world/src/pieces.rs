@@ -3,8 +3,8 @@
 //! A landscape in one body has one box, which everything is in. In pieces, only those near a body
 //! are looked at (V-COLLIDE §4.4). Pieces never collide with each other: they are of one family.
 
-use crate::{Body, BodyId, Shape, World, WorldError};
-use jostle_geom::{Mesh, MeshError, Model, Pose, Quality};
+use crate::{Body, BodyId, World, WorldError};
+use jostle_geom::{Mesh, MeshError, Model, Pose, Quality, Shape};
 
 /// A part of a mesh.
 #[derive(Clone, Debug)]

@@ -9,10 +9,9 @@ use crate::id::{BodyId, GroupId};
 use crate::interest::{Ask, Party};
 use crate::modules::{ModuleId, ModuleRequest};
 use crate::respond::{Fall, Response};
-use crate::shape::Shape;
 use crate::world::{World, WorldError};
 use glam::{DVec3, Vec3};
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use thiserror::Error;
 
 /// Something asked of a [`World`]. Each kind is the method of the same name, as a value.
@@ -191,8 +190,8 @@ impl World {
     /// Does what a request says.
     ///
     /// ```
-    /// use jostle_geom::Pose;
-    /// use jostle_world::{Body, Reply, Request, Settings, Shape, World};
+    /// use jostle_geom::{Pose, Shape};
+    /// use jostle_world::{Body, Reply, Request, Settings, World};
     ///
     /// let mut world = World::new(Settings::default());
     /// let ball = Body::moving(Shape::sphere(1.0)?, Pose::IDENTITY);

@@ -12,9 +12,9 @@ use crate::body::Mobility;
 use crate::contact::Certainty;
 use crate::id::BodyId;
 use crate::interest::{Ask, Party};
-use crate::shape::ShapePair;
 use crate::step::Changed;
 use crate::world::World;
+use jostle_geom::Pair;
 use std::collections::BTreeSet;
 use velocity::Meeting;
 
@@ -194,6 +194,6 @@ impl World {
     /// Do two bodies touch where they are now?
     pub(crate) fn touch(&self, a: u32, b: u32) -> bool {
         let (a, b) = (&self.members.at(a).body, &self.members.at(b).body);
-        ShapePair::new(&a.shape, &a.pose, &b.shape, &b.pose).touches()
+        Pair::new(&a.shape, &a.pose, &b.shape, &b.pose).touches()
     }
 }

@@ -110,8 +110,8 @@ impl World {
     /// last step took, and callbacks ([`Modules`](crate::Modules)).
     ///
     /// ```
-    /// use jostle_geom::Pose;
-    /// use jostle_world::{Body, Runtime, Settings, Shape, World};
+    /// use jostle_geom::{Pose, Shape};
+    /// use jostle_world::{Body, Runtime, Settings, World};
     ///
     /// let mut world = World::new(Settings::default());
     /// let ball = world.insert(Body::moving(Shape::sphere(1.0)?, Pose::IDENTITY))?;

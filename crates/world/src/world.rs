@@ -7,6 +7,7 @@ mod activity;
 mod groups;
 mod interests;
 
+use crate::Workers;
 use crate::body::{Body, Layers, Mobility, Velocity};
 use crate::broad::{Broad, SlotPair, Structure};
 use crate::contact::{Change, Contact, Event, Measured};
@@ -14,12 +15,10 @@ use crate::id::{BodyId, GroupId, Slots};
 use crate::interest::{Interests, Policy};
 use crate::report::{Report, Stopwatch};
 use crate::respond::{Response, VelocityResponse};
-use crate::shape::{Shape, ShapeKind};
 use crate::step::budget::Budget;
-use crate::{Aabb, Workers};
 use glam::{DVec3, Vec3};
 pub(crate) use groups::Group;
-use jostle_geom::{MeshError, Pose};
+use jostle_geom::{Aabb, MeshError, Pose, Shape, ShapeKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use thiserror::Error;
@@ -136,8 +135,8 @@ pub(crate) enum State {
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{Body, Settings, Shape, World};
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Settings, World};
 ///
 /// let mut world = World::new(Settings::default());
 /// let ball = world.insert(Body::moving(Shape::sphere(1.0)?, Pose::IDENTITY))?;

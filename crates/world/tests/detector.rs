@@ -1,11 +1,11 @@
 //! The detector: nobody waits, nothing is lost, and it ends in order whatever happens.
 
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_world::{
     Body, BodyId, Detector, DetectorSettings, Event, Handle, Job, Module, ModuleRequest, Modules,
-    Next, Pace, Refused, Reply, Request, RequestError, Settings, Shape, ShutdownError, Subject,
-    Trouble, WaitError, Wants, World, WorldError,
+    Next, Pace, Refused, Reply, Request, RequestError, Settings, ShutdownError, Subject, Trouble,
+    WaitError, Wants, World, WorldError,
 };
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -10,11 +10,11 @@ mod common;
 
 use common::Rng;
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{Model, Pose, Quality, simd, solids};
+use jostle_geom::{Model, Pose, Quality, Shape, ShapeKind, simd, solids};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Ask, Body, BodyId, Fall, Layers, Party, Policy, Response, Settings, Shape, ShapeKind, Velocity,
-    VelocityResponse, Workers, World,
+    Ask, Body, BodyId, Fall, Layers, Party, Policy, Response, Settings, Velocity, VelocityResponse,
+    Workers, World,
 };
 
 /// Hashes after every tenth step.

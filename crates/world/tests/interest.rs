@@ -4,10 +4,8 @@ mod common;
 
 use common::{Rng, shapes};
 use glam::DVec3;
-use jostle_geom::Pose;
-use jostle_world::{
-    Ask, Body, BodyId, Found, Policy, Settings, Shape, ShapePair, World, WorldError,
-};
+use jostle_geom::{Pair, Pose, Shape};
+use jostle_world::{Ask, Body, BodyId, Found, Policy, Settings, World, WorldError};
 
 fn at(x: f64) -> Pose {
     Pose::from_translation(DVec3::new(x, 0.0, 0.0)).expect("a finite number")
@@ -67,7 +65,7 @@ fn each_kind_of_question_gets_its_kind_of_answer() {
         panic!("no faces in {:?}", world.contacts());
     };
     let (shape, poses) = (cube(), [at(0.0), at(0.75)]);
-    let expected = ShapePair::new(&shape, &poses[0], &shape, &poses[1]).all_pairs();
+    let expected = Pair::new(&shape, &poses[0], &shape, &poses[1]).all_pairs();
     assert_eq!(faces, &expected);
 
     world.set_interest(ids[0], ids[2], Ask::Distance).expect("both are there");

@@ -1,11 +1,10 @@
 //! Modules: who is called, in which order, and what becomes of what they ask for.
 
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_world::{
     Ask, Body, BodyId, Change, Event, Found, GroupId, Module, ModuleId, ModuleRequest, Modules,
-    Next, Party, Reply, Request, RequestError, Settings, Shape, Subject, Ticket, Wants, World,
-    WorldError,
+    Next, Party, Reply, Request, RequestError, Settings, Subject, Ticket, Wants, World, WorldError,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

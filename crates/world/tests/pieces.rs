@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Rng, shapes};
-use jostle_geom::{Model, Pose, Quality, solids};
-use jostle_world::{Ask, Body, Found, Policy, Settings, Shape, World, pieces};
+use jostle_geom::{Model, Pose, Quality, Shape, solids};
+use jostle_world::{Ask, Body, Found, Policy, Settings, World, pieces};
 use std::collections::BTreeSet;
 
 #[test]

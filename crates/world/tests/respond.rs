@@ -4,9 +4,9 @@ mod moving;
 
 use glam::{DQuat, DVec3};
 use jostle_geom::solids::BumpyTorus;
-use jostle_geom::{Model, Pose, Quality};
+use jostle_geom::{Model, Pose, Quality, Shape};
 use jostle_world::{
-    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Shape, Stopwatch, Velocity,
+    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Stopwatch, Velocity,
     VelocityResponse, World,
 };
 use moving::{Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, straight, world};

@@ -5,11 +5,11 @@ mod drive;
 
 use drive::{Driver, cube, lived, runtime, settings, sharing, told};
 use glam::{DVec3, Vec3};
-use jostle_geom::{Model, Pose, Quality, solids};
+use jostle_geom::{Model, Pose, Quality, Shape, ShapeKind, solids};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Ask, Body, BodyId, Layers, LoadWorldError, Policy, Response, Runtime, Settings, Shape,
-    ShapeKind, Velocity, VelocityResponse, World,
+    Ask, Body, BodyId, Layers, LoadWorldError, Policy, Response, Runtime, Settings, Velocity,
+    VelocityResponse, World,
 };
 use std::sync::Arc;
 

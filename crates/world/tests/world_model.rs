@@ -3,11 +3,10 @@
 mod common;
 
 use common::{Rng, shapes};
-use jostle_geom::Pose;
+use jostle_geom::{Pair, Pose, Shape};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Body, BodyId, Change, Event, Layers, Mobility, Settings, Shape, ShapePair, Workers, World,
-    WorldError,
+    Body, BodyId, Change, Event, Layers, Mobility, Settings, Workers, World, WorldError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +46,7 @@ impl Model {
         let mut touching = Pairs::new();
         for (&a, x) in &self.bodies {
             for (&b, y) in self.bodies.range(a..).skip(1) {
-                let test = ShapePair::new(&x.shape, &x.pose, &y.shape, &y.pose);
+                let test = Pair::new(&x.shape, &x.pose, &y.shape, &y.pose);
                 if self.compared(a, b) && test.touches() {
                     touching.insert((a, b));
                 }

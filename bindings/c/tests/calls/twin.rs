@@ -2,8 +2,8 @@
 
 use crate::handle::Draw;
 use glam::{DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Pose, Quality, solids};
-use jostle_world::{Ask, Body, BodyId, Found, Policy, Settings, Shape, World};
+use jostle_geom::{Mesh, Model, Pose, Quality, Shape, solids};
+use jostle_world::{Ask, Body, BodyId, Found, Policy, Settings, World};
 
 const STEPS: usize = 45;
 const OBJECTS: usize = 13;

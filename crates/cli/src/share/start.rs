@@ -5,14 +5,13 @@ use crate::error::CliError;
 use crate::scene::args::SceneArgs;
 use crate::scene::{open, print_problems};
 use glam::{DVec3, Vec3};
-use jostle_geom::{Model, Quality, solids};
+use jostle_geom::{Model, Quality, ShapeKind, solids};
 use jostle_net::serve::Start;
 use jostle_proto::{
     Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, Solid, State,
     VELOCITY_UNIT,
 };
 use jostle_stage::{HierarchyFiles, Stage, StageOptions};
-use jostle_world::ShapeKind;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

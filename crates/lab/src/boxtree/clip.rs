@@ -370,7 +370,7 @@ mod tests {
 
     fn fifteen_axes(a: &Bounds, b: &Bounds, pose_b: &Pose) -> bool {
         let own = [DVec3::X, DVec3::Y, DVec3::Z];
-        let turned = own.map(|axis| pose_b.turn(axis));
+        let turned = own.map(|axis| pose_b.transform_vector(axis));
         let crossed = own.into_iter().flat_map(|x| turned.map(|y| x.cross(y)));
         let corners = |bounds: &Bounds| {
             let (low, high) = (bounds.low, bounds.high);
@@ -379,7 +379,7 @@ mod tests {
                 DVec3::new(pick(0), pick(1), pick(2))
             })
         };
-        let (ours, theirs) = (corners(a), corners(b).map(|p| pose_b.place_wide(p)));
+        let (ours, theirs) = (corners(a), corners(b).map(|p| pose_b.transform_point(p)));
         let spread = |points: &[DVec3; 8], axis: DVec3| {
             let along = points.map(|p| p.dot(axis));
             [along.into_iter().fold(f64::MAX, f64::min), along.into_iter().fold(f64::MIN, f64::max)]

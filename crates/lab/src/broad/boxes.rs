@@ -2,7 +2,7 @@
 //! that works when asked (and not at each move) keeps.
 
 use glam::{Vec3, Vec3A};
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 /// A box as two vectors in one half of a cache line: compared by two instructions.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use super::gather::Gather;
 use super::lattice::Lattice;
 use super::occupancy::Occupancy;
 use super::slot_pair;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 use jostle_world::broad::{BroadCounters, SlotPair};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};

@@ -136,7 +136,7 @@ fn floor(x: f32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_world::Aabb;
+    use jostle_geom::Aabb;
 
     #[test]
     fn floor_is_the_floor_and_keeps_the_order() {

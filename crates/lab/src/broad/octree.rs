@@ -16,7 +16,7 @@ use super::lattice::{LIMIT, Lattice, nearest_exponent};
 use super::occupancy::Occupancy;
 use super::slot_pair;
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 use jostle_world::broad::{BroadCounters, SlotPair};
 
 /// The smallest octants suit the smallest boxes, but not the very smallest few.

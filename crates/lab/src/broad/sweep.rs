@@ -15,7 +15,7 @@ mod shift;
 use super::boxes::Boxes;
 use super::slot_pair;
 use ends::Ends;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 use jostle_world::broad::{BroadCounters, SlotPair};
 use pairs::PairSet;
 use shift::Shift;

@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::octree::Octree;
 use super::sweep::Sweep;
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 enum Operation {
     Insert(u32, Aabb),

@@ -157,7 +157,7 @@ impl Crowd {
     /// The boxes around turned boxes, a little larger for rounding.
     fn boxes(&self, poses: &[Pose]) -> Vec<[DVec3; 2]> {
         let around = |pose: &Pose| {
-            let centre = pose.place_wide(self.middle);
+            let centre = pose.transform_point(self.middle);
             let [x, y, z] = pose.rows().map(|row| row.abs().dot(self.half));
             let half = DVec3::new(x, y, z) + (centre.abs() + self.half) * 1e-12;
             [centre - half, centre + half]

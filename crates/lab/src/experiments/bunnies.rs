@@ -12,7 +12,8 @@ use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
 use crate::scenes::Bunnies;
-use jostle_world::{Settings, ShapeKind, Times, Workers, World};
+use jostle_geom::ShapeKind;
+use jostle_world::{Settings, Times, Workers, World};
 use serde::Serialize;
 use std::io::Write;
 

@@ -6,11 +6,11 @@ use crate::convex::HullError;
 use crate::regions::RegionsError;
 use crate::tree::SplitError;
 use jostle_geom::solids::SolidError;
-use jostle_geom::{MeshError, PoseError};
+use jostle_geom::{MeshError, PoseError, ShapeError};
 use jostle_proto::TooManyNodes;
 use jostle_scene::LoadError;
 use jostle_stage::StageError;
-use jostle_world::{ShapeError, WorkersError, WorldError};
+use jostle_world::{WorkersError, WorldError};
 use std::io;
 
 /// Why an experiment came to no end.

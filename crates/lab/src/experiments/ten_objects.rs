@@ -17,10 +17,10 @@ use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
 use crate::tree::Splitting;
-use jostle_geom::Quality;
+use jostle_geom::{Quality, ShapeKind};
 use jostle_scene::{Reading, read};
 use jostle_stage::{HierarchyFiles, Stage, StageOptions};
-use jostle_world::{ShapeKind, Workers};
+use jostle_world::Workers;
 pub(crate) use scene::Complexity;
 use serde::Serialize;
 use std::io::Write;
@@ -194,7 +194,7 @@ fn ask_trees(
 fn largest(stage: &Stage) -> (usize, usize) {
     let world = stage.world();
     let models = world.ids().filter_map(|id| match world.shape(id).ok()?.kind() {
-        ShapeKind::Mesh(model) => Some((model.mesh().triangle_count(), model.bytes())),
+        ShapeKind::Mesh(model) => Some((model.mesh().triangle_count(), model.memory_usage())),
         _ => None,
     });
     models.max().unwrap_or((0, 0))

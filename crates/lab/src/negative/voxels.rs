@@ -75,7 +75,9 @@ impl PointsInVoxels {
     /// Is a point of the cloud in a voxel that is set? Also tells how many points were looked at.
     #[must_use]
     pub fn touches(&self, pose_cloud: &Pose, pose_solid: &Pose) -> (bool, usize) {
-        let inside = |p: &Vec3| self.grid.is_set(pose_solid.unplace(pose_cloud.place(*p)));
+        let inside = |p: &Vec3| {
+            self.grid.is_set(pose_solid.inverse_transform_point(pose_cloud.transform_point(*p)))
+        };
         match self.points.iter().position(inside) {
             Some(found) => (true, found + 1),
             None => (false, self.points.len()),

@@ -2,7 +2,7 @@
 //! `bench-peers` includes too.
 
 use glam::{DVec3, Vec3};
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 /// The moving boxes of the broad phase benchmark that other libraries were measured with: n boxes
 /// of side 1 in a cube of 8n cubic metres, all of them moving. Numbers are made in the same order

@@ -1,7 +1,6 @@
 //! Classifies findings as interference or mere contact, for parts whose surfaces are closed.
 
-use jostle_geom::{Model, Pair, Pose, Relation};
-use jostle_world::{Shape, ShapeKind};
+use jostle_geom::{Model, Pair, Pose, Relation, Shape, ShapeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -83,11 +82,12 @@ impl Classifier {
             return FindingKind::Touch;
         };
         match Pair::new(&solid_a, a.1, &solid_b, b.1).relation() {
-            Relation::Identical => FindingKind::Identical,
-            Relation::AInsideB => FindingKind::AInsideB,
-            Relation::BInsideA => FindingKind::BInsideA,
-            Relation::Crossing => FindingKind::Overlap,
-            Relation::Touching | Relation::Apart => FindingKind::Contact,
+            Some(Relation::Identical) => FindingKind::Identical,
+            Some(Relation::AInsideB) => FindingKind::AInsideB,
+            Some(Relation::BInsideA) => FindingKind::BInsideA,
+            Some(Relation::Crossing) => FindingKind::Overlap,
+            Some(Relation::Touching | Relation::Apart) => FindingKind::Contact,
+            None => FindingKind::Touch,
         }
     }
 

@@ -7,8 +7,8 @@ use super::parts::Parts;
 use super::{FACES_MAX, Finding, FindingKind, NamedFaces};
 use crate::StageError;
 use crate::stage::Stage;
-use jostle_geom::{FacePair, Limits, Progress};
-use jostle_world::{BodyId, ShapePair};
+use jostle_geom::{FacePair, Pair, SearchLimits, SearchStatus};
+use jostle_world::BodyId;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 use std::sync::Arc;
@@ -185,19 +185,14 @@ fn touching_faces(
 ) -> Result<(Vec<FacePair>, bool), StageError> {
     let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
-    let pair = ShapePair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
-    let Some(models) = pair.model_pair() else {
-        // At least one of the two is a convex shape with few faces.
-        let mut pairs = pair.all_pairs();
-        let more = pairs.len() > most;
-        pairs.truncate(most);
-        return Ok((pairs, more));
-    };
+    let pair = Pair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
     // One more than are listed shows whether there are more.
     let contacts_max = most.saturating_add(1);
-    let mut search = models.search(Limits { contacts_max, ..Limits::default() });
-    let full = search.run(u64::MAX) == Progress::Full;
+    let mut search = pair.search(SearchLimits { contacts_max, ..SearchLimits::default() });
+    let full = search.run(u64::MAX) == SearchStatus::Full;
     let mut pairs = search.pairs();
+    // A search of shapes without a hierarchy has no limit: it finds all pairs at once.
+    let more = full || pairs.len() > most;
     pairs.truncate(most);
-    Ok((pairs, full))
+    Ok((pairs, more))
 }

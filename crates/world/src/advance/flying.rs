@@ -8,7 +8,6 @@
 
 use super::meet::{Meet, Mover, meet};
 use super::{Advanced, Hit, moved};
-use crate::Aabb;
 use crate::body::Velocity;
 use crate::broad::{Broad, SlotPair, slot_pair};
 use crate::id::BodyId;
@@ -16,7 +15,7 @@ use crate::respond::VelocityResponse;
 use crate::respond::velocity::Meeting;
 use crate::world::{State, World};
 use glam::DVec3;
-use jostle_geom::{Motion, Pose};
+use jostle_geom::{Aabb, Motion, Pose};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -30,8 +29,6 @@ struct Flight {
     slot: u32,
     from: f64,
     motion: Motion,
-    /// Axis times angle that it turns by in this motion.
-    turn: DVec3,
     /// How many motions it had before this one.
     pieces: u32,
     /// It stays where it is until the end.
@@ -45,7 +42,8 @@ impl Flight {
         // The way that `Motion` takes for more than half a turn.
         let whole = (angle / std::f64::consts::TAU).round() * std::f64::consts::TAU;
         let turn = if whole == 0.0 { turn } else { turn * ((angle - whole) / angle) };
-        Flight { slot, from: 0.0, motion, turn, pieces: 0, waits: false }
+        let motion = motion.with_turn(turn);
+        Flight { slot, from: 0.0, motion, pieces: 0, waits: false }
     }
 
     fn at(&self, time: f64) -> Pose {
@@ -57,13 +55,13 @@ impl Flight {
     }
 
     /// Its motion from `time`, not before its own start, to the end.
-    fn rest(&self, time: f64) -> (Motion, DVec3) {
+    fn rest(&self, time: f64) -> Motion {
         if time <= self.from {
-            return (self.motion, self.turn);
+            return self.motion;
         }
         let part = self.part(time);
-        let motion = Motion::linear(&self.motion.at(part), &self.motion.end());
-        (motion, self.turn * (1.0 - part))
+        let rest = Motion::linear(&self.motion.at(part), &self.motion.end());
+        rest.with_turn(self.motion.turn() * (1.0 - part))
     }
 }
 
@@ -157,13 +155,13 @@ impl Flying<'_> {
         let shape = &member.body.shape;
         let ends = shape.bounds(&start)?.union(&shape.bounds(&end)?);
         let radius = shape.radius();
-        if flight.turn == DVec3::ZERO {
+        if flight.motion.turn() == DVec3::ZERO {
             // Rotations may differ in the last bit after all.
             return Some(ends.grown(1e-12 * radius));
         }
         let (p, q) = (start.translation(), end.translation());
         let radius = radius * (1.0 + 1e-12);
-        Some(Aabb::around_wide(p.min(q) - radius, p.max(q) + radius))
+        Some(Aabb::around_f64(p.min(q) - radius, p.max(q) + radius))
     }
 
     /// Asks all pairs when they meet.
@@ -231,9 +229,9 @@ impl Flying<'_> {
     fn mover(&self, slot: u32, start: f64) -> Mover<'_> {
         let body = &self.world.members.at(slot).body;
         let flight = self.flights.get(&slot);
-        let still = (Motion::still(&body.pose), DVec3::ZERO);
-        let (motion, turn) = flight.map_or(still, |flight| flight.rest(start));
-        Mover { shape: &body.shape, motion, turn }
+        let still = Motion::still(&body.pose);
+        let motion = flight.map_or(still, |flight| flight.rest(start));
+        Mover { shape: &body.shape, motion }
     }
 
     /// Bodies without a flight count from 0 too; their first flight has one more.

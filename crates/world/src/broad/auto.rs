@@ -8,7 +8,8 @@
 use super::all::AllPairs;
 use super::near::{Asked, IndexKind, NearPairs};
 use super::{BroadCounters, SlotPair};
-use crate::{Aabb, Workers};
+use crate::Workers;
+use jostle_geom::Aabb;
 
 /// From this many boxes on, cells; below half of it, all pairs again.
 const MANY: usize = 20;

@@ -1,7 +1,7 @@
 //! Boxes by slot, and which of them moved since they were last asked for.
 
-use crate::Aabb;
 use glam::{Vec3, Vec3A};
+use jostle_geom::Aabb;
 
 /// A box as two vectors in one half of a cache line: compared by two instructions.
 #[derive(Clone, Copy, Debug)]

@@ -24,10 +24,11 @@ mod nodes;
 mod span;
 
 use super::{BroadCounters, SlotPair, slot_pair};
-use crate::{Aabb, Workers};
+use crate::Workers;
 use glam::Vec3;
 pub(super) use index::IndexKind;
 use index::{Fat, Index, Leaver};
+use jostle_geom::Aabb;
 use jostle_geom::simd::{Isa, prefetch};
 use kernels::{Ask, Compare, Compared, Near, Now, Query};
 use span::Span;

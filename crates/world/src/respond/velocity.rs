@@ -2,18 +2,9 @@
 
 use super::VelocityResponse;
 use crate::body::{Mobility, Velocity};
-use crate::shape::{Shape, ShapeKind, ShapePair};
 use crate::world::World;
 use glam::DVec3;
-use jostle_geom::{FacePair, Pose, Witness};
-
-/// Directions closer to a face's normal than this (in radians) are that normal: between parallel
-/// faces the closest points have lost digits sideways, the normal has not, and a velocity that is
-/// mirrored at a wall along an axis must be exactly that.
-const SNAP: f64 = 1e-3;
-
-/// Below this part of all lengths involved, the direction between two points has too few digits.
-const DIRECTION_MIN: f64 = 1e-12;
+use jostle_geom::{Pair, Pose};
 
 /// A spin moves the point of contact along the normal only if by more than this part of its speed;
 /// less is rounding (balls turn without moving anything along their normals).
@@ -101,36 +92,26 @@ impl World {
         if let Some(meeting) = self.meeting_at([a, b], free) {
             return Some(meeting);
         }
-        let bodies = [a, b].map(|slot| &self.members.at(slot).body);
-        let poses = bodies.map(|body| body.pose);
-        let shapes = bodies.map(|body| &body.shape);
-        let witness = ShapePair::new(shapes[0], &poses[0], shapes[1], &poses[1]).witness()?;
+        let [first, second] = [a, b].map(|slot| &self.members.at(slot).body);
+        let pair = Pair::new(&first.shape, &first.pose, &second.shape, &second.pose);
+        let witness = pair.witness()?;
         let points = [witness.point; 2];
-        let faces = face_normals(shapes, &poses, witness.faces, points);
+        let normals = pair.face_normals(witness.faces, points);
         let normal = match (self.responds(a, b), self.responds(b, a)) {
-            (true, false) => faces[1],
-            (false, true) => faces[0],
-            _ => faces[flatter(shapes)],
+            (true, false) => normals[1],
+            (false, true) => normals[0],
+            _ => normals[pair.flatter()],
         };
-        let arms = poses.map(|pose| witness.point - pose.translation());
+        let arms = [first, second].map(|body| witness.point - body.pose.translation());
         Some(Meeting { slots: [a, b], normal, points, arms })
     }
 
     /// The meeting of two bodies just before they touch; `None` if they do.
     pub(crate) fn meeting_at(&self, slots: [u32; 2], poses: [Pose; 2]) -> Option<Meeting> {
-        let shapes = slots.map(|slot| &self.members.at(slot).body.shape);
-        let pair = ShapePair::new(shapes[0], &poses[0], shapes[1], &poses[1]);
-        let apart = pair.distance().filter(|apart| apart.distance > 0.0)?;
-        let points = [apart.point_a, apart.point_b];
-        let arms = [0, 1].map(|i| points[i] - poses[i].translation());
-        let faces = face_normals(shapes, &poses, apart.faces, points);
-        let first = flatter(shapes);
-        let lengths = points[0].length() + points[1].length() + arms[0].length() + arms[1].length();
-        let between = (points[0] - points[1]).try_normalize();
-        let between = between.filter(|_| apart.distance > DIRECTION_MIN * lengths);
-        let candidates = [faces[first], faces[1 - first]];
-        let normal = between.map_or(candidates[0], |between| snapped(between, &candidates));
-        Some(Meeting { slots, normal, points, arms })
+        let [a, b] = slots.map(|slot| &self.members.at(slot).body.shape);
+        let contact = Pair::new(a, &poses[0], b, &poses[1]).closest_contact()?;
+        let arms = [0, 1].map(|i| contact.points[i] - poses[i].translation());
+        Some(Meeting { slots, normal: contact.normal, points: contact.points, arms })
     }
 
     /// What the bodies of a meeting do about their velocities. Says whose changed.
@@ -212,38 +193,4 @@ impl World {
         }
         changed
     }
-}
-
-/// The normals of the face of the first and the face of the second body at two close points. Both
-/// point from the second towards the first.
-fn face_normals(
-    [a, b]: [&Shape; 2],
-    [pose_a, pose_b]: &[Pose; 2],
-    faces: FacePair,
-    [on_a, on_b]: [DVec3; 2],
-) -> [DVec3; 2] {
-    let there = ShapePair::new(a, pose_a, b, pose_b);
-    let back = ShapePair::new(b, pose_b, a, pose_a);
-    let turned = FacePair { a: faces.b, b: faces.a };
-    [
-        -back.contact_normal(&Witness { faces: turned, point: on_a }),
-        there.contact_normal(&Witness { faces, point: on_b }),
-    ]
-}
-
-/// Which of two shapes is flatter where they meet, most likely: no ball, and the larger one.
-fn flatter([a, b]: [&Shape; 2]) -> usize {
-    let round = |shape: &Shape| matches!(shape.kind(), ShapeKind::Sphere { .. });
-    match (round(a), round(b)) {
-        (true, false) => 1,
-        (false, true) => 0,
-        _ => usize::from(b.radius() > a.radius()),
-    }
-}
-
-/// One of the normals if the direction is close to it, or else the direction.
-fn snapped(direction: DVec3, normals: &[DVec3; 2]) -> DVec3 {
-    let close = normals.iter().find(|normal| normal.cross(direction).length() < SNAP);
-    // Which side of a face is out, the points know better.
-    close.map_or(direction, |&n| if n.dot(direction) < 0.0 { -n } else { n })
 }

@@ -4,18 +4,16 @@
 //! the bit. What comes back is checked by itself here; whether all fit together, `restore` checks.
 
 use super::values::*;
-use crate::Aabb;
 use crate::body::{Body, Layers, Mobility, Velocity};
 use crate::contact::{Certainty, Change, Contact, Event, Found, Measured};
 use crate::id::{BodyId, Key};
 use crate::interest::{Ask, Interests, Party, Policy};
 use crate::report::{Counts, Limited, Report, Times};
 use crate::respond::{Fall, Response, VelocityResponse};
-use crate::shape::Shape;
 use crate::step::budget::Budget;
 use crate::world::{Member, State, check_number};
 use glam::{DQuat, DVec3};
-use jostle_geom::{Distance, FacePair, Pose, Witness};
+use jostle_geom::{Aabb, Distance, FacePair, Pose, Shape, Witness};
 use serde::{Deserialize, Serialize};
 
 /// What is wrong with a record.

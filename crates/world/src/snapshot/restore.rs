@@ -8,8 +8,8 @@ use crate::broad::Broad;
 use crate::contact::Contact;
 use crate::id::{BodyId, Entry, GroupId, Slots};
 use crate::interest::{Interests, Party, Policy};
-use crate::shape::Shape;
 use crate::world::{Group, Member, Settings, State, World, check_number};
+use jostle_geom::Shape;
 use std::collections::BTreeSet;
 
 pub(super) fn world(mut from: Reader<'_>, runtime: Runtime) -> Result<World, LoadWorldError> {

@@ -5,9 +5,8 @@ use super::shared::{self, Table};
 use crate::id::{BodyId, Entry, GroupId};
 use crate::interest::Party;
 use crate::report::Report;
-use crate::shape::Shape;
 use crate::world::{Group, Settings, World};
-use jostle_geom::Checksum;
+use jostle_geom::{Checksum, Shape};
 use serde::Serialize;
 
 /// Where records go, one after the other.

@@ -9,10 +9,10 @@ use super::narrow::{Question, Verdict};
 use super::{Limited, World};
 use crate::contact::Certainty;
 use crate::id::BodyId;
-use jostle_geom::Limits;
+use jostle_geom::SearchLimits;
 use std::time::Duration;
 
-/// No pair of trees is this deep: no limit (see [`Limits::depth_max`]).
+/// No pair of trees is this deep: no limit (see [`SearchLimits::depth_max`]).
 const DEPTH_FREE: u32 = 63;
 /// Opening less than this tells little more than the boxes do.
 const DEPTH_LEAST: u32 = 2;
@@ -38,13 +38,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> SearchLimits {
         let depth_max = if self.depth_max >= DEPTH_FREE { u32::MAX } else { self.depth_max };
-        Limits { contacts_max: self.contacts_max, depth_max }
+        SearchLimits { contacts_max: self.contacts_max, depth_max }
     }
 
     fn is_free(&self) -> bool {
-        self.limits() == Limits::default()
+        self.limits() == SearchLimits::default()
     }
 
     /// Less detail after a step that used its time up, more after one that had much left.
@@ -84,7 +84,7 @@ impl World {
     ) -> Vec<Verdict> {
         match (budget, self.settings.stopwatch) {
             (Some(budget), Some(read)) => self.judge_within(questions, budget, read),
-            _ => self.judge_all(questions, Limits::default()),
+            _ => self.judge_all(questions, SearchLimits::default()),
         }
     }
 

@@ -5,9 +5,8 @@
 use crate::contact::{Certainty, Found};
 use crate::id::BodyId;
 use crate::interest::Ask;
-use crate::shape::ShapePair;
 use crate::world::World;
-use jostle_geom::{Answer, Distance, Limits, Progress};
+use jostle_geom::{Distance, Pair, SearchLimits, SearchResult, SearchStatus};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 /// One pair and what is asked about it.
@@ -53,7 +52,7 @@ const WORTH_SHARING: usize = 16;
 
 impl World {
     /// Answers all questions, in their order, on all threads.
-    pub(super) fn judge_all(&self, questions: &[Question], limits: Limits) -> Vec<Verdict> {
+    pub(super) fn judge_all(&self, questions: &[Question], limits: SearchLimits) -> Vec<Verdict> {
         match self.settings.workers.pool() {
             Some(pool) if questions.len() >= WORTH_SHARING => pool.install(|| {
                 questions.par_iter().map(|question| self.judge_one(question, limits)).collect()
@@ -62,34 +61,35 @@ impl World {
         }
     }
 
-    fn judge_one(&self, &Question { a, b, ask }: &Question, limits: Limits) -> Verdict {
+    fn judge_one(&self, &Question { a, b, ask }: &Question, limits: SearchLimits) -> Verdict {
         let (first, second) = (self.members.at(a.slot()), self.members.at(b.slot()));
         let boxes = (first.bounds, second.bounds);
         let overlap = matches!(boxes, (Some(a), Some(b)) if a.overlaps(&b));
-        let pair = ShapePair::new(
-            &first.body.shape,
-            &first.body.pose,
-            &second.body.shape,
-            &second.body.pose,
-        );
+        let (a, b) = (&first.body, &second.body);
+        // Not made for what the boxes answer.
+        let pair = || Pair::new(&a.shape, &a.pose, &b.shape, &b.pose);
         match ask {
             Ask::Volume => Verdict::exact(overlap.then_some(Found::BoxesOverlap)),
             Ask::Distance => {
-                let distance = pair.distance();
+                let distance = pair().distance();
                 let touching = distance.is_some_and(|d| d.distance == 0.0);
                 let distance = distance.map(Box::new);
                 Verdict { distance, ..Verdict::exact(touching.then_some(Found::Touching)) }
             }
             Ask::Clearance(distance) => {
-                let close = || pair.within(distance).then_some(Found::TooClose);
-                let touching = overlap && pair.touches();
-                Verdict::exact(if touching { Some(Found::Touching) } else { close() })
+                let pair = pair();
+                // What touches is within any distance too, so most pairs need one walk only.
+                Verdict::exact(pair.within(distance).then(|| {
+                    let touching = overlap && pair.touches();
+                    if touching { Found::Touching } else { Found::TooClose }
+                }))
             }
             _ if !overlap => Verdict::exact(None),
-            _ if limits != Limits::default() => look_within(&pair, ask, limits),
-            Ask::Touch => Verdict::exact(pair.touches().then_some(Found::Touching)),
-            Ask::Witness => Verdict::exact(pair.witness().map(Found::Witness)),
+            _ if limits != SearchLimits::default() => look_within(&pair(), ask, limits),
+            Ask::Touch => Verdict::exact(pair().touches().then_some(Found::Touching)),
+            Ask::Witness => Verdict::exact(pair().witness().map(Found::Witness)),
             Ask::AllPairs => {
+                let pair = pair();
                 let faces = pair.all_pairs();
                 let touching = !faces.is_empty() || pair.touches();
                 Verdict::exact(touching.then_some(Found::Faces(faces)))
@@ -98,31 +98,25 @@ impl World {
     }
 }
 
-/// Touching within limits of depth and number of contacts. Shapes without hierarchy have no depth;
-/// they are asked exactly.
-fn look_within(pair: &ShapePair<'_>, ask: Ask, limits: Limits) -> Verdict {
-    let Some(models) = pair.model_pair() else {
-        return Verdict::exact(match ask {
-            Ask::Witness => pair.witness().map(Found::Witness),
-            Ask::AllPairs => pair.touches().then(|| Found::Faces(pair.all_pairs())),
-            _ => pair.touches().then_some(Found::Touching),
-        });
-    };
+/// Touching within limits of depth and number of contacts. Shapes without hierarchy have no depth,
+/// and are answered exactly.
+fn look_within(pair: &Pair<'_>, ask: Ask, limits: SearchLimits) -> Verdict {
     let contacts_max = if ask == Ask::AllPairs { limits.contacts_max } else { 1 };
-    let mut search = models.search(Limits { contacts_max, ..limits });
+    let mut search = pair.search(SearchLimits { contacts_max, ..limits });
     let progress = search.run(u64::MAX);
     let counters = search.counters();
     let cost = u32::try_from(counters.box_tests + counters.triangle_tests).unwrap_or(u32::MAX);
-    let answer = search.answer();
+    let cost = cost.max(1); // 0 is what was not looked at
+    let answer = search.result();
     let found = match (answer, ask) {
-        (Answer::No, _) => None,
-        (Answer::Yes, Ask::AllPairs) => Some(Found::Faces(search.pairs())),
-        (Answer::Yes, Ask::Witness) => pair.witness().map(Found::Witness),
-        (Answer::Yes | Answer::Maybe, _) => Some(Found::Touching),
+        (SearchResult::No, _) => None,
+        (SearchResult::Yes, Ask::AllPairs) => Some(Found::Faces(search.pairs())),
+        (SearchResult::Yes, Ask::Witness) => search.witness().map(Found::Witness),
+        (SearchResult::Yes | SearchResult::Maybe, _) => Some(Found::Touching),
     };
-    let all_seen = progress == Progress::Finished && !search.cut_short();
+    let all_seen = progress == SearchStatus::Finished && !search.cut_short();
     let complete = ask != Ask::AllPairs || all_seen;
-    let sure = answer == Answer::No || answer == Answer::Yes && complete;
+    let sure = answer == SearchResult::No || answer == SearchResult::Yes && complete;
     let certainty = if sure { Certainty::Exact } else { Certainty::Assumed };
     Verdict { found, distance: None, certainty, cost }
 }

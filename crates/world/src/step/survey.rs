@@ -9,7 +9,7 @@ use crate::contact::Contact;
 use crate::id::BodyId;
 use crate::interest::Ask;
 use crate::world::World;
-use jostle_geom::Limits;
+use jostle_geom::SearchLimits;
 
 /// Pairs that are tested before their contacts are visited: enough to share among threads, and
 /// their results take about a megabyte.
@@ -48,7 +48,7 @@ impl World {
     }
 
     fn visit_tested(&self, questions: &[Question], visit: &mut dyn FnMut(&Contact)) -> usize {
-        let verdicts = self.judge_all(questions, Limits::default());
+        let verdicts = self.judge_all(questions, SearchLimits::default());
         for (&Question { a, b, .. }, Verdict { found, certainty, .. }) in
             questions.iter().zip(verdicts)
         {

@@ -1,11 +1,11 @@
 //! Who moves by itself, who responds, who is near.
 
 use super::{World, WorldError};
-use crate::Aabb;
 use crate::body::{Body, Mobility, Velocity};
 use crate::id::BodyId;
 use crate::respond::Fall;
 use glam::DVec3;
+use jostle_geom::Aabb;
 use std::collections::BTreeSet;
 
 impl Body {

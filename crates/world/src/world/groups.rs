@@ -1,9 +1,9 @@
 //! Groups of bodies: nodes of a scene graph, with boxes joined bottom-up (Ohlenburg §3.3).
 
 use super::{World, WorldError};
-use crate::Aabb;
 use crate::id::{BodyId, GroupId};
 use crate::interest::{Interests, Party};
+use jostle_geom::Aabb;
 
 /// A node of the scene graph. Parents are made before their children and never change, so there
 /// are no circles.

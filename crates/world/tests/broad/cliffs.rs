@@ -4,8 +4,9 @@
 use super::judge::Judge;
 use super::random::Random;
 use glam::Vec3;
+use jostle_geom::Aabb;
+use jostle_world::Workers;
 use jostle_world::broad::{Broad, Structure};
-use jostle_world::{Aabb, Workers};
 
 /// Enough for all with all (2.4e8 tests for each box that is looked at twice) to stand out.
 const COUNT: u32 = 30_000;

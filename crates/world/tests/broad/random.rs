@@ -1,7 +1,7 @@
 //! Numbers that look random and are the same in every run.
 
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);

@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::random::Random;
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 const SEEDS: u64 = 3;
 

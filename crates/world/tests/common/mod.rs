@@ -2,8 +2,7 @@
 #![allow(dead_code)] // each test program uses some of it
 
 use glam::{DQuat, DVec3};
-use jostle_geom::{Model, Pose, Quality, solids};
-use jostle_world::Shape;
+use jostle_geom::{Model, Pose, Quality, Shape, solids};
 use std::sync::Arc;
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the same numbers on every machine.

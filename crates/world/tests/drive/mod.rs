@@ -3,11 +3,10 @@
 
 use crate::common::{Rng, shapes};
 use glam::{DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Quality, solids};
+use jostle_geom::{Mesh, Model, Quality, Shape, ShapeKind, solids};
 use jostle_world::{
     Ask, Body, BodyId, Contact, Event, Fall, GroupId, Layers, Measured, Party, Reply, Report,
-    Request, Response, Runtime, Settings, Shape, ShapeKind, Velocity, VelocityResponse, Workers,
-    World, WorldError,
+    Request, Response, Runtime, Settings, Velocity, VelocityResponse, Workers, World, WorldError,
 };
 use std::cell::Cell;
 use std::sync::Arc;

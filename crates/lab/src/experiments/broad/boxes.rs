@@ -5,7 +5,7 @@
 //! movers, speed and density only scale what is drawn.
 
 use glam::{DVec3, Vec3};
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 /// What the boxes depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]

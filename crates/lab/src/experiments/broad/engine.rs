@@ -4,9 +4,9 @@ use super::boxes::MovingBoxes;
 use crate::broad as papers;
 use crate::experiments::error::LabError;
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Aabb, Pose, Shape};
 use jostle_world::broad::{Broad, BroadCounters, SlotPair, Structure};
-use jostle_world::{Aabb, Body, BodyId, Settings, Shape, Workers, World};
+use jostle_world::{Body, BodyId, Settings, Workers, World};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {

@@ -8,9 +8,9 @@ use crate::dop::{BoundaryWay, DopTree, DopTrees, NormalSet};
 use crate::experiments::error::LabError;
 use crate::traverse::ByTree;
 use crate::tree::{SplitRule, Splitting};
-use jostle_geom::{Mesh, Model, Pair, Pose};
+use jostle_geom::{Mesh, Model, Pair, Pose, ShapeKind};
 use jostle_stage::Stage;
-use jostle_world::{BodyId, ShapeKind};
+use jostle_world::BodyId;
 use std::sync::Arc;
 use std::time::Duration;
 

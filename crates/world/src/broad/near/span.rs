@@ -1,7 +1,7 @@
 //! Boxes as the structures keep them: two corners, possibly empty.
 
-use crate::Aabb;
 use glam::Vec3;
+use jostle_geom::Aabb;
 
 /// Lowest and highest corner of a box, as a pair of points.
 #[derive(Clone, Copy, Debug, PartialEq)]
