@@ -10,7 +10,7 @@ pub use finding::{Finding, Pieces};
 use jostle_geom::Quality;
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Scene};
-use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
+use jostle_world::{BodyId, Contact, QueryKind, ShapePair, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
 use pattern::fits;
@@ -117,7 +117,7 @@ pub fn check_stage(
     checking: &Checking,
     files: &mut HierarchyFiles<'_>,
 ) -> Result<(Stage, Checked), StageError> {
-    let ask = checking.clearance.map_or(Ask::Touch, Ask::Clearance);
+    let ask = checking.clearance.map_or(QueryKind::Touch, QueryKind::Clearance);
     let staging = Staging {
         ask,
         overrule: Some(ask),

@@ -7,7 +7,7 @@ use glam::DVec3;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Placement};
-use jostle_world::{Body, BodyId, GroupId, Layers};
+use jostle_world::{Body, BodyId, CollisionGroups, GroupId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Objects, which meet each other,
@@ -18,7 +18,8 @@ const SOLID: u32 = 2;
 const AVATAR: u32 = 4;
 
 /// The avatar meets what stops it.
-pub(crate) const AVATAR_LAYERS: Layers = Layers { member: AVATAR, wants: SOLID };
+pub(crate) const AVATAR_LAYERS: CollisionGroups =
+    CollisionGroups { memberships: AVATAR, filter: SOLID };
 
 impl Stage {
     /// A body comes in.
@@ -36,7 +37,7 @@ impl Stage {
         let moves = piece.mobile || self.staging.scenery == Scenery::Tested;
         let body = if moves { Body::moving(shape, pose) } else { Body::fixed(shape, pose) };
         let family = self.family(&piece.unit);
-        let mut body = body.with_family(family).with_layers(self.layers(piece.meets));
+        let mut body = body.with_family(family).with_collision_groups(self.layers(piece.meets));
         if let Some(group) = self.group_for(&piece.key.path)? {
             body = body.with_group(group);
         }
@@ -78,7 +79,7 @@ impl Stage {
             self.world.set_pose(id, self.pose(&piece)?)?;
         }
         if meets {
-            self.world.set_layers(id, self.layers(piece.meets))?;
+            self.world.set_collision_groups(id, self.layers(piece.meets))?;
         }
         if active && piece.active {
             self.world.enable(id)?;
@@ -118,12 +119,12 @@ impl Stage {
     /// If there are interests and no `CollisionObject`, objects meet where there is an interest
     /// only (Ohlenburg 3.3.1: "Collisions are only reported among those objects and their
     /// interests").
-    fn layers(&self, meets: Meets) -> Layers {
+    fn layers(&self, meets: Meets) -> CollisionGroups {
         let by_interest = !self.roles.interests.is_empty() && !self.roles.objects;
         let objects = if meets.objects && !by_interest { OBJECT } else { 0 };
         let solid = if meets.avatar { SOLID } else { 0 };
         let avatar = if meets.avatar { AVATAR } else { 0 };
-        Layers { member: objects | solid, wants: objects | avatar }
+        CollisionGroups { memberships: objects | solid, filter: objects | avatar }
     }
 
     /// Puts into the world who asks about whom. A node that stands in several places asks, and is
@@ -184,7 +185,7 @@ impl Stage {
             self.world.ignore_pair(a, b)?;
         }
         for &[a, b] in self.ignored.difference(&wanted) {
-            self.world.heed_pair(a, b)?;
+            self.world.unignore_pair(a, b)?;
         }
         self.ignored = wanted;
         Ok(())

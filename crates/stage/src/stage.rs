@@ -12,7 +12,9 @@ use glam::DAffine3;
 use jostle_geom::{Mesh, Quality};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Play, Scene};
-use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, ShapeKind, Stopwatch, Workers, World};
+use jostle_world::{
+    BodyId, GroupId, Policy, QueryKind, Settings, ShapeKind, Stopwatch, Workers, World,
+};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -20,9 +22,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Staging {
     /// What is asked about two bodies that no `CollisionInterest` names.
-    pub ask: Ask,
+    pub ask: QueryKind,
     /// What is asked instead of what a `CollisionInterest` asks.
-    pub overrule: Option<Ask>,
+    pub overrule: Option<QueryKind>,
     /// Is what cannot move tested against each other too? An assembly wants that, a world in
     /// which things move does not.
     pub scenery: Scenery,
@@ -55,7 +57,7 @@ pub struct Staging {
 impl Default for Staging {
     fn default() -> Staging {
         Staging {
-            ask: Ask::Witness,
+            ask: QueryKind::Witness,
             overrule: None,
             scenery: Scenery::Fixed,
             lod: LodRule::ByViewer,

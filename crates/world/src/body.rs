@@ -2,7 +2,7 @@
 
 use crate::Shape;
 use crate::id::GroupId;
-use crate::respond::{Fall, Response};
+use crate::respond::{GravityTarget, Response};
 use glam::DVec3;
 use jostle_geom::Pose;
 
@@ -41,19 +41,19 @@ impl Velocity {
 /// Which bodies a body is compared with, as bits: two bodies meet if each is a member of something
 /// that the other wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layers {
+pub struct CollisionGroups {
     /// What this body is.
-    pub member: u32,
+    pub memberships: u32,
     /// What it wants to meet.
-    pub wants: u32,
+    pub filter: u32,
 }
 
-impl Layers {
+impl CollisionGroups {
     /// Meets everything.
-    pub const ALL: Layers = Layers { member: u32::MAX, wants: u32::MAX };
+    pub const ALL: CollisionGroups = CollisionGroups { memberships: u32::MAX, filter: u32::MAX };
 
-    pub(crate) fn meets(self, other: Layers) -> bool {
-        self.member & other.wants != 0 && other.member & self.wants != 0
+    pub(crate) fn meets(self, other: CollisionGroups) -> bool {
+        self.memberships & other.filter != 0 && other.memberships & self.filter != 0
     }
 }
 
@@ -74,11 +74,11 @@ pub struct Body {
     pub(crate) pose: Pose,
     pub(crate) mobility: Mobility,
     pub(crate) velocity: Velocity,
-    pub(crate) layers: Layers,
+    pub(crate) layers: CollisionGroups,
     pub(crate) family: Option<u32>,
     pub(crate) group: Option<GroupId>,
     pub(crate) response: Option<Response>,
-    pub(crate) fall: Option<Fall>,
+    pub(crate) fall: Option<GravityTarget>,
     pub(crate) continuous: bool,
 }
 
@@ -89,7 +89,7 @@ impl Body {
             pose,
             mobility,
             velocity: Velocity::default(),
-            layers: Layers::ALL,
+            layers: CollisionGroups::ALL,
             family: None,
             group: None,
             response: None,
@@ -122,9 +122,9 @@ impl Body {
         Body { velocity, ..self }
     }
 
-    /// With layers other than [`Layers::ALL`].
+    /// With layers other than [`CollisionGroups::ALL`].
     #[must_use]
-    pub fn with_layers(self, layers: Layers) -> Body {
+    pub fn with_collision_groups(self, layers: CollisionGroups) -> Body {
         Body { layers, ..self }
     }
 
@@ -149,7 +149,7 @@ impl Body {
 
     /// Under gravity, see [`World::set_gravity`](crate::World::set_gravity).
     #[must_use]
-    pub fn with_gravity(self, fall: Fall) -> Body {
+    pub fn with_gravity(self, fall: GravityTarget) -> Body {
         Body { fall: Some(fall), ..self }
     }
 

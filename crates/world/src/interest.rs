@@ -8,7 +8,7 @@ use crate::id::{BodyId, GroupId};
 
 /// What is asked about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Ask {
+pub enum QueryKind {
     /// Do their boxes overlap? Between groups: the joined boxes of all members.
     Volume,
     /// Do they touch?
@@ -23,10 +23,10 @@ pub enum Ask {
     Clearance(f64),
 }
 
-impl Ask {
+impl QueryKind {
     /// How far the boxes of both must reach beyond the bodies.
     pub(crate) fn reach(self) -> f64 {
-        if let Ask::Clearance(distance) = self { distance } else { 0.0 }
+        if let QueryKind::Clearance(distance) = self { distance } else { 0.0 }
     }
 }
 
@@ -34,50 +34,50 @@ impl Ask {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
     /// This about every pair that layers, families and ignore lists leave.
-    Everything(Ask),
+    Everything(QueryKind),
     /// Nothing: only pairs of interest exist.
     InterestsOnly,
 }
 
 /// One side of an interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Party {
+pub enum InterestTarget {
     /// A body.
     Body(BodyId),
     /// All bodies in a group and in the groups inside it.
     Group(GroupId),
 }
 
-impl From<BodyId> for Party {
-    fn from(id: BodyId) -> Party {
-        Party::Body(id)
+impl From<BodyId> for InterestTarget {
+    fn from(id: BodyId) -> InterestTarget {
+        InterestTarget::Body(id)
     }
 }
 
-impl From<GroupId> for Party {
-    fn from(id: GroupId) -> Party {
-        Party::Group(id)
+impl From<GroupId> for InterestTarget {
+    fn from(id: GroupId) -> InterestTarget {
+        InterestTarget::Group(id)
     }
 }
 
 /// The interests of one party: with whom, and what is asked. Sorted by the other party.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interests(Vec<(Party, Ask)>);
+pub(crate) struct Interests(Vec<(InterestTarget, QueryKind)>);
 
 impl Interests {
-    pub(crate) fn get(&self, other: Party) -> Option<Ask> {
+    pub(crate) fn get(&self, other: InterestTarget) -> Option<QueryKind> {
         let at = self.0.binary_search_by_key(&other, |&(party, _)| party).ok()?;
         Some(self.0[at].1)
     }
 
-    pub(crate) fn set(&mut self, other: Party, ask: Ask) {
+    pub(crate) fn set(&mut self, other: InterestTarget, ask: QueryKind) {
         match self.0.binary_search_by_key(&other, |&(party, _)| party) {
             Ok(at) => self.0[at].1 = ask,
             Err(at) => self.0.insert(at, (other, ask)),
         }
     }
 
-    pub(crate) fn remove(&mut self, other: Party) -> bool {
+    pub(crate) fn remove(&mut self, other: InterestTarget) -> bool {
         let at = self.0.binary_search_by_key(&other, |&(party, _)| party);
         at.map(|at| self.0.remove(at)).is_ok()
     }
@@ -86,7 +86,7 @@ impl Interests {
         self.0.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Party, Ask)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (InterestTarget, QueryKind)> + '_ {
         self.0.iter().copied()
     }
 

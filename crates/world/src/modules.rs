@@ -9,7 +9,7 @@ mod module;
 
 use crate::contact::{Change, Event};
 use crate::id::{BodyId, GroupId};
-use crate::interest::Party;
+use crate::interest::InterestTarget;
 use crate::request::{Job, Reply, RequestError};
 use crate::world::World;
 pub use actions::Actions;
@@ -336,8 +336,8 @@ impl Modules {
 fn groups_of(world: &World, id: BodyId) -> impl Iterator<Item = GroupId> + '_ {
     let parties = world.has(id).then(|| world.parties(id));
     parties.into_iter().flatten().filter_map(|party| match party {
-        Party::Group(group) => Some(group),
-        Party::Body(_) => None,
+        InterestTarget::Group(group) => Some(group),
+        InterestTarget::Body(_) => None,
     })
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod velocity;
 use crate::body::Mobility;
 use crate::contact::Certainty;
 use crate::id::BodyId;
-use crate::interest::{Ask, Party};
+use crate::interest::{InterestTarget, QueryKind};
 use crate::shape::ShapePair;
 use crate::step::Changed;
 use crate::world::World;
@@ -21,7 +21,7 @@ use velocity::Meeting;
 /// The response of a body to touching (Ohlenburg 2003, appendix C.2). Fixed bodies have none.
 ///
 /// After a step every body with a response that touches another acts on it. Pairs that are asked
-/// [`Ask::Volume`] do not touch in this sense. The contacts of that step stay in its report; they
+/// [`QueryKind::Volume`] do not touch in this sense. The contacts of that step stay in its report; they
 /// end in the next step if the response ended them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
@@ -55,7 +55,7 @@ pub enum VelocityResponse {
 
 impl Response {
     /// What a body under gravity does that has no response of its own: it stays on the floor.
-    pub const REST: Response =
+    pub const INELASTIC: Response =
         Response { velocity: VelocityResponse::Bounce { restitution: 0.0 }, set_back: true };
 }
 
@@ -63,33 +63,33 @@ impl Response {
 ///
 /// Zachmann (2000, §2.2.10): objects "fall in a certain direction and bounce off floor objects,
 /// which can be specified separately for each falling object". How they bounce says their
-/// [`Response`]; without one it is [`Response::REST`].
+/// [`Response`]; without one it is [`Response::INELASTIC`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fall {
+pub struct GravityTarget {
     /// Sorted.
-    pub(crate) floors: Vec<Party>,
+    pub(crate) floors: Vec<InterestTarget>,
 }
 
-impl Fall {
+impl GravityTarget {
     /// Everything is floor.
     #[must_use]
-    pub fn onto_everything() -> Fall {
-        Fall::default()
+    pub fn onto_everything() -> GravityTarget {
+        GravityTarget::default()
     }
 
     /// Only these bodies, and the members of these groups, are floor. It passes through what is
     /// not: contacts are reported and not responded to. Without any, everything is floor.
     #[must_use]
-    pub fn onto(floors: impl IntoIterator<Item = impl Into<Party>>) -> Fall {
-        let mut floors: Vec<Party> = floors.into_iter().map(Into::into).collect();
+    pub fn onto(floors: impl IntoIterator<Item = impl Into<InterestTarget>>) -> GravityTarget {
+        let mut floors: Vec<InterestTarget> = floors.into_iter().map(Into::into).collect();
         floors.sort_unstable();
         floors.dedup();
-        Fall { floors }
+        GravityTarget { floors }
     }
 
     /// What is floor, sorted; empty for everything.
     #[must_use]
-    pub fn floors(&self) -> &[Party] {
+    pub fn floors(&self) -> &[InterestTarget] {
         &self.floors
     }
 }
@@ -169,7 +169,7 @@ impl World {
     /// What a body does about what it touches.
     pub(crate) fn response(&self, slot: u32) -> Option<Response> {
         let body = &self.members.at(slot).body;
-        let falls = body.fall.is_some().then_some(Response::REST);
+        let falls = body.fall.is_some().then_some(Response::INELASTIC);
         let response = body.response.or(falls);
         response.filter(|_| body.mobility != Mobility::Fixed)
     }
@@ -183,12 +183,12 @@ impl World {
     pub(crate) fn is_stopped_by(&self, slot: u32, other: u32) -> bool {
         let [id, other] = [slot, other].map(|slot| BodyId(self.members.key(slot)));
         let floor = match &self.members.at(slot).body.fall {
-            Some(Fall { floors }) if !floors.is_empty() => {
+            Some(GravityTarget { floors }) if !floors.is_empty() => {
                 self.parties(other).any(|party| floors.binary_search(&party).is_ok())
             }
             _ => true,
         };
-        floor && self.asked(id, other).is_some_and(|ask| ask != Ask::Volume)
+        floor && self.asked(id, other).is_some_and(|ask| ask != QueryKind::Volume)
     }
 
     /// Do two bodies touch where they are now?

@@ -3,9 +3,9 @@
 pub(crate) mod budget;
 mod narrow;
 
-use crate::contact::{Certainty, Change, Contact, Event, Measured};
+use crate::contact::{Certainty, Change, Contact, Event, PairDistance};
 use crate::id::{BodyId, GroupId};
-use crate::interest::{Ask, Party};
+use crate::interest::{InterestTarget, QueryKind};
 use crate::report::{Laps, Limited, Report};
 use crate::world::{State, World, WorldError};
 use narrow::{Question, Verdict};
@@ -100,7 +100,7 @@ impl World {
             Some(Question { a, b, ask })
         };
         let near = self.candidates.iter().map(|&[a, b]| [id(a), id(b)]).filter_map(question);
-        let mut questions: Vec<_> = near.filter(|near| near.ask != Ask::Distance).collect();
+        let mut questions: Vec<_> = near.filter(|near| near.ask != QueryKind::Distance).collect();
         if !self.distance_pairs.is_empty() {
             let pairs = self.distance_pairs.iter().copied();
             let wanted = pairs.filter(|pair| pair.iter().any(|id| changed.has(id.slot())));
@@ -133,10 +133,10 @@ impl World {
                 conservative.push([a, b]);
             }
             if let Some(distance) = verdict.distance {
-                measured.push(Measured { a, b, distance });
+                measured.push(PairDistance { a, b, distance });
             }
             if let Some(holds) = verdict.found {
-                found.push(Contact { a, b, found: holds, certainty: verdict.certainty });
+                found.push(Contact { a, b, data: holds, certainty: verdict.certainty });
             }
         }
         // Two lists that take turns, to save allocations.
@@ -146,7 +146,7 @@ impl World {
         self.last_contacts = known;
         self.report.counts.contacts = self.contacts.len();
 
-        let still = |m: &Measured| self.stays(changed, gone, m.a, m.b);
+        let still = |m: &PairDistance| self.stays(changed, gone, m.a, m.b);
         let mut kept: Vec<_> = self.measured.iter().copied().filter(still).collect();
         kept.extend(measured);
         kept.sort_unstable_by_key(|m| [m.a, m.b]);
@@ -207,8 +207,8 @@ impl World {
         for (key, group) in self.groups.iter() {
             let one = GroupId(key);
             for (party, ask) in group.interests.iter() {
-                let Party::Group(other) = party else { continue };
-                if ask == Ask::Volume && one < other && self.groups_overlap(one, other) {
+                let InterestTarget::Group(other) = party else { continue };
+                if ask == QueryKind::Volume && one < other && self.groups_overlap(one, other) {
                     overlaps.push([one, other]);
                 }
             }

@@ -7,9 +7,9 @@ mod activity;
 mod groups;
 mod interests;
 
-use crate::body::{Body, Layers, Mobility, Velocity};
+use crate::body::{Body, CollisionGroups, Mobility, Velocity};
 use crate::broad::{Broad, SlotPair, Structure};
-use crate::contact::{Change, Contact, Event, Measured};
+use crate::contact::{Change, Contact, Event, PairDistance};
 use crate::id::{BodyId, GroupId, Slots};
 use crate::interest::{Interests, Policy};
 use crate::report::{Report, Stopwatch};
@@ -41,7 +41,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            policy: Policy::Everything(crate::Ask::Touch),
+            policy: Policy::Everything(crate::QueryKind::Touch),
             structure: Structure::default(),
             workers: Workers::ONE,
             stopwatch: None,
@@ -172,7 +172,7 @@ pub struct World {
     /// Empty; room for the contacts of the next step.
     pub(crate) last_contacts: Vec<Contact>,
     /// Sorted by pair.
-    pub(crate) measured: Vec<Measured>,
+    pub(crate) measured: Vec<PairDistance>,
     /// Pairs whose distance is wanted, sorted.
     pub(crate) distance_pairs: Vec<[BodyId; 2]>,
     /// Pairs of groups whose joined boxes overlap, sorted.
@@ -361,7 +361,11 @@ impl World {
     ///
     /// # Errors
     /// [`WorldError::UnknownBody`].
-    pub fn set_layers(&mut self, id: BodyId, layers: Layers) -> Result<(), WorldError> {
+    pub fn set_collision_groups(
+        &mut self,
+        id: BodyId,
+        layers: CollisionGroups,
+    ) -> Result<(), WorldError> {
         self.member_mut(id)?.body.layers = layers;
         self.mark(id);
         Ok(())
@@ -466,7 +470,7 @@ impl World {
 
     /// The distances that were asked for, as of the last step, sorted by pair.
     #[must_use]
-    pub fn distances(&self) -> &[Measured] {
+    pub fn distances(&self) -> &[PairDistance] {
         &self.measured
     }
 

@@ -3,9 +3,9 @@
 use glam::DVec3;
 use jostle_geom::Pose;
 use jostle_world::{
-    Ask, Body, BodyId, Change, Event, Found, GroupId, Module, ModuleId, ModuleRequest, Modules,
-    Next, Party, Reply, Request, RequestError, Settings, Shape, Subject, Ticket, Wants, World,
-    WorldError,
+    Body, BodyId, Change, ContactData, Event, GroupId, InterestTarget, Module, ModuleId,
+    ModuleRequest, Modules, Next, QueryKind, Reply, Request, RequestError, Settings, Shape,
+    Subject, Ticket, Wants, World, WorldError,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -208,7 +208,11 @@ fn requests_of_callbacks_are_applied_after_all_of_them_in_order() {
     let asking = modules.add(Module::new(move |_, actions| {
         actions.request(Request::SetPose { id: a, pose: at(3.0) });
         actions.request(Request::SetPose { id: a, pose: at(0.2) });
-        actions.request(Request::SetInterest { a: a.into(), b: b.into(), ask: Ask::AllPairs });
+        actions.request(Request::SetInterest {
+            a: a.into(),
+            b: b.into(),
+            ask: QueryKind::AllPairs,
+        });
         actions.request(Request::Remove(BodyId::from_parts([99, 0])));
         actions.request(jostle_world::Job::Step);
         Next::GoOn
@@ -231,11 +235,11 @@ fn requests_of_callbacks_are_applied_after_all_of_them_in_order() {
     assert_eq!(world.pose(a).unwrap(), at(0.2));
 
     world.step();
-    let Found::Faces(faces) = &world.contacts()[0].found else {
+    let ContactData::Faces(faces) = &world.contacts()[0].data else {
         panic!("all pairs were asked for")
     };
     assert!(faces.len() > 1);
-    let distance = Request::SetInterest { a: a.into(), b: b.into(), ask: Ask::Distance };
+    let distance = Request::SetInterest { a: a.into(), b: b.into(), ask: QueryKind::Distance };
     world.apply(distance).unwrap();
     world.step();
     assert_eq!(world.distances().len(), 1);
@@ -556,24 +560,26 @@ fn every_request_does_what_its_method_does() {
     assert_eq!(world.group_members(group).unwrap(), [a]);
     let not_empty = world.apply(Request::RemoveGroup(group)).unwrap_err();
     assert_eq!(not_empty, WorldError::GroupNotEmpty(group));
-    let (one, other) = (Party::Group(group), Party::Body(b));
-    world.apply(Request::SetInterest { a: one, b: other, ask: Ask::Volume }).unwrap();
-    assert_eq!(world.asked(a, b), Some(Ask::Volume));
+    let (one, other) = (InterestTarget::Group(group), InterestTarget::Body(b));
+    world.apply(Request::SetInterest { a: one, b: other, ask: QueryKind::Volume }).unwrap();
+    assert_eq!(world.asked(a, b), Some(QueryKind::Volume));
     let reply = world.apply(Request::RemoveInterest { a: other, b: one }).unwrap();
     assert!(matches!(reply, Reply::InterestRemoved { was_there: true }));
     world.apply(Request::IgnorePair(a, b)).unwrap();
     assert_eq!(world.asked(a, b), None);
-    world.apply(Request::HeedPair(b, a)).unwrap();
-    assert_eq!(world.asked(a, b), Some(Ask::Touch));
+    world.apply(Request::UnignorePair(b, a)).unwrap();
+    assert_eq!(world.asked(a, b), Some(QueryKind::Touch));
     let velocity = jostle_world::Velocity::straight(DVec3::Y);
     world.apply(Request::SetVelocity { id: a, velocity }).unwrap();
     assert_eq!(world.velocity(a).unwrap(), velocity);
-    let layers = jostle_world::Layers { member: 1, wants: 0 };
-    world.apply(Request::SetLayers { id: a, layers }).unwrap();
+    let layers = jostle_world::CollisionGroups { memberships: 1, filter: 0 };
+    world.apply(Request::SetCollisionGroups { id: a, layers }).unwrap();
     assert_eq!(world.asked(a, b), None);
     world.apply(Request::SetResponse { id: a, response: None }).unwrap();
     let shape = Shape::cuboid(DVec3::splat(9.5)).unwrap();
-    world.apply(Request::SetLayers { id: a, layers: jostle_world::Layers::ALL }).unwrap();
+    world
+        .apply(Request::SetCollisionGroups { id: a, layers: jostle_world::CollisionGroups::ALL })
+        .unwrap();
     world.apply(Request::SetShape { id: a, shape }).unwrap();
     world.step();
     assert!(world.is_touching(a, b));

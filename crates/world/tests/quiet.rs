@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Rng, shapes};
-use jostle_world::{Ask, Body, Certainty, Policy, Settings, World, WorldError};
+use jostle_world::{Body, Certainty, Policy, QueryKind, Settings, World, WorldError};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ fn a_budget_needs_a_clock() {
 
 #[test]
 fn a_short_budget_gives_conservative_answers_and_says_which() {
-    for ask in [Ask::Touch, Ask::Witness, Ask::AllPairs] {
+    for ask in [QueryKind::Touch, QueryKind::Witness, QueryKind::AllPairs] {
         let settings = Settings {
             policy: Policy::Everything(ask),
             stopwatch: Some(read_clock),

@@ -1,6 +1,6 @@
 //! What a detector makes known after each step.
 
-use crate::contact::{Contact, Measured};
+use crate::contact::{Contact, PairDistance};
 use crate::id::GroupId;
 use crate::modules::{Delivery, ModuleId};
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub struct Published {
     /// As [`World::contacts`].
     pub contacts: Vec<Contact>,
     /// As [`World::distances`].
-    pub distances: Vec<Measured>,
+    pub distances: Vec<PairDistance>,
     /// As [`World::group_overlaps`].
     pub group_overlaps: Vec<[GroupId; 2]>,
     /// How often modules were called after this step.

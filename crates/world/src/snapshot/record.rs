@@ -5,13 +5,13 @@
 
 use super::values::*;
 use crate::Aabb;
-use crate::body::{Body, Layers, Mobility, Velocity};
+use crate::body::{Body, CollisionGroups, Mobility, Velocity};
 use crate::broad::Structure;
-use crate::contact::{Certainty, Change, Contact, Event, Found, Measured};
+use crate::contact::{Certainty, Change, Contact, ContactData, Event, PairDistance};
 use crate::id::{BodyId, Key};
-use crate::interest::{Ask, Interests, Party, Policy};
+use crate::interest::{InterestTarget, Interests, Policy, QueryKind};
 use crate::report::{Counts, Limited, Report, Times};
-use crate::respond::{Fall, Response, VelocityResponse};
+use crate::respond::{GravityTarget, Response, VelocityResponse};
 use crate::shape::Shape;
 use crate::step::budget::Budget;
 use crate::world::{Member, State, check_number};
@@ -163,13 +163,13 @@ pub(super) struct MemberRecord {
     mobility: Mobility,
     #[serde(with = "VelocityDef")]
     velocity: Velocity,
-    #[serde(with = "LayersDef")]
-    layers: Layers,
+    #[serde(with = "CollisionGroupsDef")]
+    layers: CollisionGroups,
     family: Option<u32>,
     group: Option<Id>,
     response: Option<ResponseRecord>,
     /// What is floor, sorted.
-    fall: Option<Vec<PartyRecord>>,
+    fall: Option<Vec<InterestTargetRecord>>,
     continuous: bool,
     /// Low corner, high corner.
     bounds: Option<[[f32; 3]; 2]>,
@@ -216,7 +216,9 @@ impl MemberRecord {
             family: *family,
             group: group.map(|group| group.0.into()),
             response: response.map(ResponseRecord),
-            fall: fall.as_ref().map(|Fall { floors }| floors.iter().map(|&f| f.into()).collect()),
+            fall: fall
+                .as_ref()
+                .map(|GravityTarget { floors }| floors.iter().map(|&f| f.into()).collect()),
             continuous: *continuous,
             bounds: bounds.map(|b| [b.min().to_array(), b.max().to_array()]),
             reach: *reach,
@@ -258,7 +260,7 @@ impl MemberRecord {
                 family: self.family,
                 group: self.group.map(|id| crate::GroupId(id.into())),
                 response,
-                fall: self.fall.map(Fall::onto),
+                fall: self.fall.map(GravityTarget::onto),
                 continuous: self.continuous,
             },
             bounds,
@@ -291,25 +293,25 @@ pub(super) struct GroupRecord {
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) enum PartyRecord {
+pub(super) enum InterestTargetRecord {
     Body(Id),
     Group(Id),
 }
 
-impl From<Party> for PartyRecord {
-    fn from(party: Party) -> PartyRecord {
+impl From<InterestTarget> for InterestTargetRecord {
+    fn from(party: InterestTarget) -> InterestTargetRecord {
         match party {
-            Party::Body(id) => PartyRecord::Body(id.into()),
-            Party::Group(id) => PartyRecord::Group(id.0.into()),
+            InterestTarget::Body(id) => InterestTargetRecord::Body(id.into()),
+            InterestTarget::Group(id) => InterestTargetRecord::Group(id.0.into()),
         }
     }
 }
 
-impl From<PartyRecord> for Party {
-    fn from(party: PartyRecord) -> Party {
+impl From<InterestTargetRecord> for InterestTarget {
+    fn from(party: InterestTargetRecord) -> InterestTarget {
         match party {
-            PartyRecord::Body(id) => Party::Body(id.into()),
-            PartyRecord::Group(id) => Party::Group(crate::GroupId(id.into())),
+            InterestTargetRecord::Body(id) => InterestTarget::Body(id.into()),
+            InterestTargetRecord::Group(id) => InterestTarget::Group(crate::GroupId(id.into())),
         }
     }
 }
@@ -317,9 +319,9 @@ impl From<PartyRecord> for Party {
 /// An interest of two parties in each other, the smaller first.
 #[derive(Serialize, Deserialize)]
 pub(super) struct InterestRecord {
-    pub(super) parties: [PartyRecord; 2],
-    #[serde(with = "AskDef")]
-    pub(super) ask: Ask,
+    pub(super) parties: [InterestTargetRecord; 2],
+    #[serde(with = "QueryKindDef")]
+    pub(super) ask: QueryKind,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -341,48 +343,48 @@ pub(super) struct ContactRecord {
 }
 
 impl ContactRecord {
-    pub(super) fn of(Contact { a, b, found, certainty }: &Contact) -> ContactRecord {
-        let found = match found {
-            Found::BoxesOverlap => FoundRecord::BoxesOverlap,
-            Found::Touching => FoundRecord::Touching,
-            Found::Witness(witness) => FoundRecord::Witness(*witness),
-            Found::Faces(pairs) => {
+    pub(super) fn of(Contact { a, b, data, certainty }: &Contact) -> ContactRecord {
+        let found = match data {
+            ContactData::BoxesOverlap => FoundRecord::BoxesOverlap,
+            ContactData::Touching => FoundRecord::Touching,
+            ContactData::Witness(witness) => FoundRecord::Witness(*witness),
+            ContactData::Faces(pairs) => {
                 FoundRecord::Faces(pairs.iter().map(|&FacePair { a, b }| [a, b]).collect())
             }
-            Found::TooClose => FoundRecord::TooClose,
+            ContactData::TooClose => FoundRecord::TooClose,
         };
         ContactRecord { a: (*a).into(), b: (*b).into(), found, certainty: *certainty }
     }
 
     pub(super) fn contact(self) -> Contact {
         let found = match self.found {
-            FoundRecord::BoxesOverlap => Found::BoxesOverlap,
-            FoundRecord::Touching => Found::Touching,
-            FoundRecord::Witness(witness) => Found::Witness(witness),
+            FoundRecord::BoxesOverlap => ContactData::BoxesOverlap,
+            FoundRecord::Touching => ContactData::Touching,
+            FoundRecord::Witness(witness) => ContactData::Witness(witness),
             FoundRecord::Faces(pairs) => {
-                Found::Faces(pairs.into_iter().map(|[a, b]| FacePair { a, b }).collect())
+                ContactData::Faces(pairs.into_iter().map(|[a, b]| FacePair { a, b }).collect())
             }
-            FoundRecord::TooClose => Found::TooClose,
+            FoundRecord::TooClose => ContactData::TooClose,
         };
-        Contact { a: self.a.into(), b: self.b.into(), found, certainty: self.certainty }
+        Contact { a: self.a.into(), b: self.b.into(), data: found, certainty: self.certainty }
     }
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct MeasuredRecord {
+pub(super) struct PairDistanceRecord {
     a: Id,
     b: Id,
     #[serde(with = "DistanceDef")]
     distance: Distance,
 }
 
-impl MeasuredRecord {
-    pub(super) fn of(&Measured { a, b, distance }: &Measured) -> MeasuredRecord {
-        MeasuredRecord { a: a.into(), b: b.into(), distance }
+impl PairDistanceRecord {
+    pub(super) fn of(&PairDistance { a, b, distance }: &PairDistance) -> PairDistanceRecord {
+        PairDistanceRecord { a: a.into(), b: b.into(), distance }
     }
 
-    pub(super) fn measured(self) -> Measured {
-        Measured { a: self.a.into(), b: self.b.into(), distance: self.distance }
+    pub(super) fn measured(self) -> PairDistance {
+        PairDistance { a: self.a.into(), b: self.b.into(), distance: self.distance }
     }
 }
 

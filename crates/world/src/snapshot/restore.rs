@@ -7,7 +7,7 @@ use super::{LoadWorldError, Runtime, shared};
 use crate::broad::Broad;
 use crate::contact::Contact;
 use crate::id::{BodyId, Entry, GroupId, Slots};
-use crate::interest::{Interests, Party, Policy};
+use crate::interest::{InterestTarget, Interests, Policy};
 use crate::shape::Shape;
 use crate::world::{Group, Member, Settings, State, World, check_number};
 use std::collections::BTreeSet;
@@ -154,19 +154,23 @@ impl World {
         let mut last = None;
         from.list("an interest", |record: InterestRecord, number| {
             let InterestRecord { parties, ask } = record;
-            let [a, b]: [Party; 2] = parties.map(Party::from);
+            let [a, b]: [InterestTarget; 2] = parties.map(InterestTarget::from);
             let refused = |why| Err(refused("interest", number, why));
             if check_number("clearance", ask.reach()).is_err() {
                 return refused(CLEARANCE);
             }
-            if last >= Some([a, b]) || a > b || matches!(a, Party::Body(_)) && a == b {
+            if last >= Some([a, b]) || a > b || matches!(a, InterestTarget::Body(_)) && a == b {
                 return refused("it is not sorted, or of a body in itself");
             }
             last = Some([a, b]);
             for (one, other) in [(a, b), (b, a)] {
                 let interests = match one {
-                    Party::Body(id) => self.members.get_mut(id.0).map(|m| &mut m.interests),
-                    Party::Group(id) => self.groups.get_mut(id.0).map(|g| &mut g.interests),
+                    InterestTarget::Body(id) => {
+                        self.members.get_mut(id.0).map(|m| &mut m.interests)
+                    }
+                    InterestTarget::Group(id) => {
+                        self.groups.get_mut(id.0).map(|g| &mut g.interests)
+                    }
                 };
                 match interests {
                     Some(interests) => interests.set(other, ask),
@@ -202,7 +206,7 @@ impl World {
     fn read_results(&mut self, from: &mut Reader<'_>) -> Result<(), LoadWorldError> {
         self.contacts = from.list("a contact", |record: ContactRecord, _| Ok(record.contact()))?;
         self.measured =
-            from.list("a distance", |record: MeasuredRecord, _| Ok(record.measured()))?;
+            from.list("a distance", |record: PairDistanceRecord, _| Ok(record.measured()))?;
         let pair = |record: [Id; 2], _| Ok(record.map(BodyId::from));
         self.distance_pairs = from.list("a pair of bodies", pair)?;
         let pair = |record: [Id; 2], _| Ok(record.map(|id| GroupId(id.into())));

@@ -3,7 +3,7 @@
 use super::record::*;
 use super::shared::{self, Table};
 use crate::id::{BodyId, Entry, GroupId};
-use crate::interest::Party;
+use crate::interest::InterestTarget;
 use crate::report::Report;
 use crate::shape::Shape;
 use crate::world::{Group, Settings, World};
@@ -62,7 +62,7 @@ impl<Out: Extend<u8> + Default> Writer<Out> {
         self.list(interests(world).into_iter());
         self.list(ignored(world).into_iter());
         self.list(contacts.iter().map(ContactRecord::of));
-        self.list(measured.iter().map(MeasuredRecord::of));
+        self.list(measured.iter().map(PairDistanceRecord::of));
         self.list(distance_pairs.iter().map(|pair| pair.map(Id::from)));
         self.list(group_overlaps.iter().map(|pair| pair.map(|GroupId(key)| Id::from(key))));
         self.value(&ReportRecord::of(report));
@@ -97,11 +97,13 @@ fn group_record(Group { parent, groups: _, bodies: _, interests: _ }: &Group) ->
 
 /// Each once, sorted: the two of an interest have the same.
 fn interests(world: &World) -> Vec<InterestRecord> {
-    let bodies = world.members.iter().map(|(key, m)| (Party::Body(BodyId(key)), &m.interests));
-    let groups = world.groups.iter().map(|(key, g)| (Party::Group(GroupId(key)), &g.interests));
+    let bodies =
+        world.members.iter().map(|(key, m)| (InterestTarget::Body(BodyId(key)), &m.interests));
+    let groups =
+        world.groups.iter().map(|(key, g)| (InterestTarget::Group(GroupId(key)), &g.interests));
     let all = bodies.chain(groups).flat_map(|(one, interests)| {
         interests.iter().filter(move |&(other, _)| one <= other).map(move |(other, ask)| {
-            InterestRecord { parties: [one, other].map(PartyRecord::from), ask }
+            InterestRecord { parties: [one, other].map(InterestTargetRecord::from), ask }
         })
     });
     all.collect()

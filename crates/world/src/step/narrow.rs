@@ -2,9 +2,9 @@
 //! whichever thread is free (Zachmann §3.10.1); the answers come back in the order of the
 //! questions.
 
-use crate::contact::{Certainty, Found};
+use crate::contact::{Certainty, ContactData};
 use crate::id::BodyId;
-use crate::interest::Ask;
+use crate::interest::QueryKind;
 use crate::shape::ShapePair;
 use crate::world::World;
 use jostle_geom::{Answer, Distance, Limits, Progress};
@@ -15,7 +15,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 pub(crate) struct Question {
     pub(crate) a: BodyId,
     pub(crate) b: BodyId,
-    pub(crate) ask: Ask,
+    pub(crate) ask: QueryKind,
 }
 
 impl Question {
@@ -27,7 +27,7 @@ impl Question {
 /// The answer to a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<ContactData>,
     pub(crate) distance: Option<Distance>,
     pub(crate) certainty: Certainty,
     /// Box and triangle tests, for the order under a budget; 0 if nobody looked.
@@ -35,13 +35,13 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn exact(found: Option<Found>) -> Verdict {
+    pub(crate) fn exact(found: Option<ContactData>) -> Verdict {
         Verdict { found, distance: None, certainty: Certainty::Exact, cost: 1 }
     }
 
     /// For a pair that nobody looked at: their boxes overlap, so they may touch.
     pub(crate) fn assumed() -> Verdict {
-        let found = Some(Found::Touching);
+        let found = Some(ContactData::Touching);
         Verdict { found, distance: None, certainty: Certainty::Assumed, cost: 0 }
     }
 }
@@ -71,25 +71,25 @@ impl World {
             &second.body.pose,
         );
         match ask {
-            Ask::Volume => Verdict::exact(overlap.then_some(Found::BoxesOverlap)),
-            Ask::Distance => {
+            QueryKind::Volume => Verdict::exact(overlap.then_some(ContactData::BoxesOverlap)),
+            QueryKind::Distance => {
                 let distance = pair.distance();
                 let touching = distance.is_some_and(|d| d.distance == 0.0);
-                Verdict { distance, ..Verdict::exact(touching.then_some(Found::Touching)) }
+                Verdict { distance, ..Verdict::exact(touching.then_some(ContactData::Touching)) }
             }
-            Ask::Clearance(distance) => {
-                let close = || pair.within(distance).then_some(Found::TooClose);
+            QueryKind::Clearance(distance) => {
+                let close = || pair.within(distance).then_some(ContactData::TooClose);
                 let touching = overlap && pair.touches();
-                Verdict::exact(if touching { Some(Found::Touching) } else { close() })
+                Verdict::exact(if touching { Some(ContactData::Touching) } else { close() })
             }
             _ if !overlap => Verdict::exact(None),
             _ if limits != Limits::default() => look_within(&pair, ask, limits),
-            Ask::Touch => Verdict::exact(pair.touches().then_some(Found::Touching)),
-            Ask::Witness => Verdict::exact(pair.witness().map(Found::Witness)),
-            Ask::AllPairs => {
+            QueryKind::Touch => Verdict::exact(pair.touches().then_some(ContactData::Touching)),
+            QueryKind::Witness => Verdict::exact(pair.witness().map(ContactData::Witness)),
+            QueryKind::AllPairs => {
                 let faces = pair.all_pairs();
                 let touching = !faces.is_empty() || pair.touches();
-                Verdict::exact(touching.then_some(Found::Faces(faces)))
+                Verdict::exact(touching.then_some(ContactData::Faces(faces)))
             }
         }
     }
@@ -97,15 +97,15 @@ impl World {
 
 /// Touching within limits of depth and number of contacts. Shapes without hierarchy have no depth;
 /// they are asked exactly.
-fn look_within(pair: &ShapePair<'_>, ask: Ask, limits: Limits) -> Verdict {
+fn look_within(pair: &ShapePair<'_>, ask: QueryKind, limits: Limits) -> Verdict {
     let Some(models) = pair.model_pair() else {
         return Verdict::exact(match ask {
-            Ask::Witness => pair.witness().map(Found::Witness),
-            Ask::AllPairs => pair.touches().then(|| Found::Faces(pair.all_pairs())),
-            _ => pair.touches().then_some(Found::Touching),
+            QueryKind::Witness => pair.witness().map(ContactData::Witness),
+            QueryKind::AllPairs => pair.touches().then(|| ContactData::Faces(pair.all_pairs())),
+            _ => pair.touches().then_some(ContactData::Touching),
         });
     };
-    let contacts_max = if ask == Ask::AllPairs { limits.contacts_max } else { 1 };
+    let contacts_max = if ask == QueryKind::AllPairs { limits.contacts_max } else { 1 };
     let mut search = models.search(Limits { contacts_max, ..limits });
     let progress = search.run(u64::MAX);
     let counters = search.counters();
@@ -113,12 +113,12 @@ fn look_within(pair: &ShapePair<'_>, ask: Ask, limits: Limits) -> Verdict {
     let answer = search.answer();
     let found = match (answer, ask) {
         (Answer::No, _) => None,
-        (Answer::Yes, Ask::AllPairs) => Some(Found::Faces(search.pairs())),
-        (Answer::Yes, Ask::Witness) => pair.witness().map(Found::Witness),
-        (Answer::Yes | Answer::Maybe, _) => Some(Found::Touching),
+        (Answer::Yes, QueryKind::AllPairs) => Some(ContactData::Faces(search.pairs())),
+        (Answer::Yes, QueryKind::Witness) => pair.witness().map(ContactData::Witness),
+        (Answer::Yes | Answer::Maybe, _) => Some(ContactData::Touching),
     };
     let all_seen = progress == Progress::Finished && !search.cut_short();
-    let complete = ask != Ask::AllPairs || all_seen;
+    let complete = ask != QueryKind::AllPairs || all_seen;
     let sure = answer == Answer::No || answer == Answer::Yes && complete;
     let certainty = if sure { Certainty::Exact } else { Certainty::Assumed };
     Verdict { found, distance: None, certainty, cost }

@@ -4,7 +4,7 @@ use super::{World, WorldError};
 use crate::Aabb;
 use crate::body::{Body, Mobility, Velocity};
 use crate::id::BodyId;
-use crate::respond::Fall;
+use crate::respond::GravityTarget;
 use glam::DVec3;
 use std::collections::BTreeSet;
 
@@ -40,7 +40,11 @@ impl World {
     ///
     /// # Errors
     /// [`WorldError::UnknownBody`].
-    pub fn set_fall(&mut self, id: BodyId, fall: Option<Fall>) -> Result<(), WorldError> {
+    pub fn set_gravity_target(
+        &mut self,
+        id: BodyId,
+        fall: Option<GravityTarget>,
+    ) -> Result<(), WorldError> {
         self.member_mut(id)?.body.fall = fall;
         self.note_activity(id);
         Ok(())

@@ -3,7 +3,7 @@
 use super::{World, WorldError};
 use crate::Aabb;
 use crate::id::{BodyId, GroupId};
-use crate::interest::{Interests, Party};
+use crate::interest::{InterestTarget, Interests};
 
 /// A node of the scene graph. Parents are made before their children and never change, so there
 /// are no circles.
@@ -45,9 +45,9 @@ impl World {
         if !group.groups.is_empty() || !group.bodies.is_empty() {
             return Err(WorldError::GroupNotEmpty(id));
         }
-        let others: Vec<Party> = group.interests.iter().map(|(other, _)| other).collect();
+        let others: Vec<InterestTarget> = group.interests.iter().map(|(other, _)| other).collect();
         for other in others {
-            self.forget(Party::Group(id), other)?;
+            self.forget(InterestTarget::Group(id), other)?;
         }
         let group = self.groups.remove(id.0).ok_or(WorldError::UnknownGroup(id))?;
         if let Some(parent) = group.parent {
@@ -103,7 +103,7 @@ impl World {
         Ok(boxes.reduce(|all, one| all.union(&one)))
     }
 
-    /// Pairs of groups with interest [`Ask::Volume`](crate::Ask::Volume) whose joined boxes
+    /// Pairs of groups with interest [`QueryKind::Volume`](crate::QueryKind::Volume) whose joined boxes
     /// overlapped at the last step, sorted.
     #[must_use]
     pub fn group_overlaps(&self) -> &[[GroupId; 2]] {
@@ -111,10 +111,10 @@ impl World {
     }
 
     /// A body's parties from the nearest on: itself, its group, the group around that, and so on.
-    pub(crate) fn parties(&self, id: BodyId) -> impl Iterator<Item = Party> + '_ {
+    pub(crate) fn parties(&self, id: BodyId) -> impl Iterator<Item = InterestTarget> + '_ {
         let first = self.members.at(id.slot()).body.group;
         let groups = std::iter::successors(first, |group| self.groups.at(group.0.slot).parent);
-        std::iter::once(Party::Body(id)).chain(groups.map(Party::Group))
+        std::iter::once(InterestTarget::Body(id)).chain(groups.map(InterestTarget::Group))
     }
 
     pub(super) fn known_group(&self, id: GroupId) -> Result<&Group, WorldError> {

@@ -2,7 +2,7 @@
 
 use super::{State, World, WorldError, check_number, ordered};
 use crate::id::BodyId;
-use crate::interest::{Ask, Interests, Party, Policy};
+use crate::interest::{InterestTarget, Interests, Policy, QueryKind};
 
 impl World {
     /// Asks about a pair of bodies, or about all pairs of two groups' members. Where several
@@ -17,9 +17,9 @@ impl World {
     /// Parties that are not there, a body with itself, a clearance that is not a number from 0 on.
     pub fn set_interest(
         &mut self,
-        a: impl Into<Party>,
-        b: impl Into<Party>,
-        ask: Ask,
+        a: impl Into<InterestTarget>,
+        b: impl Into<InterestTarget>,
+        ask: QueryKind,
     ) -> Result<(), WorldError> {
         let (a, b) = (a.into(), b.into());
         check_number("clearance", ask.reach())?;
@@ -37,8 +37,8 @@ impl World {
     /// Parties that are not there.
     pub fn remove_interest(
         &mut self,
-        a: impl Into<Party>,
-        b: impl Into<Party>,
+        a: impl Into<InterestTarget>,
+        b: impl Into<InterestTarget>,
     ) -> Result<bool, WorldError> {
         let (a, b) = (a.into(), b.into());
         self.known_parties(a, b)?;
@@ -69,7 +69,7 @@ impl World {
     ///
     /// # Errors
     /// [`WorldError::UnknownBody`], [`WorldError::SameBody`].
-    pub fn heed_pair(&mut self, a: BodyId, b: BodyId) -> Result<(), WorldError> {
+    pub fn unignore_pair(&mut self, a: BodyId, b: BodyId) -> Result<(), WorldError> {
         self.known_parties(a.into(), b.into())?;
         for (one, other) in [(a, b), (b, a)] {
             self.member_mut(one)?.ignored.retain(|&id| id != other);
@@ -80,7 +80,7 @@ impl World {
 
     /// What is asked about two bodies; `None` if they are not compared.
     #[must_use]
-    pub fn asked(&self, a: BodyId, b: BodyId) -> Option<Ask> {
+    pub fn asked(&self, a: BodyId, b: BodyId) -> Option<QueryKind> {
         let (first, second) = (self.members.get(a.0)?, self.members.get(b.0)?);
         let disabled = first.state != State::Enabled || second.state != State::Enabled;
         if a == b || disabled || first.ignored.binary_search(&b).is_ok() {
@@ -98,7 +98,7 @@ impl World {
     }
 
     /// The nearest interest of two bodies in each other.
-    fn interest(&self, a: BodyId, b: BodyId) -> Option<Ask> {
+    fn interest(&self, a: BodyId, b: BodyId) -> Option<QueryKind> {
         for one in self.parties(a) {
             let interests = self.interests(one);
             if interests.is_empty() {
@@ -125,7 +125,7 @@ impl World {
 
     pub(super) fn forget_interests(&mut self, id: BodyId) -> Result<(), WorldError> {
         let member = self.member(id)?;
-        let others: Vec<Party> = member.interests.iter().map(|(other, _)| other).collect();
+        let others: Vec<InterestTarget> = member.interests.iter().map(|(other, _)| other).collect();
         let ignored = member.ignored.clone();
         let had_interests = !others.is_empty() || member.body.group.is_some();
         for other in others {
@@ -140,62 +140,69 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn forget(&mut self, a: Party, b: Party) -> Result<bool, WorldError> {
+    pub(super) fn forget(
+        &mut self,
+        a: InterestTarget,
+        b: InterestTarget,
+    ) -> Result<bool, WorldError> {
         let there = self.interests_mut(a)?.remove(b);
         self.interests_mut(b)?.remove(a);
         Ok(there)
     }
 
-    fn known_parties(&self, a: Party, b: Party) -> Result<(), WorldError> {
+    fn known_parties(&self, a: InterestTarget, b: InterestTarget) -> Result<(), WorldError> {
         for party in [a, b] {
             match party {
-                Party::Body(id) => drop(self.member(id)?),
-                Party::Group(id) => drop(self.known_group(id)?),
+                InterestTarget::Body(id) => drop(self.member(id)?),
+                InterestTarget::Group(id) => drop(self.known_group(id)?),
             }
         }
         match (a, b) {
-            (Party::Body(id), Party::Body(other)) if id == other => Err(WorldError::SameBody(id)),
+            (InterestTarget::Body(id), InterestTarget::Body(other)) if id == other => {
+                Err(WorldError::SameBody(id))
+            }
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn interests(&self, party: Party) -> &Interests {
+    pub(crate) fn interests(&self, party: InterestTarget) -> &Interests {
         match party {
-            Party::Body(id) => &self.members.at(id.slot()).interests,
-            Party::Group(id) => &self.groups.at(id.0.slot).interests,
+            InterestTarget::Body(id) => &self.members.at(id.slot()).interests,
+            InterestTarget::Group(id) => &self.groups.at(id.0.slot).interests,
         }
     }
 
-    fn interests_mut(&mut self, party: Party) -> Result<&mut Interests, WorldError> {
+    fn interests_mut(&mut self, party: InterestTarget) -> Result<&mut Interests, WorldError> {
         match party {
-            Party::Body(id) => Ok(&mut self.member_mut(id)?.interests),
-            Party::Group(id) => {
+            InterestTarget::Body(id) => Ok(&mut self.member_mut(id)?.interests),
+            InterestTarget::Group(id) => {
                 let group = self.groups.get_mut(id.0);
                 Ok(&mut group.ok_or(WorldError::UnknownGroup(id))?.interests)
             }
         }
     }
 
-    fn mark_party(&mut self, party: Party) -> Result<(), WorldError> {
+    fn mark_party(&mut self, party: InterestTarget) -> Result<(), WorldError> {
         match party {
-            Party::Body(id) => self.mark(id),
-            Party::Group(id) => {
+            InterestTarget::Body(id) => self.mark(id),
+            InterestTarget::Group(id) => {
                 self.group_members(id)?.into_iter().for_each(|member| self.mark(member));
             }
         }
         Ok(())
     }
 
-    fn party_members(&self, party: Party) -> Vec<BodyId> {
+    fn party_members(&self, party: InterestTarget) -> Vec<BodyId> {
         match party {
-            Party::Body(id) => vec![id],
-            Party::Group(id) => self.group_members(id).unwrap_or_default(),
+            InterestTarget::Body(id) => vec![id],
+            InterestTarget::Group(id) => self.group_members(id).unwrap_or_default(),
         }
     }
 
     /// A body that came into a group may be one whose distances are wanted.
     pub(super) fn measure_newcomer(&mut self, id: BodyId) {
-        let wanted = |party| self.interests(party).iter().any(|(_, ask)| ask == Ask::Distance);
+        let wanted =
+            |party| self.interests(party).iter().any(|(_, ask)| ask == QueryKind::Distance);
         if self.parties(id).any(wanted) {
             self.refresh_distance_pairs();
         }
@@ -205,16 +212,18 @@ impl World {
     /// those. Made anew when interests or groups change.
     pub(super) fn refresh_distance_pairs(&mut self) {
         let mut pairs = Vec::new();
-        let bodies = self.members.iter().map(|(key, m)| (Party::Body(BodyId(key)), &m.interests));
+        let bodies =
+            self.members.iter().map(|(key, m)| (InterestTarget::Body(BodyId(key)), &m.interests));
         let groups = self.groups.iter();
-        let groups = groups.map(|(key, g)| (Party::Group(crate::GroupId(key)), &g.interests));
+        let groups =
+            groups.map(|(key, g)| (InterestTarget::Group(crate::GroupId(key)), &g.interests));
         for (one, interests) in bodies.chain(groups) {
             let wanted =
-                interests.iter().filter(|&(other, ask)| ask == Ask::Distance && one <= other);
+                interests.iter().filter(|&(other, ask)| ask == QueryKind::Distance && one <= other);
             for (other, _) in wanted {
                 for a in self.party_members(one) {
                     for b in self.party_members(other) {
-                        if a != b && self.interest(a, b) == Some(Ask::Distance) {
+                        if a != b && self.interest(a, b) == Some(QueryKind::Distance) {
                             pairs.push(ordered(a, b));
                         }
                     }
