@@ -6,7 +6,7 @@ use crate::respond::{GravityTarget, Response};
 use glam::DVec3;
 use jostle_geom::Pose;
 
-/// May a body move?
+/// Whether a body may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mobility {
     /// Never: part of the scenery. Two fixed bodies are compared only on explicit interest.
@@ -38,18 +38,18 @@ impl Velocity {
     }
 }
 
-/// Which bodies a body is compared with, as bits: two bodies meet if each is a member of something
-/// that the other wants.
+/// Which bodies a body is compared with, as bits: two bodies are compared if each is a member of a
+/// group that is in the filter of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollisionGroups {
-    /// What this body is.
+    /// The groups that this body belongs to.
     pub memberships: u32,
-    /// What it wants to meet.
+    /// The groups that it is compared with.
     pub filter: u32,
 }
 
 impl CollisionGroups {
-    /// Meets everything.
+    /// Compared with everything.
     pub const ALL: CollisionGroups = CollisionGroups { memberships: u32::MAX, filter: u32::MAX };
 
     pub(crate) fn meets(self, other: CollisionGroups) -> bool {
@@ -74,11 +74,11 @@ pub struct Body {
     pub(crate) pose: Pose,
     pub(crate) mobility: Mobility,
     pub(crate) velocity: Velocity,
-    pub(crate) layers: CollisionGroups,
+    pub(crate) collision_groups: CollisionGroups,
     pub(crate) family: Option<u32>,
     pub(crate) group: Option<GroupId>,
     pub(crate) response: Option<Response>,
-    pub(crate) fall: Option<GravityTarget>,
+    pub(crate) gravity: Option<GravityTarget>,
     pub(crate) continuous: bool,
 }
 
@@ -89,11 +89,11 @@ impl Body {
             pose,
             mobility,
             velocity: Velocity::default(),
-            layers: CollisionGroups::ALL,
+            collision_groups: CollisionGroups::ALL,
             family: None,
             group: None,
             response: None,
-            fall: None,
+            gravity: None,
             continuous: false,
         }
     }
@@ -122,10 +122,10 @@ impl Body {
         Body { velocity, ..self }
     }
 
-    /// With layers other than [`CollisionGroups::ALL`].
+    /// With collision groups other than [`CollisionGroups::ALL`].
     #[must_use]
-    pub fn with_collision_groups(self, layers: CollisionGroups) -> Body {
-        Body { layers, ..self }
+    pub fn with_collision_groups(self, collision_groups: CollisionGroups) -> Body {
+        Body { collision_groups, ..self }
     }
 
     /// As a member of a family. Members of one family are never compared with each other: parts
@@ -149,8 +149,8 @@ impl Body {
 
     /// Under gravity, see [`World::set_gravity`](crate::World::set_gravity).
     #[must_use]
-    pub fn with_gravity(self, fall: GravityTarget) -> Body {
-        Body { fall: Some(fall), ..self }
+    pub fn with_gravity(self, target: GravityTarget) -> Body {
+        Body { gravity: Some(target), ..self }
     }
 
     /// Stopped by what is in its way when it moves by its velocity, however fast it is: see

@@ -69,6 +69,12 @@ pub struct PairDistance {
     pub distance: Distance,
 }
 
+impl PairDistance {
+    pub(crate) fn pair(&self) -> [BodyId; 2] {
+        [self.a, self.b]
+    }
+}
+
 /// What happened between two bodies in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {

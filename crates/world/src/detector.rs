@@ -300,7 +300,7 @@ impl Worker {
     }
 
     fn wants_step(&self) -> bool {
-        let news = self.asked || self.world.is_changed();
+        let news = self.asked || self.world.bodies.has_changes();
         self.steps_due > 0 || (self.pace == Pace::Eager && news)
     }
 
@@ -327,13 +327,6 @@ impl Worker {
             // Whoever went away does not mind.
             let _ = waiter.reply.send(Arc::clone(&latest));
         }
-    }
-}
-
-impl World {
-    /// Is there anything that a step would look at?
-    fn is_changed(&self) -> bool {
-        self.gone || !self.changed.is_empty()
     }
 }
 

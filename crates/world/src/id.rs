@@ -37,6 +37,11 @@ impl BodyId {
     }
 }
 
+/// A pair with the smaller id first.
+pub(crate) fn ordered(a: BodyId, b: BodyId) -> [BodyId; 2] {
+    if a <= b { [a, b] } else { [b, a] }
+}
+
 impl fmt::Display for BodyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "body {}.{}", self.0.slot, self.0.generation)

@@ -1,8 +1,4 @@
-//! Which pairs are asked about, and what is asked.
-//!
-//! Zachmann's collision interest matrix (§3.9) and Ohlenburg's interest lists (§3.3), kept
-//! sparsely: each body and each group has a short sorted list of whom it is interested in and of
-//! whom it ignores. Nothing here grows with the square of the number of bodies.
+//! What can be asked about a pair, and about which pairs.
 
 use crate::id::{BodyId, GroupId};
 
@@ -30,10 +26,10 @@ impl QueryKind {
     }
 }
 
-/// What a world asks about pairs that nobody expressed an interest in.
+/// What a world asks about pairs without an interest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
-    /// This about every pair that layers, families and ignore lists leave.
+    /// This about every pair that collision groups, families and ignored pairs leave.
     Everything(QueryKind),
     /// Nothing: only pairs of interest exist.
     InterestsOnly,
@@ -57,40 +53,5 @@ impl From<BodyId> for InterestTarget {
 impl From<GroupId> for InterestTarget {
     fn from(id: GroupId) -> InterestTarget {
         InterestTarget::Group(id)
-    }
-}
-
-/// The interests of one party: with whom, and what is asked. Sorted by the other party.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Interests(Vec<(InterestTarget, QueryKind)>);
-
-impl Interests {
-    pub(crate) fn get(&self, other: InterestTarget) -> Option<QueryKind> {
-        let at = self.0.binary_search_by_key(&other, |&(party, _)| party).ok()?;
-        Some(self.0[at].1)
-    }
-
-    pub(crate) fn set(&mut self, other: InterestTarget, ask: QueryKind) {
-        match self.0.binary_search_by_key(&other, |&(party, _)| party) {
-            Ok(at) => self.0[at].1 = ask,
-            Err(at) => self.0.insert(at, (other, ask)),
-        }
-    }
-
-    pub(crate) fn remove(&mut self, other: InterestTarget) -> bool {
-        let at = self.0.binary_search_by_key(&other, |&(party, _)| party);
-        at.map(|at| self.0.remove(at)).is_ok()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (InterestTarget, QueryKind)> + '_ {
-        self.0.iter().copied()
-    }
-
-    pub(crate) fn reach(&self) -> f64 {
-        self.0.iter().map(|(_, ask)| ask.reach()).fold(0.0, f64::max)
     }
 }

@@ -9,7 +9,6 @@ mod module;
 
 use crate::contact::{Change, Event};
 use crate::id::{BodyId, GroupId};
-use crate::interest::InterestTarget;
 use crate::request::{Job, Reply, RequestError};
 use crate::world::World;
 pub use actions::Actions;
@@ -168,7 +167,7 @@ impl Modules {
         body: BodyId,
     ) -> Result<(), RequestError> {
         self.known(by)?;
-        world.member(body)?;
+        world.bodies.get(body)?;
         self.suppressed.insert((body, by));
         Ok(())
     }
@@ -334,11 +333,8 @@ impl Modules {
 
 /// The groups around a body, the nearest first; none for a body that is gone.
 fn groups_of(world: &World, id: BodyId) -> impl Iterator<Item = GroupId> + '_ {
-    let parties = world.has(id).then(|| world.parties(id));
-    parties.into_iter().flatten().filter_map(|party| match party {
-        InterestTarget::Group(group) => Some(group),
-        InterestTarget::Body(_) => None,
-    })
+    let nearest = world.bodies.get(id).ok().and_then(|body| body.group);
+    world.filters.groups().path(nearest)
 }
 
 /// What a panic said.

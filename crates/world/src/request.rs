@@ -5,12 +5,13 @@
 //! [`Job`] is either, or a step, and is what queues hold.
 
 use crate::body::{Body, CollisionGroups, Velocity};
+use crate::error::WorldError;
 use crate::id::{BodyId, GroupId};
 use crate::interest::{InterestTarget, QueryKind};
 use crate::modules::{ModuleId, ModuleRequest};
 use crate::respond::{GravityTarget, Response};
 use crate::shape::Shape;
-use crate::world::{World, WorldError};
+use crate::world::World;
 use glam::{DVec3, Vec3};
 use jostle_geom::Pose;
 use thiserror::Error;
@@ -54,8 +55,8 @@ pub enum Request {
     SetCollisionGroups {
         /// The body.
         id: BodyId,
-        /// Its new layers.
-        layers: CollisionGroups,
+        /// Its new collision groups.
+        groups: CollisionGroups,
     },
     /// [`World::set_response`].
     SetResponse {
@@ -71,7 +72,7 @@ pub enum Request {
         /// The body.
         id: BodyId,
         /// What it falls onto, or nothing if it does not fall.
-        fall: Option<GravityTarget>,
+        target: Option<GravityTarget>,
     },
     /// [`World::set_continuous_motion`].
     SetContinuousMotion {
@@ -100,7 +101,7 @@ pub enum Request {
         /// The other side.
         b: InterestTarget,
         /// What is asked.
-        ask: QueryKind,
+        kind: QueryKind,
     },
     /// [`World::remove_interest`].
     RemoveInterest {
@@ -220,16 +221,16 @@ impl World {
             Request::SetVelocity { id, velocity } => self.set_velocity(id, velocity),
             Request::SetShape { id, shape } => self.set_shape(id, shape),
             Request::Deform { id, vertices } => self.deform(id, &vertices),
-            Request::SetCollisionGroups { id, layers } => self.set_collision_groups(id, layers),
+            Request::SetCollisionGroups { id, groups } => self.set_collision_groups(id, groups),
             Request::SetResponse { id, response } => self.set_response(id, response),
             Request::SetGravity(gravity) => self.set_gravity(gravity),
-            Request::SetGravityTarget { id, fall } => self.set_gravity_target(id, fall),
+            Request::SetGravityTarget { id, target } => self.set_gravity_target(id, target),
             Request::SetContinuousMotion { id, on } => self.set_continuous_motion(id, on),
             Request::Advance { seconds } => self.advance(seconds).map(drop),
             Request::Disable(id) => self.disable(id),
             Request::IgnorePair(a, b) => self.ignore_pair(a, b),
             Request::UnignorePair(a, b) => self.unignore_pair(a, b),
-            Request::SetInterest { a, b, ask } => self.set_interest(a, b, ask),
+            Request::SetInterest { a, b, kind } => self.set_interest(a, b, kind),
             Request::RemoveGroup(id) => self.remove_group(id),
             Request::SetGroup { id, group } => self.set_group(id, group),
         }?;

@@ -4,8 +4,9 @@ use crate::aabb::Aabb;
 use crate::body::{Body, Velocity};
 use crate::report::Report;
 use crate::respond::{Response, VelocityResponse};
+use crate::settings::Settings;
 use crate::shape::Shape;
-use crate::world::{Settings, World};
+use crate::world::World;
 use glam::{DQuat, DVec3, Vec3};
 use jostle_geom::{Mesh, Model, Pose, Quality, solids};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl Bunnies {
     }
 
     /// One frame: bodies move, are compared, and respond.
-    pub fn frame(world: &mut World) -> &Report {
+    pub fn frame(world: &mut World) -> Arc<Report> {
         world.advance(Self::FRAME).expect("the time of a frame is a number above 0");
         world.step()
     }

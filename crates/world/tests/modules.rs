@@ -211,7 +211,7 @@ fn requests_of_callbacks_are_applied_after_all_of_them_in_order() {
         actions.request(Request::SetInterest {
             a: a.into(),
             b: b.into(),
-            ask: QueryKind::AllPairs,
+            kind: QueryKind::AllPairs,
         });
         actions.request(Request::Remove(BodyId::from_parts([99, 0])));
         actions.request(jostle_world::Job::Step);
@@ -239,7 +239,7 @@ fn requests_of_callbacks_are_applied_after_all_of_them_in_order() {
         panic!("all pairs were asked for")
     };
     assert!(faces.len() > 1);
-    let distance = Request::SetInterest { a: a.into(), b: b.into(), ask: QueryKind::Distance };
+    let distance = Request::SetInterest { a: a.into(), b: b.into(), kind: QueryKind::Distance };
     world.apply(distance).unwrap();
     world.step();
     assert_eq!(world.distances().len(), 1);
@@ -561,24 +561,24 @@ fn every_request_does_what_its_method_does() {
     let not_empty = world.apply(Request::RemoveGroup(group)).unwrap_err();
     assert_eq!(not_empty, WorldError::GroupNotEmpty(group));
     let (one, other) = (InterestTarget::Group(group), InterestTarget::Body(b));
-    world.apply(Request::SetInterest { a: one, b: other, ask: QueryKind::Volume }).unwrap();
-    assert_eq!(world.asked(a, b), Some(QueryKind::Volume));
+    world.apply(Request::SetInterest { a: one, b: other, kind: QueryKind::Volume }).unwrap();
+    assert_eq!(world.query_kind(a, b), Some(QueryKind::Volume));
     let reply = world.apply(Request::RemoveInterest { a: other, b: one }).unwrap();
     assert!(matches!(reply, Reply::InterestRemoved { was_there: true }));
     world.apply(Request::IgnorePair(a, b)).unwrap();
-    assert_eq!(world.asked(a, b), None);
+    assert_eq!(world.query_kind(a, b), None);
     world.apply(Request::UnignorePair(b, a)).unwrap();
-    assert_eq!(world.asked(a, b), Some(QueryKind::Touch));
+    assert_eq!(world.query_kind(a, b), Some(QueryKind::Touch));
     let velocity = jostle_world::Velocity::straight(DVec3::Y);
     world.apply(Request::SetVelocity { id: a, velocity }).unwrap();
     assert_eq!(world.velocity(a).unwrap(), velocity);
-    let layers = jostle_world::CollisionGroups { memberships: 1, filter: 0 };
-    world.apply(Request::SetCollisionGroups { id: a, layers }).unwrap();
-    assert_eq!(world.asked(a, b), None);
+    let groups = jostle_world::CollisionGroups { memberships: 1, filter: 0 };
+    world.apply(Request::SetCollisionGroups { id: a, groups }).unwrap();
+    assert_eq!(world.query_kind(a, b), None);
     world.apply(Request::SetResponse { id: a, response: None }).unwrap();
     let shape = Shape::cuboid(DVec3::splat(9.5)).unwrap();
     world
-        .apply(Request::SetCollisionGroups { id: a, layers: jostle_world::CollisionGroups::ALL })
+        .apply(Request::SetCollisionGroups { id: a, groups: jostle_world::CollisionGroups::ALL })
         .unwrap();
     world.apply(Request::SetShape { id: a, shape }).unwrap();
     world.step();

@@ -28,7 +28,7 @@ fn the_same_faces_are_touched_as_in_one_piece() {
     let mut cut = World::new(settings);
     let shape = Shape::mesh(Model::build(torus.clone(), Quality::Default));
     let scenery = whole.insert(Body::fixed(shape, Pose::IDENTITY)).expect("a good body");
-    let parts = cut.insert_in_pieces(&torus, Pose::IDENTITY, 1, 50).expect("good numbers");
+    let parts = pieces::insert(&mut cut, &torus, Pose::IDENTITY, 1, 50).expect("good numbers");
     let ball = Body::moving(shapes()[1].clone(), Pose::IDENTITY);
     let mut rng = Rng(3);
     let movers = [&mut whole, &mut cut].map(|world| world.insert(ball.clone()).expect("a body"));

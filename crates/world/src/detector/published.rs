@@ -7,6 +7,7 @@ use crate::report::Report;
 use crate::request::RequestError;
 use crate::world::World;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The state of a detector after a step. It never changes; the next step publishes another one.
@@ -16,7 +17,7 @@ pub struct Published {
     /// Requests of modules are not counted.
     pub applied: u64,
     /// What the step did.
-    pub report: Report,
+    pub report: Arc<Report>,
     /// As [`World::contacts`].
     pub contacts: Vec<Contact>,
     /// As [`World::distances`].
@@ -97,7 +98,7 @@ impl Published {
     pub(super) fn of(world: &World, applied: u64, calls: u64, troubles: &Troubles) -> Published {
         Published {
             applied,
-            report: world.report().clone(),
+            report: Arc::clone(world.report()),
             contacts: world.contacts().to_vec(),
             distances: world.distances().to_vec(),
             group_overlaps: world.group_overlaps().to_vec(),

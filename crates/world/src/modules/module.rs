@@ -3,8 +3,8 @@
 use super::ModuleId;
 use super::actions::Actions;
 use crate::contact::{Change, Contact, Event};
-use crate::id::{BodyId, GroupId};
-use crate::world::{World, ordered};
+use crate::id::{BodyId, GroupId, ordered};
+use crate::world::World;
 use std::fmt;
 
 /// Which pairs a module hears about.

@@ -5,16 +5,18 @@
 
 use super::values::*;
 use crate::Aabb;
+use crate::bodies::{Member, State};
 use crate::body::{Body, CollisionGroups, Mobility, Velocity};
 use crate::broad::Structure;
+use crate::broad_phase::BodyBounds;
 use crate::contact::{Certainty, Change, Contact, ContactData, Event, PairDistance};
+use crate::error::check_number;
 use crate::id::{BodyId, Key};
-use crate::interest::{InterestTarget, Interests, Policy, QueryKind};
+use crate::interest::{InterestTarget, Policy, QueryKind};
 use crate::report::{Counts, Limited, Report, Times};
 use crate::respond::{GravityTarget, Response, VelocityResponse};
 use crate::shape::Shape;
 use crate::step::budget::Budget;
-use crate::world::{Member, State, check_number};
 use glam::{DQuat, DVec3};
 use jostle_geom::{Distance, FacePair, Pose, Witness};
 use serde::{Deserialize, Serialize};
@@ -154,7 +156,8 @@ fn bits(pose: &Pose) -> [u64; 16] {
 #[derive(Serialize, Deserialize)]
 struct ResponseRecord(#[serde(with = "ResponseDef")] Response);
 
-/// A body and what the world knows of it. Interests and ignored bodies are written by pair.
+/// A body and what the parts of a world know of it. Interests and ignored bodies are written by
+/// pair.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MemberRecord {
     pub(super) shape: ShapeRecord,
@@ -183,28 +186,24 @@ pub(super) struct MemberRecord {
 }
 
 impl MemberRecord {
-    pub(super) fn of(member: &Member, shape_record: impl FnOnce(&Shape) -> ShapeRecord) -> Self {
-        let Member {
-            body,
-            bounds,
-            reach,
-            free_pose,
-            interests: _,
-            ignored: _,
-            state,
-            changed,
-            in_broad,
-        } = member;
+    pub(super) fn of(
+        member: &Member,
+        bounds: &BodyBounds,
+        free_pose: &Pose,
+        shape_record: impl FnOnce(&Shape) -> ShapeRecord,
+    ) -> Self {
+        let Member { body, state, changed } = member;
+        let BodyBounds { tight, reach, in_structure } = bounds;
         let Body {
             shape,
             pose,
             mobility,
             velocity,
-            layers,
+            collision_groups,
             family,
             group,
             response,
-            fall,
+            gravity,
             continuous,
         } = body;
         MemberRecord {
@@ -212,25 +211,25 @@ impl MemberRecord {
             pose: PoseRecord::of(pose),
             mobility: *mobility,
             velocity: *velocity,
-            layers: *layers,
+            layers: *collision_groups,
             family: *family,
             group: group.map(|group| group.0.into()),
             response: response.map(ResponseRecord),
-            fall: fall
+            fall: gravity
                 .as_ref()
                 .map(|GravityTarget { floors }| floors.iter().map(|&f| f.into()).collect()),
             continuous: *continuous,
-            bounds: bounds.map(|b| [b.min().to_array(), b.max().to_array()]),
+            bounds: tight.map(|b| [b.min().to_array(), b.max().to_array()]),
             reach: *reach,
             free_pose: (bits(free_pose) != bits(pose)).then(|| PoseRecord::of(free_pose)),
             state: *state,
             changed: *changed,
-            in_broad: *in_broad,
+            in_broad: *in_structure,
         }
     }
 
-    /// The member, without interests and ignored bodies.
-    pub(super) fn member(self, shape: Shape) -> Result<Member, Why> {
+    /// What the parts of a world know of the body, and its last free pose.
+    pub(super) fn parts(self, shape: Shape) -> Result<(Member, BodyBounds, Pose), Why> {
         let pose = self.pose.pose()?;
         let corners = |[low, high]: [[f32; 3]; 2]| Aabb::from_corners(low.into(), high.into());
         let bounds = match self.bounds {
@@ -250,28 +249,22 @@ impl MemberRecord {
         if enabled && !self.changed && self.in_broad != bounds.is_some() {
             return Err("it has a box, but is not compared");
         }
-        Ok(Member {
-            body: Body {
-                shape,
-                pose,
-                mobility: self.mobility,
-                velocity: self.velocity,
-                layers: self.layers,
-                family: self.family,
-                group: self.group.map(|id| crate::GroupId(id.into())),
-                response,
-                fall: self.fall.map(GravityTarget::onto),
-                continuous: self.continuous,
-            },
-            bounds,
-            reach: self.reach,
-            free_pose: self.free_pose.map_or(Ok(pose), PoseRecord::pose)?,
-            interests: Interests::default(),
-            ignored: Vec::new(),
-            state: self.state,
-            changed: self.changed,
-            in_broad: self.in_broad,
-        })
+        let body = Body {
+            shape,
+            pose,
+            mobility: self.mobility,
+            velocity: self.velocity,
+            collision_groups: self.layers,
+            family: self.family,
+            group: self.group.map(|id| crate::GroupId(id.into())),
+            response,
+            gravity: self.fall.map(GravityTarget::onto),
+            continuous: self.continuous,
+        };
+        let free_pose = self.free_pose.map_or(Ok(pose), PoseRecord::pose)?;
+        let member = Member { body, state: self.state, changed: self.changed };
+        let (reach, in_structure) = (self.reach, self.in_broad);
+        Ok((member, BodyBounds { tight: bounds, reach, in_structure }, free_pose))
     }
 }
 
@@ -286,7 +279,7 @@ fn check_motion(velocity: Velocity, response: Option<Response>) -> Result<(), Wh
     }
 }
 
-/// A group. Who is inside, says who is inside.
+/// A group. Its members name it, and not the other way round.
 #[derive(Serialize, Deserialize)]
 pub(super) struct GroupRecord {
     pub(super) parent: Option<Id>,
@@ -299,8 +292,8 @@ pub(super) enum InterestTargetRecord {
 }
 
 impl From<InterestTarget> for InterestTargetRecord {
-    fn from(party: InterestTarget) -> InterestTargetRecord {
-        match party {
+    fn from(target: InterestTarget) -> InterestTargetRecord {
+        match target {
             InterestTarget::Body(id) => InterestTargetRecord::Body(id.into()),
             InterestTarget::Group(id) => InterestTargetRecord::Group(id.0.into()),
         }
@@ -308,8 +301,8 @@ impl From<InterestTarget> for InterestTargetRecord {
 }
 
 impl From<InterestTargetRecord> for InterestTarget {
-    fn from(party: InterestTargetRecord) -> InterestTarget {
-        match party {
+    fn from(target: InterestTargetRecord) -> InterestTarget {
+        match target {
             InterestTargetRecord::Body(id) => InterestTarget::Body(id.into()),
             InterestTargetRecord::Group(id) => InterestTarget::Group(crate::GroupId(id.into())),
         }

@@ -1,12 +1,12 @@
 //! Mirrors of plain values for serde, field by field: serde's `remote` makes sure that a field or
 //! a case that is added to one of them has to be added here.
 
+use crate::bodies::State;
 use crate::body::{CollisionGroups, Mobility, Velocity};
 use crate::broad::Structure;
 use crate::contact::{Certainty, Change};
 use crate::interest::{Policy, QueryKind};
 use crate::respond::{Response, VelocityResponse};
-use crate::world::State;
 use glam::{DQuat, DVec3};
 use jostle_geom::{Distance, FacePair, Witness};
 use serde::{Deserialize, Serialize};

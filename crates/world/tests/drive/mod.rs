@@ -150,7 +150,7 @@ impl Driver {
             41 => {
                 let floors = GravityTarget::onto([self.party(world), self.party(world)]);
                 let falls = [None, Some(floors), Some(GravityTarget::onto_everything())];
-                Request::SetGravityTarget { id, fall: falls[self.rng.below(3)].clone() }
+                Request::SetGravityTarget { id, target: falls[self.rng.below(3)].clone() }
             }
             42 => Request::SetContinuousMotion { id, on: self.rng.below(2) == 0 },
             43..46 => Request::Advance { seconds: self.rng.unit() * 0.5 },
@@ -167,7 +167,7 @@ impl Driver {
             8..12 => Request::Deform { id, vertices: self.bent(world, id) },
             12 => Request::SetCollisionGroups {
                 id,
-                layers: CollisionGroups { memberships: layer, filter: u32::MAX },
+                groups: CollisionGroups { memberships: layer, filter: u32::MAX },
             },
             13 => Request::SetResponse { id, response: self.response() },
             14 => Request::Disable(id),
@@ -176,11 +176,11 @@ impl Driver {
             17 => Request::UnignorePair(id, other),
             18..20 => {
                 let (a, b) = (self.party(world), self.party(world));
-                Request::SetInterest { a, b, ask: self.choose(&asks) }
+                Request::SetInterest { a, b, kind: self.choose(&asks) }
             }
             20 => {
                 let (a, b) = (self.party(world), self.party(world));
-                Request::SetInterest { a, b, ask: clearance }
+                Request::SetInterest { a, b, kind: clearance }
             }
             21 => Request::RemoveInterest { a: self.party(world), b: self.party(world) },
             22 => Request::NewGroup { parent: self.groups.last().copied() },
@@ -258,7 +258,7 @@ pub(crate) struct Told {
 
 /// Without times, and without how much work the broad phase had.
 pub(crate) fn told(world: &World) -> Told {
-    let mut report = world.report().clone();
+    let mut report = Report::clone(world.report());
     report.times = Default::default();
     (report.counts.box_tests, report.counts.structure_updates) = (0, 0);
     Told {
