@@ -1,4 +1,4 @@
-//! What a world knows between two bodies since the last step: contacts, distances, overlaps of
+//! What is known between two bodies since the last step: contacts, distances, overlaps of
 //! groups.
 
 use crate::contact::{Change, Contact, Event, PairDistance};

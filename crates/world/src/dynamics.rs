@@ -1,7 +1,7 @@
 //! The parts of a world that moving and responding work on.
 //!
-//! `respond.rs` and `advance.rs` and the folders beside them have the rest of its methods. Contacts,
-//! report and settings are not among the parts: what bodies do depends on bodies alone.
+//! `respond.rs` and `advance.rs` and the folders beside them have the rest of its methods.
+//! Contacts, report and settings are not among the parts: what bodies do depends on bodies alone.
 
 use crate::bodies::Bodies;
 use crate::body::{Mobility, Velocity};
@@ -13,7 +13,7 @@ use crate::respond::Response;
 use crate::shape::ShapePair;
 use jostle_geom::Pose;
 
-/// Bodies, their boxes, who concerns whom, and how they move.
+/// Bodies, their boxes, which of them concern each other, and how they move.
 #[derive(Debug)]
 pub(crate) struct Dynamics<'w> {
     pub(crate) bodies: &'w mut Bodies,

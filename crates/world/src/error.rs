@@ -50,7 +50,7 @@ pub enum WorldError {
     Vertices {
         /// The body.
         id: BodyId,
-        /// What the mesh says.
+        /// What is wrong with them.
         reason: String,
     },
     /// A step within a budget needs a clock.

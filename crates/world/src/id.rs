@@ -26,7 +26,8 @@ impl BodyId {
         [self.0.slot, self.0.generation]
     }
 
-    /// From slot and generation. Any numbers make an id; whether a body has it, the world knows.
+    /// From slot and generation. Any numbers make an id; [`World::has`](crate::World::has) tells
+    /// whether a body has it.
     #[must_use]
     pub fn from_parts([slot, generation]: [u32; 2]) -> BodyId {
         BodyId(Key { slot, generation })

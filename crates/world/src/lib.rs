@@ -1,8 +1,8 @@
-//! Which of many moving bodies touch, and who wants to know?
+//! Which of many moving bodies touch?
 //!
-//! A [`World`] is the one door: bodies are inserted, moved and removed there, and [`World::step`]
-//! compares what changed. A [`Body`] is a [`Shape`] in a pose; [`QueryKind`] says what is asked
-//! about a pair; a [`Contact`] is what was found. Between steps, [`World::cast_ray`] and its
+//! Bodies are inserted into a [`World`], moved and removed there, and [`World::step`] compares what
+//! changed. A [`Body`] is a [`Shape`] in a pose; a [`QueryKind`] is what is asked about a pair; a
+//! [`Contact`] is what was found. Between steps, [`World::cast_ray`] and its
 //! neighbours look for bodies by place.
 //!
 //! With the feature `detector`, `Modules` are callbacks that are called for events in a given
@@ -49,16 +49,16 @@ pub use body::{Body, CollisionGroups, Mobility, Velocity};
 pub use contact::{Certainty, Change, Contact, ContactData, Event, PairDistance};
 #[cfg(feature = "detector")]
 pub use detector::{
-    Detector, DetectorSettings, Handle, Pace, Published, Refused, ShutdownError, StartError,
-    Trouble, WaitError,
+    Detector, DetectorError, DetectorSettings, Handle, Pace, PostError, Published, ShutdownError,
+    StartError, WaitError,
 };
 pub use error::WorldError;
 pub use id::{BodyId, GroupId};
 pub use interest::{InterestTarget, Policy, QueryKind};
 #[cfg(feature = "detector")]
 pub use modules::{
-    Actions, Call, Callback, Delivery, Module, ModuleId, ModuleRequest, Modules, Next, Subject,
-    Wants,
+    Actions, Call, Callback, ChangeFilter, Delivery, Module, ModuleId, ModuleRequest, Modules,
+    Next, Subject,
 };
 pub use query::{BodyRayHit, NearestBody};
 pub use report::{Counts, Limited, Report, Stopwatch, Times};

@@ -61,8 +61,9 @@ impl World {
     ///
     /// let mut world = World::new(Settings::default());
     /// let ball = Shape::sphere(1.0)?;
-    /// let near = world.insert(Body::fixed(ball.clone(), Pose::from_translation(DVec3::X * 5.0)?))?;
-    /// let far = world.insert(Body::fixed(ball, Pose::from_translation(DVec3::X * 9.0)?))?;
+    /// let at = |x| Pose::from_translation(DVec3::X * x);
+    /// let near = world.insert(Body::fixed(ball.clone(), at(5.0)?))?;
+    /// let far = world.insert(Body::fixed(ball, at(9.0)?))?;
     /// let ray = Ray::new(DVec3::ZERO, DVec3::X, f64::INFINITY)?;
     /// let first = world.cast_ray(&ray).expect("it meets both");
     /// assert_eq!((first.id, first.hit.distance), (near, 4.0));

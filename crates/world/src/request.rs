@@ -129,7 +129,7 @@ pub enum Request {
 /// What came of a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// It was done; there is nothing more to say.
+    /// It was done.
     Done,
     /// The new body.
     Inserted(BodyId),
@@ -160,7 +160,7 @@ pub enum RequestError {
     /// The module is not there.
     #[error("{0} is not there (removed, taken out after a panic, or never added)")]
     UnknownModule(ModuleId),
-    /// Nobody was left to apply it.
+    /// It was dropped before it was applied.
     #[error("given up before it was applied: the detector stopped, or the asking module panicked")]
     GivenUp,
 }
@@ -189,7 +189,7 @@ impl From<ModuleRequest> for Job {
 }
 
 impl World {
-    /// Does what a request says.
+    /// Applies a request.
     ///
     /// ```
     /// use jostle_geom::Pose;

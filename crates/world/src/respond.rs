@@ -19,8 +19,8 @@ use velocity::Impact;
 /// The response of a body to touching (Ohlenburg 2003, appendix C.2). Fixed bodies have none.
 ///
 /// After a step every body with a response that touches another acts on it. Pairs that are asked
-/// [`QueryKind::Volume`] do not touch in this sense. The contacts of that step stay in its report; they
-/// end in the next step if the response ended them.
+/// [`QueryKind::Volume`](crate::QueryKind::Volume) do not touch in this sense. The contacts of that
+/// step stay in its report; they end in the next step if the response ended them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
     /// What becomes of its velocity.
@@ -60,7 +60,7 @@ impl Response {
 /// Under gravity, and what it does not fall through.
 ///
 /// Zachmann (2000, §2.2.10): objects "fall in a certain direction and bounce off floor objects,
-/// which can be specified separately for each falling object". How they bounce says their
+/// which can be specified separately for each falling object". How they bounce is their
 /// [`Response`]; without one it is [`Response::INELASTIC`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GravityTarget {

@@ -3,9 +3,9 @@
 use glam::DVec3;
 use jostle_geom::Pose;
 use jostle_world::{
-    Body, BodyId, Change, ContactData, Event, GroupId, InterestTarget, Module, ModuleId,
-    ModuleRequest, Modules, Next, QueryKind, Reply, Request, RequestError, Settings, Shape,
-    Subject, Ticket, Wants, World, WorldError,
+    Body, BodyId, Change, ChangeFilter, ContactData, Event, GroupId, InterestTarget, Module,
+    ModuleId, ModuleRequest, Modules, Next, QueryKind, Reply, Request, RequestError, Settings,
+    Shape, Subject, Ticket, World, WorldError,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -85,9 +85,9 @@ fn what_goes_on_is_told_only_to_those_who_want_it() {
     let log = Log::default();
     let mut modules = Modules::default();
     modules.add(scribe(&log, "changes", Next::GoOn));
-    modules.add(scribe(&log, "all", Next::GoOn).wanting(Wants::ALL));
-    let ends = Wants { began: false, continued: false, ended: true };
-    modules.add(scribe(&log, "ends", Next::GoOn).wanting(ends));
+    modules.add(scribe(&log, "all", Next::GoOn).with_changes(ChangeFilter::ALL));
+    let ends = ChangeFilter { began: false, continued: false, ended: true };
+    modules.add(scribe(&log, "ends", Next::GoOn).with_changes(ends));
     let mut step = |world: &mut World| {
         world.step();
         modules.deliver(world);
@@ -127,9 +127,9 @@ fn suppression_lasts_until_released() {
             Next::GoOn
         })
         .about(Subject::Body(first))
-        .wanting(Wants::ALL),
+        .with_changes(ChangeFilter::ALL),
     );
-    modules.add(scribe(&log, "other", Next::GoOn).wanting(Wants::ALL));
+    modules.add(scribe(&log, "other", Next::GoOn).with_changes(ChangeFilter::ALL));
     let mut step = || {
         world.step();
         assert_eq!(modules.deliver(&mut world).refused, []);
@@ -146,8 +146,8 @@ fn suppression_goes_with_the_module_and_with_the_body() {
     let (mut world, ids) = row(&[0.0, 0.5]);
     let log = Log::default();
     let mut modules = Modules::default();
-    let holder = modules.add(scribe(&log, "holder", Next::GoOn).wanting(Wants::ALL));
-    let other = modules.add(scribe(&log, "other", Next::GoOn).wanting(Wants::ALL));
+    let holder = modules.add(scribe(&log, "holder", Next::GoOn).with_changes(ChangeFilter::ALL));
+    let other = modules.add(scribe(&log, "other", Next::GoOn).with_changes(ChangeFilter::ALL));
     let step = |world: &mut World, modules: &mut Modules| {
         world.step();
         modules.deliver(world);
@@ -347,7 +347,7 @@ struct Plan {
     id: ModuleId,
     order: i32,
     subject: Subject,
-    wants: Wants,
+    changes: ChangeFilter,
 }
 
 /// Some modules end turns, depending on pair and module but not on how they are called.
@@ -421,15 +421,15 @@ impl Stage {
             2 => Subject::Pair(self.any_body(rng), self.any_body(rng)),
             _ => Subject::Group(self.groups[rng.below(3)]),
         };
-        let wants = [Wants::ALL, Wants::BEGAN_AND_ENDED][rng.below(2)];
+        let changes = [ChangeFilter::ALL, ChangeFilter::BEGAN_AND_ENDED][rng.below(2)];
         let order = rng.below(3) as i32 - 1;
         let log = Arc::clone(&self.log);
         let module = Module::new(move |call, _| {
             log.lock().unwrap().push((call.module, call.event));
             next(call.module, call.event, call.world.report().step)
         });
-        let module = module.with_order(order).about(subject).wanting(wants);
-        self.plans.push(Plan { id: self.modules.add(module), order, subject, wants });
+        let module = module.with_order(order).about(subject).with_changes(changes);
+        self.plans.push(Plan { id: self.modules.add(module), order, subject, changes });
     }
 
     fn change_modules(&mut self, rng: &mut Rng) {
@@ -465,9 +465,9 @@ impl Stage {
     fn concerns(&self, plan: &Plan, event: Event) -> bool {
         let both = [event.a, event.b];
         let wanted = match event.change {
-            Change::Began => plan.wants.began,
-            Change::Continued => plan.wants.continued,
-            Change::Ended => plan.wants.ended,
+            Change::Began => plan.changes.began,
+            Change::Continued => plan.changes.continued,
+            Change::Ended => plan.changes.ended,
         };
         let silent = |(by, body): &(ModuleId, BodyId)| *by != plan.id && both.contains(body);
         let about = match plan.subject {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Rng, shapes};
-use jostle_world::{Body, Certainty, Policy, QueryKind, Settings, World, WorldError};
+use jostle_world::{Body, BodyId, Certainty, Policy, QueryKind, Settings, World, WorldError};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -36,13 +36,21 @@ fn a_quiet_world_compares_nothing() {
 fn one_that_moves_is_compared_with_its_neighbours_only() {
     let mut world = crowd(Settings::default(), 100, 2);
     world.step();
-    let id = world.ids().next().expect("somebody");
-    let pose = world.pose(id).expect("it is there");
-    world.set_pose(id, pose).expect("it moves");
-    let counts = world.step().counts;
-    assert_eq!(counts.changed, 1);
-    assert!(counts.tested < 100, "{counts:?}");
-    assert!(world.report().events.is_empty(), "it moved to where it was");
+    let mut neighbours_seen = 0;
+    for id in world.ids().collect::<Vec<_>>() {
+        let pose = world.pose(id).expect("it is there");
+        world.set_pose(id, pose).expect("it moves");
+        let report = world.step();
+        let counts = report.counts;
+        let bounds = |id| world.bounds(id).expect("it is there").expect("no mesh is empty");
+        let near = |&other: &BodyId| other != id && bounds(other).overlaps(&bounds(id));
+        let neighbours = world.ids().filter(near).count();
+        assert_eq!(counts.changed, 1);
+        assert_eq!((counts.candidates, counts.tested), (neighbours, neighbours), "{id}");
+        assert!(report.events.is_empty(), "it moved to where it was");
+        neighbours_seen += neighbours;
+    }
+    assert!(neighbours_seen > 100 && neighbours_seen < 100 * 50, "{neighbours_seen}");
 }
 
 thread_local! {

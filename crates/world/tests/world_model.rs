@@ -209,3 +209,21 @@ fn any_structure_and_any_number_of_threads_find_the_same() {
         compare(structure, threads, 77);
     }
 }
+
+#[test]
+fn the_world_can_be_changed_while_its_events_are_read() {
+    let mut world = World::new(Settings::default());
+    let shape = Shape::sphere(1.0).expect("a radius");
+    let ids =
+        [0; 4].map(|_| world.insert(Body::moving(shape.clone(), Pose::IDENTITY)).expect("a body"));
+    let mut read = 0;
+    for event in &world.step().events {
+        if world.has(event.a) {
+            world.remove(event.a).expect("it is there");
+        }
+        world.step();
+        read += 1;
+    }
+    assert_eq!(read, 6, "each of four with each");
+    assert_eq!(world.ids().collect::<Vec<_>>(), [ids[3]]);
+}

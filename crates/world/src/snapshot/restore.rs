@@ -1,5 +1,5 @@
-//! Records to a world, if they fit together: what the code behind the door of a world relies on is
-//! checked here as it is there.
+//! Records to a world, if they fit together: what the methods of a world check on the way in, and
+//! other code relies on, is checked here too.
 
 use super::read::Reader;
 use super::record::*;

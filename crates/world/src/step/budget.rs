@@ -2,7 +2,7 @@
 //!
 //! Storey 2006 §4.3.2.3 adapts two numbers to the time that the last steps took: how deep
 //! hierarchies are opened and how many points of contact are looked for. Zachmann's traversal
-//! (2000, §3.10.1) looks at pairs in the order of their last cost, so that most pairs have their
+//! (2000, §3.5.1) looks at pairs in the order of their last cost, so that most pairs have their
 //! answer before the time is up.
 
 use super::narrow::{NarrowPhase, PairQuery, PairResult};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// No pair of trees is this deep: no limit (see [`Limits::depth_max`]).
 const DEPTH_FREE: u32 = 63;
-/// Opening less than this tells little more than the boxes do.
+/// Opening less than this gives little more than the boxes do.
 const DEPTH_LEAST: u32 = 2;
 /// The first limit when time gets short: a pair of a million triangles each needs about 16.
 const DEPTH_FIRST: u32 = 16;

@@ -101,8 +101,8 @@ impl NarrowPhase<'_> {
     }
 }
 
-/// Touching within limits of depth and number of contacts. Shapes without a hierarchy have no depth;
-/// their result is exact.
+/// Touching within limits of depth and number of contacts. Shapes without a hierarchy have no
+/// depth; their result is exact.
 fn search(pair: &ShapePair<'_>, kind: QueryKind, limits: Limits) -> PairResult {
     let Some(models) = pair.model_pair() else {
         return PairResult::exact(match kind {
