@@ -85,6 +85,19 @@ fn each_kind_of_question_gets_its_kind_of_answer() {
 }
 
 #[test]
+fn the_distance_of_bodies_whose_boxes_overlap_is_measured_once() {
+    let mut world = only_interests();
+    let ids = cubes(&mut world, &[0.0, 1.0, 1.5]);
+    for pair in ids.windows(2) {
+        world.set_interest(pair[0], pair[1], QueryKind::Distance).expect("both are there");
+    }
+    let counts = world.step().counts;
+    assert_eq!((counts.candidates, counts.tested, counts.contacts), (2, 2, 2));
+    let distances: Vec<_> = world.distances().iter().map(|m| (m.a, m.distance.distance)).collect();
+    assert_eq!(distances, [(ids[0], 0.0), (ids[1], 0.0)]);
+}
+
+#[test]
 fn clearance_is_exact_at_its_border() {
     let mut world = only_interests();
     let ids = cubes(&mut world, &[0.0, 2.0]);

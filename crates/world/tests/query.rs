@@ -226,6 +226,20 @@ fn of_equals_the_smallest_id_is_first() {
 }
 
 #[test]
+fn a_corner_just_before_a_face_is_met_first() {
+    // The sphere around the cube begins at its corner, that around the plate far before its face.
+    let mut world = World::new(Settings::default());
+    let plate = Shape::cuboid(DVec3::new(20.0, 20.0, 2.0)).expect("a size");
+    let plate = fixed(&mut world, plate, at(2.0, 2.0, 3.0 + 1e-4));
+    let corner = fixed(&mut world, cube(2.0), at(3.0, 3.0, 3.0));
+    world.step();
+    let ray = Ray::new(DVec3::ZERO, DVec3::ONE, f64::INFINITY).expect("a ray");
+    assert_eq!(world.cast_ray(&ray).map(|hit| hit.id), Some(corner));
+    let ids: Vec<_> = world.cast_ray_all(&ray).iter().map(|hit| hit.id).collect();
+    assert_eq!(ids, [corner, plate]);
+}
+
+#[test]
 fn nothing_is_found_where_nothing_is() {
     let mut world = World::new(Settings::default());
     let ray = Ray::new(DVec3::ZERO, DVec3::ONE, f64::INFINITY).expect("a ray");
