@@ -255,7 +255,7 @@ impl Worker {
     }
 
     /// Moves what is in front to the back. Returns whether that was the last of it. Takes only as
-    /// much as was there at the beginning, so that busy producers cannot keep a step from happening.
+    /// much as was there at the beginning: busy producers cannot keep a step from happening.
     fn take_over(&mut self) -> bool {
         let there = self.shared.queue.len();
         for _ in 0..=there {

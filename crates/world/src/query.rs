@@ -163,8 +163,7 @@ impl World {
             let best = best.filter(|best| best.distance <= within);
             // What is not in the box is further away than its border.
             let sure = best.is_some_and(|best| best.distance <= radius * (1.0 - ROUNDING));
-            // Written so that a NaN ends it.
-            if all || sure || !(radius < within) {
+            if all || sure || radius >= within || within.is_nan() {
                 return Ok(best);
             }
             radius = (radius * WIDER).min(within);
