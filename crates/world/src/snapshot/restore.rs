@@ -156,7 +156,7 @@ fn read_interests(
             InterestTarget::Group(id) => filters.groups().get(id).is_ok(),
         };
         if !exists(a) || !exists(b) {
-            return refused("a party is not there");
+            return refused("a target is not there");
         }
         filters.set_interest(a, b, Some(ask));
         Ok(())
