@@ -70,7 +70,7 @@ impl Bunnies {
     }
 
     /// One frame: bodies move, are compared, and respond.
-    pub fn frame(world: &mut World) -> &Report {
+    pub fn frame(world: &mut World) -> Arc<Report> {
         world.advance(Self::FRAME).expect("the time of a frame is a number above 0");
         world.step()
     }

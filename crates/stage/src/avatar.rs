@@ -84,7 +84,7 @@ impl Stage {
         let stays = Response { velocity: VelocityResponse::Keep, set_back: true };
         let place = Pose::from_translation(self.avatar.viewpoint).map_err(no_place)?;
         let body = Body::moving(Shape::sphere(f64::from(RADIUS))?, place)
-            .with_layers(AVATAR_LAYERS)
+            .with_collision_groups(AVATAR_LAYERS)
             .with_response(stays);
         self.avatar.body = Some(self.world.insert(body)?);
         self.resize_avatar()

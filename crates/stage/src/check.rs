@@ -12,7 +12,7 @@ pub use finding::{Finding, NamedFaces};
 use jostle_geom::{Pair, Quality};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, Scene};
-use jostle_world::{Ask, Workers};
+use jostle_world::{QueryKind, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
 use listing::{Draft, Listing};
@@ -158,7 +158,7 @@ pub fn check_stage(
     options: &CheckOptions,
     files: &mut HierarchyFiles<'_>,
 ) -> Result<(Stage, CheckReport), StageError> {
-    let query = options.clearance.map_or(Ask::Touch, Ask::Clearance);
+    let query = options.clearance.map_or(QueryKind::Touch, QueryKind::Clearance);
     let stage_options = StageOptions {
         query,
         query_override: Some(query),

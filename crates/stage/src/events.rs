@@ -6,7 +6,7 @@ use crate::stage::Stage;
 use crate::{NamedFaces, StageError, names};
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Value};
-use jostle_world::{BodyId, Change, Found, GroupId, Hit};
+use jostle_world::{BodyId, Change, ContactData, GroupId, Hit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -90,9 +90,9 @@ impl Stage {
 
     fn push_event(&mut self, kind: StageEventKind, [a, b]: [BodyId; 2]) {
         let faces = self.world.contact(a, b).and_then(|contact| {
-            let pair = match &contact.found {
-                Found::Witness(witness) => witness.faces,
-                Found::Faces(faces) => *faces.first()?,
+            let pair = match &contact.data {
+                ContactData::Witness(witness) => witness.faces,
+                ContactData::Faces(faces) => *faces.first()?,
                 _ => return None,
             };
             Some(NamedFaces { a: self.face(a, pair.a)?, b: self.face(b, pair.b)? })

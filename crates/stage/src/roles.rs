@@ -4,7 +4,7 @@
 
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Scene};
-use jostle_world::Ask;
+use jostle_world::QueryKind;
 use std::collections::BTreeSet;
 
 /// The roles of a scene's nodes in collision detection.
@@ -29,7 +29,7 @@ pub(crate) struct Roles {
 pub(crate) struct Interest {
     pub(crate) collider: NodeId,
     pub(crate) collidee: NodeId,
-    pub(crate) query: Ask,
+    pub(crate) query: QueryKind,
 }
 
 /// The fields that place what is inside a `Transform`.
@@ -81,9 +81,9 @@ impl Roles {
         let node = scene.node(id);
         let Kind::CollisionInterest(interest) = &node.kind else { return };
         let query = match interest.collision_type {
-            0 => Ask::Volume,
-            1 => Ask::Witness,
-            2 => Ask::AllPairs,
+            0 => QueryKind::Volume,
+            1 => QueryKind::Witness,
+            2 => QueryKind::AllPairs,
             other => {
                 problems.push(format!(
                     "{}: a collisionType is 0 (box), 1 (witness) or 2 (all pairs), found {other}",

@@ -13,7 +13,7 @@ use glam::DAffine3;
 use jostle_geom::{Mesh, Quality, ShapeKind};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Play, Scene};
-use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, Stopwatch, Workers, World};
+use jostle_world::{BodyId, GroupId, Policy, QueryKind, Settings, Stopwatch, Workers, World};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct StageOptions {
     /// The query for pairs of bodies that no `CollisionInterest` names.
-    pub query: Ask,
+    pub query: QueryKind,
     /// Replaces the query that a `CollisionInterest` asks for.
-    pub query_override: Option<Ask>,
+    pub query_override: Option<QueryKind>,
     /// Whether pairs of static bodies are tested. A check of an assembly needs that, a simulation
     /// does not.
     pub static_pairs: StaticPairs,
@@ -55,7 +55,7 @@ pub struct StageOptions {
 impl Default for StageOptions {
     fn default() -> StageOptions {
         StageOptions {
-            query: Ask::Witness,
+            query: QueryKind::Witness,
             query_override: None,
             static_pairs: StaticPairs::Skip,
             lod: LodRule::ByViewer,

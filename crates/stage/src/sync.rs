@@ -7,7 +7,7 @@ use glam::DVec3;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Kind;
 use jostle_scene::{Changes, NodeId, Placement};
-use jostle_world::{Body, BodyId, GroupId, Layers};
+use jostle_world::{Body, BodyId, CollisionGroups, GroupId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Collision group of objects, which collide with each other.
@@ -18,7 +18,8 @@ const SOLID: u32 = 2;
 const AVATAR: u32 = 4;
 
 /// The avatar collides with what stops it.
-pub(crate) const AVATAR_LAYERS: Layers = Layers { member: AVATAR, wants: SOLID };
+pub(crate) const AVATAR_LAYERS: CollisionGroups =
+    CollisionGroups { memberships: AVATAR, filter: SOLID };
 
 /// The work of applying the changes of the scene to the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,7 +176,8 @@ impl Stage {
         let moves = plan.mobile || self.options.static_pairs == StaticPairs::Test;
         let body = if moves { Body::moving(shape, pose) } else { Body::fixed(shape, pose) };
         let family = self.family(&plan.object_path);
-        let mut body = body.with_family(family).with_layers(self.layers(plan.collides_with));
+        let mut body =
+            body.with_family(family).with_collision_groups(self.layers(plan.collides_with));
         if let Some(group) = self.group_for(&plan.key.path)? {
             body = body.with_group(group);
         }
@@ -220,7 +222,7 @@ impl Stage {
             self.world.set_pose(id, self.pose(&plan)?)?;
         }
         if collides_with {
-            self.world.set_layers(id, self.layers(plan.collides_with))?;
+            self.world.set_collision_groups(id, self.layers(plan.collides_with))?;
         }
         if active && plan.active {
             self.world.enable(id)?;
@@ -260,12 +262,12 @@ impl Stage {
 
     /// If there are interests and no `CollisionObject`, only pairs with an interest are tested
     /// (Ohlenburg 3.3.1: "Collisions are only reported among those objects and their interests").
-    fn layers(&self, collides_with: CollidesWith) -> Layers {
+    fn layers(&self, collides_with: CollidesWith) -> CollisionGroups {
         let by_interest = !self.roles.interests.is_empty() && !self.roles.has_collision_objects;
         let objects = if collides_with.objects && !by_interest { OBJECT } else { 0 };
         let solid = if collides_with.avatar { SOLID } else { 0 };
         let avatar = if collides_with.avatar { AVATAR } else { 0 };
-        Layers { member: objects | solid, wants: objects | avatar }
+        CollisionGroups { memberships: objects | solid, filter: objects | avatar }
     }
 
     /// Sets the interests in the world. A node with several paths has its interests on each path.
@@ -327,7 +329,7 @@ impl Stage {
             self.world.ignore_pair(a, b)?;
         }
         for &[a, b] in self.ignored.difference(&wanted) {
-            self.world.heed_pair(a, b)?;
+            self.world.unignore_pair(a, b)?;
         }
         self.ignored = wanted;
         Ok(())

@@ -5,7 +5,7 @@ mod common;
 use common::{body, events, send, stage_events, stage_of, stage_with, touching, vec3};
 use jostle_scene::Value;
 use jostle_stage::{StageOptions, StaticPairs};
-use jostle_world::{Certainty, Found};
+use jostle_world::{Certainty, ContactData};
 
 fn pair(kind: i32, more: &str) -> String {
     format!(
@@ -24,13 +24,13 @@ fn the_collision_type_selects_the_query() {
         match kind {
             0 => {
                 // An event of the two bodies and one of their two groups.
-                assert_eq!(contacts[0].found, Found::BoxesOverlap);
+                assert_eq!(contacts[0].data, ContactData::BoxesOverlap);
                 assert_eq!(stage_events(&stage), ["begin A B", "boxes begin A B"]);
                 continue;
             }
-            1 => assert!(matches!(contacts[0].found, Found::Witness(_)), "{contacts:?}"),
+            1 => assert!(matches!(contacts[0].data, ContactData::Witness(_)), "{contacts:?}"),
             _ => {
-                let Found::Faces(faces) = &contacts[0].found else { panic!("{contacts:?}") };
+                let ContactData::Faces(faces) = &contacts[0].data else { panic!("{contacts:?}") };
                 assert!(faces.len() > 1, "{faces:?}");
             }
         }
@@ -70,10 +70,10 @@ fn an_object_may_have_several_interests_of_different_types() {
     let stage = stage_of(&pair(1, more));
     assert_eq!(touching(&stage), [["A", "B"], ["A", "C"]]);
     let found = |a: &str, b: &str| {
-        stage.world().contact(body(&stage, a), body(&stage, b)).map(|contact| &contact.found)
+        stage.world().contact(body(&stage, a), body(&stage, b)).map(|contact| &contact.data)
     };
-    assert!(matches!(found("A", "B"), Some(Found::Witness(_))));
-    assert!(matches!(found("A", "C"), Some(Found::Faces(_))));
+    assert!(matches!(found("A", "B"), Some(ContactData::Witness(_))));
+    assert!(matches!(found("A", "C"), Some(ContactData::Faces(_))));
     assert_eq!(found("B", "C"), None, "B and C touch, without an interest");
 }
 

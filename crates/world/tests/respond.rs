@@ -6,8 +6,8 @@ use glam::{DQuat, DVec3};
 use jostle_geom::solids::BumpyTorus;
 use jostle_geom::{Model, Pose, Quality, Shape};
 use jostle_world::{
-    Ask, Body, BodyId, Fall, Layers, Policy, Response, Settings, Stopwatch, Velocity,
-    VelocityResponse, World,
+    Body, BodyId, CollisionGroups, GravityTarget, Policy, QueryKind, Response, Settings, Stopwatch,
+    Velocity, VelocityResponse, World,
 };
 use moving::{Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, straight, world};
 use std::time::Duration;
@@ -245,7 +245,7 @@ fn a_spin_that_hits_turns_round() {
 
 #[test]
 fn what_is_only_near_or_not_asked_about_is_not_responded_to() {
-    let ask = |ask: Option<Ask>| {
+    let ask = |ask: Option<QueryKind>| {
         let policy = ask.map_or(Policy::InterestsOnly, Policy::Everything);
         let mut world = World::new(Settings { policy, ..Settings::default() });
         world.insert(wall()).unwrap();
@@ -255,14 +255,18 @@ fn what_is_only_near_or_not_asked_about_is_not_responded_to() {
         world.velocity(cube).unwrap().linear.x
     };
     assert_eq!(ask(None), 1.5);
-    assert_eq!(ask(Some(Ask::Volume)), 1.5);
-    for yes in [Ask::Touch, Ask::Witness, Ask::AllPairs, Ask::Clearance(1.0)] {
+    assert_eq!(ask(Some(QueryKind::Volume)), 1.5);
+    for yes in
+        [QueryKind::Touch, QueryKind::Witness, QueryKind::AllPairs, QueryKind::Clearance(1.0)]
+    {
         assert_eq!(ask(Some(yes)), -1.5, "{yes:?}");
     }
     let mut world = world();
-    world.insert(wall().with_layers(Layers { member: 1, wants: 1 })).unwrap();
-    let layers = Layers { member: 2, wants: 2 };
-    let cube = world.insert(flying_cube(bounce(1.0)).with_layers(layers)).unwrap();
+    world
+        .insert(wall().with_collision_groups(CollisionGroups { memberships: 1, filter: 1 }))
+        .unwrap();
+    let layers = CollisionGroups { memberships: 2, filter: 2 };
+    let cube = world.insert(flying_cube(bounce(1.0)).with_collision_groups(layers)).unwrap();
     frame(&mut world, 0.5);
     assert_eq!(world.velocity(cube).unwrap().linear.x, 1.5);
 }
@@ -273,7 +277,7 @@ fn interests_of_a_responder_in_the_distance_of_a_wall() {
     let mut world = World::new(Settings { policy, ..Settings::default() });
     let wall = world.insert(wall()).unwrap();
     let cube = world.insert(flying_cube(bounce(1.0))).unwrap();
-    world.set_interest(wall, cube, Ask::Distance).unwrap();
+    world.set_interest(wall, cube, QueryKind::Distance).unwrap();
     world.step();
     frame(&mut world, 0.5);
     assert_eq!(world.velocity(cube).unwrap().linear.x, -1.5);
@@ -319,7 +323,7 @@ fn bodies_fall_only_if_asked_to_and_rest_on_floors() {
                 let body = Body::moving(shape.clone(), at(x, 0.0, 2.0));
                 if continuous { body.with_continuous_motion() } else { body }
             };
-            let everything = Fall::onto_everything();
+            let everything = GravityTarget::onto_everything();
             let falls = world.insert(body(-2.0).with_gravity(everything)).unwrap();
             let floats = world.insert(body(2.0)).unwrap();
             fall_for(&mut world, 300);
@@ -340,15 +344,15 @@ fn who_falls_passes_what_is_not_its_floor() {
         let [upper, lower] = floors(&mut world);
         let group = world.new_group(None).unwrap();
         world.set_group(lower, Some(group)).unwrap();
-        let mut add = |x: f64, fall: Fall| {
+        let mut add = |x: f64, fall: GravityTarget| {
             let body = Body::moving(ball(0.4), at(x, 0.0, 2.0)).with_gravity(fall);
             let body = if continuous { body.with_continuous_motion() } else { body };
             world.insert(body).unwrap()
         };
-        let on_upper = add(-3.0, Fall::onto([upper]));
-        let on_lower = add(-1.0, Fall::onto([lower]));
-        let in_group = add(1.0, Fall::onto([group]));
-        let on_any = add(3.0, Fall::default());
+        let on_upper = add(-3.0, GravityTarget::onto([upper]));
+        let on_lower = add(-1.0, GravityTarget::onto([lower]));
+        let in_group = add(1.0, GravityTarget::onto([group]));
+        let on_any = add(3.0, GravityTarget::default());
         fall_for(&mut world, 300);
         let height = |id: BodyId| world.pose(id).unwrap().translation().z;
         for (id, floor) in [(on_upper, 0.0), (on_lower, -5.0), (in_group, -5.0), (on_any, 0.0)] {
@@ -370,7 +374,7 @@ fn a_falling_ball_bounces_and_loses_height() {
         let mut world = world();
         floors(&mut world);
         let body = Body::moving(ball(0.5), at(0.0, 0.0, 2.5)).with_response(bounce(0.5));
-        let body = body.with_gravity(Fall::onto_everything());
+        let body = body.with_gravity(GravityTarget::onto_everything());
         let body = if continuous { body.with_continuous_motion() } else { body };
         let id = world.insert(body).unwrap();
         world.set_gravity(DVec3::Z * -9.81).unwrap();

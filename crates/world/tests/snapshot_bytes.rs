@@ -9,7 +9,7 @@ use drive::{Driver, cube, lived, runtime, settings, told};
 use glam::DVec3;
 use jostle_geom::{Checksum, Pose};
 use jostle_world::broad::Structure;
-use jostle_world::{Ask, Body, LoadWorldError, Settings, Velocity, World};
+use jostle_world::{Body, LoadWorldError, QueryKind, Settings, Velocity, World};
 
 fn load(bytes: &[u8]) -> Result<World, LoadWorldError> {
     World::load(bytes, runtime(1))
@@ -176,8 +176,8 @@ fn plain_world() -> World {
     });
     world.set_group(ids[0], Some(inner)).expect("both are there");
     world.set_group(ids[3], Some(groups[1])).expect("both are there");
-    world.set_interest(groups[0], groups[1], Ask::Volume).expect("both are there");
-    world.set_interest(ids[0], ids[1], Ask::Distance).expect("both are there");
+    world.set_interest(groups[0], groups[1], QueryKind::Volume).expect("both are there");
+    world.set_interest(ids[0], ids[1], QueryKind::Distance).expect("both are there");
     world.ignore_pair(ids[1], ids[2]).expect("both are there");
     world.step();
     world.remove(ids[2]).expect("it is there");

@@ -120,7 +120,7 @@ impl Database {
                 if self.is_ignored(one, other) {
                     self.world.ignore_pair(body, other_body)?;
                 } else {
-                    self.world.heed_pair(body, other_body)?;
+                    self.world.unignore_pair(body, other_body)?;
                 }
             }
         }

@@ -119,14 +119,14 @@ fn measure(
             .map_err(|source| LabError::Load { file: name.to_string(), source })?;
     let clock = Clock::of_threads(args.threads);
     let now = clock.reader();
-    let staging = StageOptions {
+    let options = StageOptions {
         quality,
         workers: Workers::new(args.threads)?,
         stopwatch: Some(now),
         ..StageOptions::default()
     };
     let mut stage =
-        Stage::new(opened.scene, staging, &mut HierarchyFiles::default()).map_err(failed)?;
+        Stage::new(opened.scene, options, &mut HierarchyFiles::default()).map_err(failed)?;
     let mut spent = Spent::default();
     let (mut narrow, mut pairs, mut collisions) = (0.0, 0, 0);
     for step in 0..STEPS_BEFORE + args.steps {

@@ -20,8 +20,8 @@ pub(super) struct Table<'w> {
 impl<'w> Table<'w> {
     pub(super) fn of(world: &'w World) -> Table<'w> {
         let mut table = Table { shapes: Vec::new(), numbers: BTreeMap::new() };
-        for (_, member) in world.members.iter() {
-            let shape = &member.body.shape;
+        for (_, body) in world.bodies.iter() {
+            let shape = &body.shape;
             if let Some(model) = shape.model() {
                 table.numbers.entry(Arc::as_ptr(model)).or_insert_with(|| {
                     table.shapes.push(shape);

@@ -1,12 +1,12 @@
 //! Mirrors of plain values for serde, field by field: serde's `remote` makes sure that a field or
 //! a case that is added to one of them has to be added here.
 
-use crate::body::{Layers, Mobility, Velocity};
+use crate::bodies::State;
+use crate::body::{CollisionGroups, Mobility, Velocity};
 use crate::broad::Structure;
 use crate::contact::{Certainty, Change};
-use crate::interest::{Ask, Policy};
+use crate::interest::{Policy, QueryKind};
 use crate::respond::{Response, VelocityResponse};
-use crate::world::State;
 use glam::{DQuat, DVec3};
 use jostle_geom::{Distance, FacePair, Witness};
 use serde::{Deserialize, Serialize};
@@ -46,10 +46,10 @@ pub(super) struct VelocityDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Layers")]
-pub(super) struct LayersDef {
-    member: u32,
-    wants: u32,
+#[serde(remote = "CollisionGroups")]
+pub(super) struct CollisionGroupsDef {
+    memberships: u32,
+    filter: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -114,8 +114,8 @@ impl From<SavedStructure> for Structure {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Ask")]
-pub(super) enum AskDef {
+#[serde(remote = "QueryKind")]
+pub(super) enum QueryKindDef {
     Volume,
     Touch,
     Witness,
@@ -127,7 +127,7 @@ pub(super) enum AskDef {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Policy")]
 pub(super) enum PolicyDef {
-    Everything(#[serde(with = "AskDef")] Ask),
+    Everything(#[serde(with = "QueryKindDef")] QueryKind),
     InterestsOnly,
 }
 

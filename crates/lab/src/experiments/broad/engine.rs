@@ -136,7 +136,7 @@ impl Engine {
                     let pose = Pose::from_translation(boxes.place(i))?;
                     world.set_pose(ids[i as usize], pose)?;
                 }
-                let counts = &world.step().counts;
+                let counts = world.step().counts;
                 let (box_tests, updates) = (counts.box_tests, counts.structure_updates);
                 let counters = BroadCounters { box_tests, updates };
                 Ok(Done { pairs: counts.candidates, counters })
