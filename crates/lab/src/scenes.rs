@@ -3,7 +3,7 @@
 mod peer_boxes;
 
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{Aabb, Mesh, Model, Pose, Quality, Shape, solids};
+use jostle_geom::{Mesh, Model, Pose, Quality, Shape, solids};
 use jostle_world::{Body, Report, Response, Settings, Velocity, VelocityResponse, World};
 pub use peer_boxes::PeerBoxes;
 use peer_boxes::Random;

@@ -4,7 +4,6 @@
 //! [`Pose`], [`Shape`] and meshes refuse them when they are made, velocities and distances are
 //! checked below. Behind this, code relies on it.
 
-use crate::Workers;
 use crate::advance::{Advanced, Search};
 use crate::bodies::Bodies;
 use crate::body::{Body, CollisionGroups, Mobility, Velocity};
