@@ -81,7 +81,7 @@ fn relation_name(relation: Option<Relation>) -> &'static str {
     }
 }
 
-/// Kind, time that is free, time of contact.
+/// Kind, time that is free, time of impact.
 fn contact_parts(contact: &TimeOfImpact) -> (&'static str, Option<f64>, Option<f64>) {
     match *contact {
         TimeOfImpact::Never => ("never", Some(1.0), None),

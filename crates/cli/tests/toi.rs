@@ -72,7 +72,7 @@ fn start_and_end_are_options() {
 
 /// Scripts that were written for `--query toc` go on.
 #[test]
-fn toc_is_still_understood() {
+fn the_old_name_of_the_query_is_still_accepted() {
     let folder = Folder::new("toc");
     let of = |query| {
         let args = ["pair", "cube.obj", "cube.obj", "--query", query, "--json"];

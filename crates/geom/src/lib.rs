@@ -3,7 +3,7 @@
 //! A [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy, ready for
 //! queries; a [`Shape`] is a mesh, a sphere or a cuboid; a [`Pose`] says where a shape is. A
 //! [`Pair`] of posed shapes answers questions about the two, a [`PosedModel`] those about one, and
-//! [`time_of_impact`] tells when two shapes in [`Motion`] first touch.
+//! [`time_of_impact`] finds when two shapes in [`Motion`] first touch.
 
 mod aabb;
 mod checksum;

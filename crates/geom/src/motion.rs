@@ -83,7 +83,7 @@ impl Motion {
     }
 
     /// The same motion with a turn (axis times angle, in radians) that the caller knows better than
-    /// two poses tell: they have it with the rounding of two quaternions, but a pose that was
+    /// two poses give it: they have it with the rounding of two quaternions, but a pose that was
     /// computed from an angular velocity turns by that times the time. It must be the turn of this
     /// motion but for rounding. Poses do not depend on it, nor does the time of impact of two
     /// models; that of a sphere and a model does, by rounding.

@@ -15,7 +15,7 @@ fn meshes() -> Vec<Mesh> {
         Mesh::from_triangles(corners.clone(), Vec::new()).unwrap(),
         Mesh::from_triangles(corners.clone(), vec![[0, 1, 2]]).unwrap(),
         Mesh::from_triangles(corners.clone(), vec![[2, 1, 0]; 50]).unwrap(),
-        // Polygons with triangles that cannot be told apart.
+        // Polygons with triangles that cannot be distinguished.
         Mesh::from_polygons(corners, [repeated.clone(), repeated]).unwrap(),
         soup(&mut random, 500, 1.0, 0.1),
         grid_soup(&mut random, 300, 5, 0.5),
@@ -67,10 +67,10 @@ fn every_prefix_is_refused() {
     let bytes = Model::build(mesh.clone(), Quality::Default).hierarchy_to_bytes();
     for found in 0..bytes.len() {
         let error = Model::hierarchy_from_bytes(mesh.clone(), &bytes[..found]).unwrap_err();
-        let LoadHierarchyError::WrongLength { expected, found: told } = error else {
+        let LoadHierarchyError::WrongLength { expected, found: reported } = error else {
             panic!("{found} bytes: {error:?}");
         };
-        assert_eq!(told, found as u64);
+        assert_eq!(reported, found as u64);
         let known = if found < 48 { 48 + 320 + 8 } else { bytes.len() };
         assert_eq!(expected, known as u64);
     }

@@ -1,4 +1,4 @@
-//! The time of contact against a slow twin: the exact touch test at many times.
+//! The time of impact against a slow twin: the exact touch test at many times.
 
 use glam::{DQuat, DVec3, Vec3};
 use jostle_geom::{

@@ -2,7 +2,7 @@
 //! walked to a depth and up to a number of contacts that follow from the time of the frames before.
 //!
 //! At any depth the answer is "apart" or proved contacts; where the walk is cut off it is only near
-//! contact, and whoever must answer yes or no takes that as yes ([`crate::Verdict::MayTouch`]): the
+//! contact, and a caller that needs yes or no takes that as yes ([`crate::Verdict::MayTouch`]): the
 //! thesis' false positives. A triangle that crosses a plane is on both sides, so nothing is cut and
 //! the exact test at the end is that of all methods.
 

@@ -98,7 +98,7 @@ impl<R: Serialize> Results<'_, R> {
     }
 }
 
-/// A plot that cannot be written is told before minutes of measuring, not after. A file that is
+/// A plot that cannot be written is reported before minutes of measuring, not after. A file that is
 /// there stays as it is until then.
 fn check_writable(output: &OutputArgs) -> Result<(), LabError> {
     let Some(path) = &output.svg else { return Ok(()) };

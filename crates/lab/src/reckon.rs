@@ -48,7 +48,7 @@ pub enum Scheme {
     Predicted,
     /// And adaptive collision prediction tracking (figures A.9 to A.12).
     Adapted,
-    /// And accelerations, told in close proximity: not in the thesis. They lower the error that
+    /// And accelerations, sent in close proximity: not in the thesis. They lower the error that
     /// an update has when it arrives, which no number of updates does.
     Accelerated,
 }
@@ -70,7 +70,7 @@ pub struct Setup {
     pub tracking: Tracking,
     /// How it corrects itself.
     pub convergence: Convergence,
-    /// When the object tells where it is: 0.5 m and 5 s in the thesis, 0.01 m in close proximity.
+    /// When the object sends an update: 0.5 m and 5 s in the thesis, 0.01 m in close proximity.
     pub adaptive: Adaptive,
 }
 
@@ -92,7 +92,7 @@ impl Setup {
 /// A frame of the other host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// When.
+    /// The time.
     pub at: Time,
     /// Where the object is.
     pub truth: DVec3,
@@ -120,7 +120,7 @@ impl Frame {
 /// A message that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When.
+    /// The time.
     pub at: Time,
     /// As encoded, without what a network puts around it.
     pub bytes: usize,

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bunnies {
-    /// How many.
+    /// The number of bodies.
     pub count: usize,
     /// Decides about places, rotations, velocities and spins.
     pub seed: u64,

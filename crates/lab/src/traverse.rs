@@ -47,7 +47,7 @@ pub trait Method {
     /// A node's volume, as two of them are compared: in a common frame.
     type Volume: Copy;
 
-    /// What the overlap of two nodes tells about their children; `()` if nothing.
+    /// What the overlap of two nodes shows about their children; `()` if nothing.
     type Meeting: Copy;
 
     /// What tables call it.

@@ -83,7 +83,7 @@ fn a_mesh_without_triangles_has_no_filter() {
 }
 
 #[test]
-fn memory_and_names_are_told() {
+fn memory_and_names_are_reported() {
     let ball = solids::sphere(1.0, 0.05).unwrap();
     let ours = Ours::new(&ball, &ball, Quality::Default);
     let alone = ours.bytes();

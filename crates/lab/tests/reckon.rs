@@ -85,8 +85,8 @@ fn prediction_lessens_the_peak_after_the_second_collision() {
 
 /// 4.4.2, with the bar of at least half. As the thesis has it (first order), adaptive tracking
 /// halves what prediction leaves up to 200 ms, for 4.5 times the bytes. At 500 ms an update that
-/// comes every frame is still wrong by more than half of that: what it tells is too old, and only
-/// telling more in it helps. Accelerations in close proximity do, for twice the bytes.
+/// comes every frame is still wrong by more than half of that: its content is too old, and only
+/// sending more in it helps. Accelerations in close proximity do, for twice the bytes.
 #[test]
 fn adaptive_tracking_halves_the_error_in_close_proximity() {
     for latency in LATENCIES {

@@ -8,7 +8,7 @@ use jostle_geom::{Pose, Shape};
 /// Whether a body may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mobility {
-    /// Never: part of the scenery. Two fixed bodies are compared only on explicit interest.
+    /// Never: a static body. Two fixed bodies are compared only on explicit interest.
     Fixed,
     /// By its pose.
     Moving,
@@ -97,7 +97,7 @@ impl Body {
         }
     }
 
-    /// Part of the scenery.
+    /// A static body.
     #[must_use]
     pub fn fixed(shape: Shape, pose: Pose) -> Body {
         Body::new(shape, pose, Mobility::Fixed)
@@ -128,7 +128,7 @@ impl Body {
     }
 
     /// As a member of a family. Members of one family are never compared with each other: parts
-    /// that large scenery was cut into (V-COLLIDE §4.4), links that are joined.
+    /// that a large static mesh was cut into (V-COLLIDE §4.4), links that are joined.
     #[must_use]
     pub fn with_family(self, family: u32) -> Body {
         Body { family: Some(family), ..self }

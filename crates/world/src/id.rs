@@ -26,7 +26,7 @@ impl BodyId {
         [self.0.slot, self.0.generation]
     }
 
-    /// From slot and generation. Any numbers make an id; [`World::has`](crate::World::has) tells
+    /// From slot and generation. Any numbers make an id; [`World::has`](crate::World::has) returns
     /// whether a body has it.
     #[must_use]
     pub fn from_parts([slot, generation]: [u32; 2]) -> BodyId {

@@ -53,7 +53,7 @@ pub enum ModuleRequest {
     },
 }
 
-/// What came of telling the modules about a step.
+/// The result of calling the modules for a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delivery {
     /// How often a module was called.

@@ -1,4 +1,4 @@
-//! Cutting large scenery into pieces.
+//! Cutting large static meshes into pieces.
 //!
 //! A landscape in one body has one box, which everything is in. In pieces, only those near a body
 //! are looked at (V-COLLIDE §4.4). Pieces never collide with each other: they are of one family.

@@ -501,7 +501,7 @@ impl World {
     /// millionth of the size of the smaller one apart, and respond at once, at the time of their
     /// meeting: bodies that bounce use up the rest of the time, with up to 8 changes of their way,
     /// others stay where they are. So they do not overlap afterwards, and the next step does not
-    /// find them touching; [`Advanced::hits`] tells which they met. What a body touches already
+    /// find them touching; [`Advanced::hits`] lists what they met. What a body touches already
     /// does not stop it: it must be able to leave.
     ///
     /// ```

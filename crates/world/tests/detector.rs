@@ -1,4 +1,4 @@
-//! The detector: nobody waits, nothing is lost, and it ends in order whatever happens.
+//! The detector: no caller waits, nothing is lost, and it ends in order whatever happens.
 
 use glam::DVec3;
 use jostle_geom::{Pose, Shape};
@@ -85,7 +85,7 @@ fn a_million_posts_from_four_threads_all_arrive() {
     let handle = detector.handle();
     let done = AtomicBool::new(false);
     let last: Vec<_> = thread::scope(|scope| {
-        // Meanwhile somebody reads: always a whole state, never an older one than before.
+        // Meanwhile another thread reads: always a whole state, never an older one than before.
         scope.spawn(|| {
             let mut before = (0, 0);
             while !done.load(Ordering::Relaxed) {
@@ -117,7 +117,7 @@ fn a_million_posts_from_four_threads_all_arrive() {
     assert!(count > 10 && count < 200, "lopsided: {count} contacts");
 }
 
-/// A module that stays in its callback until it is told to go on, and a way to know that it is in.
+/// A module that stays in its callback until it is sent on, and a way to know that it is in.
 fn stopper() -> (Module, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel();
@@ -294,7 +294,7 @@ fn on_demand_it_does_what_a_plain_world_does_step_by_step() {
         expected.extend(plain.events());
         last = Some(handle.ask(Job::Step).unwrap());
     }
-    handle.post(set_pose(ids[0], at(99.0))).unwrap(); // applied, but nobody asks for a step
+    handle.post(set_pose(ids[0], at(99.0))).unwrap(); // applied, but no step is requested
     let (world, modules) = detector.shutdown().unwrap();
     assert!(matches!(last.unwrap().reply(), Some(Ok(Reply::Done))));
     let Some(&Ok(Reply::ModuleAdded(id))) = added.reply() else { panic!("{added:?}") };

@@ -74,7 +74,7 @@ fn hashes(world: &mut World, mut change: impl FnMut(&mut World, u32)) -> Hashes 
             hashes[step as usize / 10 - 1] = world.hash();
         }
     }
-    assert!(contacts > 100, "{contacts} contacts are too few to tell");
+    assert!(contacts > 100, "{contacts} contacts are too few");
     hashes
 }
 
@@ -215,8 +215,8 @@ fn the_hashes_are_those_of_every_other_machine() {
         simd::use_scalar_only(scalar);
         for structure in Structure::ALL {
             for threads in 1..=3 {
-                let told = format!("{structure:?}, {threads} threads, scalar: {scalar}");
-                assert_eq!(all(structure, threads), expected, "{told}");
+                let case = format!("{structure:?}, {threads} threads, scalar: {scalar}");
+                assert_eq!(all(structure, threads), expected, "{case}");
             }
         }
     }

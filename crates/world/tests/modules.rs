@@ -80,7 +80,7 @@ fn a_module_can_end_the_turn_of_the_others() {
 }
 
 #[test]
-fn what_goes_on_is_told_only_to_those_who_want_it() {
+fn modules_are_called_only_for_changes_that_they_want() {
     let (mut world, ids) = row(&[0.0, 0.5]);
     let log = Log::default();
     let mut modules = Modules::default();

@@ -1,4 +1,4 @@
-//! Scenery in pieces is found where the whole is, and pieces do not collide with each other.
+//! A static mesh in pieces is found where the whole is, and pieces do not collide with each other.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn the_same_faces_are_touched_as_in_one_piece() {
     let mut whole = World::new(settings.clone());
     let mut cut = World::new(settings);
     let shape = Shape::mesh(Model::build(torus.clone(), Quality::Default));
-    let scenery = whole.insert(Body::fixed(shape, Pose::IDENTITY)).expect("a good body");
+    let static_mesh = whole.insert(Body::fixed(shape, Pose::IDENTITY)).expect("a good body");
     let parts = pieces::insert(&mut cut, &torus, Pose::IDENTITY, 1, 50).expect("good numbers");
     let ball = Body::moving(shapes()[1].clone(), Pose::IDENTITY);
     let mut rng = Rng(3);
@@ -43,7 +43,7 @@ fn the_same_faces_are_touched_as_in_one_piece() {
             Some(ContactData::Faces(faces)) => faces.iter().map(|f| [f.a, f.b]).collect(),
             _ => Vec::new(),
         };
-        let expected: BTreeSet<_> = faces(&whole, scenery, movers[0]).into_iter().collect();
+        let expected: BTreeSet<_> = faces(&whole, static_mesh, movers[0]).into_iter().collect();
         let mut found = BTreeSet::new();
         for (part, part_faces) in &parts {
             let pairs = faces(&cut, *part, movers[1]).into_iter();

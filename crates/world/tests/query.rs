@@ -134,7 +134,7 @@ fn queries_find_what_all_bodies_one_by_one_give() {
     for (seed, structure) in (1..).zip(Structure::ALL.into_iter().cycle().take(14)) {
         let (world, mut rng) = crowd(structure, seed);
         for turn in 0..60 {
-            let told = format!("{} seed {seed} turn {turn}", structure.name());
+            let case = format!("{} seed {seed} turn {turn}", structure.name());
             let (from, to) = (point(&world, &mut rng), point(&world, &mut rng));
             let length = [f64::INFINITY, 2.0, 0.0][rng.below(3)];
             let ray = match Ray::new(from, to - from, length) {
@@ -142,22 +142,22 @@ fn queries_find_what_all_bodies_one_by_one_give() {
                 Err(_) => continue,
             };
             let expected = hits_one_by_one(&world, &ray);
-            assert_eq!(world.cast_ray(&ray), expected.first().copied(), "{told} {ray:?}");
-            assert_eq!(world.cast_ray_all(&ray), expected, "{told} {ray:?}");
+            assert_eq!(world.cast_ray(&ray), expected.first().copied(), "{case} {ray:?}");
+            assert_eq!(world.cast_ray_all(&ray), expected, "{case} {ray:?}");
             rays[expected.len().min(2)] += 1;
             let tied = |pair: &&[BodyRayHit]| pair[0].hit.distance == pair[1].hit.distance;
             ties += expected.windows(2).filter(tied).count();
 
             let (shape, pose) = (&[ball(0.0), cube(1.0), ball(1.5)][turn % 3], place(&mut rng));
             let expected = touching_one_by_one(&world, shape, &pose);
-            assert_eq!(world.bodies_touching(shape, &pose), expected, "{told} {pose:?}");
+            assert_eq!(world.bodies_touching(shape, &pose), expected, "{case} {pose:?}");
             touches[expected.len().min(2)] += 1;
             let expected = touching_one_by_one(&world, &ball(0.0), &at(from.x, from.y, from.z));
-            assert_eq!(world.bodies_at(from), Ok(expected), "{told} {from}");
+            assert_eq!(world.bodies_at(from), Ok(expected), "{case} {from}");
 
             let within = [f64::INFINITY, 1.0, 0.0][rng.below(3)];
             let expected = nearest_one_by_one(&world, from, within);
-            assert_eq!(world.nearest_body(from, within), Ok(expected), "{told} {from} {within}");
+            assert_eq!(world.nearest_body(from, within), Ok(expected), "{case} {from} {within}");
             nearest[expected.map_or(2, |found| usize::from(found.distance > 0.0))] += 1;
 
             let span = [from, to].map(|p| p.as_vec3());
@@ -169,7 +169,7 @@ fn queries_find_what_all_bodies_one_by_one_give() {
                 there.is_some_and(|there| there.overlaps(&bounds))
             };
             let expected: Vec<_> = enabled(&world).into_iter().filter(overlaps).collect();
-            assert_eq!(world.bodies_in_box(&bounds), expected, "{told} {bounds:?}");
+            assert_eq!(world.bodies_in_box(&bounds), expected, "{case} {bounds:?}");
         }
     }
     for counts in [rays, touches, nearest] {

@@ -439,7 +439,7 @@ fn bodies_that_are_set_back_never_overlap_and_keep_moving() {
 }
 
 #[test]
-fn nobody_responds_without_being_told() {
+fn a_body_without_a_response_does_not_respond() {
     let mut world = world();
     world.insert(wall()).unwrap();
     let cube = world.insert(flying_cube(bounce(1.0))).unwrap();
@@ -448,7 +448,7 @@ fn nobody_responds_without_being_told() {
     frame(&mut world, 0.25);
     assert_eq!((world.contacts().len(), world.report().counts.responses), (1, 0));
     assert_eq!(world.velocity(cube).unwrap(), straight(1.5, 0.7, -0.1));
-    // Told while it touches, it has no better place to go to, and only turns.
+    // With a response set while it touches, it has no better place to go to, and only turns.
     world.set_response(cube, Some(bounce(1.0))).unwrap();
     frame(&mut world, 0.1);
     assert_eq!(world.velocity(cube).unwrap(), straight(-1.5, 0.7, -0.1));

@@ -3,7 +3,7 @@
 mod common;
 mod drive;
 
-use drive::{Driver, cube, lived, runtime, settings, sharing, told};
+use drive::{Driver, cube, lived, observe, runtime, settings, sharing};
 use glam::{DVec3, Vec3};
 use jostle_geom::{Model, Pose, Quality, Shape, ShapeKind, solids};
 use jostle_world::broad::Structure;
@@ -41,9 +41,9 @@ fn go_on(structure: Structure, policy: Policy, seed: u64) -> usize {
         if driver.rng.below(5) > 0 {
             driver.step(&mut worlds);
         }
-        let expected = told(&worlds[0]);
+        let expected = observe(&worlds[0]);
         for (number, world) in worlds.iter().enumerate().skip(1) {
-            assert_eq!(told(world), expected, "{what}, step {step}, world {number}");
+            assert_eq!(observe(world), expected, "{what}, step {step}, world {number}");
         }
         contacts += worlds[0].contacts().len();
     }
@@ -80,10 +80,10 @@ fn any_structure_and_any_number_of_threads_have_the_same_hash() {
         for step in 0..40 {
             driver.change(&mut worlds);
             driver.step(&mut worlds);
-            let expected = told(&worlds[0]);
+            let expected = observe(&worlds[0]);
             for world in &worlds[1..] {
                 let structure = world.settings().structure;
-                assert_eq!(told(world), expected, "{structure:?}, seed {seed}, step {step}");
+                assert_eq!(observe(world), expected, "{structure:?}, seed {seed}, step {step}");
             }
         }
     }

@@ -5,7 +5,7 @@ mod common;
 mod drive;
 
 use common::Rng;
-use drive::{Driver, cube, lived, runtime, settings, told};
+use drive::{Driver, cube, lived, observe, runtime, settings};
 use glam::DVec3;
 use jostle_geom::{Checksum, Pose};
 use jostle_world::broad::Structure;
@@ -76,7 +76,7 @@ fn a_world_saved_with_a_structure_of_the_laboratory_is_loaded_and_goes_on_the_sa
         for step in 0..5 {
             driver.change(&mut worlds);
             driver.step(&mut worlds);
-            assert_eq!(told(&worlds[0]), told(&worlds[1]), "structure {old}, step {step}");
+            assert_eq!(observe(&worlds[0]), observe(&worlds[1]), "structure {old}, step {step}");
         }
     }
     let mut unknown = bytes;
@@ -99,7 +99,7 @@ fn use_it(world: World, seed: u64) {
     }
     // What was accepted once is accepted again.
     let again = load(&world.save()).expect("it was saved");
-    assert_eq!(told(&again), told(&world));
+    assert_eq!(observe(&again), observe(&world));
 }
 
 fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {

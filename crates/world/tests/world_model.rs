@@ -38,8 +38,13 @@ impl Model {
         let meet = x.layers.memberships & y.layers.filter != 0
             && y.layers.memberships & x.layers.filter != 0;
         let fixed = x.mobility == Mobility::Fixed && y.mobility == Mobility::Fixed;
-        let kin = x.family.is_some() && x.family == y.family;
-        x.enabled && y.enabled && meet && !fixed && !kin && !self.ignored.contains(&pair(a, b))
+        let same_family = x.family.is_some() && x.family == y.family;
+        x.enabled
+            && y.enabled
+            && meet
+            && !fixed
+            && !same_family
+            && !self.ignored.contains(&pair(a, b))
     }
 
     /// What touches now, by looking at all pairs.

@@ -56,7 +56,7 @@ const SPACING_MIN: f64 = 1.401_298_464_324_817e-45;
 const FEW: usize = 32;
 
 /// A bit more than the root of 3: two points in a cell whose side is the tolerance divided by this
-/// are within the tolerance, also if the quotients that tell the cell are rounded.
+/// are within the tolerance, also if the quotients that give the cell are rounded.
 const SIDES_PER_TOLERANCE: f64 = 1.732_050_9;
 
 impl Mesh {

@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
         let faces = [edges_a[0].cross(edges_a[1]), edges_b[0].cross(edges_b[1])];
         let crossed = edges_a.iter().flat_map(|e| edges_b.iter().map(move |f| e.cross(*f)));
         // Closer than this the direction between two points has few digits left, and the planes
-        // of the triangles tell better how they are apart.
+        // of the triangles give the direction better.
         let more = faces.into_iter().chain(crossed);
         let candidates = std::iter::once(towards).chain(more.flat_map(|n| [n, -n]));
         if candidates.filter_map(DVec3::try_normalize).any(&mut enough) {

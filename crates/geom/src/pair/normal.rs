@@ -182,6 +182,6 @@ fn unit(v: DVec3) -> Option<DVec3> {
 /// One of the normals if the direction is close to it, or else the direction.
 fn snapped(direction: DVec3, normals: &[DVec3; 2]) -> DVec3 {
     let close = normals.iter().find(|normal| normal.cross(direction).length() < SNAP);
-    // The points tell better than the face which side of it is outside.
+    // The side of the face that is outside follows from the points, not from the face.
     close.map_or(direction, |&n| if n.dot(direction) < 0.0 { -n } else { n })
 }

@@ -290,7 +290,7 @@ pub(crate) fn callers_order(mesh: &Mesh) -> Vec<u32> {
         *slot += 1;
     }
     if mesh.face_count < mesh.triangles.len() {
-        // Triangles of a face with the same corners cannot be told apart; `sort_by_key` leaves
+        // Triangles of a face with the same corners cannot be distinguished; `sort_by_key` leaves
         // them in the order in which they stand, so that what is saved stays the same.
         let corners = |t: &u32| mesh.triangles[*t as usize].map(|v| mesh.caller_vertex(v));
         let same_face = |a: &u32, b: &u32| mesh.face_of(*a) == mesh.face_of(*b);

@@ -88,7 +88,7 @@ fn turned_wedges_are_judged_alike_from_both_sides() {
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
 
-/// All six edges are on the faces of the cube, so edges alone do not tell.
+/// All six edges are on the faces of the cube, so edges alone do not decide.
 #[test]
 fn a_tetrahedron_with_its_edges_on_the_faces_of_a_cube_is_inside() {
     let tips = [(0.0, 0.0, 0.0), (1.0, 1.0, 0.0), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0)];

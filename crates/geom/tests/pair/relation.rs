@@ -50,7 +50,7 @@ fn cubes_side_by_side() {
     }
 }
 
-/// Faces in common planes: no face passes through another inside, so only the solids tell.
+/// Faces in common planes: no face passes through another inside, so only the solids decide.
 #[test]
 fn cubes_with_common_planes() {
     let unit = solid(cube(1.0));

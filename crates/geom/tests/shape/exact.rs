@@ -1,4 +1,4 @@
-//! Shapes that just touch, in numbers where everybody can see that they do.
+//! Shapes that just touch, in numbers that show it without a computation.
 
 use super::Dice;
 use glam::{DQuat, DVec3, Vec3};

@@ -127,7 +127,7 @@ const EMPTY: Part = [f64::INFINITY, f64::NEG_INFINITY];
 #[derive(Clone, Copy, Debug)]
 struct Edges {
     bounds: Bounds,
-    /// By the axis i that edges are along; four of them, bit 0 of which tells whether they are at
+    /// By the axis i that edges are along; four of them, bit 0 of which is set if they are at
     /// the high side of axis i + 1, bit 1 of axis i + 2.
     parts: [[Part; 4]; 3],
 }
@@ -232,7 +232,7 @@ impl Clip {
         // the low half and at the low side of the high half; the rest stays.
         let own = &pair[side].bounds;
         for along in [(axis + 1) % 3, (axis + 2) % 3] {
-            // Which bit of a corner tells its side of the split axis, and which is the third axis.
+            // Which bit of a corner is its side of the split axis, and which is the third axis.
             let (bit, third) = match (along + 1) % 3 == axis {
                 true => (0, (along + 2) % 3),
                 false => (1, (along + 1) % 3),

@@ -200,7 +200,7 @@ struct Part {
 }
 
 /// Moves one side of a tumbled box by `step`, inwards, and with it three sides of the box around
-/// it: high ones go down by negative components, low ones up by positive ones. Tells whether one
+/// it: high ones go down by negative components, low ones up by positive ones. Returns whether one
 /// of the three has passed the other box.
 ///
 /// All three are always compared: leaving early would cost a branch that is hard to foresee.

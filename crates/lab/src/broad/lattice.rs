@@ -11,7 +11,7 @@ use super::entering::CellBox;
 use glam::Vec3;
 
 /// No cell coordinate is farther from 0. Small enough for sums of a few in `i32`, and far more than
-/// the 2²⁴ cells that `f32` can tell apart.
+/// the 2²⁴ cells that `f32` can resolve.
 pub(super) const LIMIT: i32 = 1 << 28;
 
 /// 2 to this power, and to its negative, are ordinary `f32`.

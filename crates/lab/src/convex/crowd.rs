@@ -108,7 +108,7 @@ impl Crowd {
         })
     }
 
-    /// Everybody moves once, and all pairs that touch are found.
+    /// All bodies move once, and all pairs that touch are found.
     pub fn frame(&mut self, now: Stopwatch) -> CrowdCost {
         let air = self.air;
         self.flights.iter_mut().for_each(|flight| flight.step(air));
@@ -166,7 +166,7 @@ impl Crowd {
     }
 
     /// Pairs of boxes that meet, found in the cells of a grid. A pair that shares several cells is
-    /// told in the lowest of them only.
+    /// reported in the lowest of them only.
     fn in_cells(&self, boxes: &[[DVec3; 2]]) -> Vec<[usize; 2]> {
         let cell = |x: f64| {
             let at = (x / self.air.room * 0.5 + 0.5) * CELLS as f64;

@@ -27,7 +27,7 @@ pub struct Gjk {
 
 /// Steps end when the next corner is closer by less than this part of the distance.
 const CLOSER: f64 = 1e-14;
-/// A simplex closer to the origin than this part of the radii contains it, as far as one can tell.
+/// A simplex closer to the origin than this part of the radii contains it, within rounding.
 const INSIDE: f64 = 1e-15;
 /// GJK ends in a few steps; rounding could keep it going.
 const STEPS_MAX: u32 = 200;

@@ -1,8 +1,8 @@
 //! `jostle lab all`: every experiment of the laboratory, written down as one document.
 //!
 //! Numbers come from the run; what was learned was written after looking at several of them, and is
-//! kept beside the command that shows it (`all/sections.rs`). Whoever changes a method should read
-//! it again.
+//! kept beside the command that shows it (`all/sections.rs`). Read it again after a change of
+//! a method.
 
 mod machine;
 mod sections;
@@ -24,7 +24,7 @@ Examples:
   jostle lab all
   jostle lab all --quick --out /tmp/laboratory";
 
-/// A command as somebody would type it after `jostle`.
+/// A command as it is typed after `jostle`.
 #[derive(Parser)]
 struct Typed {
     #[command(subcommand)]
@@ -112,7 +112,7 @@ fn head(args: &AllArgs) -> Result<String, LabError> {
 }
 
 impl Section {
-    /// Runs it as if somebody had typed it.
+    /// Runs it as if it had been typed.
     fn measure(&self, figures: &Path, quick: bool) -> Result<String, LabError> {
         let options = if quick { self.quick } else { self.options };
         let figure = figures.join(self.figure);

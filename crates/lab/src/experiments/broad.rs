@@ -1,7 +1,7 @@
 //! `jostle lab broad`: every broad phase on the same moving boxes.
 //!
 //! A step that is timed is what a user of a broad phase does: make the boxes of all that moved,
-//! tell them, find the pairs. Moving the boxes and comparing the answers is not in it.
+//! update them, find the pairs. Moving the boxes and comparing the answers is not in it.
 
 mod boxes;
 mod engine;

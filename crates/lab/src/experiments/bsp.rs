@@ -48,7 +48,7 @@ struct Row {
     questions: usize,
     /// Of all questions.
     touching: f64,
-    /// Of the questions about copies that do not touch: not told apart.
+    /// Of the questions about copies that do not touch: not separated.
     false_contacts: f64,
     visits: f64,
     triangle_tests: f64,

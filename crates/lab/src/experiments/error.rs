@@ -43,7 +43,7 @@ pub enum LabError {
     /// Simulated nodes that did not find each other.
     #[error("{nodes} nodes did not form one group within 5 simulated seconds")]
     NotTogether {
-        /// How many.
+        /// The number of nodes.
         nodes: u32,
     },
     /// `jostle lab all --only` with a name that no experiment has.

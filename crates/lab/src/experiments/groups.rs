@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Each matrix is grouped so often: once takes less than clocks can tell.
+/// Each matrix is grouped so often: once takes less than clocks can measure.
 const REPEATS: u32 = 10;
 
 /// What machines at random places are like: the first hop takes so many milliseconds there and

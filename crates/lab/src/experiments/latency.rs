@@ -2,7 +2,7 @@
 //!
 //! J. Ohlenburg, *Collision Detection in Distributed Virtual Environments*, 2003, section 4.4: two
 //! hosts in virtual time, an object between walls for 15 seconds. Figures A.1 to A.12 show the
-//! error and the bytes over time. What the thesis leaves open is told in
+//! error and the bytes over time. What the thesis leaves open is described in
 //! `crates/lab/src/reckon.rs`.
 
 use super::args::{LatencyArgs, tracking_name};
@@ -30,7 +30,7 @@ struct Row {
     /// In close proximity to objects of the other host.
     close_mean_error: f64,
     close_max_error: f64,
-    /// What `close_mean_error` would be if every frame were told: less takes no more updates, but
+    /// What `close_mean_error` would be if every frame were sent: less takes no more updates, but
     /// better ones.
     close_floor: f64,
     /// Frames that show the object inside of another, which it never was.
@@ -149,11 +149,11 @@ fn table(rows: &[Row]) -> Table {
 
 const NOTES: [&str; 6] = [
     "errors in metres: over all frames, between first and second collision, in close proximity",
-    "floor: the error in close proximity if every frame were told, predicted",
+    "floor: the error in close proximity if every frame were sent, predicted",
     "false: frames that show the object inside of another, which it never was",
     "plain: dead reckoning; predicted: and remote collision prediction",
     "adapted: and 0.01 m instead of 0.5 m in close proximity (the thesis)",
-    "accelerated: and accelerations told in close proximity (not in the thesis)",
+    "accelerated: and accelerations sent in close proximity (not in the thesis)",
 ];
 
 /// Above the errors, below the bytes, a column for each latency.

@@ -75,7 +75,7 @@ struct Counted {
     pairs: f64,
     /// Objects that were moved.
     moved: f64,
-    /// States of objects that were told to others.
+    /// States of objects that were sent to others.
     sent: f64,
 }
 

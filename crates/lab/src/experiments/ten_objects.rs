@@ -142,7 +142,7 @@ fn measure(
         spent.add(report.times.total());
         narrow += milliseconds(report.times.narrow);
         pairs += report.counts.tested;
-        collisions += stage.events().iter().filter(|happening| happening.began()).count() as u64;
+        collisions += stage.events().iter().filter(|event| event.began()).count() as u64;
     }
     let (triangles, bytes) = largest(&stage);
     Ok(Row {

@@ -141,8 +141,8 @@ pub(super) struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// Puts the triangles of the left child first and tells how many these are. All or none if
-    /// they cannot be told apart.
+    /// Puts the triangles of the left child first and returns how many these are. All or none if
+    /// they cannot be separated.
     pub(super) fn split(&mut self, triangles: &mut [u32]) -> usize {
         match self.rule_for(triangles.len()) {
             SplitRule::LongestSide | SplitRule::CombinedLongestSide => {
@@ -201,7 +201,7 @@ impl Splitter<'_> {
         left
     }
 
-    /// The first of these axes along which the triangles can be told apart (as RAPID does).
+    /// The first of these axes along which the triangles can be separated (as RAPID does).
     fn first_that_parts(&self, triangles: &mut [u32], axes: [DVec3; 3]) -> usize {
         let tries = axes.map(|axis| (axis, self.middle(triangles, axis)));
         self.first_of(triangles, tries)

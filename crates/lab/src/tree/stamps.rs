@@ -1,7 +1,7 @@
 //! Volumes that are brought into the common frame when they are first visited, and once per
 //! question (Ohlenburg 2003, 3.2.5; row O6).
 //!
-//! A counter tells which of them are of this question, so nothing has to be cleared. The other way
+//! A counter shows which of them are of this question, so nothing has to be cleared. The other way
 //! that the paper names keeps the placement with each volume and compares that ([`Freshness`]; row
 //! O21): then volumes of objects that rest stay, at the cost of memory and of longer comparisons.
 

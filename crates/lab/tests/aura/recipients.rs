@@ -29,8 +29,8 @@ fn regions_miss_some_or_disturb_many() {
     for _ in 0..500 {
         world.advance();
     }
-    // As large as an aura's diameter: nobody is missed, for overlapping centres are no further
-    // apart.
+    // As large as an aura's diameter: no recipient is missed, for overlapping centres are no
+    // further apart.
     let [precision, recall] = precision_and_recall(world.auras(), 2.0);
     assert_eq!(recall, 1.0);
     assert!(precision < 0.5, "{precision}");

@@ -7,7 +7,7 @@ use crate::rng::Rng;
 use glam::DVec3;
 use jostle_world::aura::{Aura, AuraError};
 
-/// What was drawn, so that a test can tell whether it meant anything.
+/// What was drawn, so that a test can check that the cases occurred.
 #[derive(Default)]
 struct Seen {
     singles: usize,

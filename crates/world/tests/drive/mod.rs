@@ -245,9 +245,9 @@ fn short(reply: &Result<Reply, WorldError>) -> String {
     }
 }
 
-/// All that a world tells.
+/// All that a world reports.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct Observed {
     hash: u64,
     contacts: Vec<Contact>,
     distances: Vec<PairDistance>,
@@ -257,11 +257,11 @@ pub(crate) struct Told {
 }
 
 /// Without times, and without how much work the broad phase had.
-pub(crate) fn told(world: &World) -> Told {
+pub(crate) fn observe(world: &World) -> Observed {
     let mut report = Report::clone(world.report());
     report.times = Default::default();
     (report.counts.box_tests, report.counts.structure_updates) = (0, 0);
-    Told {
+    Observed {
         hash: world.hash(),
         contacts: world.contacts().to_vec(),
         distances: world.distances().to_vec(),

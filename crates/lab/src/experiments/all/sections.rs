@@ -199,7 +199,7 @@ beyond (the thesis: up to 24), and 8 and 10 are worst, as there. Functions for e
 correspondence save up to a sixth at k = 6, on the cone nothing; the thesis gains 1.2 to 2.3
 times. Ohlenburg's boundary of one's own takes the fewest tests of all 18-DOPs and mostly more
 time than sums; the boundary from above is so loose that it loses nearly everything. The cone,
-whose thin triangles all meet in one point, parts the methods most: whoever encloses thin
+whose thin triangles all meet in one point, parts the methods most: one that encloses thin
 triangles loosely takes a thousand times as long.
 
 A 6-DOP-tree takes a quarter of the memory of oriented boxes and a fifth of the time to build, the

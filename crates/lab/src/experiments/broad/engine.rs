@@ -121,7 +121,7 @@ impl Engine {
         Engine::Broad(Box::new(BroadEngine { broad, workers: workers.clone(), pairs }))
     }
 
-    /// The part that is timed: tells where the movers are now, and finds the pairs.
+    /// The part that is timed: updates the boxes of the movers, and finds the pairs.
     pub(super) fn step(&mut self, boxes: &MovingBoxes) -> Result<Done, LabError> {
         match self {
             Engine::Broad(engine) => {
@@ -144,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// A number that tells sets of pairs apart, whatever their order. None for a world: it rounds
+    /// A number that distinguishes sets of pairs, whatever their order. None for a world: it rounds
     /// its boxes outward from wide numbers, so that those that all but touch may be a pair more.
     pub(super) fn fingerprint(&self) -> Option<u64> {
         let Engine::Broad(engine) = self else { return None };

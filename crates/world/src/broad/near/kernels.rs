@@ -155,7 +155,7 @@ pub(super) struct Compared {
 
 /// Lanes of [`Proxy`] that hold the box.
 const BOX_LANES: u8 = 0b0111_0111;
-/// Lanes of the sum of two [`Proxy`] that tell whether the first or the second is queried.
+/// Lanes of the sum of two [`Proxy`] that show whether the first or the second is queried.
 const QUERYING_LANES: u8 = 0b1000_1000;
 
 impl Kernel for Compare<'_> {
