@@ -1,17 +1,17 @@
 //! Broad phases: boxes of side 1 that all move, eight units of space for each.
 //!
 //! The boxes are those of the program that the peers were first measured with, bit for bit
-//! ([`PeerBoxes`]). A step that is timed: make the boxes, tell the engine, find the pairs that
-//! overlap. The engines take turns, a block of steps each, and every one has its own copy of the
+//! ([`PeerBoxes`]). A step that is timed: make the boxes, pass them to the engine, find overlapping
+//! pairs. The engines take turns, a block of steps each, and every one has its own copy of the
 //! boxes. We collect the pairs; the peers only count theirs, as their interfaces have it.
 
 use crate::fcl;
 use crate::measure::{Block, Figure, thread_nanos};
+use crate::peer_boxes::PeerBoxes;
 use anyhow::{Result, ensure};
 use glam::DVec3;
 use jostle_world::Workers;
 use jostle_world::broad::{Broad, Structure};
-use jostle_world::scenes::PeerBoxes;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -44,17 +44,8 @@ const BLOCK: usize = 10;
 /// Beyond so many boxes, FCL's sweep takes seconds a step.
 const FCL_SWEEP_MOST: usize = 20_000;
 
-/// All but all pairs, which take seconds a step.
-const OURS: [Structure; 6] = [
-    Structure::Auto,
-    Structure::Cells,
-    Structure::Tree,
-    Structure::Grid,
-    Structure::Octree,
-    Structure::Sweep,
-];
-/// Those that share their work among threads.
-const SHARED: [Structure; 3] = [Structure::Auto, Structure::Cells, Structure::Tree];
+/// All but all pairs, which take seconds a step. The papers' structures: `jostle lab broad`.
+const OURS: [Structure; 3] = [Structure::Auto, Structure::Cells, Structure::Tree];
 
 /// What one engine did with so many boxes.
 pub(crate) struct BroadRow {
@@ -122,7 +113,7 @@ struct Contestant {
     row: BroadRow,
     boxes: PeerBoxes,
     clock: fn() -> u64,
-    /// Tells the engine where the boxes are, and says how many pairs overlap.
+    /// Passes the boxes to the engine and returns the number of overlapping pairs.
     step: Box<dyn FnMut(&PeerBoxes) -> usize>,
 }
 
@@ -176,7 +167,7 @@ fn contest(case: Case) -> Result<Vec<BroadRow>> {
     let count = contestants.len();
     for (turn, first) in (0..case.steps).step_by(BLOCK).enumerate() {
         for k in 0..count {
-            // Nobody is always first: the first of a block finds the caches of another.
+            // The order rotates: the first of a block finds the caches of another.
             contestants[(turn + k) % count].turn(BLOCK.min(case.steps - first));
         }
     }

@@ -66,7 +66,7 @@ fn once(soup: &Soup, one: &ThreadPool, two: &ThreadPool) -> Result<Vec<Sample>> 
     for (quality, on_one, on_two) in OURS {
         let given = mesh.clone();
         let (nanos, model) = one.install(|| timed(|| Model::build(given, quality)));
-        let bytes = model.bytes() as f64 / soup.triangles.len() as f64;
+        let bytes = model.memory_usage() as f64 / soup.triangles.len() as f64;
         let remark = format!("{bytes:.0} bytes per triangle");
         samples.push((Engine::Us, on_one, nanos as f64 / 1e6, remark));
         drop(model);

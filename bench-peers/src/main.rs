@@ -12,6 +12,10 @@ mod machine;
 mod measure;
 mod models;
 mod parry;
+// The boxes that the laboratory has, from its own file: to depend on all of it would cost minutes.
+#[allow(unreachable_pub)]
+#[path = "../../crates/lab/src/scenes/peer_boxes.rs"]
+mod peer_boxes;
 mod plot;
 mod report;
 mod shapes;

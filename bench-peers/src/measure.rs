@@ -167,7 +167,7 @@ pub(crate) fn interleave(runners: &mut [Runner<'_>], poses: usize, block: usize)
     cuts.dedup();
     for (turn, cut) in cuts.windows(2).enumerate() {
         for k in 0..runners.len() {
-            // Nobody is always first: the first of a block finds the caches of another.
+            // The order rotates: the first of a block finds the caches of another.
             let who = (turn + k) % runners.len();
             let runner = &mut runners[who];
             if cut[0] >= runner.limit {

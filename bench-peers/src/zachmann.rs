@@ -63,7 +63,8 @@ fn approach(a: &Soup, b: &Soup, steps: usize) -> Result<Vec<Series>> {
     for k in 0.. {
         let distance = reach + (AROUND_CONTACT as f64 - k as f64) * DISTANCE_STEP;
         let turn = contest.ask(Query::Touch, &full_turn(distance, steps)?, plan);
-        // Whoever says so first: an engine that misses contacts must not stretch the range.
+        // The first contact of any engine counts: one that misses contacts must not stretch the
+        // range.
         if contact.is_none() && turn.iter().any(|series| series.hits() > 0) {
             contact = Some(k);
         }

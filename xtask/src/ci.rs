@@ -70,7 +70,7 @@ const STORMS: [(&str, &str); 7] = [
 ];
 
 /// How long storms last, and the seconds of real time for each kind. Long ones break rules that
-/// short ones keep: what was lost twice, or for longer than somebody waits, comes up only there.
+/// short ones keep: losses of two copies, or for longer than a timeout, occur only there.
 const LENGTHS: [(&str, u32); 2] = [("2", 4), ("20", 4)];
 
 /// One storm, by the `jostle` that the tests were just made with; it lies beside this program.

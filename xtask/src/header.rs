@@ -1,5 +1,5 @@
-//! The C header, made from the border of `bindings/c`. A test sees to it that the committed header
-//! is the one that would be made.
+//! The C header, made from the border of `bindings/c`. A test checks that the committed header is
+//! up to date.
 
 use cbindgen::{Builder, Config};
 use std::path::Path;

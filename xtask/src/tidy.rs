@@ -12,7 +12,9 @@ mod documents;
 mod exceptions;
 mod rust;
 mod sizes;
+mod source;
 mod tree;
+mod vocabulary;
 mod words;
 
 use exceptions::Exceptions;
@@ -35,11 +37,12 @@ enum Rule {
     Panic,
     Clock,
     Leftover,
+    RetiredWord,
     Exception,
 }
 
 impl Rule {
-    const ALL: [Rule; 13] = [
+    const ALL: [Rule; 14] = [
         Rule::FileLines,
         Rule::FunctionLines,
         Rule::LineColumns,
@@ -52,6 +55,7 @@ impl Rule {
         Rule::Panic,
         Rule::Clock,
         Rule::Leftover,
+        Rule::RetiredWord,
         Rule::Exception,
     ];
 
@@ -69,6 +73,7 @@ impl Rule {
             Rule::Panic => "panic",
             Rule::Clock => "clock",
             Rule::Leftover => "leftover",
+            Rule::RetiredWord => "retired-word",
             Rule::Exception => "exception",
         }
     }
@@ -124,6 +129,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = sizes::check(tree);
     findings.extend(words::check(tree));
     findings.extend(documents::check(tree));
+    findings.extend(vocabulary::check(tree));
     for (path, text) in tree.with_ending(&[".rs"]) {
         findings.extend(rust::check(path, text));
     }

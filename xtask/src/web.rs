@@ -33,7 +33,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     npm(&root.join("web"), &["test"])
 }
 
-/// Are the packages missing, or older than what the lock file asks for?
+/// Returns true if the packages are missing or older than the lock file.
 fn needs_install(folder: &Path) -> bool {
     let changed = |path: &str| -> Option<SystemTime> {
         std::fs::metadata(folder.join(path)).and_then(|found| found.modified()).ok()

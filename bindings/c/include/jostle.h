@@ -163,8 +163,8 @@ col_status col_update_transform(col_world *world, col_id object, const double tr
 // an object over several tests, deactivate it meanwhile.
 col_status col_test(col_world *world);
 
-// Tells what the last col_test found, sorted by id1, then id2: the number of collisions to total,
-// and up to room of them to collisions. COL_TRUNCATED if there are more.
+// Reports the collisions of the last col_test, sorted by id1, then id2: the number of collisions
+// to total, and up to room of them to collisions. COL_TRUNCATED if there are more.
 //
 // With room 0 it only counts; collisions may then be null.
 col_status col_report_collision(col_world *world,
@@ -172,7 +172,7 @@ col_status col_report_collision(col_world *world,
                                 size_t room,
                                 size_t *total);
 
-// Tells which faces of the two objects of a collision touched in the last col_test, sorted by
+// Reports the faces of the two objects of a collision that touched in the last col_test, sorted by
 // face1, then face2, each pair once; face1 belongs to collision->id1, whichever comes first. They
 // are only computed here. Room as for col_report_collision.
 //

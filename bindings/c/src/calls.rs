@@ -144,8 +144,8 @@ pub unsafe extern "C" fn col_test(world: *mut col_world) -> col_status {
     unsafe { enter(world, |database| database.test()) }
 }
 
-/// Tells what the last col_test found, sorted by id1, then id2: the number of collisions to total,
-/// and up to room of them to collisions. COL_TRUNCATED if there are more.
+/// Reports the collisions of the last col_test, sorted by id1, then id2: the number of collisions
+/// to total, and up to room of them to collisions. COL_TRUNCATED if there are more.
 ///
 /// With room 0 it only counts; collisions may then be null.
 #[unsafe(no_mangle)]
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn col_report_collision(
     unsafe { enter(world, |database| out.fill(database.collisions())) }
 }
 
-/// Tells which faces of the two objects of a collision touched in the last col_test, sorted by
+/// Reports the faces of the two objects of a collision that touched in the last col_test, sorted by
 /// face1, then face2, each pair once; face1 belongs to collision->id1, whichever comes first. They
 /// are only computed here. Room as for col_report_collision.
 ///

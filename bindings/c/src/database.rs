@@ -1,8 +1,8 @@
 //! V-COLLIDE's collision detection database: objects and switches by id, over a [`World`].
 //!
 //! An object is a body of the world from its creation on; without triangles its mesh is empty and
-//! collides with nothing. What C says about activation, pairs and switches is kept here as it was
-//! said, and the world is told what follows from it.
+//! collides with nothing. Activation, pairs and switches are kept here as the caller
+//! set them, and the world gets what follows from them.
 
 mod report;
 mod switches;
@@ -12,8 +12,8 @@ use crate::geometry::{Draft, Geometry, check_finite};
 use crate::slots::Slots;
 use crate::types::{col_collision, col_face_pair, col_id, col_round};
 use glam::DVec3;
-use jostle_geom::{Mesh, Model, Pose, Quality, solids};
-use jostle_world::{Body, BodyId, Settings, Shape, World};
+use jostle_geom::{Mesh, Model, Pose, Quality, Shape, solids};
+use jostle_world::{Body, BodyId, Settings, World};
 use std::collections::BTreeSet;
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ struct Object {
     body: BodyId,
     geometry: Option<Geometry>,
     draft: Draft,
-    /// What the last test saw, if it was something else. Faces are told as of then.
+    /// The object in the last test, if it has changed since. Faces are reported for that test.
     tested: Option<Box<Placed>>,
 }
 
@@ -234,14 +234,14 @@ impl Database {
             self.world.remove(object.body)?;
         }
         self.unfinished.remove(&id);
-        // Who creates and deletes without testing must not fill the memory.
+        // Objects that are created and deleted without a test must not fill the memory.
         if self.changed.len() > 2 * self.nodes.len() {
             self.changed.retain(|&id| self.nodes.get(id).is_ok());
         }
         Ok(())
     }
 
-    /// Keeps what the last test saw of an object before it changes.
+    /// Keeps the object of the last test before it changes.
     fn remember_tested(&mut self, id: col_id) -> Result<(), Failure> {
         let Database { world, nodes, changed, .. } = self;
         let object = nodes.get_mut(id)?.object_mut(id)?;

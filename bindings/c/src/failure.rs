@@ -78,7 +78,9 @@ fn of_pose(error: &PoseError) -> String {
             format!("the translation {translation} is too large; the limit is 2^100, about 1.3e30")
         }
         // Checked before a pose is made of the matrix.
-        PoseError::NotFinite { .. } | PoseError::NoRotation { .. } => error.to_string(),
+        PoseError::NotFinite { .. }
+        | PoseError::NoRotation { .. }
+        | PoseError::NotAffine { .. } => error.to_string(),
     }
 }
 
@@ -94,9 +96,11 @@ impl Failure {
                 col_status::COL_NOT_FINITE
             }
             Failure::LastRow(_)
-            | Failure::Pose(PoseError::NotARotation { .. } | PoseError::NoRotation { .. }) => {
-                col_status::COL_NOT_RIGID
-            }
+            | Failure::Pose(
+                PoseError::NotARotation { .. }
+                | PoseError::NoRotation { .. }
+                | PoseError::NotAffine { .. },
+            ) => col_status::COL_NOT_RIGID,
             Failure::TooMany { .. } | Failure::Solid(SolidError::TooMany { .. }) => {
                 col_status::COL_TOO_MANY
             }
@@ -111,7 +115,7 @@ impl Failure {
             Failure::Circle { .. } => col_status::COL_CIRCLE,
             Failure::NotReported(..) => col_status::COL_NOT_REPORTED,
             Failure::Truncated { .. } => col_status::COL_TRUNCATED,
-            // The calls check what they pass on, so a refusal further in is our mistake.
+            // The calls check their arguments, so an error further in is a bug of the binding.
             Failure::Mesh(_) | Failure::World(_) | Failure::Panic(_) => col_status::COL_PANIC,
         }
     }

@@ -107,7 +107,7 @@ impl Geometry {
         let mut faces = Vec::new();
         if let Some(Geometry { model, faces: numbers }) = before {
             let mesh = model.mesh();
-            // The hierarchy changed the order; face numbers tell the one they were added in.
+            // The hierarchy changed the order; face numbers are the order in which they were added.
             let mut order = vec![[0; 3]; mesh.triangle_count()];
             for (at, &corners) in mesh.triangles().iter().enumerate() {
                 order[mesh.face_of(at as u32) as usize] = corners;

@@ -1,6 +1,6 @@
-//! The answers: what counts as a hit, and how they look in a table and in JSON.
+//! Query results: what counts as a hit, and how they are printed in a table and in JSON.
 
-use jostle_geom::{Contact, Distance, FacePair, Relation, SharedSegment, Witness};
+use jostle_geom::{Distance, FacePair, Relation, SharedSegment, TimeOfImpact, Witness};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -12,7 +12,7 @@ const PAIRS_SHOWN: usize = 5;
 pub(crate) enum Answer {
     Touch(bool),
     Witness(Option<Witness>),
-    /// With a limit, `full` tells whether it was reached.
+    /// With a limit, `full` is whether it was reached.
     Pairs {
         pairs: Vec<FacePair>,
         full: Option<bool>,
@@ -20,12 +20,13 @@ pub(crate) enum Answer {
     Segments(Vec<SharedSegment>),
     Distance(Option<Distance>),
     Within(bool),
-    Relation(Relation),
-    Contact(Contact),
+    /// `None` where the library does not answer it, for spheres.
+    Relation(Option<Relation>),
+    TimeOfImpact(TimeOfImpact),
 }
 
 impl Answer {
-    /// Do they touch, come as close as asked, or move into contact?
+    /// Returns true if they touch, are within the distance, or move into contact.
     pub(crate) fn is_hit(&self) -> bool {
         match self {
             Answer::Touch(hit) | Answer::Within(hit) => *hit,
@@ -33,16 +34,16 @@ impl Answer {
             Answer::Pairs { pairs, .. } => !pairs.is_empty(),
             Answer::Segments(segments) => !segments.is_empty(),
             Answer::Distance(found) => found.is_some_and(|found| found.distance == 0.0),
-            Answer::Relation(relation) => *relation != Relation::Apart,
-            Answer::Contact(contact) => {
-                matches!(contact, Contact::AtStart | Contact::During { .. })
+            Answer::Relation(relation) => relation.is_some_and(|it| it != Relation::Apart),
+            Answer::TimeOfImpact(contact) => {
+                matches!(contact, TimeOfImpact::AtStart | TimeOfImpact::During { .. })
             }
         }
     }
 
-    /// Is it open whether this is a hit?
+    /// Returns true if it is unknown whether this is a hit.
     pub(crate) fn is_unknown(&self) -> bool {
-        matches!(self, Answer::Contact(Contact::Unknown { .. }))
+        matches!(self, Answer::TimeOfImpact(TimeOfImpact::Unknown { .. }))
     }
 
     pub(crate) fn pair_count(&self) -> usize {
@@ -68,7 +69,8 @@ fn pairs_of(segments: &[SharedSegment]) -> Vec<FacePair> {
     pairs
 }
 
-fn relation_name(relation: Relation) -> &'static str {
+fn relation_name(relation: Option<Relation>) -> &'static str {
+    let Some(relation) = relation else { return "unanswered" };
     match relation {
         Relation::Apart => "apart",
         Relation::Touching => "touching",
@@ -79,13 +81,13 @@ fn relation_name(relation: Relation) -> &'static str {
     }
 }
 
-/// Kind, time that is free, time of contact.
-fn contact_parts(contact: &Contact) -> (&'static str, Option<f64>, Option<f64>) {
+/// Kind, time that is free, time of impact.
+fn contact_parts(contact: &TimeOfImpact) -> (&'static str, Option<f64>, Option<f64>) {
     match *contact {
-        Contact::Never => ("never", Some(1.0), None),
-        Contact::AtStart => ("at-start", None, Some(0.0)),
-        Contact::During { free, contact, .. } => ("during", Some(free), Some(contact)),
-        Contact::Unknown { free } => ("unknown", Some(free), None),
+        TimeOfImpact::Never => ("never", Some(1.0), None),
+        TimeOfImpact::AtStart => ("at-start", None, Some(0.0)),
+        TimeOfImpact::During { free, contact, .. } => ("during", Some(free), Some(contact)),
+        TimeOfImpact::Unknown { free } => ("unknown", Some(free), None),
     }
 }
 
@@ -121,7 +123,7 @@ enum Shape {
     Relation {
         relation: &'static str,
     },
-    Contact {
+    TimeOfImpact {
         kind: &'static str,
         free: Option<f64>,
         contact: Option<f64>,
@@ -169,13 +171,13 @@ impl From<&Answer> for Shape {
             },
             Answer::Within(within) => Shape::Within { within: *within },
             Answer::Relation(relation) => Shape::Relation { relation: relation_name(*relation) },
-            Answer::Contact(found) => {
+            Answer::TimeOfImpact(found) => {
                 let closest = match found {
-                    Contact::During { closest, .. } => Some(closest),
+                    TimeOfImpact::During { closest, .. } => Some(closest),
                     _ => None,
                 };
                 let (kind, free, contact) = contact_parts(found);
-                Shape::Contact {
+                Shape::TimeOfImpact {
                     kind,
                     free,
                     contact,
@@ -212,7 +214,7 @@ impl fmt::Display for Answer {
             Answer::Distance(None) => f.write_str("none: a model is empty"),
             Answer::Within(within) => f.write_str(if *within { "within" } else { "beyond" }),
             Answer::Relation(relation) => f.write_str(relation_name(*relation)),
-            Answer::Contact(contact) => write_contact(f, contact),
+            Answer::TimeOfImpact(contact) => write_contact(f, contact),
         }
     }
 }
@@ -228,15 +230,15 @@ fn write_distance(f: &mut fmt::Formatter<'_>, found: &Distance) -> fmt::Result {
     write!(f, "{distance}  face {} at {point_a}, face {} at {point_b}", faces.a, faces.b)
 }
 
-/// The times with all their digits: rounding could make free what is not.
-fn write_contact(f: &mut fmt::Formatter<'_>, contact: &Contact) -> fmt::Result {
+/// Times are printed with all digits: a rounded time might no longer be free.
+fn write_contact(f: &mut fmt::Formatter<'_>, contact: &TimeOfImpact) -> fmt::Result {
     match contact {
-        Contact::Never => f.write_str("never"),
-        Contact::AtStart => f.write_str("at-start"),
-        Contact::During { free, contact, closest } => {
+        TimeOfImpact::Never => f.write_str("never"),
+        TimeOfImpact::AtStart => f.write_str("at-start"),
+        TimeOfImpact::During { free, contact, closest } => {
             write!(f, "during    free {free:<20}  contact {contact:<20}  distance ")?;
             write_distance(f, closest)
         }
-        Contact::Unknown { free } => write!(f, "unknown   free {free}"),
+        TimeOfImpact::Unknown { free } => write!(f, "unknown   free {free}"),
     }
 }

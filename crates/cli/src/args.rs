@@ -1,8 +1,7 @@
-//! What can be asked on the command line.
+//! The command line: commands, options and help.
 
 use crate::check::args::CheckArgs;
 use crate::input::parse_pose;
-use crate::lab::args::LabArgs;
 use crate::mesh::LengthUnit;
 use crate::query::Query;
 use crate::scene::args::RunArgs;
@@ -12,12 +11,13 @@ use crate::share::args::{
 use crate::sim::SimArgs;
 use clap::{Parser, Subcommand, ValueEnum};
 use jostle_geom::Pose;
+use jostle_lab::experiments::LabArgs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// What touches what? Exact and fast collision detection.
 ///
-/// Exit codes: 0 done; 1 the answer is what --fail-on names; 2 bad input, told on stderr.
+/// Exit codes: 0 done; 1 the answer is what --fail-on names; 2 bad input, with an error on stderr.
 #[derive(Debug, Parser)]
 #[command(name = "jostle", version)]
 pub(crate) struct Args {
@@ -30,13 +30,13 @@ pub(crate) enum Command {
     /// Two models: do they touch, where, how far apart, and when?
     #[command(after_help = PAIR_EXAMPLES)]
     Pair(Box<PairArgs>),
-    /// One model: what is in it, what is odd about it, what does it take?
+    /// One model: size, contents and defects of its mesh, memory and build time
     #[command(after_help = MESH_EXAMPLES)]
     Mesh(MeshArgs),
     /// A scene or an assembly: which parts touch, or come too close?
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
-    /// Play a scene: velocities, collision responses, sensors and keys, step by step
+    /// Simulate a scene: velocities, collision responses, sensors and keys, step by step
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
     /// Simulate a cluster under seeded faults and check that it keeps the rules of the protocol
@@ -51,7 +51,7 @@ pub(crate) enum Command {
     /// Add this machine to a shared world as a node
     #[command(after_help = NODE_EXAMPLES)]
     Node(Box<NodeArgs>),
-    /// Run one replica of the directory of a shared world, so that any process may die
+    /// Run one replica of the directory of a shared world, so that any process may fail
     #[command(after_help = DIRECTORY_EXAMPLES)]
     Directory(Box<DirectoryArgs>),
     /// Connect simulated clients to a shared world
@@ -72,7 +72,7 @@ Examples:
   jostle pair cup.obj table.stl
   jostle pair cup.obj table.stl --pose-a \"0 0 0.8 0 0 0 1\" --query distance
   jostle pair cup.obj table.stl --poses path.txt --query within=0.01 --fail-on clearance
-  jostle pair cup.obj table.stl --query toc --pose-a-end \"0 0 -1 0 0 0 1\"
+  jostle pair cup.obj table.stl --query toi --pose-a-end \"0 0 -1 0 0 0 1\"
   jostle pair cup.obj table.stl --query pairs --segments --json
   jostle pair gearbox.glb gearbox.glb --part-a Shaft --part-b Housing --query distance
   jostle pair pin.stl block.stl --solid --weld 1e-6 --query relation";
@@ -143,12 +143,12 @@ pub(crate) struct PairArgs {
     pub(crate) a: PathBuf,
     /// The second model
     pub(crate) b: PathBuf,
-    /// What to ask: touch, witness, pairs, distance, within=D, relation or toc (the time of the
+    /// The query: touch, witness, pairs, distance, within=D, relation or toi (the time of the
     /// first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]
     pub(crate) query: Query,
     /// Exit with code 1 if the models touch in any pose (touch), or come as close as the query
-    /// within=D asks (clearance); with toc, if any motion leads to contact or could not be followed
+    /// within=D asks (clearance); with toi, if any motion leads to contact or could not be followed
     /// to its end
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
@@ -158,14 +158,14 @@ pub(crate) struct PairArgs {
     pub(crate) pairs: PairsArgs,
     #[command(flatten)]
     pub(crate) motion: MotionArgs,
-    /// Take only this part of A: a name, or names along a path such as CAR/WHEEL
+    /// Use only this part of A: a name, or names along a path such as CAR/WHEEL
     #[arg(long, value_name = "NAME", help_heading = "Models")]
     pub(crate) part_a: Option<String>,
-    /// Take only this part of B
+    /// Use only this part of B
     #[arg(long, value_name = "NAME", help_heading = "Models")]
     pub(crate) part_b: Option<String>,
-    /// A hierarchy of A that `jostle mesh --save-hierarchy` wrote; one that does not fit is told
-    /// on stderr and built anew
+    /// A hierarchy of A that `jostle mesh --save-hierarchy` wrote; one that does not match the
+    /// model causes a warning and is built anew
     #[arg(long, value_name = "FILE", help_heading = "Models")]
     pub(crate) hierarchy_a: Option<PathBuf>,
     /// The same for B
@@ -176,24 +176,24 @@ pub(crate) struct PairArgs {
     /// Print the summary only
     #[arg(long, help_heading = "Output")]
     pub(crate) summary: bool,
-    /// Add to the summary what a query costs in the mean: box tests, triangle tests, and triangle
+    /// Add the mean cost of a query to the summary: box tests, triangle tests, and triangle
     /// tests that needed exact arithmetic; with touch, pairs, distance and within
     #[arg(long, help_heading = "Output")]
     pub(crate) counters: bool,
 }
 
-/// Where the models are.
+/// The poses of the models.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Places")]
 pub(crate) struct PlaceArgs {
-    /// Where A is: "tx ty tz qx qy qz qw"
+    /// Pose of A: "tx ty tz qx qy qz qw"
     #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
     pub(crate) pose_a: Option<Pose>,
-    /// Where B is: "tx ty tz qx qy qz qw"
+    /// Pose of B: "tx ty tz qx qy qz qw"
     #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
     pub(crate) pose_b: Option<Pose>,
     /// Poses of B relative to A, one per line: 9 rotation numbers by rows and 3 of translation,
-    /// or "tx ty tz qx qy qz qw"; empty lines and # comments are skipped. With toc, B moves from
+    /// or "tx ty tz qx qy qz qw"; empty lines and # comments are skipped. With toi, B moves from
     /// each pose to the next: N poses are N - 1 motions
     #[arg(
         long,
@@ -201,7 +201,7 @@ pub(crate) struct PlaceArgs {
         conflicts_with_all = ["pose_a", "pose_b", "pose_a_end", "pose_b_end"]
     )]
     pub(crate) poses: Option<PathBuf>,
-    /// Take only the first N poses of the file, and look no further
+    /// Use only the first N poses of the file, and read no further
     #[arg(long, value_name = "N", requires = "poses")]
     pub(crate) first: Option<NonZeroUsize>,
 }
@@ -210,7 +210,7 @@ pub(crate) struct PlaceArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "With --query pairs")]
 pub(crate) struct PairsArgs {
-    /// Also what the faces share: a segment for each pair of triangles that touches
+    /// Also print the shared segment of each pair of triangles that touches
     #[arg(long)]
     pub(crate) segments: bool,
     /// Stop at N touching pairs of triangles
@@ -220,12 +220,12 @@ pub(crate) struct PairsArgs {
 
 /// How models move.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "With --query toc")]
+#[command(next_help_heading = "With --query toi")]
 pub(crate) struct MotionArgs {
-    /// Where A is at the end of its motion [default: where it starts]
+    /// Pose of A at the end of its motion [default: its pose at the start]
     #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
     pub(crate) pose_a_end: Option<Pose>,
-    /// Where B is at the end of its motion [default: where it starts]
+    /// Pose of B at the end of its motion [default: its pose at the start]
     #[arg(long, value_name = "POSE", value_parser = parse_pose, allow_hyphen_values = true)]
     pub(crate) pose_b_end: Option<Pose>,
     /// How models move from pose to pose [default: linear]
@@ -241,7 +241,7 @@ pub(crate) struct MotionArgs {
 pub(crate) struct MeshArgs {
     /// The model: OBJ, STL, PLY, glTF (.glb, .gltf) or VRML97 (.wrl, .wrz)
     pub(crate) file: PathBuf,
-    /// Take only this part of the file: a name, or names along a path such as CAR/WHEEL
+    /// Use only this part of the file: a name, or names along a path such as CAR/WHEEL
     #[arg(long, value_name = "NAME", help_heading = "Models")]
     pub(crate) part: Option<String>,
     /// The unit of the lengths that are printed: um, mm, cm, m, km, in or ft. VRML97 and glTF files
@@ -249,8 +249,8 @@ pub(crate) struct MeshArgs {
     /// unit
     #[arg(long, value_name = "UNIT", value_parser = LengthUnit::parse, help_heading = "Output")]
     pub(crate) unit: Option<LengthUnit>,
-    /// A hierarchy that --save-hierarchy wrote; one that does not fit is told on stderr and built
-    /// anew
+    /// A hierarchy that --save-hierarchy wrote; one that does not match the model causes a warning
+    /// and is built anew
     #[arg(long, value_name = "FILE", help_heading = "Models")]
     pub(crate) hierarchy: Option<PathBuf>,
     /// Write the hierarchy to a file, for --hierarchy, --hierarchy-a and --hierarchy-b
@@ -260,10 +260,10 @@ pub(crate) struct MeshArgs {
     pub(crate) model: ModelArgs,
 }
 
-/// How models are prepared and answers printed.
+/// Options for loading models and printing results.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// How much work goes into hierarchies that are built; the answers are the same
+    /// How much work goes into building hierarchies; it does not change results
     #[arg(long, default_value = "default", help_heading = "Models")]
     pub(crate) quality: Quality,
     /// Closed models are solid: what lies inside touches them
@@ -273,7 +273,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "T", value_parser = parse_weld, allow_hyphen_values = true,
         help_heading = "Models")]
     pub(crate) weld: Option<f64>,
-    /// Read files that a model names also outside its folder
+    /// Also read files that a model names outside its folder
     #[arg(long, help_heading = "Models")]
     pub(crate) allow_outside: bool,
     /// Print JSON

@@ -10,24 +10,26 @@ mod text;
 
 use crate::error::CliError;
 use crate::progress::Working;
-use crate::scene::{tell_problems, with_hierarchies};
+use crate::scene::{print_problems, with_hierarchies};
 use crate::share::{CheckPage, show_checked};
 use crate::units::{self, Lengths, Unit};
 use accept::Accept;
 use args::{CheckArgs, FailOn, Names};
 use assembly::{Assembly, inputs};
 use jostle_scene::LodRule;
-use jostle_stage::{Checked, Checking, Finding, FindingKind, Pieces, Stage, check_stage};
+use jostle_stage::{
+    CheckOptions, CheckReport, Finding, FindingKind, NamedFaces, Stage, check_stage,
+};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::path::Path;
 
-/// What was found and what a reviewer had accepted of it.
+/// The findings of a check, and which of them a reviewer has accepted.
 pub(crate) struct Review<'a> {
-    pub(crate) checked: &'a Checked,
-    /// For each finding.
+    pub(crate) checked: &'a CheckReport,
+    /// For each finding, whether it is accepted.
     pub(crate) accepted: Vec<bool>,
-    /// Accepted, but not found any more.
+    /// Accepted findings that no longer occur.
     pub(crate) stale: Vec<String>,
     pub(crate) clearance: Option<f64>,
     pub(crate) lengths: Lengths,
@@ -45,13 +47,14 @@ impl<'a> Review<'a> {
         self.all().filter(|(_, accepted)| !accepted).map(|(finding, _)| finding)
     }
 
-    /// How many findings of a kind were not accepted, listed or not: what was accepted is listed.
+    /// The number of findings of a kind that are not accepted, listed or not. Accepted findings are
+    /// always listed.
     fn open_count(&self, kind: FindingKind) -> usize {
         let accepted = self.all().filter(|(finding, accepted)| *accepted && finding.kind == kind);
         self.checked.count(kind) - accepted.count()
     }
 
-    /// What says that there are more findings than are listed.
+    /// A note if not all findings are listed.
     fn limit_note(&self) -> Option<String> {
         let unlisted = self.checked.unlisted();
         let listed = units::thousands(self.checked.findings.len());
@@ -90,16 +93,16 @@ struct Output<'a> {
     too_close: usize,
     accepted: usize,
     clearance: Option<f64>,
-    /// Of every length here; null if the files do not say it.
+    /// The unit of all lengths here; null if the files have none.
     unit: Option<&'static str>,
-    /// Findings that were counted above, but are not listed below.
+    /// The number of findings that are counted above, but not listed below.
     not_listed: usize,
     findings: Listed<'a>,
     stale: &'a [String],
     warnings: &'a [String],
 }
 
-/// Written one after the other.
+/// Serializes the findings one by one, so that their output is never in memory as a whole.
 struct Listed<'a>(&'a Review<'a>);
 
 impl Serialize for Listed<'_> {
@@ -134,25 +137,25 @@ pub(crate) struct FacesOutput<'a> {
 }
 
 impl FacesOutput<'_> {
-    pub(crate) fn of(pieces: &Pieces) -> FacesOutput<'_> {
-        let Pieces { a: (shape_a, face_a), b: (shape_b, face_b) } = pieces;
+    pub(crate) fn of(faces: &NamedFaces) -> FacesOutput<'_> {
+        let NamedFaces { a: (shape_a, face_a), b: (shape_b, face_b) } = faces;
         FacesOutput { shape_a, face_a: *face_a, shape_b, face_b: *face_b }
     }
 }
 
-/// Says whether the answer is one to fail on.
+/// Runs the command. Returns whether there is a finding that `--fail-on` names.
 pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     if args.fail_on == Some(FailOn::Clearance) && args.clearance.is_none() {
         return Err(CliError::NeedsClearance);
     }
     let Assembly { scene, mut warnings, without_unit, files } = Assembly::open(args)?;
-    refuse_overwriting(args, &files)?;
+    reject_overwriting(args, &files)?;
     let unit = shown_unit(args, without_unit)?;
     let before = match &args.accept {
         Some(path) if !args.write_accept || path.exists() => Accept::open(path)?,
         _ => Accept::default(),
     };
-    let checking = Checking {
+    let options = CheckOptions {
         clearance: args.clearance,
         all_pairs: args.all_pairs,
         max_findings: args.max_findings.get(),
@@ -163,15 +166,15 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         tolerance: args.scene.tolerance.unwrap_or_default(),
         lod: if args.lod_by_view { LodRule::ByViewer } else { LodRule::Finest },
         // A page shows all parts.
-        skip_lone: !args.view,
-        ..Checking::default()
+        skip_isolated: !args.view,
+        ..CheckOptions::default()
     };
     let working = Working::new("testing parts against each other".to_string());
     let (stage, checked) =
-        with_hierarchies(&args.scene, |files| check_stage(scene, &checking, files))
+        with_hierarchies(&args.scene, |files| check_stage(scene, &options, files))
             .map_err(|source| CliError::stage(&args.scene.scene, source))?;
     drop(working);
-    tell_problems(&args.scene, &checked.problems);
+    print_problems(&args.scene, &checked.problems);
     warnings.extend(checked.problems.iter().cloned());
     let accept = match &args.accept {
         Some(_) if args.write_accept && checked.unlisted() > 0 => {
@@ -186,16 +189,16 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
         _ => before,
     };
     let (accepted, stale) = accept.review(&checked.findings);
-    tell_problems(&args.scene, &stale);
-    let lengths = Lengths::new(unit, reach(&checked));
+    print_problems(&args.scene, &stale);
+    let lengths = Lengths::new(unit, largest_coordinate(&checked));
     let clearance = args.clearance;
     let review = Review { checked: &checked, accepted, stale, clearance, lengths, warnings };
-    hand_out(args, &review, &stage, out)?;
+    write_results(args, &review, &stage, out)?;
     Ok(args.fail_on.is_some_and(|on| review.fails(on)))
 }
 
 /// Writes the reports and prints the answer.
-fn hand_out(
+fn write_results(
     args: &CheckArgs,
     review: &Review<'_>,
     stage: &Stage,
@@ -243,7 +246,7 @@ fn show(
     show_checked(page, out)
 }
 
-/// The unit to print in; none if it is not known.
+/// The unit for printing; none if it is unknown.
 fn shown_unit(args: &CheckArgs, without_unit: Option<String>) -> Result<Option<Unit>, CliError> {
     match (args.show, without_unit) {
         (Some(_), Some(file)) => Err(CliError::ShowNeedsUnit { file }),
@@ -255,14 +258,14 @@ fn shown_unit(args: &CheckArgs, without_unit: Option<String>) -> Result<Option<U
     }
 }
 
-/// How far out coordinates of findings are: single precision ends that many digits further.
-fn reach(checked: &Checked) -> f64 {
+/// The largest absolute coordinate of the findings, from which the rounding error follows.
+fn largest_coordinate(checked: &CheckReport) -> f64 {
     let points = checked.findings.iter().flat_map(|finding| finding.points).flatten();
     points.fold(0.0, |most, coordinate| f64::max(most, coordinate.abs()))
 }
 
-/// Nothing that was read is written over.
-fn refuse_overwriting(args: &CheckArgs, files: &[std::path::PathBuf]) -> Result<(), CliError> {
+/// Rejects outputs that would overwrite an input or another output.
+fn reject_overwriting(args: &CheckArgs, files: &[std::path::PathBuf]) -> Result<(), CliError> {
     let accept = args.accept.as_ref().filter(|_| args.write_accept);
     let written =
         [("--csv", args.csv.as_ref()), ("--report", args.report.as_ref()), ("--accept", accept)];
@@ -283,14 +286,14 @@ fn refuse_overwriting(args: &CheckArgs, files: &[std::path::PathBuf]) -> Result<
     Ok(())
 }
 
-/// Writes a file whole or not at all: beside it first, and then in its place.
+/// Writes a file atomically: to a temporary file beside it, which is then renamed.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.part", std::process::id()));
     let beside = path.with_file_name(name);
     let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|source| {
-        // What is left of it helps in no way; that it cannot be removed is no other error.
+        // The error that matters is the one above, not that of removing the temporary file.
         let _ = std::fs::remove_file(&beside);
         CliError::Write { file: path.display().to_string(), source }
     })

@@ -1,15 +1,10 @@
-//! Why the command could not answer: which file, what, where.
+//! Errors of the command: which file, what, where.
 
-use jostle_geom::solids::SolidError;
-use jostle_geom::{MeshError, PoseError, WeldError};
-use jostle_lab::bench::BenchError;
-use jostle_lab::convex::HullError;
-use jostle_lab::tree::SplitError;
-use jostle_proto::TooManyNodes;
+use jostle_geom::{PoseError, WeldError};
+use jostle_lab::experiments::LabError;
 use jostle_scene::{LoadError, ReadMeshError};
 use jostle_stage::StageError;
-use jostle_world::aura::experiment::ExperimentError;
-use jostle_world::{ShapeError, WorkersError, WorldError};
+use jostle_world::{WorkersError, WorldError};
 use std::io;
 use std::path::Path;
 
@@ -29,7 +24,7 @@ pub(crate) enum CliError {
     Weld { file: String, source: WeldError },
     #[error("{file}: line {line}: {what}")]
     PoseLine { file: String, line: usize, what: String },
-    #[error("{file}: --query toc needs at least 2 poses, found {found}")]
+    #[error("{file}: --query toi needs at least 2 poses, found {found}")]
     TooFewPoses { file: String, found: usize },
     #[error("--motion screw, motion {motion} (the first is 0): {source}")]
     Motion { motion: usize, source: PoseError },
@@ -41,10 +36,6 @@ pub(crate) enum CliError {
     NoStep { option: &'static str, step: u64, steps: u64 },
     #[error("--send before step {step}: {what}")]
     Send { step: u64, what: String },
-    #[error("{nodes} nodes did not form one group within 5 simulated seconds")]
-    NotTogether { nodes: u32 },
-    #[error("there is no experiment {name}; expected one of {known}")]
-    UnknownExperiment { name: String, known: String },
     #[error("{0}")]
     Share(String),
     #[error(
@@ -70,53 +61,21 @@ pub(crate) enum CliError {
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
     #[error(transparent)]
-    Bench(#[from] BenchError),
-    #[error(transparent)]
-    Solid(#[from] SolidError),
-    #[error(transparent)]
-    Split(#[from] SplitError),
-    #[error(transparent)]
-    Groups(#[from] TooManyNodes),
+    Lab(#[from] LabError),
     #[error(transparent)]
     Workers(#[from] WorkersError),
     #[error(transparent)]
-    Spheres(#[from] ExperimentError),
-    #[error(transparent)]
-    Latency(#[from] jostle_proto::reckon::experiment::ExperimentError),
-    #[error(transparent)]
     World(#[from] WorldError),
     #[error(transparent)]
-    Threads(#[from] jostle_lab::ThreadsError),
-    #[error(transparent)]
-    Shape(#[from] ShapeError),
-    #[error(transparent)]
     Pose(#[from] PoseError),
-    #[error(
-        "{n} boxes, step {step} (the first is 0): {} finds {} pairs and {} finds {}, which are not \
-         the same; this is an error in Jostle",
-        found[0].0, found[0].1, found[1].0, found[1].1
-    )]
-    PairsDiffer { n: u32, step: usize, found: [(&'static str, usize); 2] },
     #[error("cannot print: {0}")]
     Output(io::Error),
 }
 
 impl CliError {
-    /// A scene that could not be staged.
+    /// The error of a stage, with its file.
     pub(crate) fn stage(path: &Path, source: StageError) -> CliError {
         CliError::Stage { file: path.display().to_string(), source: Box::new(source) }
-    }
-}
-
-impl From<MeshError> for CliError {
-    fn from(error: MeshError) -> CliError {
-        CliError::Bench(error.into())
-    }
-}
-
-impl From<HullError> for CliError {
-    fn from(error: HullError) -> CliError {
-        CliError::Bench(error.into())
     }
 }
 

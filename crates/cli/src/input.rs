@@ -1,11 +1,11 @@
-//! Files and poses, from names and texts.
+//! Reads models and poses.
 
 use crate::args::ModelArgs;
 use crate::error::CliError;
 use crate::scene::files::fetcher;
 use glam::{DQuat, DVec3};
 use jostle::files::{full_name, read_named};
-use jostle_geom::{Gap, Mesh, Model, NotClosed, Pose, WeldReport};
+use jostle_geom::{ClosingGap, Mesh, Model, NotClosed, Pose, WeldReport};
 use jostle_scene::{MeshChoice, MeshFile, Reading, read_mesh};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A model as it came from its file.
 pub(crate) struct Opened {
     pub(crate) model: Model,
-    /// How long it took to build or load the hierarchy, by the clock on the wall.
+    /// How long it took to build or load the hierarchy, in wall-clock time.
     pub(crate) build_time: Duration,
     /// Whether the hierarchy came from a file.
     pub(crate) loaded: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Opened {
     pub(crate) warnings: Vec<String>,
 }
 
-/// A model file, and what of it.
+/// A model file, and which part of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
     pub(crate) path: &'a Path,
@@ -62,7 +62,8 @@ pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliErro
     }
     let saved = named.hierarchy.map(read).transpose()?;
     let start = Instant::now();
-    let (model, refused) = Model::load_or_build(mesh, saved.as_deref(), args.quality.into());
+    let (model, refused) =
+        Model::hierarchy_from_bytes_or_build(mesh, saved.as_deref(), args.quality.into());
     let build_time = start.elapsed();
     let loaded = saved.is_some() && refused.is_none();
     if let (Some(hierarchy), Some(reason)) = (named.hierarchy, refused) {
@@ -73,11 +74,12 @@ pub(crate) fn open(named: Named<'_>, args: &ModelArgs) -> Result<Opened, CliErro
     Ok(Opened { model, build_time, loaded, weld, is_in_metres, warnings })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+/// The bytes of a file of the command line: a regular file or a pipe.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     read_named(path).map_err(|source| CliError::Read { file: path.display().to_string(), source })
 }
 
-/// What a weld has done, in words.
+/// The text about a weld.
 pub(crate) fn welded(report: &WeldReport, tolerance: f64) -> String {
     let WeldReport { joined, largest_move, chains, collapsed_faces, new_duplicates } = *report;
     if joined == 0 {
@@ -109,10 +111,10 @@ fn solid_if_closed(mesh: Mesh, warnings: &mut Vec<String>) -> Mesh {
     }
 }
 
-/// Why a mesh is not solid, and what would make it so.
+/// The text about a mesh that is not solid, with what would make it solid.
 pub(crate) fn not_solid(mesh: &Mesh, error: &NotClosed) -> String {
     let hint = match mesh.closing_gap() {
-        Some(Gap { tolerance, largest_move }) => format!(
+        Some(ClosingGap { tolerance, largest_move }) => format!(
             "the gaps are at most {largest_move:.1e}, --weld {tolerance:e} would close them"
         ),
         None => "these are holes, wider than a weld closes".to_string(),

@@ -49,7 +49,7 @@ impl KeyPress {
         let expected = || format!("expected STEP:KEY, as in 10:Left or 5:A+Shift, found {text:?}");
         let (step, key) = text.split_once(':').ok_or_else(expected)?;
         let step = step.trim().parse().map_err(|_| expected())?;
-        // The key "+" is a key and not an end.
+        // The key "+" is a key, not a separator.
         let (name, held) = match key.strip_prefix('+') {
             Some(rest) => ("+", rest),
             None => key.split_at(key.find('+').unwrap_or(key.len())),
@@ -65,7 +65,7 @@ impl KeyPress {
     }
 }
 
-/// What a key is called, as it can be written on the command line.
+/// The name of a key, as on the command line.
 pub(crate) fn name(value: i32, state: i32) -> String {
     let named = NAMED.iter().find(|(_, code)| *code == value).map(|(name, _)| name.to_string());
     let letter = || {

@@ -1,22 +1,22 @@
-//! The command `jostle`: parse, do, exit code.
+//! The command `jostle`: parses arguments, runs the command, returns the exit code.
 //!
 //! ```text
 //! jostle pair cup.obj table.stl                                  do they touch?
 //! jostle pair cup.obj table.stl --query pairs --segments --json  which faces, and where
 //! jostle pair cup.obj table.stl --poses path.txt --query distance
-//! jostle pair cup.obj table.stl --query toc --pose-a-end "0 0 -1 0 0 0 1"
+//! jostle pair cup.obj table.stl --query toi --pose-a-end "0 0 -1 0 0 0 1"
 //! jostle mesh cup.obj --save-hierarchy cup.hierarchy
 //! jostle pair cup.obj table.stl --hierarchy-a cup.hierarchy
 //! jostle check gearbox.wrl --clearance 0.002                     do the parts fit?
-//! jostle run room.wrl --steps 300                                what happens in there?
-//! jostle demo                                                    a shared world to look at
+//! jostle run room.wrl --steps 300                                simulate a scene
+//! jostle demo                                                    a shared world with a page
 //! jostle serve --generate solids,1000                            a world to share
 //! jostle node --join 127.0.0.1:7447                              on one more machine
-//! jostle bots --join 127.0.0.1:7447 --avatars 20                 with somebody in it
+//! jostle bots --join 127.0.0.1:7447 --avatars 20                 with 20 simulated clients
 //! jostle lab broad --preset peers --n 10000                      how fast, on this machine?
 //! ```
 //!
-//! 0: done. 1: the answer is what `--fail-on` asks to fail on. 2: bad input, told on stderr.
+//! 0: done. 1: the answer is what `--fail-on` names. 2: bad input, with an error on stderr.
 //! Every option and the shape of the JSON: `docs/command-line.md`.
 
 mod answer;
@@ -25,7 +25,6 @@ mod check;
 mod error;
 mod input;
 mod keys;
-mod lab;
 mod mesh;
 mod pair;
 mod progress;
@@ -35,6 +34,7 @@ mod scene;
 mod share;
 mod sim;
 mod summary;
+mod table;
 mod units;
 
 use args::{Args, Command};
@@ -45,7 +45,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let mut out = BufWriter::new(Patient(io::stdout().lock()));
+    let mut out = BufWriter::new(IgnoreBrokenPipe(io::stdout().lock()));
     let done = run_command(&args.command, &mut out);
     match done.and_then(|code| out.flush().map(|()| code).map_err(CliError::Output)) {
         Ok(code) => ExitCode::from(code),
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the exit code: 0 or 1 for an answer, and what `jostle judge` tells apart.
+/// Returns the exit code: 0 or 1 for an answer; `jostle judge` has more.
 fn run_command(command: &Command, out: &mut dyn Write) -> Result<u8, CliError> {
     let answer = match command {
         Command::Pair(pair) => pair::run(pair, out),
@@ -72,16 +72,19 @@ fn run_command(command: &Command, out: &mut dyn Write) -> Result<u8, CliError> {
         Command::Status(status) => share::status(status, out),
         Command::Replay(replay) => share::replay(replay, out),
         Command::Judge(judge) => return share::judge(judge, out),
-        Command::Lab(lab) => lab::run(lab, out),
+        // What was measured is the answer, whatever it is: never exit code 1.
+        Command::Lab(lab) => {
+            jostle_lab::experiments::run(lab, out).map(|()| false).map_err(Into::into)
+        }
     };
     answer.map(u8::from)
 }
 
-/// Whoever reads the output may stop early (`jostle … | head`). That is no error, and does not
-/// change the exit code.
-struct Patient<W>(W);
+/// Ignores a closed pipe: the reader of the output may stop early (`jostle … | head`), which is no
+/// error and does not change the exit code.
+struct IgnoreBrokenPipe<W>(W);
 
-impl<W: Write> Write for Patient<W> {
+impl<W: Write> Write for IgnoreBrokenPipe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.write(bytes) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),

@@ -1,10 +1,10 @@
-//! `jostle mesh`: what is in a file, what is odd about it, what it takes.
+//! `jostle mesh`: size, contents and defects of a mesh, memory and build time of its hierarchy.
 
 use crate::args::MeshArgs;
 use crate::error::CliError;
 use crate::input::{Named, Opened, open};
 use glam::Vec3;
-use jostle_geom::{Gap, MeshReport, Placed, Pose, Quality, WeldReport};
+use jostle_geom::{ClosingGap, MeshReport, Pose, PosedModel, Quality, WeldReport};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
@@ -46,7 +46,7 @@ struct Output {
     quality: &'static str,
     /// Built or loaded.
     hierarchy: &'static str,
-    /// Building or loading the hierarchy, by the clock on the wall.
+    /// Building or loading the hierarchy, in wall-clock time.
     build_ms: f64,
     /// Mesh and hierarchy together; null without triangles.
     bytes_per_triangle: Option<f64>,
@@ -113,7 +113,7 @@ impl LengthUnit {
     }
 }
 
-/// Never a failure: odd meshes are good input.
+/// Runs the command. Defects are reported, not failed on, so it never returns true.
 pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     if let Some(path) = &args.save_hierarchy {
         check_not_read(path, args)?;
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError
     let model = &opened.model;
     if let Some(path) = &args.save_hierarchy {
         let file = || path.display().to_string();
-        std::fs::write(path, model.save())
+        std::fs::write(path, model.hierarchy_to_bytes())
             .map_err(|source| CliError::Write { file: file(), source })?;
     }
     let report = model.mesh().report();
@@ -131,10 +131,10 @@ pub(crate) fn run(args: &MeshArgs, out: &mut dyn Write) -> Result<bool, CliError
     let looked = Looked {
         unit,
         scale,
-        self_contacts: Placed::new(model, &Pose::IDENTITY).own_touching().len(),
+        self_contacts: PosedModel::new(model, &Pose::IDENTITY).self_intersections().len(),
         build_ms: opened.build_time.as_secs_f64() * 1e3,
         bytes_per_triangle: (report.triangles > 0)
-            .then(|| model.bytes() as f64 / report.triangles as f64),
+            .then(|| model.memory_usage() as f64 / report.triangles as f64),
         report,
     };
     if args.model.json {
@@ -188,9 +188,10 @@ impl Looked {
             largest_bend: report.largest_bend,
             open_edges: report.open_edges.count,
             holes: report.holes,
-            gap: report
-                .gap
-                .map(|Gap { tolerance, largest_move }| GapOutput { weld: tolerance, largest_move }),
+            gap: report.gap.map(|ClosingGap { tolerance, largest_move }| GapOutput {
+                weld: tolerance,
+                largest_move,
+            }),
             non_manifold_edges: report.non_manifold_edges.count,
             misoriented_edges: report.misoriented_edges.count,
             self_contacts: self.self_contacts,
@@ -212,7 +213,7 @@ impl Looked {
     }
 }
 
-/// The model itself is easily named by mistake, and would be lost.
+/// Rejects writing the hierarchy over the model, which would be lost.
 fn check_not_read(path: &Path, args: &MeshArgs) -> Result<(), CliError> {
     let Ok(written) = path.canonicalize() else { return Ok(()) };
     if args.file.canonicalize().is_ok_and(|read| read == written) {

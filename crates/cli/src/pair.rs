@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::query::{Pairs, Placed, Query};
 use crate::summary::{Printer, Summary};
 use cpu_time::ThreadTime;
-use jostle_geom::{ContactLimits, Counters, Model, Motion, Pair, Pose, time_of_contact};
+use jostle_geom::{Counters, Model, Motion, Pair, Pose, TimeOfImpactLimits, time_of_impact};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,7 +26,8 @@ pub(crate) fn run(args: &PairArgs, out: &mut dyn Write) -> Result<bool, CliError
         None => vec![args.place.pose_b.unwrap_or(Pose::IDENTITY)],
     };
     let pose_a = args.place.pose_a.unwrap_or(Pose::IDENTITY);
-    let motions = if query == Query::Toc { motions(args, &pose_a, &poses)? } else { Vec::new() };
+    let motions =
+        if query == Query::TimeOfImpact { motions(args, &pose_a, &poses)? } else { Vec::new() };
     let model = |path: &Path, part: &Option<String>, hierarchy: &Option<PathBuf>| {
         let (part, hierarchy) = (part.as_deref(), hierarchy.as_deref());
         Ok::<Model, CliError>(open(Named { path, part, hierarchy }, &args.model)?.model)
@@ -46,12 +47,12 @@ pub(crate) fn run(args: &PairArgs, out: &mut dyn Write) -> Result<bool, CliError
         Query::Placed(placed) => {
             run.ask_all(poses.len(), |i| placed.ask(&Pair::new(&a, &pose_a, &b, &poses[i])), out)?
         }
-        Query::Toc => {
+        Query::TimeOfImpact => {
             let limits = limits(args);
             let contact = |i: usize| {
                 let [motion_a, motion_b] = &motions[i];
-                let contact = time_of_contact(&a, motion_a, &b, motion_b, &limits);
-                (Answer::Contact(contact), Counters::default())
+                let contact = time_of_impact(&a, motion_a, &b, motion_b, &limits);
+                (Answer::TimeOfImpact(contact), Counters::default())
             };
             run.ask_all(motions.len(), contact, out)?
         }
@@ -69,13 +70,13 @@ fn wanted(args: &PairArgs) -> Query {
     }))
 }
 
-/// No option is silently without effect.
+/// Rejects options that have no effect with the query.
 fn check_options(args: &PairArgs, query: Query) -> Result<(), CliError> {
     let is_within = matches!(query, Query::Placed(Placed::Within(_)));
     let is_pairs = matches!(query, Query::Placed(Placed::Pairs(_)));
-    let is_toc = query == Query::Toc;
+    let is_toi = query == Query::TimeOfImpact;
     let (motion, pairs) = (&args.motion, &args.pairs);
-    let (for_pairs, for_toc) = ("ask --query pairs", "ask --query toc");
+    let (for_pairs, for_toi) = ("ask --query pairs", "ask --query toi");
     let fail_on = |what| args.fail_on == Some(what);
     // Whether the option was given, whether it has an effect, its name, and what to do if not.
     let options = [
@@ -83,10 +84,10 @@ fn check_options(args: &PairArgs, query: Query) -> Result<(), CliError> {
         (fail_on(FailOn::Clearance), is_within, "--fail-on clearance", "ask --query within=D"),
         (pairs.segments, is_pairs, "--segments", for_pairs),
         (pairs.contacts_max.is_some(), is_pairs, "--contacts-max", for_pairs),
-        (motion.pose_a_end.is_some(), is_toc, "--pose-a-end", for_toc),
-        (motion.pose_b_end.is_some(), is_toc, "--pose-b-end", for_toc),
-        (motion.motion.is_some(), is_toc, "--motion", for_toc),
-        (motion.tolerance.is_some(), is_toc, "--tolerance", for_toc),
+        (motion.pose_a_end.is_some(), is_toi, "--pose-a-end", for_toi),
+        (motion.pose_b_end.is_some(), is_toi, "--pose-b-end", for_toi),
+        (motion.motion.is_some(), is_toi, "--motion", for_toi),
+        (motion.tolerance.is_some(), is_toi, "--tolerance", for_toi),
         (
             args.counters,
             query.is_counted(),
@@ -128,16 +129,16 @@ fn motions(args: &PairArgs, pose_a: &Pose, poses: &[Pose]) -> Result<Vec<[Motion
     poses.windows(2).enumerate().map(step).collect()
 }
 
-fn limits(args: &PairArgs) -> ContactLimits {
-    let limits = ContactLimits::default();
-    ContactLimits { time: args.motion.tolerance.unwrap_or(limits.time), ..limits }
+fn limits(args: &PairArgs) -> TimeOfImpactLimits {
+    let limits = TimeOfImpactLimits::default();
+    TimeOfImpactLimits { time: args.motion.tolerance.unwrap_or(limits.time), ..limits }
 }
 
 /// How questions are asked and answers printed.
 struct Run {
     query: Query,
     printer: Printer,
-    /// Whether the summary tells what the queries cost.
+    /// The summary has the cost of the queries.
     counters: bool,
 }
 
@@ -150,7 +151,7 @@ impl Run {
         ask: impl Fn(usize) -> (Answer, Counters),
         out: &mut dyn Write,
     ) -> Result<Summary, CliError> {
-        // Where results are seen to pass by, a bar would only be in their way.
+        // A bar would disturb results that are listed on the terminal.
         let mut progress = Progress::new(count, !self.printer.listing || !stdout_is_terminal());
         let mut summary = Summary::new(self.query);
         let mut answers = Vec::with_capacity(BATCH.min(count));

@@ -1,4 +1,4 @@
-//! A progress bar on stderr, only on a terminal and only when work turns out to be long.
+//! A progress bar on stderr, only on a terminal and only for work that takes more than a second.
 
 use indicatif::ProgressBar;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Drop for Progress {
     }
 }
 
-/// Work whose end is not known: a moving sign with a text on stderr, only on a terminal. Gone when
+/// A spinner with a text on stderr for work of unknown length, only on a terminal. Removed when
 /// dropped.
 pub(crate) struct Working(ProgressBar);
 

@@ -1,19 +1,19 @@
-//! The questions about a pair, and how the library is asked.
+//! The queries about a pair, and the calls of the library for them.
 
 use crate::answer::Answer;
-use jostle_geom::{Counters, Limits, Pair, Progress};
+use jostle_geom::{Counters, Pair, SearchLimits, SearchStatus};
 use std::num::NonZeroUsize;
 
-/// A question.
+/// A query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Query {
     /// About two poses.
     Placed(Placed),
     /// About two motions: when is the first contact?
-    Toc,
+    TimeOfImpact,
 }
 
-/// A question about two poses.
+/// A query about two poses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Placed {
     Touch,
@@ -35,7 +35,8 @@ pub(crate) enum Pairs {
 impl Query {
     pub(crate) fn parse(text: &str) -> Result<Query, String> {
         let placed = match text {
-            "toc" => return Ok(Query::Toc),
+            // `toc` is what it was called before.
+            "toi" | "toc" => return Ok(Query::TimeOfImpact),
             "touch" => Placed::Touch,
             "witness" => Placed::Witness,
             "pairs" => Placed::Pairs(Pairs::All),
@@ -54,16 +55,16 @@ impl Query {
             Query::Placed(Placed::Distance) => "distance",
             Query::Placed(Placed::Within(_)) => "within",
             Query::Placed(Placed::Relation) => "relation",
-            Query::Toc => "toc",
+            Query::TimeOfImpact => "toi",
         }
     }
 
-    /// Whether the library tells what an answer cost.
+    /// Returns true if the library counts the cost of the query.
     pub(crate) fn is_counted(self) -> bool {
         match self {
             Query::Placed(Placed::Touch | Placed::Distance | Placed::Within(_)) => true,
             Query::Placed(Placed::Pairs(pairs)) => pairs != Pairs::WithSegments,
-            Query::Placed(Placed::Witness | Placed::Relation) | Query::Toc => false,
+            Query::Placed(Placed::Witness | Placed::Relation) | Query::TimeOfImpact => false,
         }
     }
 }
@@ -71,7 +72,7 @@ impl Query {
 fn parse_within(text: &str) -> Result<f64, String> {
     let limit = text
         .strip_prefix("within=")
-        .ok_or("expected touch, witness, pairs, distance, within=D, relation or toc")?;
+        .ok_or("expected touch, witness, pairs, distance, within=D, relation or toi")?;
     match limit.parse::<f64>() {
         Ok(limit) if limit.is_finite() && limit >= 0.0 => Ok(limit),
         _ => Err(format!("within needs a distance of 0 or more, found {limit:?}")),
@@ -92,9 +93,9 @@ impl Placed {
                 (Answer::Pairs { pairs, full: None }, counters)
             }
             Placed::Pairs(Pairs::UpTo(most)) => {
-                let limits = Limits { contacts_max: most.get(), ..Limits::default() };
+                let limits = SearchLimits { contacts_max: most.get(), ..SearchLimits::default() };
                 let mut search = pair.search(limits);
-                let full = search.run(u64::MAX) == Progress::Full;
+                let full = search.run(u64::MAX) == SearchStatus::Full;
                 (Answer::Pairs { pairs: search.pairs(), full: Some(full) }, search.counters())
             }
             Placed::Distance => {

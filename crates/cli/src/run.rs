@@ -1,4 +1,4 @@
-//! `jostle run`: a scene in motion, with its events.
+//! `jostle run`: simulates a scene and prints its events.
 
 mod record;
 mod send;
@@ -9,11 +9,11 @@ pub(crate) use send::Send;
 use crate::error::CliError;
 use crate::progress::Progress;
 use crate::scene::args::RunArgs;
-use crate::scene::{open, tell_problems, with_hierarchies};
+use crate::scene::{open, print_problems, with_hierarchies};
 use crate::share::failed;
 use jostle_scene::Opened;
-use jostle_stage::{HierarchyFiles, Stage, Staging};
-use record::{Happened, Recorder, Row};
+use jostle_stage::{HierarchyFiles, Stage, StageOptions};
+use record::{EventLog, Recorder, Row};
 use serde::Serialize;
 use std::io::Write;
 
@@ -26,47 +26,48 @@ struct Output<'a> {
     bodies: usize,
     triangles: usize,
     events: &'a [Row],
-    /// Events that came after those.
+    /// The number of events beyond those.
     events_not_listed: usize,
     #[serde(skip)]
     limit_note: Option<String>,
     contacts: usize,
-    /// Of the world after the last step: the same on every machine and for any number of threads.
+    /// Hash of the world after the last step: the same on every machine and for any number of
+    /// threads.
     hash: String,
     warnings: Vec<String>,
 }
 
-/// Never a failure: what happens is the answer.
+/// Runs the command. There is no answer to fail on, so it never returns true.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     check_steps(args)?;
     let mut recorder = args.record.as_deref().map(Recorder::create).transpose()?;
     let Opened { scene, warnings } = open(&args.scene)?;
-    let staging = Staging {
+    let options = StageOptions {
         tolerance: args.scene.tolerance.unwrap_or_default(),
         solid: args.scene.solid,
         continuous: args.continuous,
-        ..Staging::default()
+        ..StageOptions::default()
     };
     let failed = |source| CliError::stage(&args.scene.scene, source);
-    let mut happened = Happened { most: args.max_events, ..Happened::default() };
+    let mut log = EventLog { max_rows: args.max_events, ..EventLog::default() };
     let mut done = 0;
     let stage = with_hierarchies(&args.scene, |files| -> Result<Stage, CliError> {
-        let mut stage = Stage::new(scene, staging, files).map_err(failed)?;
+        let mut stage = Stage::new(scene, options, files).map_err(failed)?;
         if let Some(recorder) = &mut recorder {
             recorder.begin(&stage, args)?;
         }
-        note(&mut stage, 0, args, &mut happened, &mut recorder)?;
-        let mut next = |stage: &mut Stage, step, happened: &mut Happened| {
-            step_once(stage, step, args, happened, files)?;
-            note(stage, step, args, happened, &mut recorder)
+        log_step(&mut stage, 0, args, &mut log, &mut recorder)?;
+        let mut next = |stage: &mut Stage, step, log: &mut EventLog| {
+            step_once(stage, step, args, log, files)?;
+            log_step(stage, step, args, log, &mut recorder)
         };
         if args.view {
-            done = view::run(&mut stage, args, &mut happened, out, &mut next)?;
+            done = view::run(&mut stage, args, &mut log, out, &mut next)?;
         } else {
             done = args.steps();
             let mut progress = Progress::new(done as usize, true);
             for step in 1..=done {
-                next(&mut stage, step, &mut happened)?;
+                next(&mut stage, step, &mut log)?;
                 progress.done(step as usize);
             }
         }
@@ -75,9 +76,9 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
     if let Some(recorder) = recorder {
         recorder.finish()?;
     }
-    tell_problems(&args.scene, stage.problems());
-    let mut said: Vec<String> = warnings.iter().map(ToString::to_string).collect();
-    said.extend(stage.problems().iter().cloned());
+    print_problems(&args.scene, stage.problems());
+    let mut all_warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    all_warnings.extend(stage.problems().iter().cloned());
     let hash = format!("{:016x}", stage.world().hash());
     let output = Output {
         scene: args.scene.scene.display().to_string(),
@@ -86,12 +87,12 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
         objects: stage.object_count(),
         bodies: stage.world().len(),
         triangles: stage.triangle_count(),
-        events: &happened.rows,
-        events_not_listed: happened.left_out,
-        limit_note: happened.limit_note(),
+        events: &log.rows,
+        events_not_listed: log.not_listed,
+        limit_note: log.limit_note(),
         contacts: stage.world().contacts().len(),
         hash,
-        warnings: said,
+        warnings: all_warnings,
     };
     if args.scene.json {
         serde_json::to_writer(&mut *out, &output)?;
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
     Ok(false)
 }
 
-/// A key or event before a step that never comes is a mistake in the question.
+/// Rejects keys and events before a step that the run does not have.
 fn check_steps(args: &RunArgs) -> Result<(), CliError> {
     if args.view && args.record.is_some() && args.steps.is_none() {
         return Err(failed("--record with --view also needs --steps, the length of the recording"));
@@ -115,12 +116,12 @@ fn check_steps(args: &RunArgs) -> Result<(), CliError> {
     }
 }
 
-/// Keys and walking come before the step that feels them.
+/// Sends keys and events, sets the avatar's displacement, and makes the step.
 fn step_once(
     stage: &mut Stage,
     step: u64,
     args: &RunArgs,
-    happened: &mut Happened,
+    log: &mut EventLog,
     files: &mut HierarchyFiles<'_>,
 ) -> Result<(), CliError> {
     for press in args.key.iter().filter(|press| press.step == step) {
@@ -129,8 +130,8 @@ fn step_once(
     for send in args.send.iter().filter(|send| send.step == step) {
         send.perform(stage)?;
     }
-    // The step forgets the events before it.
-    happened.before = Row::of_nodes(stage, step, args.node_events);
+    // The step clears the events before it.
+    log.before = Row::of_nodes(stage, step, args.node_events);
     if let Some(speed) = args.walk {
         stage.walk(speed * args.dt);
     }
@@ -138,27 +139,27 @@ fn step_once(
     stage.step_with(args.dt, files).map_err(failed)
 }
 
-fn note(
+fn log_step(
     stage: &mut Stage,
     step: u64,
     args: &RunArgs,
-    happened: &mut Happened,
+    log: &mut EventLog,
     recorder: &mut Option<Recorder>,
 ) -> Result<(), CliError> {
-    let before = std::mem::take(&mut happened.before).into_iter();
+    let before = std::mem::take(&mut log.before).into_iter();
     let rows = before.chain(Row::of_step(stage, step, args.node_events));
     if let Some(recorder) = recorder {
         let rows: Vec<Row> = rows.collect();
         recorder.step(stage, step, &rows)?;
-        happened.add(rows);
+        log.add(rows);
     } else {
-        happened.add(rows);
+        log.add(rows);
     }
     stage.play_mut().clear_events();
     Ok(())
 }
 
-/// A number with its noun.
+/// A number with its noun, in the plural if needed.
 pub(crate) fn counted((count, one): (usize, &str)) -> String {
     match (count, one) {
         (1, _) => format!("1 {one}"),

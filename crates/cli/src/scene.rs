@@ -4,11 +4,12 @@ pub(crate) mod args;
 pub(crate) mod files;
 
 use crate::error::CliError;
+use crate::input;
 use crate::progress::{Progress, Working};
 use crate::units::Unit;
 use args::SceneArgs;
 use files::{Folder, fetcher};
-use jostle::files::{full_name, read_named};
+use jostle::files::full_name;
 use jostle_scene::{Extensions, Fetch, Fetched, Format, Frame, Opened, Reading, read};
 use jostle_stage::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 use std::path::Path;
@@ -21,19 +22,17 @@ pub(crate) fn open(args: &SceneArgs) -> Result<Opened, CliError> {
     open_as(&args.scene, args.unit, args)
 }
 
-/// As [`open`], for a file in a unit: one of several.
+/// As [`open`], for one of several files, in a given unit.
 pub(crate) fn open_as(
     path: &Path,
     unit: Option<Unit>,
     args: &SceneArgs,
 ) -> Result<Opened, CliError> {
-    let bytes = read_named(path)
-        .map_err(|source| CliError::Read { file: path.display().to_string(), source })?;
-    let fetched = Fetched { name: full_name(path), bytes };
+    let fetched = Fetched { name: full_name(path), bytes: input::read(path)? };
     open_read((path, fetched), unit, (args, &mut fetcher(path, args.allow_outside)))
 }
 
-/// The same of a file that was read. What it names in turn comes from `fetch`.
+/// As [`open_as`], for the bytes of a file. The files that it names are read with `fetch`.
 pub(crate) fn open_read(
     (path, fetched): (&Path, Fetched),
     unit: Option<Unit>,
@@ -41,17 +40,17 @@ pub(crate) fn open_read(
 ) -> Result<Opened, CliError> {
     let file = path.display().to_string();
     let Fetched { name, bytes } = fetched;
-    // Readers of scenes tell how far they are, those of polygons do not.
+    // Readers of VRML and glTF report progress, readers of polygon files do not.
     let polygons = Format::from_name(&path.to_string_lossy()).is_some();
     let working = polygons.then(|| Working::new(format!("reading {file}")));
     let mut progress = Progress::new(bytes.len(), !polygons);
-    let mut tell = |done: usize| progress.done(done);
+    let mut report = |done: usize| progress.done(done);
     let unit = unit.map_or(1.0, |unit| unit.metres as f32);
     let mut reading = Reading {
         fetch: Some(fetch),
-        progress: Some(&mut tell),
+        progress: Some(&mut report),
         frame: Frame { unit, up: args.up.into() },
-        extensions: if args.standard_only { Extensions::None } else { Extensions::Papers },
+        extensions: if args.standard_only { Extensions::None } else { Extensions::CollisionNodes },
     };
     let opened = read(&name, &bytes, &mut reading)
         .map_err(|source| CliError::Load { file: file.clone(), source })?;
@@ -62,7 +61,7 @@ pub(crate) fn open_read(
     Ok(opened)
 }
 
-/// Calls with the files for hierarchies that the command line allows.
+/// Calls `call` with access to the hierarchy files that the command line allows.
 pub(crate) fn with_hierarchies<T>(
     args: &SceneArgs,
     call: impl FnOnce(&mut HierarchyFiles<'_>) -> T,
@@ -76,8 +75,8 @@ pub(crate) fn with_hierarchies<T>(
     call(&mut HierarchyFiles { load: Some(load), save: Some(save) })
 }
 
-/// Tells on stderr what made no sense in a scene.
-pub(crate) fn tell_problems(args: &SceneArgs, problems: &[String]) {
+/// Prints the problems of a scene to stderr.
+pub(crate) fn print_problems(args: &SceneArgs, problems: &[String]) {
     for problem in problems {
         eprintln!("jostle: {}: warning: {problem}", args.scene.display());
     }

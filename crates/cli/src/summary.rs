@@ -1,4 +1,4 @@
-//! What all answers come to, and how results and summary are printed.
+//! The summary of all results, and how results and summary are printed.
 
 use crate::answer::Answer;
 use crate::error::CliError;
@@ -27,7 +27,7 @@ pub(crate) struct Summary {
     counters: Option<MeanCounters>,
 }
 
-/// What a query costs in the mean.
+/// The mean cost of a query.
 #[derive(Debug, Serialize)]
 struct MeanCounters {
     box_tests: f64,
@@ -43,7 +43,7 @@ impl Summary {
             hits: 0,
             pairs: 0,
             distance_sum: 0.0,
-            unknown: (query == Query::Toc).then_some(0),
+            unknown: (query == Query::TimeOfImpact).then_some(0),
             mean_us: 0.0,
             counters: None,
         }

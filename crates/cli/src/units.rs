@@ -1,4 +1,4 @@
-//! Units of length: what the command line takes, and how lengths are printed.
+//! Units of length: parsing and printing.
 
 /// A unit of length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,14 +67,14 @@ pub(crate) fn signed_length(text: &str) -> Option<f64> {
 /// How lengths are printed: in a unit if it is known which, with four significant digits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lengths {
-    /// None: the files do not say their unit, and numbers are theirs.
+    /// None: the files have no unit, and numbers are printed as they are.
     pub(crate) unit: Option<Unit>,
     /// Distances below this are rounding: 24 bits of the largest coordinate, in metres.
     pub(crate) noise: f64,
 }
 
 impl Lengths {
-    /// Lengths of a scene whose coordinates reach this far from zero.
+    /// Lengths of a scene with coordinates up to `reach`.
     pub(crate) fn new(unit: Option<Unit>, reach: f64) -> Lengths {
         Lengths { unit, noise: reach * f64::from(f32::EPSILON) * 0.5 }
     }

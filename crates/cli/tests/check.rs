@@ -89,9 +89,9 @@ fn names_to_ignore_are_known_or_warned_about() {
     };
     assert_eq!(ignored("FRAME,EXHAUST"), (0, 0, String::new()));
     assert_eq!(ignored("ENGINE,EXHAUST"), (1, 0, String::new()));
-    let (found, warnings, said) = ignored("FRAMES,EXHAUST");
+    let (found, warnings, message) = ignored("FRAMES,EXHAUST");
     assert_eq!((found, warnings), (1, 1));
-    assert!(said.contains("warning: nothing is called \"FRAMES\""), "{said}");
+    assert!(message.contains("warning: no object is named \"FRAMES\""), "{message}");
 }
 
 #[test]
@@ -170,11 +170,14 @@ fn what_is_missing_is_warned_about_and_what_is_wrong_is_refused() {
     assert_eq!(output.status.code(), Some(0));
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(findings(&json), [("A/CUBE", "C/CUBE", true)]);
-    let said = stderr(&output);
-    assert!(said.contains("warning") && said.contains("nowhere.wrl"), "{said}");
+    let message = stderr(&output);
+    assert!(message.contains("warning") && message.contains("nowhere.wrl"), "{message}");
     folder.write("bad.wrl", "#VRML V2.0 utf8\nTransform { children [\n  Shape { geometry ] }\n");
-    let said = folder.refusal(&["check", "bad.wrl"]);
-    assert!(said.starts_with("jostle: bad.wrl: ") && said.contains("line 3, column 20"), "{said}");
+    let message = folder.refusal(&["check", "bad.wrl"]);
+    assert!(
+        message.starts_with("jostle: bad.wrl: ") && message.contains("line 3, column 20"),
+        "{message}"
+    );
     folder.write("old.wrl", "#VRML V1.0 ascii\nSeparator {}");
     assert!(folder.refusal(&["check", "old.wrl"]).contains("1.0"));
     assert!(folder.refusal(&["check", "none.wrl"]).starts_with("jostle: none.wrl: "));

@@ -1,11 +1,11 @@
-//! Limits of what `jostle check` and `jostle run` list: what is beyond them is counted, and said.
+//! Limits of what `jostle check` and `jostle run` list: the rest is counted and reported.
 
 mod common;
 
 use common::Folder;
 use serde_json::{Value, json};
 
-/// A binary glTF with one cube, so many times in the same place.
+/// A binary glTF with `count` cubes in the same place.
 fn coincident(count: usize) -> Vec<u8> {
     let corners = (0u8..8).flat_map(|at| [at & 1, at >> 1 & 1, at >> 2].map(f32::from));
     let faces: [u16; 36] = [
@@ -52,7 +52,7 @@ const COUNT: usize = 30;
 const FOUND: usize = COUNT * (COUNT - 1) / 2;
 
 #[test]
-fn findings_beyond_the_limit_are_counted_and_every_report_says_so() {
+fn findings_beyond_the_limit_are_counted_in_every_report() {
     let folder = Folder::new("check-limit");
     folder.write("many.glb", coincident(COUNT));
     let note = format!(
@@ -93,14 +93,14 @@ fn exit_codes_and_accepted_findings_do_not_depend_on_the_limit() {
     let accept = ["--accept", "known.txt"];
     let refused = check(&[&accept[..], &["--write-accept", "--max-findings", "10"]].concat());
     assert_eq!(refused.status.code(), Some(2));
-    let said = common::stderr(&refused);
-    assert!(said.contains(&format!("--max-findings {FOUND} keeps all")), "{said}");
+    let stderr = common::stderr(&refused);
+    assert!(stderr.contains(&format!("--max-findings {FOUND} keeps all")), "{stderr}");
     assert_eq!(check(&[&accept[..], &["--write-accept"]].concat()).status.code(), Some(0));
     let fails = [&accept[..], &["--fail-on", "overlap", "--max-findings", "1", "--json"]].concat();
     let json = folder.json(&[&["check", "many.glb"], &fails[..]].concat());
     assert_eq!((&json["accepted"], &json["stale"]), (&FOUND.into(), &Value::Array(vec![])));
     assert_eq!(check(&fails).status.code(), Some(0));
-    // One entry less: the finding that it was about fails, listed or not.
+    // With one entry removed, its finding fails the check, listed or not.
     let known = std::fs::read_to_string(folder.path().join("known.txt")).unwrap();
     let lines: Vec<&str> = known.lines().collect();
     folder.write("known.txt", lines[..lines.len() - 1].join("\n"));

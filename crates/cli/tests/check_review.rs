@@ -37,7 +37,7 @@ fn code(folder: &Folder, args: &[&str]) -> Option<i32> {
 }
 
 #[test]
-fn contact_is_told_from_interference() {
+fn contact_is_distinguished_from_interference() {
     let folder = folder("review-kinds");
     let kind = |pose: &str, more: &[&str]| {
         let pose = format!("B={pose} 0 0 0 1");
@@ -64,7 +64,7 @@ fn contact_is_told_from_interference() {
     folder.write("open.obj", CUBE.replace("f 5 6 7 8\n", ""));
     let text = folder.text(&["check", "A.obj", "open.obj"]);
     assert!(text.starts_with("touch      A  and  open  at ("), "{text}");
-    assert!(text.contains("contact cannot be told from interference"), "{text}");
+    assert!(text.contains("contact and interference cannot be distinguished"), "{text}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn what_fails_is_interference_contact_or_clearance() {
     }
     folder.write("open.obj", CUBE.replace("f 5 6 7 8\n", ""));
     let open = ["check", "A.obj", "open.obj", "--fail-on", "overlap"];
-    assert_eq!(code(&folder, &open), Some(1), "what cannot be told may be an interference");
+    assert_eq!(code(&folder, &open), Some(1), "what cannot be message may be an interference");
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn several_files_are_parts_with_names_and_poses() {
         .map(|f| [f["a"].as_str().unwrap(), f["b"].as_str().unwrap()])
         .collect();
     assert_eq!(names, [["A", "A (2)"], ["A", "B"], ["A (2)", "B"]]);
-    let said = folder.refusal(&["check", "A.obj", "B.obj", "--pose", "C=0 0 0 0 0 0 1"]);
-    assert!(said.contains("no file is called \"C\"; there are A, B"), "{said}");
+    let message = folder.refusal(&["check", "A.obj", "B.obj", "--pose", "C=0 0 0 0 0 0 1"]);
+    assert!(message.contains("no file is called \"C\"; there are A, B"), "{message}");
     for bad in ["B", "B=1 2 3", "B=0 0 0 0 0 0 0", "B=x 0 0 0 0 0 1"] {
         folder.refusal(&["check", "A.obj", "B.obj", "--pose", bad]);
     }
@@ -137,8 +137,8 @@ fn an_assembly_file_says_names_poses_and_units() {
     );
     // One of them is outside its folder.
     let args = ["check", "parts/assembly.json", "--json", "--clearance", "0.6mm"];
-    let said = folder.refusal(&args);
-    assert!(said.contains("../A.obj: it is outside the folder of the scene"), "{said}");
+    let message = folder.refusal(&args);
+    assert!(message.contains("../A.obj: it is outside the folder of the scene"), "{message}");
     let json = folder.json(&[&args[..], &["--allow-outside"]].concat());
     assert_eq!(kinds(&json), ["contact", "too_close"]);
     let names = ["a", "b"].map(|side| json["findings"][1][side].as_str().unwrap());
@@ -157,8 +157,8 @@ fn an_assembly_file_says_names_poses_and_units() {
         (r#"{ "parts": [ { "file": "none.obj" } ] }"#, "none.obj"),
     ] {
         folder.write("bad.json", text);
-        let said = folder.refusal(&["check", "bad.json"]);
-        assert!(said.contains(expected), "{text}: {said}");
+        let message = folder.refusal(&["check", "bad.json"]);
+        assert!(message.contains(expected), "{text}: {message}");
     }
 }
 
@@ -246,8 +246,8 @@ fn reports_are_written_whole_with_names_as_they_are() {
     assert!(!left.iter().any(|file| file.file_name().to_string_lossy().ends_with(".part")));
     // Nothing that is read is overwritten.
     for (option, file) in [("--csv", "A.obj"), ("--report", "parts.json"), ("--csv", "./A.obj")] {
-        let said = folder.refusal(&["check", "parts.json", option, file]);
-        assert!(said.contains(&format!("{option} would overwrite")), "{said}");
+        let message = folder.refusal(&["check", "parts.json", option, file]);
+        assert!(message.contains(&format!("{option} would overwrite")), "{message}");
     }
     assert_eq!(read("A.obj"), CUBE);
     folder.refusal(&["check", "parts.json", "--csv", "x", "--report", "x"]);
@@ -262,8 +262,8 @@ fn lengths_have_units_where_they_are_known() {
     let text = folder.text(&args);
     assert!(text.contains("too close  A  and  B: 0.004124 units apart"), "{text}");
     assert!(text.ends_with("0 pairs touch, 1 closer than 0.1 units\n"), "{text}");
-    let said = folder.refusal(&[&args[..], &["--show", "mm"]].concat());
-    assert!(said.contains("--show needs the unit of A.obj"), "{said}");
+    let message = folder.refusal(&[&args[..], &["--show", "mm"]].concat());
+    assert!(message.contains("--show needs the unit of A.obj"), "{message}");
     let text = folder.text(&[&args[..], &["--unit", "m", "--show", "mm"]].concat());
     assert!(text.contains(": 4.124 mm apart") && text.contains("closer than 100 mm"), "{text}");
     let text = folder.text(&[
@@ -281,8 +281,8 @@ fn lengths_have_units_where_they_are_known() {
     // glTF and VRML are in metres.
     let scene = "#VRML V2.0 utf8\nDEF A Transform { children Shape { geometry Box {} } }";
     folder.write("one.wrl", scene);
-    let said = folder.refusal(&["check", "one.wrl", "--unit", "mm"]);
-    assert!(said.contains("one.wrl is in metres by its format"), "{said}");
+    let message = folder.refusal(&["check", "one.wrl", "--unit", "mm"]);
+    assert!(message.contains("one.wrl is in metres by its format"), "{message}");
     folder.refusal(&["run", "one.wrl", "--unit", "mm", "--steps", "1"]);
     assert_eq!(folder.json(&["check", "A.obj", "--json"])["unit"], Value::Null);
 }

@@ -141,16 +141,19 @@ fn bad_poses_are_named_with_their_line() {
         folder.refusal(&["pair", "cube.obj", "cube.obj", "--poses", "poses.txt"])
     };
     let good = "0 0 0 0 0 0 1\n# comment\n\n";
-    let told = refusal(&format!("{good}1 2 3\n"));
-    assert!(told.starts_with("jostle: poses.txt: line 4: a pose is 12 numbers"), "{told}");
-    let told = refusal(&format!("{good}0 0 zero 0 0 0 1\n"));
-    assert_eq!(told, "jostle: poses.txt: line 4: expected a number, found \"zero\"\n");
-    let told = refusal(&format!("{good}0 0 nan 0 0 0 1\n"));
-    assert!(told.starts_with("jostle: poses.txt: line 4: a pose needs finite numbers"), "{told}");
-    let told = refusal(&format!("{good}2 0 0 0 2 0 0 0 2 0 0 0\n"));
-    assert!(told.starts_with("jostle: poses.txt: line 4: a rotation matrix needs"), "{told}");
-    let told = folder.refusal(&["pair", "cube.obj", "cube.obj", "--pose-b", "-1 0 0"]);
-    assert!(told.contains("a pose is 7 numbers"), "{told}");
+    let message = refusal(&format!("{good}1 2 3\n"));
+    assert!(message.starts_with("jostle: poses.txt: line 4: a pose is 12 numbers"), "{message}");
+    let message = refusal(&format!("{good}0 0 zero 0 0 0 1\n"));
+    assert_eq!(message, "jostle: poses.txt: line 4: expected a number, found \"zero\"\n");
+    let message = refusal(&format!("{good}0 0 nan 0 0 0 1\n"));
+    assert!(
+        message.starts_with("jostle: poses.txt: line 4: a pose needs finite numbers"),
+        "{message}"
+    );
+    let message = refusal(&format!("{good}2 0 0 0 2 0 0 0 2 0 0 0\n"));
+    assert!(message.starts_with("jostle: poses.txt: line 4: a rotation matrix needs"), "{message}");
+    let message = folder.refusal(&["pair", "cube.obj", "cube.obj", "--pose-b", "-1 0 0"]);
+    assert!(message.contains("a pose is 7 numbers"), "{message}");
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn bad_files_are_named_with_their_place() {
     folder.write("cube.txt", CUBE);
     folder.write("cube.step", "ISO-10303-21;");
     folder.write("arm.urdf", "<robot/>");
-    for (file, told) in [
+    for (file, message) in [
         ("bad.obj", "line 2: a coordinate must be finite and at most 3.4e38 in size, found"),
         ("missing.obj", "No such file"),
         ("cube.txt", "a format that is not known; expected VRML97 (.wrl, .wrz), glTF"),
@@ -170,7 +173,7 @@ fn bad_files_are_named_with_their_place() {
     ] {
         for args in [&["mesh", file][..], &["pair", "cube.obj", file], &["check", file]] {
             let refusal = folder.refusal(args);
-            assert!(refusal.starts_with(&format!("jostle: {file}: {told}")), "{refusal}");
+            assert!(refusal.starts_with(&format!("jostle: {file}: {message}")), "{refusal}");
         }
     }
 }
@@ -179,7 +182,7 @@ fn bad_files_are_named_with_their_place() {
 fn bad_questions_are_refused() {
     let folder = Folder::new("questions");
     let pair = ["pair", "cube.obj", "cube.obj"];
-    for (args, told) in [
+    for (args, message) in [
         (&["--query", "near"][..], "expected touch, witness"),
         (&["--query", "within=-1"], "within needs a distance"),
         (&["--query", "within=nan"], "within needs a distance"),
@@ -190,20 +193,20 @@ fn bad_questions_are_refused() {
         (&["--contacts-max", "3"], "ask --query pairs"),
         (&["--query", "pairs", "--contacts-max", "0"], "invalid value"),
         (&["--query", "pairs", "--contacts-max", "3", "--segments"], "cannot be used with"),
-        (&["--pose-a-end", "0 0 0 0 0 0 1"], "ask --query toc"),
-        (&["--pose-b-end", "0 0 0 0 0 0 1"], "ask --query toc"),
-        (&["--motion", "screw"], "--motion does not go with --query touch; ask --query toc"),
-        (&["--tolerance", "0.1"], "ask --query toc"),
-        (&["--query", "toc", "--tolerance", "-1"], "expected a part of the motion"),
-        (&["--query", "toc", "--tolerance", "nan"], "expected a part of the motion"),
-        (&["--query", "toc", "--fail-on", "clearance"], "ask --query within=D"),
-        (&["--query", "toc", "--counters"], "--counters does not go with --query toc"),
+        (&["--pose-a-end", "0 0 0 0 0 0 1"], "ask --query toi"),
+        (&["--pose-b-end", "0 0 0 0 0 0 1"], "ask --query toi"),
+        (&["--motion", "screw"], "--motion does not go with --query touch; ask --query toi"),
+        (&["--tolerance", "0.1"], "ask --query toi"),
+        (&["--query", "toi", "--tolerance", "-1"], "expected a part of the motion"),
+        (&["--query", "toi", "--tolerance", "nan"], "expected a part of the motion"),
+        (&["--query", "toi", "--fail-on", "clearance"], "ask --query within=D"),
+        (&["--query", "toi", "--counters"], "--counters does not go with --query toi"),
         (&["--query", "relation", "--counters"], "--counters does not go with"),
         (&["--query", "pairs", "--segments", "--counters"], "without --segments"),
         (&["--first", "3"], "--poses"),
     ] {
         let refusal = folder.refusal(&[&pair[..], args].concat());
-        assert!(refusal.contains(told), "{args:?}: {refusal}");
+        assert!(refusal.contains(message), "{args:?}: {refusal}");
     }
 }
 
@@ -213,7 +216,7 @@ fn relations_have_names() {
     let small = "v 0 0 0\nv 0.5 0 0\nv 0 0.5 0\nv 0 0 0.5\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     folder.write("small.obj", small);
     let inside = "0.1 0.1 0.1 0 0 0 1";
-    for (a, b, pose_a, pose_b, told) in [
+    for (a, b, pose_a, pose_b, message) in [
         ("cube.obj", "cube.obj", "0 0 0 0 0 0 1", "9 0 0 0 0 0 1", "apart"),
         ("cube.obj", "cube.obj", "0 0 0 0 0 0 1", "1 1 1 0 0 0 1", "touching"),
         ("cube.obj", "cube.obj", "0 0 0 0 0 0 1", "0.3 0.4 0.5 0 0 0 1", "crossing"),
@@ -224,9 +227,9 @@ fn relations_have_names() {
         let args = ["pair", a, b, "--pose-a", pose_a, "--pose-b", pose_b, "--solid"];
         let args = [&args[..], &["--query", "relation"]].concat();
         let json = folder.json(&[&args[..], &["--json"]].concat());
-        assert_eq!(json["results"][0], json!({ "relation": told }));
-        assert_eq!(json["summary"]["hits"], u32::from(told != "apart"), "{told}");
-        assert!(folder.text(&args).starts_with(&format!("{told}\n")), "{told}");
+        assert_eq!(json["results"][0], json!({ "relation": message }));
+        assert_eq!(json["summary"]["hits"], u32::from(message != "apart"), "{message}");
+        assert!(folder.text(&args).starts_with(&format!("{message}\n")), "{message}");
     }
 }
 

@@ -10,7 +10,10 @@ fn a_hierarchy_is_saved_and_loaded() {
     let folder = Folder::new("save");
     let json = folder.json(&["mesh", "cube.obj", "--json", "--save-hierarchy", "cube.h"]);
     assert_eq!((&json["hierarchy"], &json["quality"]), (&"built".into(), &"default".into()));
-    assert_eq!(std::fs::read(folder.path().join("cube.h")).unwrap(), cube_model().save());
+    assert_eq!(
+        std::fs::read(folder.path().join("cube.h")).unwrap(),
+        cube_model().hierarchy_to_bytes()
+    );
 
     // Being solid does not matter for a hierarchy; it keeps its own quality.
     let args = ["mesh", "cube.obj", "--hierarchy", "cube.h", "--solid", "--quality", "fast"];
@@ -24,7 +27,10 @@ fn a_hierarchy_is_saved_and_loaded() {
 
     // Saved again, it is the same.
     folder.text(&["mesh", "cube.obj", "--hierarchy", "cube.h", "--save-hierarchy", "again.h"]);
-    assert_eq!(std::fs::read(folder.path().join("again.h")).unwrap(), cube_model().save());
+    assert_eq!(
+        std::fs::read(folder.path().join("again.h")).unwrap(),
+        cube_model().hierarchy_to_bytes()
+    );
 }
 
 #[test]
@@ -43,7 +49,7 @@ fn a_pair_takes_hierarchies() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_and_built_anew() {
+fn a_hierarchy_that_does_not_match_is_reported_and_built_anew() {
     let folder = Folder::new("stale");
     folder.text(&["mesh", "cube.obj", "--save-hierarchy", "cube.h"]);
     let saved = std::fs::read(folder.path().join("cube.h")).unwrap();
@@ -66,13 +72,13 @@ fn what_does_not_fit_is_told_and_built_anew() {
     ] {
         let expected = format!("jostle: {hierarchy}: warning: built anew, because {reason}");
         let output = folder.jostle(&["mesh", model, "--hierarchy", hierarchy, "--json"]);
-        let told = stderr(&output);
-        assert!(told.starts_with(&expected), "{told}");
+        let message = stderr(&output);
+        assert!(message.starts_with(&expected), "{message}");
         assert_eq!(output.status.code(), Some(0), "{hierarchy}");
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json["hierarchy"], "built", "{hierarchy}");
         let warning = json["warnings"][0].as_str().unwrap();
-        assert_eq!(told, format!("jostle: {}\n", warning.replacen(": ", ": warning: ", 1)));
+        assert_eq!(message, format!("jostle: {}\n", warning.replacen(": ", ": warning: ", 1)));
         for option in ["--hierarchy-a", "--hierarchy-b"] {
             let args = ["pair", model, model, "--query", "pairs", "--json", option, hierarchy];
             let output = folder.jostle(&args);
@@ -86,13 +92,13 @@ fn what_does_not_fit_is_told_and_built_anew() {
 #[test]
 fn files_that_cannot_be_used_are_refused() {
     let folder = Folder::new("hierarchy-files");
-    let told = folder.refusal(&["mesh", "cube.obj", "--hierarchy", "missing.h"]);
-    assert!(told.starts_with("jostle: missing.h: No such file"), "{told}");
-    let told = folder.refusal(&["pair", "cube.obj", "cube.obj", "--hierarchy-b", "missing.h"]);
-    assert!(told.starts_with("jostle: missing.h: No such file"), "{told}");
-    let told = folder.refusal(&["mesh", "cube.obj", "--save-hierarchy", "no/folder.h"]);
-    assert!(told.starts_with("jostle: no/folder.h: cannot be written"), "{told}");
-    let told = folder.refusal(&["mesh", "cube.obj", "--save-hierarchy", "./cube.obj"]);
-    assert!(told.contains("--save-hierarchy needs another name"), "{told}");
+    let message = folder.refusal(&["mesh", "cube.obj", "--hierarchy", "missing.h"]);
+    assert!(message.starts_with("jostle: missing.h: No such file"), "{message}");
+    let message = folder.refusal(&["pair", "cube.obj", "cube.obj", "--hierarchy-b", "missing.h"]);
+    assert!(message.starts_with("jostle: missing.h: No such file"), "{message}");
+    let message = folder.refusal(&["mesh", "cube.obj", "--save-hierarchy", "no/folder.h"]);
+    assert!(message.starts_with("jostle: no/folder.h: cannot be written"), "{message}");
+    let message = folder.refusal(&["mesh", "cube.obj", "--save-hierarchy", "./cube.obj"]);
+    assert!(message.contains("--save-hierarchy needs another name"), "{message}");
     assert_eq!(std::fs::read_to_string(folder.path().join("cube.obj")).unwrap(), CUBE);
 }

@@ -162,7 +162,7 @@ fn numbers_out_of_range_are_refused() {
 }
 
 #[test]
-fn a_plot_that_cannot_be_written_is_told_at_once() {
+fn a_plot_that_cannot_be_written_is_reported_at_once() {
     let folder = Folder::new("lab-plot");
     for experiment in ["broad", "bunnies", "spheres"] {
         let refusal = folder.refusal(&["lab", experiment, "--svg", "missing/plot.svg"]);

@@ -18,8 +18,8 @@ fn every_combination_is_measured_and_nothing_is_lost_between_nodes() {
         let times = [&row["busiest_ms"], &row["in_turns"]["busiest_ms"]];
         assert!(times.iter().all(|time| time.as_f64().unwrap() > 0.0), "{row}");
     }
-    // Alone there is nobody to tell. Otherwise a part of all that somebody holds goes to their
-    // buddy in every step.
+    // A single node sends nothing. Otherwise a part of all that a node holds goes to its
+    // backup in every step.
     assert_eq!(rows[0]["all"]["sent"], 0.0);
     let number = |row: &serde_json::Value, of: &str, what: &str| row[of][what].as_f64().unwrap();
     assert!(number(&rows[1], "all", "sent") >= 306.0 / 16.0);

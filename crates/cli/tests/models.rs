@@ -70,9 +70,9 @@ fn pair_and_mesh_take_scenes_and_parts_of_them() {
     assert_eq!(distance(&["two.wrl", "two.wrl", "--part-a", "BASE", "--part-b", "TOP"]), 4.0);
     assert_eq!(distance(&["two.wrl", "cube.obj"]), 0.0);
     assert_eq!(distance(&["sheets.gltf", "two.wrl", "--part-a", "Sheet (2)"]), 2.5);
-    let told = folder.refusal(&["mesh", "sheets.gltf", "--part", "Bolt"]);
+    let message = folder.refusal(&["mesh", "sheets.gltf", "--part", "Bolt"]);
     let expected = "jostle: sheets.gltf: nothing with a surface is called \"Bolt\"; there are";
-    assert!(told.starts_with(expected), "{told}");
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn a_part_that_is_in_the_file_twice_is_found_by_its_number() {
     assert_eq!((&json["faces"], &json["duplicate_faces"]), (&12.into(), &6.into()));
     assert_eq!(stderr(&output), "");
     let output = folder.jostle(&["check", "bolts.obj"]);
-    let told = stderr(&output);
-    assert!(told.contains("parts of the same name, as \"Bolt\", are numbered"), "{told}");
+    let message = stderr(&output);
+    assert!(message.contains("parts of the same name, as \"Bolt\", are numbered"), "{message}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Bolt") && text.contains("Bolt (2)"), "{text}");
 }
@@ -107,19 +107,22 @@ fn what_lies_inside_a_noisy_solid_is_inside_once_it_is_welded() {
     let args = ["pair", "pin.obj", "noisy.obj", "--solid", "--query", "relation"];
     let output = folder.jostle(&args);
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("apart"));
-    let told = stderr(&output);
+    let message = stderr(&output);
     assert!(
-        told.contains("jostle: noisy.obj: warning: not solid: not closed: 36 open edges"),
-        "{told}"
+        message.contains("jostle: noisy.obj: warning: not solid: not closed: 36 open edges"),
+        "{message}"
     );
-    // The hint is true: with that weld the answer changes, and the weld is told.
-    let hint = told.split("--weld ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
-    assert!(told.contains("the gaps are at most ") && hint == "1e-5", "{told}");
+    // The hint is true: with that weld the answer changes, and the weld is reported.
+    let hint = message.split("--weld ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert!(message.contains("the gaps are at most ") && hint == "1e-5", "{message}");
     let output = folder.jostle(&[&args[..], &["--weld", hint]].concat());
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("a-inside-b"));
-    let told = stderr(&output);
-    assert!(told.contains("jostle: noisy.obj: welded 28 vertices; the largest move is"), "{told}");
-    assert!(!told.contains("not solid"), "{told}");
+    let message = stderr(&output);
+    assert!(
+        message.contains("jostle: noisy.obj: welded 28 vertices; the largest move is"),
+        "{message}"
+    );
+    assert!(!message.contains("not solid"), "{message}");
 
     let json = folder.json(&["mesh", "noisy.obj", "--json"]);
     assert_eq!((&json["closed"], &json["volume"]), (&false.into(), &Value::Null));
@@ -132,7 +135,7 @@ fn what_lies_inside_a_noisy_solid_is_inside_once_it_is_welded() {
 }
 
 #[test]
-fn a_hole_is_not_said_to_be_weldable_and_bad_tolerances_are_refused() {
+fn a_hole_is_not_reported_as_weldable_and_bad_tolerances_are_refused() {
     let folder = Folder::new("models-hole");
     folder.write("open.obj", &CUBE[..CUBE.len() - 10]);
     let output = folder.jostle(&["mesh", "open.obj", "--solid"]);
@@ -140,9 +143,9 @@ fn a_hole_is_not_said_to_be_weldable_and_bad_tolerances_are_refused() {
     let output = folder.jostle(&["mesh", "cube.obj", "--weld", "1e-9"]);
     assert!(stderr(&output).contains("nothing to weld: no two vertices are within 1e-9"));
     for bad in ["-1", "nan", "inf", "x"] {
-        let told = folder.refusal(&["mesh", "cube.obj", "--weld", bad]);
-        assert!(told.contains("expected a length, 0 or more"), "{told}");
+        let message = folder.refusal(&["mesh", "cube.obj", "--weld", bad]);
+        assert!(message.contains("expected a length, 0 or more"), "{message}");
     }
-    let told = folder.refusal(&["mesh", "cube.obj", "--unit", "furlong"]);
-    assert!(told.contains("expected um, mm, cm, m, km, in or ft"), "{told}");
+    let message = folder.refusal(&["mesh", "cube.obj", "--unit", "furlong"]);
+    assert!(message.contains("expected um, mm, cm, m, km, in or ft"), "{message}");
 }

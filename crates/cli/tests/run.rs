@@ -59,18 +59,18 @@ fn keys_drive_the_cart_into_the_wall() {
     let still = folder.json(&["run", &steer, "--json", "--steps", "60"]);
     assert_eq!(events(&still), [""; 0]);
     let json = folder.json(&["run", &steer, "--json", "--steps", "60", "--key", "1:Right"]);
-    let told = events(&json);
+    let reported = events(&json);
     assert!(
-        has(&told, "begin CART ROOM") && has(&told, "event CART.notColliding FALSE"),
-        "{told:?}"
+        has(&reported, "begin CART ROOM") && has(&reported, "event CART.notColliding FALSE"),
+        "{reported:?}"
     );
     assert_ne!(json["hash"], still["hash"]);
     assert_eq!((&json["steps"], &json["dt"]), (&60.into(), &0.03125.into()));
     let other = folder.json(&["run", &steer, "--json", "--steps", "60", "--key", "1:0x1014"]);
     assert_eq!(other["hash"], json["hash"]);
     for bad in ["Right", "1:Sideways", "x:Right", "1:Right+Sideways", "1.5:Right"] {
-        let said = folder.refusal(&["run", &steer, "--key", bad]);
-        assert!(said.contains("--key"), "{said}");
+        let message = folder.refusal(&["run", &steer, "--key", bad]);
+        assert!(message.contains("--key"), "{message}");
     }
 }
 
@@ -85,7 +85,7 @@ fn events_may_be_sent() {
     // A click: the clock starts, and the cart is at the wall after 1.5 s and 48 steps.
     assert_eq!(run("1:BUTTON"), ["48 begin CART WALL"]);
     for (bad, part) in [
-        ("1:NOBODY.scale=1 1 1", "the scene has no node named \"NOBODY\""),
+        ("1:MISSING.scale=1 1 1", "the scene has no node named \"MISSING\""),
         ("1:CART.sideways=1", "Transform has no field or event \"sideways\""),
         ("1:CART.scale=1 1", "SFVec3f"),
         ("1:CART.scale=a b c", "SFVec3f"),
@@ -94,20 +94,20 @@ fn events_may_be_sent() {
         ("1:CART.scale=NaN 1 1", ""),
     ] {
         let output = folder.jostle(&["run", "cart.wrl", "--send", bad]);
-        let said = stderr(&output);
-        // A number that is none is not refused but told: it does not get there.
+        let message = stderr(&output);
+        // A number that is not finite is reported as a problem and not stored.
         let expected = if part.is_empty() { 0 } else { 2 };
-        assert_eq!(output.status.code(), Some(expected), "{bad}: {said}");
-        assert!(said.contains(part), "{bad}: {said}");
+        assert_eq!(output.status.code(), Some(expected), "{bad}: {message}");
+        assert!(message.contains(part), "{bad}: {message}");
     }
     for bad in ["CART.scale=1 1 1", "1:=3", "1:CART=3", "x:CART", "1:"] {
-        let said = folder.refusal(&["run", "cart.wrl", "--send", bad]);
-        assert!(said.contains("--send"), "{bad}: {said}");
+        let message = folder.refusal(&["run", "cart.wrl", "--send", bad]);
+        assert!(message.contains("--send"), "{bad}: {message}");
     }
 }
 
 #[test]
-fn the_visitor_walks_to_the_wall_and_no_further() {
+fn the_avatar_walks_to_the_wall_and_no_further() {
     let folder = Folder::new("run-walk");
     folder.write("cart.wrl", CART);
     let args = ["run", "cart.wrl", "--json", "--steps", "64", "--walk", "4 0 0"];
@@ -129,7 +129,7 @@ fn the_visitor_walks_to_the_wall_and_no_further() {
     assert_eq!(events(&json), [""; 0]);
 }
 
-/// The format is told in docs/run-record.md.
+/// `docs/run-record.md` describes the format.
 #[test]
 fn a_record_has_a_line_for_each_step_and_is_the_same_each_time() {
     let folder = Folder::new("run-record");
@@ -147,12 +147,12 @@ fn a_record_has_a_line_for_each_step_and_is_the_same_each_time() {
         assert_eq!(header["jostle_run"], 1);
         assert_eq!(header["keys"], serde_json::json!([[1, 0x1014, 0]]));
         assert_eq!(header["bodies"].as_array().unwrap().len() as u64, json["bodies"]);
-        let mut told = 0;
+        let mut reported = 0;
         for (number, step) in steps_done.iter().enumerate() {
             assert_eq!(step["step"], number);
             assert_eq!(step["time"], number as f64 * 0.03125);
             assert_eq!(step["hash"].as_str().unwrap().len(), 16);
-            told += step["events"].as_array().unwrap().len();
+            reported += step["events"].as_array().unwrap().len();
             for moved in step["moved"].as_array().unwrap() {
                 assert_eq!(moved["pose"].as_array().unwrap().len(), 7);
             }
@@ -160,7 +160,7 @@ fn a_record_has_a_line_for_each_step_and_is_the_same_each_time() {
         assert_eq!(Ok(steps_done.len() - 1), steps.parse());
         let everywhere = steps_done[0]["moved"].as_array().unwrap().len() as u64;
         assert_eq!(everywhere, json["bodies"], "all bodies are somewhere at the beginning");
-        assert_eq!(told, json["events"].as_array().unwrap().len());
+        assert_eq!(reported, json["events"].as_array().unwrap().len());
         assert_eq!(steps_done.last().unwrap()["hash"], json["hash"]);
     }
     folder.refusal(&["run", &sample("car.wrl"), "--record", "no/such/folder.jsonl"]);
@@ -171,12 +171,12 @@ fn objects_ignore_each_other_where_the_nodes_of_the_papers_are_known() {
     let folder = Folder::new("run-ignore");
     let ignore = sample("ignore.wrl");
     let args = ["run", &ignore, "--json", "--steps", "120"];
-    let told = events(&folder.json(&args));
+    let reported = events(&folder.json(&args));
     for part in ["begin PLANET COMET", "begin RING COMET", "event COMET.collideObjects PLANET"] {
-        assert!(has(&told, part), "{part}: {told:?}");
+        assert!(has(&reported, part), "{part}: {reported:?}");
     }
-    assert!(!has(&told, "PLANET RING"), "{told:?}");
-    // Without them the ring turns in the planet, and nobody tells when.
+    assert!(!has(&reported, "PLANET RING"), "{reported:?}");
+    // Without them the ring turns in the planet, without events.
     let plain = events(&folder.json(&[&args[..], &["--standard-only"]].concat()));
     assert!(!has(&plain, "collideObjects") && !has(&plain, "collideTime"), "{plain:?}");
     assert!(has(&plain, "begin the world itself RING/SPIN"), "{plain:?}");
@@ -218,8 +218,8 @@ fn steps_and_time_are_as_asked() {
     assert_eq!(run("0.5", &[])[0], "5 begin A B");
     assert_eq!(run("20", &[]), [""; 0], "it jumps over");
     assert!(has(&run("20", &["--continuous"]), "meet A B"));
-    let told = run("1", &["--node-events"]);
-    assert!(has(&told, "event A.translation 1 0 0"), "{told:?}");
+    let reported = run("1", &["--node-events"]);
+    assert!(has(&reported, "event A.translation 1 0 0"), "{reported:?}");
     let none = folder.json(&["run", "fly.wrl", "--json", "--steps", "0"]);
     assert_eq!(none["events"], Value::Array(vec![]));
     let text = folder.text(&["run", "fly.wrl", "--steps", "3", "--dt", "1"]);

@@ -88,10 +88,13 @@ impl House {
     }
 
     fn says(&self, output: &Output, args: &[&str], words: &str) {
-        let said = stderr(output);
-        assert!(said.contains(words), "{args:?}: {said}, expected {words}");
+        let message = stderr(output);
+        assert!(message.contains(words), "{args:?}: {message}, expected {words}");
         let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(!said.contains(SECRET) && !printed.contains(SECRET), "{args:?}: {said}{printed}");
+        assert!(
+            !message.contains(SECRET) && !printed.contains(SECRET),
+            "{args:?}: {message}{printed}"
+        );
     }
 }
 
@@ -261,8 +264,8 @@ mod unix {
         symlink(house.path("new.txt"), house.path("kept/dangling.tree")).unwrap();
         std::fs::write(house.path("kept/Makefile"), "all:\n").unwrap();
         for name in ["linked.tree", "dangling.tree", "Makefile"] {
-            let said = scene(name);
-            assert!(said.contains("warning: cannot be written"), "{name}: {said}");
+            let message = scene(name);
+            assert!(message.contains("warning: cannot be written"), "{name}: {message}");
         }
         assert!(scene(".bashrc").contains("not a plain name"));
         assert!(std::fs::read_to_string(house.path("secret.wrl")).unwrap().starts_with(SECRET));

@@ -1,8 +1,8 @@
 //! The checksum of saved bytes, and the hash of states: FNV-1a with 64 bits.
 
 /// FNV-1a with 64 bits (Fowler, Noll, Vo), byte by byte. Every step can be undone, so any change of
-/// a single byte changes the result. It finds damage; it does not resist somebody who wants two
-/// texts to have the same sum.
+/// a single byte changes the result. It finds damage; it does not resist an attacker who constructs
+/// two texts to have the same sum.
 ///
 /// ```
 /// use jostle_geom::Checksum;

@@ -1,10 +1,11 @@
 //! Do these two shapes touch, where, how far apart, and when?
 //!
-//! Three nouns: a [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy,
-//! ready for queries; a [`Pose`] says where a model is. A [`Pair`] of posed models answers
-//! questions about the two, a [`Placed`] model those about one, and [`time_of_contact`] tells
-//! when two models in [`Motion`] first touch.
+//! A [`Mesh`] is polygon soup, checked; a [`Model`] is a mesh with its hierarchy, ready for
+//! queries; a [`Shape`] is a mesh, a sphere or a cuboid; a [`Pose`] says where a shape is. A
+//! [`Pair`] of posed shapes answers questions about the two, a [`PosedModel`] those about one, and
+//! [`time_of_impact`] finds when two shapes in [`Motion`] first touch.
 
+mod aabb;
 mod checksum;
 pub mod limits;
 mod mesh;
@@ -12,29 +13,32 @@ mod model;
 mod motion;
 mod pair;
 mod pose;
+mod posed_model;
 pub mod predicates;
+mod rotation;
+mod shape;
 pub mod simd;
-mod single;
 pub mod solids;
 mod tree;
 pub mod triangle;
-mod turn;
 
+pub use aabb::Aabb;
 pub use checksum::Checksum;
 pub use mesh::{
-    Finding, Gap, Mesh, MeshError, MeshReport, NON_PLANAR_BOUND, NotClosed, ReportText,
+    ClosingGap, Mesh, MeshError, MeshIssue, MeshReport, NON_PLANAR_BOUND, NotClosed, ReportText,
     SLIVER_BOUND, WeldError, WeldReport,
 };
 pub use model::{LoadModelError, Model, Quality};
-pub use motion::{Contact, ContactLimits, Motion, time_of_contact};
+pub use motion::{Motion, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 pub use pair::{
-    Answer, Batch, Counters, Distance, DistanceSearch, FacePair, Limits, OverlapsError, Pair,
-    Progress, Relation, SharedSegment, TouchSearch, Witness,
+    Batch, ClosestContact, Counters, Distance, DistanceSearch, FacePair, OverlapsError, Pair,
+    Relation, SearchLimits, SearchResult, SearchStatus, SharedSegment, TouchSearch, Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
-pub use single::{
-    ClipDepth, ClosestPoint, ContainsError, FrustumSide, Placed, Plane, PlaneError, Ray, RayError,
-    RayHit, Side, frustum_planes,
+pub use posed_model::{
+    ClipDepth, ClosestPoint, ContainsError, FrustumSide, Plane, PlaneError, PosedModel, Ray,
+    RayError, RayHit, Side, frustum_planes,
 };
-pub use tree::bytes::LoadTreeError;
-pub use turn::turn;
+pub use rotation::rotation_from_scaled_axis;
+pub use shape::{Shape, ShapeError, ShapeKind, ShapeRef};
+pub use tree::bytes::LoadHierarchyError;

@@ -17,8 +17,8 @@ mod topology;
 mod triangulate;
 mod weld;
 
-pub use report::{Finding, MeshReport, NON_PLANAR_BOUND, ReportText, SLIVER_BOUND};
-pub use weld::{Gap, WeldError, WeldReport};
+pub use report::{MeshIssue, MeshReport, NON_PLANAR_BOUND, ReportText, SLIVER_BOUND};
+pub use weld::{ClosingGap, WeldError, WeldReport};
 
 use triangulate::Triangulator;
 
@@ -394,7 +394,7 @@ impl Mesh {
 
     /// Bytes of memory that the mesh takes outside of the struct itself.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub fn memory_usage(&self) -> usize {
         let lists = [&self.face_of_triangle, &self.vertex_source, &self.component_vertices];
         self.vertices.capacity() * size_of::<Vec3>()
             + self.triangles.capacity() * size_of::<[u32; 3]>()

@@ -5,7 +5,7 @@ mod reach;
 
 use crate::checksum::Checksum;
 use crate::mesh::{Mesh, MeshError, NotClosed};
-use crate::tree::bytes::{self as tree_bytes, LoadTreeError, Loaded};
+use crate::tree::bytes::{self as tree_bytes, LoadHierarchyError, Loaded};
 use crate::tree::{self, Tree};
 pub use bytes::LoadModelError;
 use glam::Vec3;
@@ -30,9 +30,9 @@ pub struct Model {
     pub(crate) mesh: Mesh,
     pub(crate) tree: Tree,
     quality: Quality,
-    /// Found when first asked for: not every model is.
+    /// Computed at the first use, because many models never need it.
     reach: OnceLock<Reach>,
-    /// The same.
+    /// Computed at the first use.
     hash: OnceLock<u64>,
 }
 
@@ -57,25 +57,25 @@ impl Model {
     /// use jostle_geom::{Model, Quality, solids};
     ///
     /// let mesh = solids::cuboid(DVec3::ONE)?;
-    /// let bytes = Model::build(mesh.clone(), Quality::Default).save();
-    /// let model = Model::load(mesh, &bytes)?;
-    /// assert_eq!(model.save(), bytes);
+    /// let bytes = Model::build(mesh.clone(), Quality::Default).hierarchy_to_bytes();
+    /// let model = Model::hierarchy_from_bytes(mesh, &bytes)?;
+    /// assert_eq!(model.hierarchy_to_bytes(), bytes);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn save(&self) -> Vec<u8> {
-        tree_bytes::save(&self.tree, &self.mesh, self.quality)
+    pub fn hierarchy_to_bytes(&self) -> Vec<u8> {
+        tree_bytes::write(&self.tree, &self.mesh, self.quality)
     }
 
-    /// A mesh with the hierarchy that [`Model::save`] gave for it. The model is the same as the
-    /// one that was saved.
+    /// A mesh with the hierarchy that [`Model::hierarchy_to_bytes`] gave for it. The model is the
+    /// same as the one that was saved.
     ///
     /// # Errors
     /// Bytes that are no saved hierarchy, damaged, cut short, of another mesh or of an earlier
     /// state of this one. Bytes are not trusted: every box is compared with the triangles that it
     /// must hold, so no bytes can lead to a wrong answer.
-    pub fn load(mut mesh: Mesh, bytes: &[u8]) -> Result<Model, LoadTreeError> {
-        let Loaded { tree, order, quality } = tree_bytes::load(&mesh, bytes)?;
+    pub fn hierarchy_from_bytes(mut mesh: Mesh, bytes: &[u8]) -> Result<Model, LoadHierarchyError> {
+        let Loaded { tree, order, quality } = tree_bytes::read(&mesh, bytes)?;
         mesh.reorder(&order);
         Ok(Model::new(mesh, tree, quality))
     }
@@ -110,23 +110,23 @@ impl Model {
         bytes::read(bytes)
     }
 
-    /// A hash of all that the model is: of [`Model::to_bytes`]. The same on every platform; found
-    /// when first asked for.
+    /// A hash of all that the model is: of [`Model::to_bytes`]. The same on every platform;
+    /// computed at the first use.
     #[must_use]
     pub fn hash(&self) -> u64 {
         *self.hash.get_or_init(|| Checksum::of(&self.to_bytes()))
     }
 
-    /// As [`Model::load`], and where that fails, or without bytes, as [`Model::build`]. Also
-    /// gives what was wrong with the bytes. A hierarchy that was saved with another quality is
-    /// taken as it is; [`Model::quality`] tells.
+    /// As [`Model::hierarchy_from_bytes`], and where that fails, or without bytes, as
+    /// [`Model::build`]. Also returns the error of the bytes. A hierarchy that was saved with
+    /// another quality is taken as it is; [`Model::quality`] is then that one.
     #[must_use]
-    pub fn load_or_build(
+    pub fn hierarchy_from_bytes_or_build(
         mut mesh: Mesh,
         bytes: Option<&[u8]>,
         quality: Quality,
-    ) -> (Model, Option<LoadTreeError>) {
-        match bytes.map(|bytes| tree_bytes::load(&mesh, bytes)) {
+    ) -> (Model, Option<LoadHierarchyError>) {
+        match bytes.map(|bytes| tree_bytes::read(&mesh, bytes)) {
             Some(Ok(Loaded { tree, order, quality })) => {
                 mesh.reorder(&order);
                 (Model::new(mesh, tree, quality), None)
@@ -207,7 +207,7 @@ impl Model {
 
     /// Bytes of memory that mesh and hierarchy take together.
     #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.mesh.bytes() + self.tree.bytes()
+    pub fn memory_usage(&self) -> usize {
+        self.mesh.memory_usage() + self.tree.memory_usage()
     }
 }

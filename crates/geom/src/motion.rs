@@ -1,19 +1,20 @@
-//! How a model moves from one pose to another, and when two moving models meet.
+//! How a shape moves from one pose to another, and when two moving shapes touch.
 //!
 //! Every motion here turns about an axis of constant direction at constant speed, so the velocity
 //! of a point of the model is a constant *drift* and a *swirl* that turns with the model: a vector
-//! of constant length, normal to the axis. That is all the search for contact has to know about
+//! of constant length, normal to the axis. The search for the time of impact needs nothing else of
 //! a motion, see [`Twist`].
 
 mod advance;
 mod angle;
-mod contact;
+mod sphere;
+mod time_of_impact;
 
 use crate::limits::TRANSLATION_MAX;
 use crate::{Pose, PoseError};
 use angle::{angle_of, sin_cos};
-pub use contact::{Contact, ContactLimits, time_of_contact};
 use glam::{DQuat, DVec3};
+pub use time_of_impact::{TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 
 /// The motion of one model from a start pose at time 0 to an end pose at time 1.
 ///
@@ -22,8 +23,8 @@ use glam::{DQuat, DVec3};
 ///
 /// The rotation goes the short way round. For half a turn both ways are equally short: it is then
 /// right-handed about the axis whose first component other than zero is positive. Rounding of
-/// the two poses decides for what is nearly half a turn; who needs a certain way, or more than
-/// half a turn, puts several motions one after the other.
+/// the two poses decides for what is nearly half a turn. For a certain way, or more than half a
+/// turn, put several motions one after the other.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};
@@ -49,6 +50,8 @@ pub struct Motion {
     half_angle: f64,
     /// The constant part of the velocity of every point.
     drift: DVec3,
+    /// Axis times angle that it turns by.
+    turn: DVec3,
     /// What the mesh origin moves on an arc from start to end: normal to the axis; zero if the
     /// origin moves straight.
     arc: DVec3,
@@ -64,6 +67,7 @@ impl Motion {
             axis: DVec3::Z,
             half_angle: 0.0,
             drift: DVec3::ZERO,
+            turn: DVec3::ZERO,
             arc: DVec3::ZERO,
         }
     }
@@ -74,7 +78,30 @@ impl Motion {
     pub fn linear(start: &Pose, end: &Pose) -> Motion {
         let (axis, half_angle) = turn_between(start.rotation(), end.rotation());
         let drift = end.translation() - start.translation();
-        Motion { start: *start, end: *end, axis, half_angle, drift, arc: DVec3::ZERO }
+        let turn = axis * (2.0 * half_angle);
+        Motion { start: *start, end: *end, axis, half_angle, drift, turn, arc: DVec3::ZERO }
+    }
+
+    /// The same motion with a turn (axis times angle, in radians) that the caller knows better than
+    /// two poses give it: they have it with the rounding of two quaternions, but a pose that was
+    /// computed from an angular velocity turns by that times the time. It must be the turn of this
+    /// motion but for rounding. Poses do not depend on it, nor does the time of impact of two
+    /// models; that of a sphere and a model does, by rounding.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Motion, Pose, rotation_from_scaled_axis};
+    ///
+    /// let turn = DVec3::new(0.1, 0.2, 0.3);
+    /// let end = Pose::new(rotation_from_scaled_axis(turn).unwrap(), DVec3::X)?;
+    /// let motion = Motion::linear(&Pose::IDENTITY, &end);
+    /// assert!(motion.turn().distance(turn) < 1e-15);
+    /// assert_eq!(motion.with_turn(turn).turn(), turn);
+    /// # Ok::<(), jostle_geom::PoseError>(())
+    /// ```
+    #[must_use]
+    pub fn with_turn(self, turn: DVec3) -> Motion {
+        Motion { turn, ..self }
     }
 
     /// The mesh turns about a fixed axis in the world and moves along it, both at constant speed,
@@ -129,6 +156,12 @@ impl Motion {
     #[must_use]
     pub fn end(&self) -> Pose {
         self.end
+    }
+
+    /// The axis times the angle, in radians, that it turns by from time 0 to time 1.
+    #[must_use]
+    pub fn turn(&self) -> DVec3 {
+        self.turn
     }
 
     fn translation(&self, s: f64) -> DVec3 {

@@ -1,40 +1,47 @@
-//! Two models in two poses: every question that can be asked of them.
+//! Two shapes at two poses: every question about the two.
 //!
-//! A [`Pair`] is cheap to make and holds no state; every query is a function of it alone, so
-//! pairs can be asked from any thread. Answers name faces as the callers of
+//! A [`Pair`] holds no state; every query is a function of it alone, so pairs can be queried from
+//! any thread. Answers name faces as the callers of
 //! [`Mesh::from_polygons`](crate::Mesh::from_polygons) counted them.
+//!
+//! This is the one place where kinds of shapes meet. What has triangles on both sides is walked by
+//! [`ModelPair`]; spheres, and cuboids as far as they need no triangles, are decided in
+//! `crates/geom/src/shape`.
 
 mod batch;
 mod distance;
+mod large_leaf;
 mod leaf;
-mod near;
-mod needle;
+mod models;
+mod node_pair;
+mod normal;
 mod pieces;
-mod place;
 mod relation;
 mod relative;
 mod search;
 mod walk;
+mod within;
 
-use crate::single::{Placed, Side};
-use crate::triangle::{self, Triangle, triangles_touch};
-use crate::{Model, Pose};
+use crate::Pose;
+use crate::shape::cuboid::PosedCuboids;
+use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
+use crate::shape::{Form, PosedShape, ShapeRef};
 pub use batch::Batch;
 pub use distance::DistanceSearch;
 use glam::DVec3;
-use near::Nearer;
+use models::ModelPair;
+pub use normal::ClosestContact;
 pub use relation::{OverlapsError, Relation};
-use relative::Relative;
-pub use search::{Answer, Limits, Progress, TouchSearch};
-use std::ops::ControlFlow;
+pub use search::{SearchLimits, SearchResult, SearchStatus, TouchSearch};
 pub use walk::Counters;
-use walk::{End, Order, Touching, Walk};
 
-/// Two models, each in its pose.
+/// Two shapes, each at its pose.
+///
+/// Made from models or shapes, see [`ShapeRef`]. Spheres are solid and have the one face 0.
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::{Model, Pair, Pose, Quality, solids};
+/// use jostle_geom::{Model, Pair, Pose, Quality, Shape, solids};
 ///
 /// let cube = Model::build(solids::cuboid(DVec3::ONE)?, Quality::Default);
 /// let beside = Pose::from_translation(DVec3::new(1.5, 0.0, 0.0))?;
@@ -42,27 +49,37 @@ use walk::{End, Order, Touching, Walk};
 /// assert!(!pair.touches());
 /// assert_eq!(pair.distance().map(|d| d.distance), Some(0.5));
 /// assert!(pair.within(0.5));
+///
+/// let ball = Shape::sphere(1.0)?;
+/// assert!(Pair::new(&cube, &Pose::IDENTITY, &ball, &beside).touches());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
-    a: &'a Model,
-    pose_a: Pose,
-    b: &'a Model,
-    pose_b: Pose,
-    relative: Relative,
+pub struct Pair<'a>(Meeting<'a>);
+
+/// What meets what.
+#[derive(Clone, Copy, Debug)]
+// A box for the large variant would be an allocation for each pair.
+#[allow(clippy::large_enum_variant)]
+enum Meeting<'a> {
+    Models(ModelPair<'a>),
+    /// Most questions are decided without triangles.
+    Cuboids(PosedCuboids<'a>),
+    SphereFirst(PosedSphere, PosedTriangles<'a>),
+    SphereSecond(PosedTriangles<'a>, PosedSphere),
+    Spheres(PosedSphere, PosedSphere),
 }
 
 /// Two faces that touch, as their callers counted them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FacePair {
-    /// Face of the first model.
+    /// Face of the first shape.
     pub a: u32,
-    /// Face of the second model.
+    /// Face of the second shape.
     pub b: u32,
 }
 
-/// A proof that two models touch.
+/// A proof that two shapes touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Witness {
     /// The touching faces. Where one solid is inside the other, a face of the inner one and the
@@ -82,136 +99,161 @@ pub struct SharedSegment {
     pub ends: [DVec3; 2],
 }
 
-/// How far apart two models are.
+/// How far apart two shapes are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
     /// Smallest distance between the two; 0 exactly when they touch.
     pub distance: f64,
-    /// The closest point on the first model, in the world.
+    /// The closest point on the first shape, in the world.
     pub point_a: DVec3,
-    /// The closest point on the second model, in the world.
+    /// The closest point on the second shape, in the world.
     pub point_b: DVec3,
     /// The faces that these points lie on.
     pub faces: FacePair,
 }
 
 impl<'a> Pair<'a> {
-    /// `a` in `pose_a` and `b` in `pose_b`.
+    /// `a` at `pose_a` and `b` at `pose_b`.
+    #[inline]
     #[must_use]
-    pub fn new(a: &'a Model, pose_a: &Pose, b: &'a Model, pose_b: &Pose) -> Pair<'a> {
-        let relative = Relative::new(a, pose_a, b, pose_b);
-        Pair { a, pose_a: *pose_a, b, pose_b: *pose_b, relative }
+    pub fn new(
+        a: impl Into<ShapeRef<'a>>,
+        pose_a: &Pose,
+        b: impl Into<ShapeRef<'a>>,
+        pose_b: &Pose,
+    ) -> Pair<'a> {
+        let (a, b) = (a.into(), b.into());
+        match (a.0, b.0) {
+            // Straight away and inlined: the commonest pair, asked the most often.
+            (Form::Mesh(a), Form::Mesh(b)) => {
+                Pair(Meeting::Models(ModelPair::new(a, pose_a, b, pose_b)))
+            }
+            _ => Pair::of_shapes(a.at(pose_a), b.at(pose_b)),
+        }
     }
 
-    /// Do they share at least one point? Exact for the placed vertices. Where a mesh is solid,
-    /// what lies inside it counts as touching it.
+    fn of_shapes(a: PosedShape<'a>, b: PosedShape<'a>) -> Pair<'a> {
+        Pair(match (a, b) {
+            (PosedShape::Sphere(a), PosedShape::Sphere(b)) => Meeting::Spheres(a, b),
+            (PosedShape::Sphere(a), PosedShape::Triangles(b)) => Meeting::SphereFirst(a, b),
+            (PosedShape::Triangles(a), PosedShape::Sphere(b)) => Meeting::SphereSecond(a, b),
+            (PosedShape::Triangles(a), PosedShape::Triangles(b)) => match (a.half, b.half) {
+                (Some(one), Some(two)) => {
+                    Meeting::Cuboids(PosedCuboids { halves: [one, two], triangles: [a, b] })
+                }
+                _ => Meeting::Models(ModelPair::new(a.model, &a.pose, b.model, &b.pose)),
+            },
+        })
+    }
+
+    /// Do they share at least one point? Exact for the placed vertices and the numbers of spheres.
+    /// What lies inside a sphere, a cuboid or a solid mesh touches it.
     #[must_use]
     pub fn touches(&self) -> bool {
         self.touches_counted().0
     }
 
-    /// [`Pair::touches`], and what it cost.
+    /// [`Pair::touches`], and what it cost. Only walks over two hierarchies are counted: the
+    /// counters are 0 for spheres, and where cuboids need no triangles.
     #[must_use]
     pub fn touches_counted(&self) -> (bool, Counters) {
-        let mut walk = Walk::new(self, Order::Deepest, 0.0);
-        let end = walk.run(self, u64::MAX, &mut Touching(|_, _| ControlFlow::Break(())));
-        (end == End::Stopped || self.inside().is_some(), walk.counters)
+        let uncounted = |touches| (touches, Counters::default());
+        match &self.0 {
+            Meeting::Models(models) => models.touches(),
+            Meeting::Cuboids(cuboids) => {
+                cuboids.touch().map_or_else(|| models_of(cuboids).touches(), uncounted)
+            }
+            Meeting::SphereFirst(sphere, other) | Meeting::SphereSecond(other, sphere) => {
+                uncounted(other.touches(sphere))
+            }
+            Meeting::Spheres(a, b) => uncounted(a.touches(b)),
+        }
     }
 
-    /// Two touching faces and a common point, if they touch.
+    /// Two touching faces and a common point, if they touch. A sphere gets the face that is closest
+    /// to its centre.
     #[must_use]
     pub fn witness(&self) -> Option<Witness> {
-        self.contact().0
-    }
-
-    fn contact(&self) -> (Option<Witness>, Counters) {
-        let mut found = None;
-        let mut walk = Walk::new(self, Order::Deepest, 0.0);
-        walk.run(
-            self,
-            u64::MAX,
-            &mut Touching(|a, b| {
-                found = Some((a, b));
-                ControlFlow::Break(())
+        match &self.0 {
+            Meeting::Models(models) => models.witness().0,
+            Meeting::Cuboids(cuboids) if cuboids.are_beyond(0.0) => None,
+            Meeting::Cuboids(cuboids) => models_of(cuboids).witness().0,
+            Meeting::SphereFirst(sphere, other) => {
+                let (face, point) = other.contact(sphere)?;
+                Some(Witness { faces: FacePair { a: 0, b: face }, point })
+            }
+            Meeting::SphereSecond(other, sphere) => {
+                let (face, point) = other.contact(sphere)?;
+                Some(Witness { faces: FacePair { a: face, b: 0 }, point })
+            }
+            Meeting::Spheres(a, b) => a.touches(b).then(|| {
+                let point = a.common_point(b);
+                Witness { faces: FacePair { a: 0, b: 0 }, point }
             }),
-        );
-        let shared = |(a, b)| {
-            let common = triangle::common(&self.placed_a(a), &self.placed_b(b))?;
-            Some(Witness { faces: self.faces(a, b), point: common.point() })
-        };
-        (found.map_or_else(|| self.inside(), shared), walk.counters)
+        }
     }
 
-    /// Every touching pair of faces, sorted. Faces only: one solid inside the other touches no
-    /// face.
+    /// Every touching pair of faces, sorted. Faces only: what lies inside a solid mesh or a cuboid
+    /// touches no face of it. A sphere has the one face 0, which is all of its inside too.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<FacePair> {
         self.all_pairs_counted().0
     }
 
-    /// [`Pair::all_pairs`], and what it cost.
+    /// [`Pair::all_pairs`], and what it cost; see [`Pair::touches_counted`].
     #[must_use]
     pub fn all_pairs_counted(&self) -> (Vec<FacePair>, Counters) {
-        let mut found: Vec<u64> = Vec::new();
-        let mut walk = Walk::new(self, Order::Any, 0.0);
-        walk.run(
-            self,
-            u64::MAX,
-            &mut Touching(|a, b| {
-                found.push(self.faces(a, b).key());
-                ControlFlow::Continue(())
-            }),
-        );
-        found.sort_unstable();
-        if self.a.mesh.has_polygons() || self.b.mesh.has_polygons() {
-            found.dedup();
+        let uncounted = |pairs| (pairs, Counters::default());
+        let of_faces = |faces: Vec<u32>, pair: fn(u32) -> FacePair| {
+            uncounted(faces.into_iter().map(pair).collect())
+        };
+        match &self.0 {
+            Meeting::Models(models) => models.all_pairs(),
+            Meeting::Cuboids(cuboids) if cuboids.are_beyond(0.0) => uncounted(Vec::new()),
+            Meeting::Cuboids(cuboids) => models_of(cuboids).all_pairs(),
+            Meeting::SphereFirst(sphere, other) => {
+                of_faces(other.faces(sphere), |face| FacePair { a: 0, b: face })
+            }
+            Meeting::SphereSecond(other, sphere) => {
+                of_faces(other.faces(sphere), |face| FacePair { a: face, b: 0 })
+            }
+            Meeting::Spheres(a, b) if a.touches(b) => uncounted(vec![FacePair { a: 0, b: 0 }]),
+            Meeting::Spheres(..) => uncounted(Vec::new()),
         }
-        (found.into_iter().map(FacePair::from_key).collect(), walk.counters)
     }
 
     /// Every touching pair of triangles with what they share, sorted by face. A pair of polygons
-    /// has an entry for each pair of their triangles that touches.
+    /// has an entry for each pair of their triangles that touches. Only triangles share segments: a
+    /// sphere has none.
     #[must_use]
     pub fn all_segments(&self) -> Vec<SharedSegment> {
-        let mut found: Vec<(FacePair, usize, usize)> = Vec::new();
-        let mut walk = Walk::new(self, Order::Any, 0.0);
-        walk.run(
-            self,
-            u64::MAX,
-            &mut Touching(|a, b| {
-                found.push((self.faces(a, b), a, b));
-                ControlFlow::Continue(())
-            }),
-        );
-        found.sort_unstable();
-        let segment = |(faces, a, b)| {
-            let common = triangle::common(&self.placed_a(a), &self.placed_b(b))?;
-            Some(SharedSegment { faces, ends: common.ends })
-        };
-        found.into_iter().filter_map(segment).collect()
+        match &self.0 {
+            Meeting::Models(models) => models.all_segments(),
+            Meeting::Cuboids(cuboids) if !cuboids.are_beyond(0.0) => {
+                models_of(cuboids).all_segments()
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// The smallest distance; `None` if one of the models is empty. Where a mesh is solid, what
-    /// lies inside it has distance 0.
+    /// The smallest distance, 0 exactly if they touch; `None` if one of the shapes is empty. What
+    /// lies inside a sphere, a cuboid or a solid mesh has distance 0.
     #[must_use]
     pub fn distance(&self) -> Option<Distance> {
         self.distance_counted().0
     }
 
-    /// [`Pair::distance`], and what it cost.
+    /// [`Pair::distance`], and what it cost; see [`Pair::touches_counted`].
     #[must_use]
     pub fn distance_counted(&self) -> (Option<Distance>, Counters) {
-        // Most contacts are found sooner than a distance would be.
-        let (contact, mut counters) = self.contact();
-        if let Some(Witness { faces, point }) = contact {
-            let touching = Distance { distance: 0.0, point_a: point, point_b: point, faces };
-            return (Some(touching), counters);
+        let uncounted = |distance| (distance, Counters::default());
+        match &self.0 {
+            Meeting::Models(models) => models.distance(),
+            Meeting::Cuboids(cuboids) => models_of(cuboids).distance(),
+            Meeting::SphereFirst(sphere, other) => uncounted(other.gap(sphere).map(sphere_first)),
+            Meeting::SphereSecond(other, sphere) => uncounted(other.gap(sphere).map(sphere_second)),
+            Meeting::Spheres(a, b) => uncounted(Some(sphere_first(a.gap(b)))),
         }
-        let mut search = self.search_distance().known_apart();
-        search.run(u64::MAX);
-        counters.box_tests += search.counters().box_tests;
-        counters.triangle_tests += search.counters().triangle_tests;
-        (search.found(), counters)
     }
 
     /// Is the smallest distance at most `distance`? Touching is decided exactly, a positive
@@ -221,42 +263,50 @@ impl<'a> Pair<'a> {
         self.within_counted(distance).0
     }
 
-    /// [`Pair::within`], and what it cost.
+    /// [`Pair::within`], and what it cost; see [`Pair::touches_counted`].
     #[must_use]
     pub fn within_counted(&self, distance: f64) -> (bool, Counters) {
+        let uncounted = |within| (within, Counters::default());
         if distance.is_nan() || distance < 0.0 {
-            return (false, Counters::default());
+            return uncounted(false);
         }
-        let gap = (distance * (1.0 + 1e-6)) as f32 + f32::MIN_POSITIVE;
-        let mut walk = Walk::new(self, Order::Deepest, gap);
-        let end = walk.run(self, u64::MAX, &mut Nearer(distance));
-        (end == End::Stopped || self.inside().is_some(), walk.counters)
+        match &self.0 {
+            Meeting::Models(models) => models.within(distance),
+            Meeting::Cuboids(cuboids) if cuboids.are_beyond(distance) => uncounted(false),
+            Meeting::Cuboids(cuboids) => models_of(cuboids).within(distance),
+            Meeting::SphereFirst(sphere, other) | Meeting::SphereSecond(other, sphere) => {
+                uncounted(other.within(sphere, distance))
+            }
+            Meeting::Spheres(a, b) => uncounted(a.gap(b).distance <= distance),
+        }
     }
 
-    /// A distance that they are not closer than, from a few box tests. 0 when they may touch,
-    /// infinite when one of them is empty.
+    /// A distance that they are not closer than, found quickly (from a few box tests). 0 when they
+    /// may touch, infinite when one of them is empty.
     #[must_use]
     pub fn distance_lower_bound(&self) -> f64 {
-        /// Enough to look three levels deep on both sides where they are closest.
-        const BOX_TESTS: u64 = 16;
-        if self.inside().is_some() {
-            return 0.0;
+        match &self.0 {
+            Meeting::Models(models) => models.distance_lower_bound(),
+            Meeting::Cuboids(cuboids) => cuboids.distance_at_least(),
+            Meeting::SphereFirst(sphere, other) | Meeting::SphereSecond(other, sphere) => {
+                other.distance_at_least(sphere)
+            }
+            Meeting::Spheres(a, b) => a.distance_at_least(b),
         }
-        let mut search = self.search_distance();
-        search.run(BOX_TESTS);
-        search.lower_bound()
     }
 
-    /// A search for touching faces that can be limited, paused and resumed.
+    /// A search for touching faces that can be limited, paused and resumed. Where a sphere is
+    /// involved there is no hierarchy to limit: its first operation answers in full.
     #[must_use]
-    pub fn search(&self, limits: Limits) -> TouchSearch<'a> {
-        TouchSearch::new(*self, limits)
+    pub fn search(&self, limits: SearchLimits) -> TouchSearch<'a> {
+        TouchSearch::new(self, limits)
     }
 
     /// A search for the smallest distance of the two surfaces that can be paused and resumed.
+    /// `None` if one is a sphere: [`Pair::distance`] takes it no time worth sharing out.
     #[must_use]
-    pub fn search_distance(&self) -> DistanceSearch<'a> {
-        DistanceSearch::new(*self)
+    pub fn search_distance(&self) -> Option<DistanceSearch<'a>> {
+        self.models().map(DistanceSearch::new)
     }
 
     /// Do the insides of two solids share a point? Exact for the placed vertices. Solids that
@@ -279,51 +329,48 @@ impl<'a> Pair<'a> {
     /// ```
     ///
     /// # Errors
-    /// A model whose mesh is not solid: a surface has no inside.
+    /// A mesh that is not solid: a surface has no inside. A sphere: it has, but the question is not
+    /// answered for spheres yet.
     pub fn overlaps(&self) -> Result<bool, OverlapsError> {
-        relation::overlaps(self)
+        relation::overlaps(&self.models().ok_or(OverlapsError::Sphere)?)
     }
 
-    /// How do they lie to each other? See [`Relation`].
+    /// How do they lie to each other? See [`Relation`]. `None` if one is a sphere, for which this
+    /// is not answered yet.
     #[must_use]
-    pub fn relation(&self) -> Relation {
-        relation::relation(self)
+    pub fn relation(&self) -> Option<Relation> {
+        Some(relation::relation(&self.models()?))
     }
 
-    /// A part of one that lies inside the other, which is solid. Only for surfaces that do not
-    /// touch: then one vertex of each connected part decides for the whole part.
-    fn inside(&self) -> Option<Witness> {
-        if !self.a.mesh.is_solid() && !self.b.mesh.is_solid() {
-            return None;
+    /// The walks over both hierarchies, if both shapes are made of triangles.
+    fn models(&self) -> Option<ModelPair<'a>> {
+        match &self.0 {
+            Meeting::Models(models) => Some(*models),
+            Meeting::Cuboids(cuboids) => Some(models_of(cuboids)),
+            _ => None,
         }
-        let [a, b] = self.placed();
-        let inner_b =
-            || part_inside(&a, &b).map(|(face, point)| (FacePair { a: 0, b: face }, point));
-        let inner_a =
-            || part_inside(&b, &a).map(|(face, point)| (FacePair { a: face, b: 0 }, point));
-        inner_b().or_else(inner_a).map(|(faces, point)| Witness { faces, point })
     }
+}
 
-    fn placed(&self) -> [Placed<'a>; 2] {
-        [Placed::new(self.a, &self.pose_a), Placed::new(self.b, &self.pose_b)]
+fn models_of<'a>(PosedCuboids { triangles: [a, b], .. }: &PosedCuboids<'a>) -> ModelPair<'a> {
+    ModelPair::new(a.model, &a.pose, b.model, &b.pose)
+}
+
+fn sphere_first(gap: SphereGap) -> Distance {
+    Distance {
+        distance: gap.distance,
+        point_a: gap.on_sphere,
+        point_b: gap.on_other,
+        faces: FacePair { a: 0, b: gap.face },
     }
+}
 
-    fn faces(&self, a: usize, b: usize) -> FacePair {
-        FacePair { a: self.a.mesh.face_of(a as u32), b: self.b.mesh.face_of(b as u32) }
-    }
-
-    fn placed_a(&self, triangle: usize) -> Triangle {
-        self.a.mesh.triangles[triangle].map(|v| self.pose_a.place(self.a.mesh.vertices[v as usize]))
-    }
-
-    fn placed_b(&self, triangle: usize) -> Triangle {
-        self.b.mesh.triangles[triangle].map(|v| self.pose_b.place(self.b.mesh.vertices[v as usize]))
-    }
-
-    /// The exact answer for two triangles.
-    #[cold]
-    fn triangles_touch(&self, a: usize, b: usize) -> bool {
-        triangles_touch(&self.placed_a(a), &self.placed_b(b))
+fn sphere_second(gap: SphereGap) -> Distance {
+    Distance {
+        distance: gap.distance,
+        point_a: gap.on_other,
+        point_b: gap.on_sphere,
+        faces: FacePair { a: gap.face, b: 0 },
     }
 }
 
@@ -337,18 +384,4 @@ impl FacePair {
     fn from_key(key: u64) -> FacePair {
         FacePair { a: (key >> 32) as u32, b: key as u32 }
     }
-}
-
-/// A face of a connected part of `inner` that lies inside `outer`, and a point of it.
-fn part_inside(outer: &Placed<'_>, inner: &Placed<'_>) -> Option<(u32, DVec3)> {
-    if !outer.model().mesh.is_solid() {
-        return None;
-    }
-    let mesh = &inner.model().mesh;
-    let vertex = mesh.component_vertices.iter().copied().find(|&v| {
-        let point = inner.pose().place(mesh.vertices[v as usize]);
-        outer.contains(point) == Ok(Side::Inside)
-    })?;
-    let triangle = mesh.triangles.iter().position(|t| t.contains(&vertex))?;
-    Some((mesh.face_of(triangle as u32), inner.pose().place(mesh.vertices[vertex as usize])))
 }

@@ -1,13 +1,14 @@
-//! Where a model is: a rotation and a translation, in `f64`.
+//! The pose of a shape: a rotation and a translation, in `f64`.
 //!
-//! [`Pose::place`] is the only place where a mesh vertex gets its position in the world, with a
-//! fixed order of operations and no fused multiply-add. What Jostle decides, it decides about
-//! those numbers.
+//! [`Pose::transform_point`] is the only function that computes the position of a mesh vertex in
+//! the world, with a fixed order of operations and without fused multiply-add. Exact decisions are
+//! about those numbers (`docs/decisions/0001-exact-placement.md`).
 
 mod compose;
+mod convert;
 
 use crate::limits::{ROTATION_ENTRY_MIN, ROTATION_SLACK, TRANSLATION_MAX, TRANSLATION_MIN};
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DQuat, DVec3, DVec4};
 
 /// A rigid pose: first rotate, then translate.
 ///
@@ -20,8 +21,8 @@ use glam::{DQuat, DVec3, Vec3};
 ///
 /// let quarter = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
 /// let pose = Pose::new(quarter, DVec3::new(0.0, 0.0, 5.0))?;
-/// let placed = pose.place(Vec3::X);
-/// assert!((placed - DVec3::new(0.0, 1.0, 5.0)).length() < 1e-15);
+/// let moved = pose.transform_point(Vec3::X);
+/// assert!((moved - DVec3::new(0.0, 1.0, 5.0)).length() < 1e-15);
 /// # Ok::<(), jostle_geom::PoseError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +60,12 @@ pub enum PoseError {
     NotARotation {
         /// The rows that were given.
         rows: [DVec3; 3],
+    },
+    /// The last row of a 4 × 4 matrix is not that of a map without perspective.
+    #[error("the last row of the matrix of a pose must be (0, 0, 0, 1), found {row}")]
+    NotAffine {
+        /// The row that was given.
+        row: DVec4,
     },
     /// The translation is further out than [`crate::limits::TRANSLATION_MAX`].
     #[error("a translation component must be below 2^100 in size, found {translation}")]
@@ -126,7 +133,9 @@ impl Pose {
     }
 
     /// A pose from the rows of a rotation matrix and a translation. The nearest quaternion is
-    /// taken, so a matrix printed with few digits becomes a proper rotation.
+    /// taken, so a matrix printed with few digits becomes a proper rotation. The rows of the pose
+    /// are computed from that quaternion, so they may differ from those given in the last bits;
+    /// the translation does not.
     ///
     /// # Errors
     /// As [`Pose::new`], and matrices that are not a rotation within
@@ -203,47 +212,77 @@ impl Pose {
         self.translation
     }
 
-    /// The rows of the rotation matrix: `place` uses exactly these numbers.
+    /// The rows of the rotation matrix: [`Pose::transform_point`] uses exactly these numbers.
     #[must_use]
     pub fn rows(&self) -> [DVec3; 3] {
         self.rows
     }
 
-    /// The position in the world of a point of the mesh.
+    /// The position in the world of a point of the mesh: the rotation, then the translation.
+    ///
+    /// Takes `Vec3` (a mesh vertex; the conversion to `f64` is exact) and `DVec3`. The order of
+    /// operations is fixed, (x·rx + y·ry) + (z·rz + t) for each row r of [`Pose::rows`], without
+    /// fused multiply-add. Every exact decision is about the numbers that this gives for the
+    /// vertices of a mesh.
+    ///
+    /// ```
+    /// use glam::{DVec3, Vec3};
+    /// use jostle_geom::Pose;
+    ///
+    /// let pose = Pose::from_translation(DVec3::new(0.0, 0.0, 5.0))?;
+    /// assert_eq!(pose.transform_point(Vec3::X), DVec3::new(1.0, 0.0, 5.0));
+    /// assert_eq!(pose.transform_point(DVec3::X), DVec3::new(1.0, 0.0, 5.0));
+    /// # Ok::<(), jostle_geom::PoseError>(())
+    /// ```
     #[inline]
     #[must_use]
-    pub fn place(&self, point: Vec3) -> DVec3 {
-        self.place_wide(point.as_dvec3())
-    }
-
-    /// [`Pose::place`] for a point that is not a mesh vertex.
-    #[inline]
-    #[must_use]
-    pub fn place_wide(&self, p: DVec3) -> DVec3 {
+    pub fn transform_point(&self, point: impl Into<DVec3>) -> DVec3 {
+        let p: DVec3 = point.into();
         let along = |row: DVec3, t: f64| (row.x * p.x + row.y * p.y) + (row.z * p.z + t);
         let [x, y, z] = self.rows;
         let t = self.translation;
         DVec3::new(along(x, t.x), along(y, t.y), along(z, t.z))
     }
 
-    /// The direction in the world of a direction of the mesh (no translation).
+    /// The direction in the world of a direction of the mesh: the rotation alone.
+    ///
+    /// ```
+    /// use glam::{DQuat, DVec3};
+    /// use jostle_geom::Pose;
+    ///
+    /// let quarter = Pose::new(DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0), DVec3::X * 7.0)?;
+    /// assert_eq!(quarter.transform_vector(DVec3::X), DVec3::Y);
+    /// assert_eq!(quarter.inverse_transform_vector(DVec3::Y), DVec3::X);
+    /// # Ok::<(), jostle_geom::PoseError>(())
+    /// ```
     #[must_use]
-    pub fn turn(&self, d: DVec3) -> DVec3 {
+    pub fn transform_vector(&self, vector: DVec3) -> DVec3 {
         let [x, y, z] = self.rows;
-        DVec3::new(x.dot(d), y.dot(d), z.dot(d))
+        DVec3::new(x.dot(vector), y.dot(vector), z.dot(vector))
     }
 
-    /// The direction in the mesh's frame of a direction of the world.
+    /// The direction in the frame of the mesh of a direction in the world: the transposed matrix.
     #[must_use]
-    pub fn turn_back(&self, d: DVec3) -> DVec3 {
+    pub fn inverse_transform_vector(&self, vector: DVec3) -> DVec3 {
         let [x, y, z] = self.rows;
-        x * d.x + y * d.y + z * d.z
+        x * vector.x + y * vector.y + z * vector.z
     }
 
-    /// The point of the mesh's frame that [`Pose::place_wide`] brings to `p`, up to rounding.
+    /// The point in the frame of the mesh that [`Pose::transform_point`] maps to `point`, up to
+    /// rounding.
+    ///
+    /// ```
+    /// use glam::{DQuat, DVec3};
+    /// use jostle_geom::Pose;
+    ///
+    /// let pose = Pose::new(DQuat::from_rotation_y(0.3), DVec3::new(1.0, 2.0, 3.0))?;
+    /// let back = pose.inverse_transform_point(pose.transform_point(DVec3::X));
+    /// assert!(back.distance(DVec3::X) < 1e-15);
+    /// # Ok::<(), jostle_geom::PoseError>(())
+    /// ```
     #[must_use]
-    pub fn unplace(&self, p: DVec3) -> DVec3 {
-        self.turn_back(p - self.translation)
+    pub fn inverse_transform_point(&self, point: DVec3) -> DVec3 {
+        self.inverse_transform_vector(point - self.translation)
     }
 }
 
@@ -271,12 +310,13 @@ fn flush_entry(v: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
 
     #[test]
     fn a_quarter_turn_moves_whole_numbers_to_whole_numbers() {
         let turn = DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0);
         let pose = Pose::new(turn, DVec3::ZERO).unwrap();
-        assert_eq!(pose.place(Vec3::new(1.0, 2.0, 3.0)), DVec3::new(-2.0, 1.0, 3.0));
+        assert_eq!(pose.transform_point(Vec3::new(1.0, 2.0, 3.0)), DVec3::new(-2.0, 1.0, 3.0));
         assert!((pose.rotation().length() - 1.0).abs() < 1e-15);
     }
 

@@ -7,14 +7,14 @@
 //! Computational Geometry 18, 1997) decides with as many digits as it takes.
 //!
 //! **Range.** All of this holds while nothing overflows or underflows. Coordinates must be
-//! multiples of 2^-261 and smaller than 2^131 in size, as every [`crate::Pose::place`]d point is
-//! (see [`crate::limits`]); zero is such a multiple. Rounding to 53 bits never makes a number
-//! leave the grid of multiples it is on, so a difference of coordinates and its rounding error
-//! are multiples of 2^-261, the products of two or three of them, the halves of Veltkamp's split
-//! and all parts of the expansions are multiples of 2^-522 or 2^-783, far above the smallest
+//! multiples of 2^-261 and smaller than 2^131 in size, as every [`crate::Pose::transform_point`]d
+//! point is (see [`crate::limits`]); zero is such a multiple. Rounding to 53 bits never makes a
+//! number leave the grid of multiples it is on, so a difference of coordinates and its rounding
+//! error are multiples of 2^-261, the products of two or three of them, the halves of Veltkamp's
+//! split and all parts of the expansions are multiples of 2^-522 or 2^-783, far above the smallest
 //! `f64`, 2^-1074. At the other end the determinant is below 6 · 2^(3·132) < 2^399, and the split
-//! multiplies by 2^27 at most. So every rounding error in here is a relative error of at most
-//! u = 2^-53, which is what Shewchuk's proofs assume.
+//! multiplies by 2^27 at most. So every rounding error in here is a relative error of at most u =
+//! 2^-53, which is what Shewchuk's proofs assume.
 //!
 //! **The bound of the filter** (`ERROR`). `det = (u × v) · w` is a sum of six products of three
 //! coordinate differences; let P be the exact sum of their absolute values. On its way into the

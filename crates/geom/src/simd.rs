@@ -192,7 +192,8 @@ impl Isa {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Out {
         match self.0 {
             Kind::Scalar => run_scalar(kernel),
-            // SAFETY: `Kind::Avx2` is made only by `Isa::best`, after both features were detected.
+            // SAFETY: `Kind::Avx2` is made only by `Isa::best`, after all six
+            // features that `run_avx2` is compiled for were detected.
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code)]
             Kind::Avx2 => unsafe { run_avx2(kernel) },

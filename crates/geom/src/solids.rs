@@ -20,7 +20,7 @@ mod round;
 mod wound;
 
 pub use round::{capsule, cone, cylinder, sphere};
-pub use wound::{BumpyTorus, Hyperboloid};
+pub use wound::BumpyTorus;
 
 /// Most triangles that this module makes in one mesh.
 pub const TRIANGLES_MAX: u64 = 20_000_000;

@@ -200,7 +200,7 @@ impl Tree {
         self.nodes[node].size(lane)
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    pub(crate) fn memory_usage(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>() + self.frames.capacity() * size_of::<Frame>()
     }
 }

@@ -1,8 +1,8 @@
 //! Two placed triangles, or one and a point, a ray or a sphere: the exact decision and what follows
 //! from it.
 //!
-//! Every function here takes coordinates as [`crate::Pose::place`] makes them: finite, multiples
-//! of 2^-261, smaller than 2^131 (see [`crate::limits`]).
+//! Every function here takes coordinates as [`crate::Pose::transform_point`] makes them: finite,
+//! multiples of 2^-261, smaller than 2^131 (see [`crate::limits`]).
 
 use glam::DVec3;
 

@@ -11,7 +11,7 @@ fn points(count: usize) -> Vec<Vec3> {
 #[test]
 fn an_empty_mesh_is_a_mesh() {
     let mesh = Mesh::from_triangles(Vec::new(), Vec::new()).unwrap();
-    assert_eq!((mesh.face_count(), mesh.triangle_count(), mesh.bytes()), (0, 0, 0));
+    assert_eq!((mesh.face_count(), mesh.triangle_count(), mesh.memory_usage()), (0, 0, 0));
     assert_eq!(mesh.report().bounds, None);
     let none: [&[u32]; 0] = [];
     assert_eq!(Mesh::from_polygons(points(3), none).unwrap().report().unused_vertices, 3);

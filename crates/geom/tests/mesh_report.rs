@@ -139,7 +139,7 @@ fn it_reads_well() {
 }
 
 #[test]
-fn slivers_and_flipped_faces_are_told_apart_from_faces_without_area() {
+fn slivers_and_flipped_faces_are_distinguished_from_faces_without_area() {
     let vertices = vec![Vec3::ZERO, Vec3::X, Vec3::new(0.5, 1e-6, 0.0), Vec3::X * 2.0, Vec3::Y];
     let faces = vec![[0, 1, 2], [0, 1, 3], [0, 1, 4]];
     let report = Mesh::from_triangles(vertices, faces).unwrap().report();

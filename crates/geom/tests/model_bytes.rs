@@ -3,7 +3,7 @@
 mod soup;
 
 use glam::{DVec3, Vec3};
-use jostle_geom::{FacePair, LoadTreeError, Mesh, Model, Pair, Pose, Quality, solids};
+use jostle_geom::{FacePair, LoadHierarchyError, Mesh, Model, Pair, Pose, Quality, solids};
 use soup::{QUALITIES, Random, brute_pairs, grid_soup, polygon_soup, soup};
 
 fn meshes() -> Vec<Mesh> {
@@ -15,7 +15,7 @@ fn meshes() -> Vec<Mesh> {
         Mesh::from_triangles(corners.clone(), Vec::new()).unwrap(),
         Mesh::from_triangles(corners.clone(), vec![[0, 1, 2]]).unwrap(),
         Mesh::from_triangles(corners.clone(), vec![[2, 1, 0]; 50]).unwrap(),
-        // Polygons with triangles that cannot be told apart.
+        // Polygons with triangles that cannot be distinguished.
         Mesh::from_polygons(corners, [repeated.clone(), repeated]).unwrap(),
         soup(&mut random, 500, 1.0, 0.1),
         grid_soup(&mut random, 300, 5, 0.5),
@@ -44,13 +44,13 @@ fn what_was_saved_comes_back() {
     for (index, mesh) in meshes().into_iter().enumerate() {
         for quality in QUALITIES {
             let built = Model::build(mesh.clone(), quality);
-            let bytes = built.save();
+            let bytes = built.hierarchy_to_bytes();
             // For the caller's mesh, for one in the order of this hierarchy, and for one in the
             // order of another.
             let elsewhere = Model::build(mesh.clone(), Quality::Tight).mesh().clone();
             for given in [mesh.clone(), built.mesh().clone(), elsewhere] {
-                let loaded = Model::load(given, &bytes).unwrap();
-                assert!(loaded.save() == bytes, "mesh {index}, {quality:?}");
+                let loaded = Model::hierarchy_from_bytes(given, &bytes).unwrap();
+                assert!(loaded.hierarchy_to_bytes() == bytes, "mesh {index}, {quality:?}");
                 assert_eq!(loaded.quality(), quality);
                 assert_eq!(loaded.mesh().is_solid(), mesh.is_solid());
                 assert_eq!(loaded.mesh().vertices(), built.mesh().vertices());
@@ -64,21 +64,21 @@ fn what_was_saved_comes_back() {
 #[test]
 fn every_prefix_is_refused() {
     let mesh = soup(&mut Random(3), 40, 1.0, 0.2);
-    let bytes = Model::build(mesh.clone(), Quality::Default).save();
+    let bytes = Model::build(mesh.clone(), Quality::Default).hierarchy_to_bytes();
     for found in 0..bytes.len() {
-        let error = Model::load(mesh.clone(), &bytes[..found]).unwrap_err();
-        let LoadTreeError::WrongLength { expected, found: told } = error else {
+        let error = Model::hierarchy_from_bytes(mesh.clone(), &bytes[..found]).unwrap_err();
+        let LoadHierarchyError::WrongLength { expected, found: reported } = error else {
             panic!("{found} bytes: {error:?}");
         };
-        assert_eq!(told, found as u64);
+        assert_eq!(reported, found as u64);
         let known = if found < 48 { 48 + 320 + 8 } else { bytes.len() };
         assert_eq!(expected, known as u64);
     }
     let longer = [&bytes[..], &[0]].concat();
     let expected = bytes.len() as u64;
     assert_eq!(
-        Model::load(mesh, &longer).unwrap_err(),
-        LoadTreeError::WrongLength { expected, found: expected + 1 }
+        Model::hierarchy_from_bytes(mesh, &longer).unwrap_err(),
+        LoadHierarchyError::WrongLength { expected, found: expected + 1 }
     );
 }
 
@@ -95,55 +95,59 @@ fn repair(bytes: &mut [u8]) {
 fn each_error_names_what_is_wrong() {
     let mesh = soup(&mut Random(4), 40, 1.0, 0.2);
     let model = Model::build(mesh.clone(), Quality::Default);
-    let bytes = model.save();
+    let bytes = model.hierarchy_to_bytes();
     let with = |at: usize, value: u32| {
         let mut changed = bytes.clone();
         changed[at..at + 4].copy_from_slice(&value.to_le_bytes());
         repair(&mut changed);
-        Model::load(mesh.clone(), &changed).unwrap_err()
+        Model::hierarchy_from_bytes(mesh.clone(), &changed).unwrap_err()
     };
-    let load = |bytes: &[u8]| Model::load(mesh.clone(), bytes).unwrap_err();
-    assert_eq!(load(b"solid cube\nfacet"), LoadTreeError::NotAHierarchy);
-    assert_eq!(with(8, 3), LoadTreeError::UnknownVersion { found: 3 });
-    assert_eq!(with(8, 2), LoadTreeError::OtherFrames { framed: false });
-    assert_eq!(with(12, 3), LoadTreeError::BadHeader { what: "the quality", found: 3 });
+    let load = |bytes: &[u8]| Model::hierarchy_from_bytes(mesh.clone(), bytes).unwrap_err();
+    assert_eq!(load(b"solid cube\nfacet"), LoadHierarchyError::NotAHierarchy);
+    assert_eq!(with(8, 3), LoadHierarchyError::UnknownVersion { found: 3 });
+    assert_eq!(with(8, 2), LoadHierarchyError::OtherFrames { framed: false });
+    assert_eq!(with(12, 3), LoadHierarchyError::BadHeader { what: "the quality", found: 3 });
     for count_at in [24, 28] {
-        let LoadTreeError::WrongLength { expected, .. } = with(count_at, u32::MAX) else {
+        let LoadHierarchyError::WrongLength { expected, .. } = with(count_at, u32::MAX) else {
             panic!("{count_at}");
         };
         assert!(expected > 1 << 33);
     }
     let mut damaged = bytes.clone();
     damaged[1000] ^= 1;
-    assert!(matches!(load(&damaged), LoadTreeError::Checksum { .. }));
+    assert!(matches!(load(&damaged), LoadHierarchyError::Checksum { .. }));
     let order = bytes.len() - 8 - 4 * 40;
-    assert_eq!(with(order, 40), LoadTreeError::BadOrder { entry: 0, found: 40 });
+    assert_eq!(with(order, 40), LoadHierarchyError::BadOrder { entry: 0, found: 40 });
     let first = u32::from_le_bytes(bytes[order..order + 4].try_into().unwrap());
-    assert_eq!(with(order + 4, first), LoadTreeError::BadOrder { entry: 1, found: first });
+    assert_eq!(with(order + 4, first), LoadHierarchyError::BadOrder { entry: 1, found: first });
     let half = 48 + 320 + 96;
     let error = with(half, 0);
-    assert!(matches!(error, LoadTreeError::BadNode { node: 1, .. }), "{error}");
+    assert!(matches!(error, LoadHierarchyError::BadNode { node: 1, .. }), "{error}");
     assert_eq!(error.to_string(), "node 1 is malformed: a box does not hold its triangles");
     // The mesh has moved on.
     let mut moved = model.clone();
     moved.refit(&mesh.vertices().iter().map(|v| *v * 2.0).collect::<Vec<_>>()).unwrap();
-    let error = Model::load(moved.mesh().clone(), &bytes).unwrap_err();
+    let error = Model::hierarchy_from_bytes(moved.mesh().clone(), &bytes).unwrap_err();
     let (expected, found) = (moved.mesh().hash(), mesh.hash());
-    assert_eq!(error, LoadTreeError::OtherMesh { expected, found });
+    assert_eq!(error, LoadHierarchyError::OtherMesh { expected, found });
 }
 
 #[test]
 fn wrong_bytes_are_replaced() {
     let mesh = polygon_soup(&mut Random(5), 30);
     let built = Model::build(mesh.clone(), Quality::Fast);
-    let tight = Model::build(mesh.clone(), Quality::Tight).save();
-    let (model, error) = Model::load_or_build(mesh.clone(), None, Quality::Fast);
-    assert!(model.save() == built.save() && error.is_none());
-    let (model, error) = Model::load_or_build(mesh.clone(), Some(&tight), Quality::Fast);
-    assert!(model.save() == tight && model.quality() == Quality::Tight && error.is_none());
+    let tight = Model::build(mesh.clone(), Quality::Tight).hierarchy_to_bytes();
+    let (model, error) = Model::hierarchy_from_bytes_or_build(mesh.clone(), None, Quality::Fast);
+    assert!(model.hierarchy_to_bytes() == built.hierarchy_to_bytes() && error.is_none());
+    let (model, error) =
+        Model::hierarchy_from_bytes_or_build(mesh.clone(), Some(&tight), Quality::Fast);
+    assert!(
+        model.hierarchy_to_bytes() == tight && model.quality() == Quality::Tight && error.is_none()
+    );
     for bad in [&b"no"[..], &tight[..tight.len() - 1], &[]] {
-        let (model, error) = Model::load_or_build(mesh.clone(), Some(bad), Quality::Fast);
-        assert!(model.save() == built.save() && error.is_some());
+        let (model, error) =
+            Model::hierarchy_from_bytes_or_build(mesh.clone(), Some(bad), Quality::Fast);
+        assert!(model.hierarchy_to_bytes() == built.hierarchy_to_bytes() && error.is_some());
     }
     // A right checksum over a wrong order, which is noticed last of all.
     let mut swapped = tight.clone();
@@ -151,9 +155,9 @@ fn wrong_bytes_are_replaced() {
     let order = end - 4 * mesh.triangle_count();
     swapped[order..end].rotate_left(4);
     repair(&mut swapped);
-    let (model, error) = Model::load_or_build(mesh, Some(&swapped), Quality::Fast);
-    assert!(matches!(error, Some(LoadTreeError::BadNode { .. })), "{error:?}");
-    assert!(model.save() == built.save());
+    let (model, error) = Model::hierarchy_from_bytes_or_build(mesh, Some(&swapped), Quality::Fast);
+    assert!(matches!(error, Some(LoadHierarchyError::BadNode { .. })), "{error:?}");
+    assert!(model.hierarchy_to_bytes() == built.hierarchy_to_bytes());
 }
 
 /// Changes some bytes: single ones, whole numbers, numbers exchanged, a node over another.
@@ -210,21 +214,21 @@ fn mutations_are_refused_or_harmless() {
         (soup(&mut random, 3, 1e38, 0.5), Quality::Default),
     ] {
         let expected = poses.map(|pose| brute_pairs(&mesh, &Pose::IDENTITY, other.mesh(), &pose));
-        let bytes = Model::build(mesh.clone(), quality).save();
+        let bytes = Model::build(mesh.clone(), quality).hierarchy_to_bytes();
         for turn in 0..5000 {
             let mut changed = bytes.clone();
             mutate(&mut random, &mut changed);
             if changed == bytes {
                 continue;
             }
-            assert!(Model::load(mesh.clone(), &changed).is_err(), "turn {turn}");
+            assert!(Model::hierarchy_from_bytes(mesh.clone(), &changed).is_err(), "turn {turn}");
             repair(&mut changed);
-            let Ok(model) = Model::load(mesh.clone(), &changed) else {
+            let Ok(model) = Model::hierarchy_from_bytes(mesh.clone(), &changed) else {
                 refused += 1;
                 continue;
             };
             accepted += 1;
-            assert!(model.save() == changed, "turn {turn}");
+            assert!(model.hierarchy_to_bytes() == changed, "turn {turn}");
             for (pose, expected) in poses.iter().zip(&expected) {
                 let pair = Pair::new(&model, &Pose::IDENTITY, &other, pose);
                 assert_eq!(pair.all_pairs(), *expected, "turn {turn}");

@@ -7,7 +7,9 @@ use soup::{QUALITIES, Random, soup};
 
 fn bytes_per_triangle(mesh: &Mesh) -> Vec<f64> {
     let count = mesh.triangle_count() as f64;
-    QUALITIES.map(|quality| Model::build(mesh.clone(), quality).bytes() as f64 / count).to_vec()
+    QUALITIES
+        .map(|quality| Model::build(mesh.clone(), quality).memory_usage() as f64 / count)
+        .to_vec()
 }
 
 #[test]

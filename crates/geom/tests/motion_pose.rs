@@ -110,7 +110,7 @@ fn the_short_way_and_half_a_turn() {
     // 350 degrees forth are 10 back.
     let back = Motion::linear(&start, &turn(DQuat::from_rotation_y(350f64.to_radians()))).at(0.5);
     assert!(
-        back.place(glam::Vec3::X).distance(DVec3::new(
+        back.transform_point(glam::Vec3::X).distance(DVec3::new(
             5f64.to_radians().cos(),
             0.0,
             5f64.to_radians().sin()
@@ -119,7 +119,7 @@ fn the_short_way_and_half_a_turn() {
     // Half a turn: right-handed about +x, whatever the sign of the quaternion.
     for sign in [1.0, -1.0] {
         let half = turn(DQuat::from_xyzw(sign, 0.0, 0.0, 0.0));
-        let up = Motion::linear(&start, &half).at(0.5).place(glam::Vec3::Y);
+        let up = Motion::linear(&start, &half).at(0.5).transform_point(glam::Vec3::Y);
         assert!(up.distance(DVec3::Z) < 1e-15, "{up}");
     }
 }

@@ -33,8 +33,8 @@ fn run(a: &Mesh, b: &Mesh, reach: f64, scalar: bool) -> Vec<Outcome> {
         });
         Outcome {
             answers: answers.collect(),
-            saved: models.each_ref().map(Model::save),
-            refitted: moved.save(),
+            saved: models.each_ref().map(Model::hierarchy_to_bytes),
+            refitted: moved.hierarchy_to_bytes(),
         }
     };
     let outcomes = QUALITIES.map(outcome).into();

@@ -3,7 +3,7 @@
 
 use glam::{DQuat, DVec3, EulerRot, Vec3};
 use jostle_geom::solids::BumpyTorus;
-use jostle_geom::{Mesh, Model, Motion, Pair, Placed, Pose, Quality, Ray};
+use jostle_geom::{Mesh, Model, Motion, Pair, Pose, PosedModel, Quality, Ray};
 
 const QUALITIES: [Quality; 3] = [Quality::Fast, Quality::Default, Quality::Tight];
 
@@ -45,10 +45,10 @@ fn brute(model: &Model, pose: &Pose) -> usize {
         Model::build(Mesh::from_triangles(corners, vec![[0, 1, 2]]).unwrap(), Quality::Fast)
     };
     let all: Vec<Model> = (0..model.mesh().triangle_count()).map(|t| one(t, model)).collect();
-    let boxes: Vec<_> = all.iter().map(|m| Placed::new(m, pose).bounds().unwrap()).collect();
+    let boxes: Vec<_> = all.iter().map(|m| PosedModel::new(m, pose).bounds().unwrap()).collect();
     let mut count = 0;
     for a in &all {
-        let (low, high) = Placed::new(a, &Pose::IDENTITY).bounds().unwrap();
+        let (low, high) = PosedModel::new(a, &Pose::IDENTITY).bounds().unwrap();
         for (b, (from, to)) in all.iter().zip(&boxes) {
             let meet = from.cmple(high).all() && low.cmple(*to).all();
             count += usize::from(meet && Pair::new(a, &Pose::IDENTITY, b, pose).touches());
@@ -110,7 +110,8 @@ fn with_a_stray_vertex_the_answers_are_those_of_all_triangles() {
         let mesh = Mesh::from_triangles(vertices, triangles).unwrap();
         for quality in QUALITIES {
             let model = Model::build(mesh.clone(), quality);
-            let same = Model::load(mesh.clone(), &model.save()).unwrap();
+            let same =
+                Model::hierarchy_from_bytes(mesh.clone(), &model.hierarchy_to_bytes()).unwrap();
             assert_eq!(same.hash(), model.hash(), "saved and loaded");
             for x in [0.9, 0.0, 1.7] {
                 let expected = brute(&model, &beside(x));
@@ -120,7 +121,7 @@ fn with_a_stray_vertex_the_answers_are_those_of_all_triangles() {
                 assert!(x > 1.0 || expected > 0);
             }
             let pose = Pose::from_translation(DVec3::new(1.0, 2.0, 3.0)).unwrap();
-            let placed = Placed::new(&model, &pose);
+            let placed = PosedModel::new(&model, &pose);
             for k in 0..40 {
                 let from = DVec3::new(f64::from(k) * 0.05, 2.1, -5.0);
                 let ray = Ray::new(from, DVec3::new(0.01, 0.02, 1.0), 100.0).unwrap();
@@ -129,7 +130,7 @@ fn with_a_stray_vertex_the_answers_are_those_of_all_triangles() {
                     let corners = corners.map(|v| model.mesh().vertices()[v as usize]).to_vec();
                     let one = Mesh::from_triangles(corners, vec![[0, 1, 2]]).unwrap();
                     let one = Model::build(one, Quality::Fast);
-                    Placed::new(&one, &pose).ray_any(&ray)
+                    PosedModel::new(&one, &pose).ray_any(&ray)
                 });
                 assert_eq!(placed.ray_any(&ray), one_by_one, "{quality:?}, {far:e}, {k}");
             }
@@ -171,8 +172,8 @@ fn a_model_with_a_stray_vertex_moves_until_it_touches() {
     let to = Pose::from_translation(DVec3::new(0.0, 0.0, 0.0)).unwrap();
     let stands = Motion::still(&Pose::IDENTITY);
     let comes = Motion::linear(&from, &to);
-    let limits = jostle_geom::ContactLimits::default();
-    let met = jostle_geom::time_of_contact(&model, &stands, &ball, &comes, &limits);
-    let jostle_geom::Contact::During { free, .. } = met else { panic!("{met:?}") };
+    let limits = jostle_geom::TimeOfImpactLimits::default();
+    let met = jostle_geom::time_of_impact(&model, &stands, &ball, &comes, &limits);
+    let jostle_geom::TimeOfImpact::During { free, .. } = met else { panic!("{met:?}") };
     assert!((free - 2.5 / 4.0).abs() < 0.01, "{free}");
 }

@@ -1,6 +1,6 @@
 //! Files that a scene names, and whether it may have them.
 //!
-//! A scene comes from anywhere and may name any file: whoever shows it to others would publish
+//! A scene comes from anywhere and may name any file: showing the scene to others would publish
 //! that file. So what it names must be below one folder, wherever links lead, and must be a regular
 //! file: a pipe would wait for ever, a device would never end. This is the only place that opens
 //! what a scene names.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_a_file_outside_exists_is_not_told() {
+    fn errors_do_not_reveal_whether_a_file_outside_exists() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut files = SceneFiles::beside(&here.join("src/lib.rs"));
         let from = here.join("src/lib.rs");

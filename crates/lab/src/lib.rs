@@ -5,17 +5,25 @@
 //! A [`Contender`] is two meshes prepared by one method. Nothing of this crate is on the path of
 //! an ordinary query.
 
+pub mod aura;
 pub mod bench;
 mod boxtree;
+pub mod broad;
+pub mod bsp;
 mod contender;
 pub mod convex;
 mod count;
 mod deform;
 pub mod dop;
+pub mod experiments;
 mod frames;
+mod hyperboloid;
 mod near_contact;
 mod negative;
 mod ours;
+pub mod reckon;
+pub mod regions;
+pub mod scenes;
 mod surfaces;
 pub mod traverse;
 pub mod tree;
@@ -31,6 +39,7 @@ pub use deform::{
     BoxPipeline, DeformKind, DeformRow, DeformScene, Deforming, Frame, Renewal, Renewed,
     ThreadsError, Which, deform_row,
 };
+pub use hyperboloid::Hyperboloid;
 pub use near_contact::NearContact;
 pub use negative::{
     BracketSort, DopPairs, Fineness, GrowShrink, Keep, LinkRow, LinkedDops, PointsInVoxels,

@@ -34,7 +34,7 @@ impl Contender for Ours {
     }
 
     fn bytes(&self) -> usize {
-        let of = |model: &Model| model.bytes() - model.mesh().bytes();
+        let of = |model: &Model| model.memory_usage() - model.mesh().memory_usage();
         of(&self.a) + of(&self.b)
     }
 }

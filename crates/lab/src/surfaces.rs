@@ -1,6 +1,6 @@
 //! Two meshes at two poses: the exact test at the end of every method.
 //!
-//! Vertices are placed when they are first needed and once per question; a counter tells what is
+//! Vertices are placed when they are first needed and once per question; a counter shows what is
 //! of this question, so nothing has to be cleared (Ohlenburg 2003, 3.4.3; Zachmann 2000, 3.11.2:
 //! clearing flags alone took a third of the time).
 
@@ -103,7 +103,7 @@ impl<'a> Side<'a> {
             let vertex = vertex as usize;
             if self.stamps[vertex] != question {
                 self.stamps[vertex] = question;
-                self.placed[vertex] = self.pose.place(self.mesh.vertices()[vertex]);
+                self.placed[vertex] = self.pose.transform_point(self.mesh.vertices()[vertex]);
             }
             self.placed[vertex]
         })

@@ -41,13 +41,13 @@ pub enum Node<'a> {
 /// [`crate::Contender`], by way of [`ByTree`]. Node 0 is the root.
 ///
 /// **What it promises:** if a triangle below `a` and one below `b` share a point of the world where
-/// [`jostle_geom::Pose::place`] puts them, then `meet` finds that these two nodes overlap. Rounding
-/// may only err that way.
+/// [`jostle_geom::Pose::transform_point`] puts them, then `meet` finds that these two nodes
+/// overlap. Rounding may only err that way.
 pub trait Method {
     /// A node's volume, as two of them are compared: in a common frame.
     type Volume: Copy;
 
-    /// What the overlap of two nodes tells about their children; `()` if nothing.
+    /// What the overlap of two nodes shows about their children; `()` if nothing.
     type Meeting: Copy;
 
     /// What tables call it.

@@ -25,5 +25,5 @@ pub use tightness::{AXES, Percent, Tightness, tightness};
 pub use volume::{Volume, VolumeTree, VolumeTrees};
 
 pub(crate) use split::{Guide, corners};
-pub(crate) use stamps::Marks;
+pub(crate) use stamps::{Freshness, Stamps};
 pub(crate) use volume::up;

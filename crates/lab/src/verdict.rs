@@ -7,6 +7,6 @@ pub enum Verdict {
     Touch,
     /// They do not.
     Apart,
-    /// Not decided. Whoever must not miss a contact takes it as one.
+    /// Not decided. A caller that must not miss a contact takes it as one.
     MayTouch,
 }

@@ -46,3 +46,8 @@ fn dops_with_different_directions() {
 fn dops_with_a_hull() {
     agree(methods::with_hull, 60, 8);
 }
+
+#[test]
+fn bsp_trees() {
+    agree(methods::bsp, 60, 9);
+}

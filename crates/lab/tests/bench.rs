@@ -1,4 +1,4 @@
-//! The benchmark itself, in small: everybody is asked the same, and everybody answers the same.
+//! The benchmark itself, in small: all methods get the same queries and give the same answers.
 
 use glam::DQuat;
 use jostle_lab::bench::{
@@ -59,7 +59,7 @@ fn names_of_methods_are_unique() {
 }
 
 #[test]
-fn builds_tell_what_is_kept_for_one_mesh() {
+fn builds_report_what_is_kept_for_one_mesh() {
     let mesh = Solid::Sphere.mesh(500).unwrap();
     let rows = builds(&mesh, &Method::all(), 2, stopped).unwrap();
     assert_eq!(rows.len(), Method::all().len());

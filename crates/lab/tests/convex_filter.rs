@@ -66,7 +66,7 @@ fn poses(rng: &mut Rng, a: &Mesh, b: &Mesh) -> [Pose; 2] {
     };
     let shift = if rng.below(2) == 0 {
         let back = Pose::new(turn, DVec3::ZERO).unwrap();
-        first.place(vertex(rng, a)) - back.place(vertex(rng, b))
+        first.transform_point(vertex(rng, a)) - back.transform_point(vertex(rng, b))
     } else {
         point(rng) * 3.0
     };
@@ -83,7 +83,7 @@ fn a_mesh_without_triangles_has_no_filter() {
 }
 
 #[test]
-fn memory_and_names_are_told() {
+fn memory_and_names_are_reported() {
     let ball = solids::sphere(1.0, 0.05).unwrap();
     let ours = Ours::new(&ball, &ball, Quality::Default);
     let alone = ours.bytes();

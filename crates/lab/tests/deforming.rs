@@ -159,7 +159,7 @@ fn voxels_are_within_their_error() {
             let side = 2.0 * (1.0 + 1e-6);
             let epsilon = 3f64.sqrt() * side / (2.0 * voxels as f64);
             assert!(pair.error() <= epsilon, "{} {epsilon}", pair.error());
-            let placed = jostle_geom::Placed::new(&model, &Pose::IDENTITY);
+            let placed = jostle_geom::PosedModel::new(&model, &Pose::IDENTITY);
             let centres: Vec<DVec3> = pair.set_voxels().collect();
             for &centre in &centres {
                 let apart =

@@ -96,7 +96,7 @@ proptest! {
         for (node, range) in tree.shape().ranges().into_iter().enumerate() {
             for &triangle in &tree.shape().triangles()[range] {
                 for vertex in mesh.triangles()[triangle as usize] {
-                    let place = placed.place(mesh.vertices()[vertex as usize]);
+                    let place = placed.transform_point(mesh.vertices()[vertex as usize]);
                     for (i, &offset) in aligned[node].iter().enumerate() {
                         let along = normals.normal(i).dot(place);
                         prop_assert!(
@@ -250,4 +250,33 @@ fn a_hull_makes_the_root_tighter() {
     let (plain, with_hull) = (root(&tree), root(&tree.clone().with_hull(&hull)));
     assert!(with_hull < plain * 0.95, "{with_hull} {plain}");
     assert!(with_hull > 17.0, "{with_hull}");
+}
+
+/// Ohlenburg 2003, 3.2.5: a volume that is where it was need not be brought over again.
+#[test]
+fn volumes_are_kept_while_their_placement_is_the_same_and_no_longer() {
+    let (a, b) = (soup(&mut Random(1), 200, 0.3), soup(&mut Random(2), 150, 0.3));
+    let splitting = Splitting::single(SplitRule::Splatter);
+    let trees = || DopTrees::new(&a, &b, &NormalSet::klosowski(), splitting, Realignment::Affine);
+    let mut by_counter = ByTree::new(&a, &b, trees());
+    let mut by_placement = ByTree::new(&a, &b, trees().with_placements());
+    let mut random = Random(3);
+    let mut poses = vec![Pose::IDENTITY];
+    poses.extend((0..30).map(|_| pose(random.rotation(), random.vector() * 0.3)));
+    let mut saved = [0; 2];
+    // Each pose twice; then back and forth, so that kept volumes are of an older question.
+    let order = poses.iter().flat_map(|pose| [pose, pose]).chain(poses.iter().rev());
+    let mut last = None;
+    for turned in order {
+        let (expected, all) = by_counter.all_pairs(&Pose::IDENTITY, turned);
+        let (found, some) = by_placement.all_pairs(&Pose::IDENTITY, turned);
+        assert_eq!(found, expected);
+        let same = last == Some(*turned);
+        assert!(some.alignments == 0 || !same, "{some:?}");
+        saved[usize::from(same)] += all.alignments - some.alignments;
+        last = Some(*turned);
+    }
+    // Of an older question too: what was not visited since is still where it was.
+    assert!(saved[1] > 1000 && saved[0] > 0, "{saved:?}");
+    assert!(by_placement.bytes() > by_counter.bytes());
 }

@@ -1,4 +1,4 @@
-//! Many triangle pairs, each judged by the kernels and by whole-number arithmetic.
+//! Many triangle pairs, each decided by the kernels and by whole-number arithmetic.
 //!
 //! `cargo xtask exact --cases N --seed S` runs this with optimisation.
 

@@ -1,4 +1,4 @@
-//! Many pairs of solids made of cells: `relation` and `overlaps` judged by counting cells.
+//! Many pairs of solids made of cells: `relation` and `overlaps` checked by counting cells.
 //!
 //! `cargo run --release -p jostle-oracle --example polycubes -- --cases 100_000`.
 

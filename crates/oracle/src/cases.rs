@@ -1,8 +1,8 @@
-//! Pairs of triangles, drawn where the kernels are weak.
+//! Pairs of triangles for the cases in which the kernels are weak.
 //!
 //! Uniformly drawn triangles never share a plane and hardly ever touch in a single point; a
-//! kernel that is wrong there passes a million of them. Each family below makes one kind of
-//! difficulty the rule.
+//! kernel that is wrong there passes a million such tests. Each family below draws one kind of
+//! difficulty.
 
 use crate::rng::Rng;
 use glam::{DQuat, DVec3, Vec3};
@@ -37,7 +37,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All of them.
+    /// All families.
     pub const ALL: [Family; 11] = [
         Family::Random,
         Family::TinyGrid,
@@ -249,7 +249,8 @@ fn placed(rng: &mut Rng) -> [Triangle; 2] {
     };
     let pose_a = pose(rng);
     let pose_b = if rng.below(3) == 0 { pose_a } else { pose(rng) };
-    let (a, mut b) = (mesh_a.map(|p| pose_a.place(p)), mesh_b.map(|p| pose_b.place(p)));
+    let (a, mut b) =
+        (mesh_a.map(|p| pose_a.transform_point(p)), mesh_b.map(|p| pose_b.transform_point(p)));
     if rng.below(8) == 0 {
         b = a;
     } else if rng.below(8) == 0 {

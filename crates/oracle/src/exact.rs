@@ -11,7 +11,7 @@ use jostle_geom::triangle::{
 use rayon::prelude::*;
 use std::fmt;
 
-/// What a comparison found. Independent of the number of threads.
+/// The result of a comparison. Independent of the number of threads.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// The seed that was given.
@@ -23,7 +23,7 @@ pub struct Summary {
 /// The part of a [`Summary`] about one family.
 #[derive(Clone, Debug)]
 pub struct FamilySummary {
-    /// Which.
+    /// The family.
     pub family: Family,
     /// Pairs compared.
     pub cases: u64,
@@ -35,7 +35,7 @@ pub struct FamilySummary {
     pub unsure: u64,
     /// Pairs with a wrong answer.
     pub wrong: u64,
-    /// The first few wrong ones, ready to be pasted into a test.
+    /// The first few wrong ones, as code for a test.
     pub examples: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ pub fn verdict(a: &Triangle, b: &Triangle) -> Verdict {
     }
 }
 
-/// What the kernels get wrong about this pair, if anything.
+/// The error of the kernels for this pair, if any.
 fn fault(a: &Triangle, b: &Triangle, expected: Verdict, unsure: &mut u64) -> Option<String> {
     let touching = expected != Verdict::Apart;
     if triangles_touch_counted(a, b, unsure) != touching {

@@ -37,7 +37,7 @@ pub fn point_distance(p: DVec3, t: &Triangle) -> f64 {
     root(&smallest(all), unit)
 }
 
-/// Is a point within `radius` of a triangle?
+/// Returns true if a point is within `radius` of a triangle.
 #[must_use]
 pub fn point_within(p: DVec3, t: &Triangle, radius: f64) -> bool {
     let (points, _) = large(&[DVec3::ZERO, p, t[0], t[1], t[2], DVec3::X * radius]);
@@ -49,7 +49,7 @@ pub fn point_within(p: DVec3, t: &Triangle, radius: f64) -> bool {
     numerator <= radius * radius * denominator
 }
 
-/// Are two points no further apart than the sum of two radii?
+/// Returns true if two points are no further apart than the sum of two radii.
 #[must_use]
 pub fn points_within(a: DVec3, radius_a: f64, b: DVec3, radius_b: f64) -> bool {
     let (points, _) = large(&[DVec3::ZERO, a, b, DVec3::new(radius_a, radius_b, 0.0)]);

@@ -1,16 +1,16 @@
 //! The options of the examples: how many cases, and from which seed.
 
-/// What to compare.
+/// The options of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many.
+    /// The number of cases.
     pub cases: u64,
-    /// Where the random numbers start.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
 impl Options {
-    /// Reads `--cases N` and `--seed S`, in any order; what is not given is as here.
+    /// Reads `--cases N` and `--seed S`, in any order; the fields are the defaults.
     ///
     /// # Errors
     /// Other words, and numbers that are not whole, with what was expected.

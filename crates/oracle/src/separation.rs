@@ -18,11 +18,11 @@
 use crate::whole::Point;
 use num_traits::{Num, NumRef, RefNum};
 
-/// What is asked of a number type: whole numbers that do not overflow in this use.
+/// The requirements on a number type: whole numbers that do not overflow in this use.
 pub trait Number: Num + NumRef + Ord + Clone {}
 impl<T: Num + NumRef + Ord + Clone> Number for T {}
 
-/// What the oracle found.
+/// The relation of two triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No common point.
@@ -88,7 +88,7 @@ enum Gap {
     Apart,
     /// They end where the other begins.
     Border,
-    /// Both ways the shadows reach past each other's ends.
+    /// Each shadow extends beyond the ends of the other.
     Overlap,
 }
 

@@ -13,9 +13,9 @@ use contact::{Blocks, Hit, Meeting};
 pub use effort::Certainty;
 use effort::Effort;
 use glam::DVec3;
-use jostle_geom::{Counters, Pose};
+use jostle_geom::{Aabb, Counters, Pose};
+use jostle_world::Workers;
 use jostle_world::broad::{Broad, SlotPair, Structure};
-use jostle_world::{Aabb, Workers};
 use std::sync::Arc;
 
 /// The forms of all objects. Every machine has the same table.
@@ -344,7 +344,7 @@ impl Detector {
         let block = self.shapes.block(object);
         let swept = swept(block, object, self.rate);
         let corner = |of: [i32; 3]| DVec3::from_array(of.map(f64::from));
-        let bounds = || Aabb::around_wide(corner(swept.min), corner(swept.max));
+        let bounds = || Aabb::around_f64(corner(swept.min), corner(swept.max));
         let slot = match before {
             Some(known) => {
                 // Those that this group moves are compared with all in every tick.

@@ -13,7 +13,6 @@
 pub mod adapt;
 pub mod closed;
 pub mod decide;
-pub mod experiment;
 pub mod history;
 mod motion;
 pub mod predict;

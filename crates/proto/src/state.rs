@@ -175,7 +175,7 @@ impl State {
         }
         if self.spin != [0; 3] {
             let spin = DVec3::from_array(self.spin.map(|part| f64::from(part) * VELOCITY_UNIT));
-            if let Some(turn) = jostle_geom::turn(spin / rate as f64) {
+            if let Some(turn) = jostle_geom::rotation_from_scaled_axis(spin / rate as f64) {
                 self.rotation = Rotation::from_quaternion(turn * self.rotation.quaternion());
             }
         }

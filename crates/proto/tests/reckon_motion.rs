@@ -3,7 +3,7 @@
 mod reckon_common;
 
 use glam::{DQuat, DVec3};
-use jostle_geom::turn;
+use jostle_geom::rotation_from_scaled_axis;
 use jostle_proto::Time;
 use jostle_proto::reckon::closed::Closed;
 use jostle_proto::reckon::{Motion, Place, Rates, Refused, Told, Tracker, Update, turn_of};
@@ -24,7 +24,8 @@ fn integrate(
         let linear = speed(motion.speed.linear, middle.linear);
         let angular = speed(motion.speed.angular, middle.angular);
         motion.place.position += linear * step;
-        motion.place.rotation = turn(angular * step).unwrap() * motion.place.rotation;
+        motion.place.rotation =
+            rotation_from_scaled_axis(angular * step).unwrap() * motion.place.rotation;
         motion.speed.linear += middle.linear * step;
         motion.speed.angular += middle.angular * step;
     }
@@ -76,7 +77,7 @@ fn the_angle_of_a_rotation_as_the_library_has_it() {
         let mut dice = Dice(seed);
         let size = [3.1, 1.0, 1e-3, 1e-9][seed as usize % 4];
         let by = dice.direction() * dice.number(0.0, size);
-        let rotation = turn(by).unwrap();
+        let rotation = rotation_from_scaled_axis(by).unwrap();
         let vector = rotation.xyz();
         let angle = 2.0 * vector.length().atan2(rotation.w);
         for same in [rotation, -rotation] {

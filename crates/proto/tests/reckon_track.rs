@@ -159,7 +159,8 @@ fn smooth_histories_continue_on_the_parabola_through_three_places() {
                 stamp: Time((4e6 + times[i] * 1e6).round() as u64),
                 place: Place {
                     position: places[i],
-                    rotation: jostle_geom::turn(axis * angles[i]).unwrap() * start,
+                    rotation: jostle_geom::rotation_from_scaled_axis(axis * angles[i]).unwrap()
+                        * start,
                 },
             })
             .collect();
@@ -177,7 +178,7 @@ fn smooth_histories_continue_on_the_parabola_through_three_places() {
             let scale = 1.0 + weights.iter().map(|weight| weight.abs()).sum::<f64>();
             assert!(found.position.distance(right) < 1e-11 * scale, "seed {seed} at {at}");
             let angle: f64 = (0..3).map(|i| angles[i] * weights[i]).sum();
-            let right = jostle_geom::turn(axis * angle).unwrap() * start;
+            let right = jostle_geom::rotation_from_scaled_axis(axis * angle).unwrap() * start;
             assert!(turned(found.rotation, right) < 1e-11 * scale, "seed {seed} at {at}");
         }
     }

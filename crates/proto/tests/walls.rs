@@ -300,7 +300,7 @@ fn blocks_hold_every_vertex_and_no_more_than_the_turned_box() {
         };
         let block = solid.block(&state);
         let pose = state.pose().unwrap();
-        let placed = model.mesh().vertices().iter().map(|vertex| pose.place(*vertex));
+        let placed = model.mesh().vertices().iter().map(|vertex| pose.transform_point(*vertex));
         let placed: Vec<DVec3> = placed.map(|vertex| vertex / POSITION_UNIT).collect();
         for axis in 0..3 {
             let along = placed.iter().map(|vertex| vertex[axis]);

@@ -86,7 +86,7 @@ fn sum(scene: &Scene) -> Result<Sum, String> {
                 sum.triangles += mesh.triangle_count();
                 for corner in mesh.triangles().iter().flatten() {
                     let corner = mesh.vertices()[*corner as usize].as_dvec3();
-                    let placed = visit.placement.place(corner);
+                    let placed = visit.placement.transform_point(corner);
                     sum.min = sum.min.min(placed);
                     sum.max = sum.max.max(placed);
                 }

@@ -1,8 +1,8 @@
-//! Why bytes are not a scene: what, where, and what was expected.
+//! Errors of reading files: what is wrong, where, and what was expected.
 
 use std::fmt;
 
-/// Where in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A line of a text file, counted from 1.
@@ -31,10 +31,10 @@ impl fmt::Display for Place {
 /// Why bytes could not be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LoadError {
-    /// Something else stands where the format wants something definite.
+    /// The format requires something else at this position.
     #[error("{place}: expected {expected}, found {found}")]
     Unexpected {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What the format wants there.
         expected: String,
@@ -44,51 +44,51 @@ pub enum LoadError {
     /// A coordinate that is not a finite `f32`.
     #[error("{place}: a coordinate must be finite and at most 3.4e38 in size, found {found}")]
     NotFinite {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// The number as it stands in the file.
         found: String,
     },
-    /// A face names a vertex that is not there.
+    /// A face uses a vertex that does not exist.
     #[error("{place}: a face names vertex {found}, but there are {vertices} vertices")]
     BadIndex {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// The index as it stands in the file: OBJ counts from 1, the others from 0.
         found: i64,
         /// The number of vertices.
         vertices: usize,
     },
-    /// The file says there is more than it holds.
+    /// The file declares more data than it has.
     #[error("{place}: {what} needs {needs} bytes, but only {left} are left")]
     Truncated {
-        /// Where.
+        /// The position in the file.
         place: Place,
-        /// What the file promises, with its count.
+        /// What the file declares, with its count.
         what: String,
         /// The fewest bytes that this takes.
         needs: u128,
         /// The bytes that are left.
         left: usize,
     },
-    /// A file that is not what its name or the caller says, or that nobody here reads.
+    /// A file whose content does not match its name, or whose format is not supported.
     #[error("{what}")]
     NotReadable {
         /// What it is, and what can be done.
         what: String,
     },
-    /// Something that is written as it should be, but makes no sense.
+    /// Something that is well-formed and invalid.
     #[error("{place}: {what}")]
     Refused {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What, and why not.
         what: String,
     },
-    /// An error in a file that the file brings in.
+    /// An error in a file that the file includes.
     #[error("{place}: in \"{file}\": {source}")]
     Within {
-        /// Where the other file is brought in.
+        /// Where the other file is included.
         place: Place,
         /// The other file.
         file: String,
@@ -98,7 +98,7 @@ pub enum LoadError {
     /// More than indices of 32 bits can count.
     #[error("{place}: more than 4294967295 {what}")]
     TooMany {
-        /// Where.
+        /// The position in the file.
         place: Place,
         /// What there is too much of.
         what: &'static str,
@@ -106,8 +106,8 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// The error in a file that another one brings in: who made the one that brings it in may not
-    /// be allowed to read it, so what stands in it is not repeated.
+    /// The error in a file that another one includes. The author of the including file may not have
+    /// access to it, so its contents are not repeated.
     pub(crate) fn within(self, place: Place, file: &str) -> LoadError {
         let source = Box::new(self.without_contents());
         LoadError::Within { place, file: file.to_string(), source }
@@ -158,7 +158,7 @@ fn without_quotes(text: &str) -> String {
     plain
 }
 
-/// What stands in messages where a file has ended.
+/// What messages say for the end of a file.
 const THE_END: &str = "the end";
 
 /// The longest piece of a file that a message repeats, in characters.

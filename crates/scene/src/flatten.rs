@@ -17,9 +17,10 @@ use std::sync::Arc;
 /// Which part of a file, and how finely.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeshChoice<'a> {
-    /// Only what is called so: a name, or names along a path such as `CAR/WHEEL`. None: everything.
+    /// Only the parts with this name: a name, or names along a path such as `CAR/WHEEL`. None:
+    /// everything.
     pub part: Option<&'a str>,
-    /// How closely spheres, cones and cylinders are followed by triangles.
+    /// How closely triangles approximate spheres, cones and cylinders.
     pub tolerance: Tolerance,
 }
 
@@ -28,7 +29,7 @@ pub struct MeshChoice<'a> {
 pub struct MeshFile {
     /// The mesh. Not solid.
     pub mesh: Mesh,
-    /// What was odd, each kind once.
+    /// The warnings, each kind once.
     pub warnings: Vec<Warning>,
     /// The format says that a unit is a metre: VRML97 and glTF do, OBJ, STL and PLY do not.
     pub is_in_metres: bool,
@@ -140,10 +141,10 @@ pub fn flatten(scene: &Scene, choice: MeshChoice<'_>) -> Result<Mesh, ReadMeshEr
     join(scene, &found, choice.tolerance)
 }
 
-/// Names that a refusal repeats.
+/// The number of names that an error lists.
 const KNOWN_NAMED: usize = 10;
 
-/// Do the wanted names stand beside each other on a path?
+/// Returns true if the wanted names are consecutive on a path.
 fn is_called<'n>(names: impl Iterator<Item = &'n str>, wanted: &[&str]) -> bool {
     let names: Vec<&str> = names.flat_map(|name| name.split('/')).collect();
     names.windows(wanted.len()).any(|window| window == wanted)

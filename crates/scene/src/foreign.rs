@@ -1,4 +1,4 @@
-//! Formats that are not read, by name: a refusal that says what a file is and what can be done.
+//! Formats that are known and not supported: the error names the format and how to convert it.
 
 use crate::Format;
 use crate::error::LoadError;
@@ -8,7 +8,7 @@ struct Foreign {
     /// What it is, as the subject of a sentence.
     what: &'static str,
     endings: &'static [&'static str],
-    /// How such files begin; empty if that tells nothing.
+    /// The magic bytes of such files; empty if there are none.
     starts: &'static [&'static [u8]],
     /// An element of XML that only this format has near its beginning.
     element: Option<&'static [u8]>,
@@ -139,11 +139,11 @@ const FOREIGN: &[Foreign] = &[
     },
 ];
 
-/// How far into a text the element that tells its format is looked for.
+/// How far into a text the element that identifies its format is looked for.
 const HEAD: usize = 4096;
 
-/// The refusal for a file of a format that is known and not read: by the ending of its name, or by
-/// its first bytes.
+/// The error for a file of a format that is not supported, which is recognised by the ending of its
+/// name or by its first bytes.
 pub(crate) fn refusal(name: &str, bytes: &[u8]) -> Option<LoadError> {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let by_name =
@@ -158,11 +158,11 @@ pub(crate) fn refusal(name: &str, bytes: &[u8]) -> Option<LoadError> {
             || foreign.element.is_some_and(has)
     };
     // The header of a binary STL may be anything: a name that is read decides.
-    let may_tell = Format::from_name(name).is_none();
+    let may_be_foreign = Format::from_name(name).is_none();
     let found = FOREIGN
         .iter()
         .find(by_name)
-        .or_else(|| FOREIGN.iter().find(by_bytes).filter(|_| may_tell))?;
+        .or_else(|| FOREIGN.iter().find(by_bytes).filter(|_| may_be_foreign))?;
     let what = format!("{} not read here; {}", found.what, found.hint);
     Some(LoadError::NotReadable { what })
 }

@@ -1,4 +1,4 @@
-//! What every reader fills: vertices, polygons, warnings. The gate for numbers and indices.
+//! Collects vertices, polygons and warnings for every reader, and checks numbers and indices.
 
 use crate::error::{LoadError, Place, found};
 use crate::text::{loses_digits, number};
@@ -13,7 +13,7 @@ pub struct Loaded {
     pub vertices: Vec<Vec3>,
     /// The faces, in the order of the file. Every index names one of `vertices`.
     pub faces: Polygons,
-    /// What was odd, each kind once.
+    /// The warnings, each kind once.
     pub warnings: Vec<Warning>,
 }
 
@@ -24,8 +24,8 @@ impl Loaded {
         self.faces.is_empty().then_some(Warning::NoFaces { points, bytes })
     }
 
-    /// Says of coordinates that were rounded of how many they are, and how long the shortest edge
-    /// is: whether the rounding matters.
+    /// Adds the number of coordinates and the length of the shortest edge to the warning about
+    /// rounding, which show whether it matters.
     pub(crate) fn put_rounding_in_scale(&mut self) {
         let coordinates = 3 * self.vertices.len();
         let edge = |from: u32, to: u32| {
@@ -81,7 +81,7 @@ impl Polygons {
         self.sizes.len()
     }
 
-    /// Are there no polygons?
+    /// Returns true if there are no polygons.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
@@ -214,7 +214,7 @@ impl Gather {
         self.warnings.push(Warning::Trailing { place, bytes });
     }
 
-    /// Checks the indices and hands over.
+    /// Checks the indices and returns the result.
     pub(crate) fn finish(self) -> Result<Loaded, LoadError> {
         if let Some(Highest { index, written, place }) = self.highest
             && index as usize >= self.vertices.len()

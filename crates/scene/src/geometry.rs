@@ -1,4 +1,4 @@
-//! What can be touched of a geometry node: its surface, as a mesh.
+//! Meshes of the surfaces of geometry nodes.
 //!
 //! Faces keep the order of the file and turn counter-clockwise seen from outside, or the other way
 //! round where `ccw` is `FALSE`. A VRML `solid TRUE` lets a browser leave out the backs of faces
@@ -22,7 +22,7 @@ use jostle_geom::solids::{DIMENSION_MAX, DIMENSION_MIN, SolidError};
 use jostle_geom::{Mesh, MeshError};
 use std::sync::Arc;
 
-/// What a geometry node is to someone who wants to touch it.
+/// What a geometry node is for collision detection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Geometry {
     /// A surface.
@@ -31,21 +31,21 @@ pub enum Geometry {
     Lines,
     /// Points, which have no surface.
     Points,
-    /// Letters, whose form depends on the fonts of a machine.
+    /// Text, whose shape depends on the fonts of a machine.
     Letters,
-    /// Nothing: no points, no faces, or a node that nobody here knows.
+    /// Nothing: no points, no faces, or an unknown node.
     Nothing,
 }
 
-/// Most triangles that a few numbers may become: those of a `Sphere`, and the product of two lists
-/// that an `Extrusion` is. 2^22 triangles take some 200 MB while a mesh is made. Face sets and
-/// elevation grids are as large as their files and need no such limit.
+/// Most triangles of a mesh that is made of a few numbers: those of a `Sphere`, and the product of
+/// two lists that an `Extrusion` is. 2^22 triangles take some 200 MB while a mesh is made. Face
+/// sets and elevation grids are as large as their files and need no such limit.
 pub const MADE_TRIANGLES_MAX: usize = 1 << 22;
 
 /// How far the mesh of a `Sphere`, `Cone` or `Cylinder` may be from the true surface: no point of
 /// one is further from the other. This is `col_set_tolerance` of V-COLLIDE.
 ///
-/// The default is a hundredth of the radius, so that a marble and a planet look alike: some 1,000
+/// The default is a hundredth of the radius, so that it does not depend on the scale: some 1,000
 /// triangles for a sphere, 24 sides for a cylinder.
 ///
 /// ```
@@ -110,7 +110,7 @@ impl Tolerance {
     }
 }
 
-/// Why a node has no surface although it should.
+/// Why a geometry node is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}: {what}; expected {expected}")]
 pub struct GeometryError {
@@ -120,7 +120,7 @@ pub struct GeometryError {
     pub kind: String,
     /// What is wrong.
     pub what: String,
-    /// What would be right.
+    /// What was expected.
     pub expected: String,
 }
 
@@ -161,7 +161,7 @@ impl From<SolidError> for Fault {
     }
 }
 
-/// What a geometry node is, and its mesh if it has a surface.
+/// Classifies a geometry node, and makes its mesh if it has a surface.
 ///
 /// * `Box`, `Sphere`, `Cone`, `Cylinder` (6.7, 6.43, 6.11, 6.14): closed, unless a `Cone` or
 ///   `Cylinder` lacks a part.
@@ -190,7 +190,7 @@ impl From<SolidError> for Fault {
 /// ```
 ///
 /// # Errors
-/// Sizes that are not positive, lists that do not fit each other, coordinates that are not there or
+/// Sizes that are not positive, lists that do not fit each other, coordinates that are missing or
 /// not finite, a tolerance that needs too many triangles, a node that is no geometry.
 ///
 /// # Panics

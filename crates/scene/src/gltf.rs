@@ -27,8 +27,8 @@ use json::{Asset, AssetOnly, Root};
 use serde_json::error::Category;
 use source::Source;
 
-/// Extensions that change nothing about surfaces, whoever requires them, and those that are read.
-/// Each name or the beginning of names.
+/// Required extensions that are accepted: those that do not change surfaces, and those that are
+/// read. Full names, or prefixes of names.
 const KNOWN: &[&str] = &[
     "KHR_materials_",
     "KHR_texture_",
@@ -42,7 +42,7 @@ const KNOWN: &[&str] = &[
     "EXT_mesh_gpu_instancing",
 ];
 
-/// Is it, by its first bytes or, if these do not tell, by its name?
+/// Recognises glTF by its first bytes or, if these are ambiguous, by its name.
 pub(crate) fn is_gltf(name: &str, bytes: &[u8]) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     container::is_binary(bytes)

@@ -1,12 +1,12 @@
-//! What is in this file? Bytes in, scene and warnings out.
+//! Readers of 3D formats: bytes in, scene and warnings out.
 //!
-//! [`read()`] makes one kind of [`Scene`] of VRML97, glTF, OBJ, STL and PLY; [`Play`] lets its time
-//! pass and its events run; [`walk()`] visits what stands in it; [`surface`] makes meshes of its
+//! [`read()`] makes one kind of [`Scene`] of VRML97, glTF, OBJ, STL and PLY; [`Play`] runs its time
+//! and its events; [`walk()`] visits its nodes; [`surface`] makes meshes of its
 //! geometry. [`read_mesh`] makes one mesh of a whole file. [`load`] gives the bare polygons of OBJ,
 //! STL and PLY.
 //!
-//! Nothing in here opens a file or fetches anything. Outside bytes never cause a panic, and
-//! never more memory than a small multiple of their length: every count that a file declares is
+//! Nothing in here opens a file or fetches anything. Bytes from outside never cause a panic,
+//! nor more memory use than a small multiple of their length: every count that a file declares is
 //! compared with the bytes that are left before anything is reserved for it.
 //!
 //! ```
@@ -57,7 +57,7 @@ pub use gather::{Loaded, Polygons};
 pub use geometry::{Geometry, GeometryError, Tolerance, surface};
 pub use names::UniqueNames;
 pub use placement::Placement;
-pub use play::{Drag, Event, Key, Play, PlayError, Problem, Touch};
+pub use play::{Changes, Drag, Event, Key, Play, PlayError, Problem, Touch};
 pub use read::{Extensions, Fetch, Fetched, Frame, Opened, Reading, Up, read};
 pub use scene::{
     FieldError, FieldType, Image, List, Node, NodeId, Rgb, Rotation, Route, Scene, Value,
@@ -77,7 +77,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file name promises by its ending, in upper or lower case.
+    /// The format of a file name, by its ending in upper or lower case.
     ///
     /// ```
     /// use jostle_scene::Format;
@@ -109,7 +109,7 @@ pub fn load(bytes: &[u8], format: Format) -> Result<Loaded, LoadError> {
     load_parts(bytes, format, &mut |_| {})
 }
 
-/// As [`load`]; `marked` is told of each beginning of an object, group or solid.
+/// As [`load`]; `marked` is called at each beginning of an object, group or solid.
 fn load_parts(
     bytes: &[u8],
     format: Format,

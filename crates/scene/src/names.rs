@@ -1,12 +1,11 @@
-//! Names that tell things apart: `Bolt`, `Bolt (2)`, `Bolt (3)`.
+//! Unique names: `Bolt`, `Bolt (2)`, `Bolt (3)`.
 //!
-//! Every reader and everything that lists parts numbers equal names in this one way, in the order
-//! of the file.
+//! All readers and all lists of parts number equal names in this way, in the order of the file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Hands out names, each once.
+/// Assigns names, each once.
 ///
 /// ```
 /// use jostle_scene::UniqueNames;
@@ -26,7 +25,7 @@ pub struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// Keeps a name for the thing that has it in the file: numbering never makes this name.
+    /// Reserves a name that stands in the file: numbering never makes this name.
     pub fn reserve(&mut self, name: &str) {
         if !self.reserved.contains(name) {
             self.reserved.insert(Arc::from(name));
@@ -58,7 +57,7 @@ impl UniqueNames {
 mod tests {
     use super::*;
 
-    /// The slow twin: all names that were given, searched from the first number on.
+    /// The slow, obvious version: all names that were given, searched from the first number on.
     fn slow(wanted: &[&str]) -> Vec<String> {
         let mut given: Vec<String> = Vec::new();
         for name in wanted {

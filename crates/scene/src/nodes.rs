@@ -4,18 +4,18 @@
 //! [`FieldSpec`] for the reader and for events, which meet fields by name and number.
 
 mod appearance;
+mod collision;
 mod geometry;
 mod grouping;
 mod interpolators;
-mod papers;
 mod sensors;
 mod surroundings;
 
 pub use appearance::*;
+pub use collision::*;
 pub use geometry::*;
 pub use grouping::*;
 pub use interpolators::*;
-pub use papers::*;
 pub use sensors::*;
 pub use surroundings::*;
 
@@ -23,18 +23,18 @@ use crate::scene::{FieldType, NodeId, Value};
 use jostle_geom::Mesh;
 use std::sync::Arc;
 
-/// Who may write a field, and whether it tells.
+/// The access types of fields: whether events write them, and whether they send events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Written in the file only.
     Field,
-    /// Written in the file and by events `set_…`; tells by events `…_changed`.
+    /// Written in the file and by events `set_…`; sends events `…_changed`.
     ExposedField,
-    /// An event that the node takes.
+    /// An event that the node receives.
     EventIn,
-    /// An event that the node gives.
+    /// An event that the node sends.
     EventOut,
-    /// Filled by a reader, not by the text of a file: what an `Inline` brought in.
+    /// Filled by a reader, not by the text of a file: the contents of an `Inline`.
     Internal,
 }
 
@@ -43,9 +43,9 @@ pub enum Access {
 pub struct FieldSpec {
     /// The name in a VRML file.
     pub name: &'static str,
-    /// Who may write it.
+    /// Its access type.
     pub access: Access,
-    /// What it holds.
+    /// The type of its values.
     pub ty: FieldType,
 }
 
@@ -220,7 +220,7 @@ kinds! {
     CollisionObject CollisionInterest CollisionResponse KeySensor
 }
 
-/// A use of a prototype (ISO/IEC 14772-1, 4.8). Events to and from it have been led to the nodes
+/// A use of a prototype (ISO/IEC 14772-1, 4.8). Events to and from it were routed to the nodes
 /// inside when the file was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instance {
@@ -233,7 +233,7 @@ pub struct Instance {
     pub others: Vec<NodeId>,
 }
 
-/// A node of a kind that nobody here knows, without its contents.
+/// A node of an unknown kind, without its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The name of its kind.
@@ -243,14 +243,14 @@ pub struct Unknown {
 /// Which way an event goes through a field, seen from its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The node takes it: `set_…`, or the name itself.
+    /// The node receives it: `set_…`, or the name itself.
     In,
-    /// The node gives it: `…_changed`, or the name itself.
+    /// The node sends it: `…_changed`, or the name itself.
     Out,
 }
 
 impl Kind {
-    /// The number of the field with this name, whoever may write it.
+    /// The index of the field with this name, whatever its access.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<FieldIndex> {
         self.fields().iter().position(|field| field.name == name)

@@ -1,10 +1,10 @@
 //! Wavefront OBJ: the vertices and faces of all objects together, and where each begins.
 //!
 //! Read by hand, not through `tobj` 4: that crate gives every object its own copy of the
-//! vertices, which tears open a surface that runs through several objects; its errors have no
+//! vertices, which opens a surface that spans several objects; its errors have no
 //! line; it takes NaN; colours must stand on all vertices or none; and in 200,000 random
-//! mutations of one small file it overflowed seven times on large indices. It is the twin in
-//! tests/twins.rs. Source: Wavefront, Advanced Visualizer manual, appendix B1.
+//! mutations of one small file it overflowed seven times on large indices. It is the
+//! reference in tests/twins.rs. Source: Wavefront, Advanced Visualizer manual, appendix B1.
 
 use crate::error::{LoadError, Place, unexpected};
 use crate::gather::{Gather, Loaded};
@@ -12,7 +12,7 @@ use crate::polygons::{Mark, Part, joined};
 use crate::text::{Words, number};
 use glam::Vec3;
 
-/// Statements that carry no surface and are passed over without a word.
+/// Statements that carry no surface and are skipped without a warning.
 const SILENT: &[&[u8]] = &[
     b"vt",
     b"vn",
@@ -39,7 +39,7 @@ const CURVED: &[&[u8]] = &[
 
 const UNKNOWN: &str = "statements that are not known";
 
-/// `marked` is told of each beginning of an object or group.
+/// `marked` is called at each beginning of an object or group.
 pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
     let mut gather = Gather::default();
     let mut words = Words::new(bytes, 1, true);

@@ -1,4 +1,4 @@
-//! Where the coordinates inside a node are in the world: a rigid pose after a stretch.
+//! The placement of a node's coordinates in the world: a rigid pose after a stretch.
 //!
 //! A body moves by its pose; the stretch is baked into its mesh. So the two are kept apart, and a
 //! scene without scales has no stretch anywhere, shares its meshes and only moves poses.
@@ -17,21 +17,21 @@ use jostle_geom::{Mesh, MeshError, Pose, PoseError};
 /// let outer = Transform { translation: Vec3::X, scale: Vec3::splat(2.0), ..Default::default() };
 /// let inner = Transform { translation: Vec3::Y, ..Default::default() };
 /// let both = Placement::of_transform(&outer).then(&Placement::of_transform(&inner));
-/// assert_eq!(both.place(DVec3::Z), DVec3::new(1.0, 2.0, 2.0));
+/// assert_eq!(both.transform_point(DVec3::Z), DVec3::new(1.0, 2.0, 2.0));
 /// assert!(!both.is_rigid());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// A quaternion of length 1, up to rounding.
     pub rotation: DQuat,
-    /// Where the origin is.
+    /// The position of the origin.
     pub translation: DVec3,
     /// What is not rigid: scales, and shears that come of scales under rotations.
     pub stretch: DMat3,
 }
 
 impl Placement {
-    /// Everything where it is.
+    /// The identity.
     pub const IDENTITY: Placement =
         Placement { rotation: DQuat::IDENTITY, translation: DVec3::ZERO, stretch: DMat3::IDENTITY };
 
@@ -65,7 +65,7 @@ impl Placement {
     /// stretches; otherwise the rotation of `inner` goes into the stretch.
     #[must_use]
     pub fn then(&self, inner: &Placement) -> Placement {
-        let translation = self.place(inner.translation);
+        let translation = self.transform_point(inner.translation);
         match self.scale() {
             Some(scale) => Placement {
                 rotation: self.rotation * inner.rotation,
@@ -88,19 +88,19 @@ impl Placement {
 
     /// The position in the world of a point inside.
     #[must_use]
-    pub fn place(&self, point: DVec3) -> DVec3 {
+    pub fn transform_point(&self, point: DVec3) -> DVec3 {
         self.rotation * (self.stretch * point) + self.translation
     }
 
-    /// The point inside that [`Placement::place`] brings to `point`, up to rounding. None if the
+    /// The inverse of [`Placement::transform_point`], up to rounding. None if the
     /// stretch leaves less than three dimensions.
     #[must_use]
-    pub fn unplace(&self, point: DVec3) -> Option<DVec3> {
-        self.turn_back(point - self.translation)
+    pub fn inverse_transform_point(&self, point: DVec3) -> Option<DVec3> {
+        self.inverse_transform_vector(point - self.translation)
     }
 
-    /// The direction inside of a direction in the world, as [`Placement::unplace`].
-    pub(crate) fn turn_back(&self, direction: DVec3) -> Option<DVec3> {
+    /// The direction inside of a direction in the world, as [`Placement::inverse_transform_point`].
+    pub(crate) fn inverse_transform_vector(&self, direction: DVec3) -> Option<DVec3> {
         let turned = self.rotation.conjugate() * direction;
         let inside = match self.scale() {
             Some(scale) => turned / scale,
@@ -116,7 +116,7 @@ impl Placement {
         DAffine3::from_mat3_translation(rotation * self.stretch, self.translation)
     }
 
-    /// Is there nothing to bake: is the stretch exactly the identity?
+    /// Returns true if the stretch is exactly the identity, so that there is nothing to bake.
     #[must_use]
     pub fn is_rigid(&self) -> bool {
         self.stretch == DMat3::IDENTITY

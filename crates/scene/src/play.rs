@@ -1,9 +1,9 @@
-//! A scene that lives: time passes, people act, and events run along the routes
-//! (ISO/IEC 14772-1, 4.10 and 4.11).
+//! The event engine: runs time, user input and events along the routes (ISO/IEC 14772-1, 4.10 and
+//! 4.11).
 //!
-//! Nothing here reads a clock or looks at a screen: the host says how late it is, where the viewer
-//! is and what was pointed at. Equal calls give equal events, with one reservation: turning
-//! rotations into axis and angle and back needs trigonometry, all of it in `play/turn.rs` and
+//! Nothing here reads a clock or a screen: the host passes the time, the viewer and the pointer
+//! actions. Equal calls give equal events, with one exception: converting rotations to axis and
+//! angle and back needs trigonometry, all of it in `play/turn.rs` and
 //! in [`Rotation::quaternion`](crate::Rotation::quaternion), and the last bit of that may differ
 //! between platforms.
 
@@ -27,22 +27,31 @@ pub use touch::Touch;
 use crate::nodes::{Access, FieldIndex, Kind, Way};
 use crate::scene::{FieldError, NodeId, Scene, Value};
 use glam::{DQuat, DVec3};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// A scene with its time, and everything that happens in it.
+/// The nodes that have changed, by what has changed; each list is sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// `Transform` nodes of which only fields of placement and velocity were written.
+    pub moved: Vec<NodeId>,
+    /// All other nodes with written fields.
+    pub edited: Vec<NodeId>,
+}
+
+/// A running scene: its nodes, its time and its events.
 ///
 /// # One timestamp
 /// Every call of the host, every start and stop of a `TimeSensor` and every frame begins a
 /// *cascade*: the events that follow from it, all with one timestamp. In a cascade, each eventOut
-/// gives at most one event (the loop rule, 4.10.4). Events run breadth first: what a node gives
-/// goes to all its routes, in the order of the file, before anything that follows from it. When
+/// gives at most one event (the loop rule, 4.10.4). Events run breadth first: an event
+/// goes along all its routes, in the order of the file, before anything that follows from it. When
 /// several events of a cascade come to one exposedField, all are stored in turn and the first is
-/// told on.
+/// sent on.
 ///
 /// # Time
 /// `TimeSensor`s start and stop exactly when they should, in the order of time, also between two
 /// frames. While they run they tick once per [`Play::advance`]; of several cycles that begin in
-/// one advance, `cycleTime` tells the last, "the beginning of the current cycle" (6.50).
+/// one advance, `cycleTime` has the last, "the beginning of the current cycle" (6.50).
 ///
 /// # What it costs
 /// An advance costs in proportion to the `TimeSensor`s that run, the `ProximitySensor`s and the
@@ -50,8 +59,8 @@ use std::collections::BTreeSet;
 /// for its recipient, and in the first advance after children have changed, if there are
 /// `ProximitySensor`s.
 ///
-/// Scripts are not run; films and sounds do not play; a `VisibilitySensor` and a `Collision` say
-/// what the host says in their names, by [`Play::emit`].
+/// Scripts are not run; films and sounds do not play; the host sends the events of a
+/// `VisibilitySensor` and a `Collision` with [`Play::emit`].
 ///
 /// ```
 /// use jostle_scene::nodes::{PositionInterpolator, TimeSensor, Transform};
@@ -83,7 +92,8 @@ pub struct Play {
     cascade: cascade::Cascade,
     events: Vec<Event>,
     problems: Vec<Problem>,
-    changes: BTreeSet<NodeId>,
+    /// Nodes with written fields, and whether only fields of motion were written.
+    changes: BTreeMap<NodeId, bool>,
     timers: timer::Timers,
     bound: bind::Stacks,
     touches: touch::Touches,
@@ -110,7 +120,7 @@ impl Play {
             cascade: cascade::Cascade::new(scene.routes()),
             events: Vec::new(),
             problems: Vec::new(),
-            changes: BTreeSet::new(),
+            changes: BTreeMap::new(),
             timers: timer::Timers::default(),
             bound: bind::Stacks::default(),
             touches: touch::Touches::default(),
@@ -141,10 +151,10 @@ impl Play {
         self.now
     }
 
-    /// Lets time pass. Forgets [`Play::events`] and [`Play::problems`] first.
+    /// Advances the time. Clears [`Play::events`] and [`Play::problems`] first.
     ///
     /// # Errors
-    /// The time is not finite, or over already; then nothing has happened.
+    /// The time is not finite or before the current time; then nothing is changed.
     pub fn advance(&mut self, to: f64) -> Result<(), PlayError> {
         if !to.is_finite() {
             return Err(PlayError::TimeNotFinite { found: to });
@@ -157,7 +167,7 @@ impl Play {
         self.now = to;
         self.begin_cascade();
         self.tick_timers();
-        // What stands above a ProximitySensor moves before it looks.
+        // The nodes above a ProximitySensor move before it is updated.
         self.run_cascade();
         self.sense_proximity();
         self.finish_call();
@@ -183,8 +193,8 @@ impl Play {
         Ok(())
     }
 
-    /// Gives an event in the name of a node, by one of its eventOuts: `collideTime`,
-    /// `collideObjects`, `notColliding`, or what a sensor would say.
+    /// Sends an event from a node, by one of its eventOuts: `collideTime`, `collideObjects`,
+    /// `notColliding`, or those of a sensor.
     ///
     /// # Errors
     /// There is no such eventOut (for exposedFields there is [`Play::send`]), or the value has
@@ -197,8 +207,8 @@ impl Play {
         Ok(())
     }
 
-    /// Says where the viewer is and where they look, in world coordinates. The
-    /// `ProximitySensor`s notice it at the next advance.
+    /// Sets position and orientation of the viewer, in world coordinates. The `ProximitySensor`s
+    /// are updated in the next advance.
     pub fn view(&mut self, position: DVec3, orientation: DQuat) {
         let length = orientation.length();
         if position.is_finite() && length.is_finite() && length > 0.0 {
@@ -208,34 +218,45 @@ impl Play {
         }
     }
 
-    /// Where the viewer is and where they look; none if nobody has said it.
+    /// Position and orientation of the viewer; none if they were never set.
     #[must_use]
     pub fn viewer(&self) -> Option<(DVec3, DQuat)> {
         self.viewer
     }
 
-    /// The events that were given since the last [`Play::advance`] began, or since
+    /// The events that were sent since the last [`Play::advance`] began, or since
     /// [`Play::clear_events`], in their order.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// What could not be done, for as long as [`Play::events`].
+    /// The problems since then, for as long as [`Play::events`].
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Forgets events and problems.
+    /// Clears events and problems.
     pub fn clear_events(&mut self) {
         self.events.clear();
         self.problems.clear();
     }
 
-    /// The nodes of which a field has been written since the last time this was asked, sorted.
+    /// The nodes of which a field has been written since the last call of this or of
+    /// [`Play::take_changes_by_kind`], sorted.
     pub fn take_changes(&mut self) -> Vec<NodeId> {
-        std::mem::take(&mut self.changes).into_iter().collect()
+        std::mem::take(&mut self.changes).into_keys().collect()
+    }
+
+    /// As [`Play::take_changes`], with the nodes that have only moved apart from all others: what
+    /// is below them is the same as before at another placement.
+    pub fn take_changes_by_kind(&mut self) -> Changes {
+        let (mut moved, mut edited) = (Vec::new(), Vec::new());
+        for (node, only_moved) in std::mem::take(&mut self.changes) {
+            if only_moved { moved.push(node) } else { edited.push(node) }
+        }
+        Changes { moved, edited }
     }
 
     /// The number of an event, if the node has it and it carries values like this one.
@@ -275,7 +296,7 @@ impl Play {
         Ok(index)
     }
 
-    /// The sensor that the host means, if it is of the right kind.
+    /// The sensor that the host names, if it is of the right kind.
     fn sensor(&self, node: NodeId, expected: &'static str) -> Result<&Kind, PlayError> {
         if node.index() >= self.scene.len() {
             let found = "a node of another scene".to_string();
@@ -284,7 +305,7 @@ impl Play {
         Ok(&self.scene.node(node).kind)
     }
 
-    /// Brings a cascade to its end, and then what it has made due.
+    /// Runs a cascade to its end, and then the timers that are due.
     fn finish_call(&mut self) {
         self.run_cascade();
         self.run_timers(self.now);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
 
-/// What a part of a file is called there.
+/// The kind of a part in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// `o` of OBJ.
@@ -111,7 +111,7 @@ impl Marks {
             }
             return;
         }
-        // Whatever has no faces is no part.
+        // A mark without faces is no part.
         if self.list.last().is_some_and(|last| last.first_face == mark.first_face) {
             self.list.pop();
         }
@@ -121,10 +121,10 @@ impl Marks {
     /// The parts with their faces, in the order in which they begin. What has no name, or stands
     /// above the first mark, is named after the file.
     ///
-    /// Each object and each solid is a part, whatever it is called: `o Bolt` twice are two bolts,
-    /// and one part of both would hide that they overlap. A group that is opened again continues
-    /// its part if the two share a vertex, because exporters leave and reopen groups at every
-    /// change of material; otherwise it is another part.
+    /// Each object and each solid is a part, also those of the same name: `o Bolt` twice are two
+    /// bolts, and one part of both would hide that they overlap. A group that is opened again
+    /// continues its part if the two share a vertex, because exporters leave and reopen groups at
+    /// every change of material; otherwise it is another part.
     fn pieces(self, faces: &Polygons, starts: &[usize], file: &str) -> Vec<Piece> {
         let first_mark = self.list.first().map_or(faces.len(), |mark| mark.first_face);
         let ends = self.list.iter().skip(1).map(|mark| mark.first_face).chain([faces.len()]);

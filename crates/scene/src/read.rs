@@ -1,30 +1,32 @@
-//! The one door for scenes: bytes in, scene and warnings out.
+//! Reads scenes of all formats: bytes in, scene and warnings out.
 
 use crate::error::LoadError;
 use crate::scene::Scene;
 use crate::warning::{Warning, Warnings};
 use crate::{Format, foreign, gltf, polygons, vrml};
 
-/// What a file needs from outside, and how it is to be understood.
+/// How a file is read: access to other files, and how its contents are interpreted.
 ///
-/// Nothing here opens files: whoever calls does, and decides which ones.
+/// Nothing here opens files: the caller does, and decides which ones.
 #[derive(Default)]
 pub struct Reading<'a> {
-    /// Brings the files that a file names: `Inline`, EXTERNPROTO, the buffers of glTF. What cannot
-    /// be had is left out with a warning; a buffer that surfaces or animations need is an error.
+    /// Reads the files that a file names: `Inline`, EXTERNPROTO, the buffers of glTF. A file that
+    /// cannot be read is left out with a warning; a buffer that surfaces or animations need is an
+    /// error.
     pub fetch: Option<&'a mut Fetch<'a>>,
-    /// Told the number of bytes of the file that have been read, now and then.
+    /// Called from time to time with the number of bytes that have been read.
     pub progress: Option<&'a mut dyn FnMut(usize)>,
     /// Which nodes beyond the standard are known.
     pub extensions: Extensions,
-    /// How lengths and axes of OBJ, STL and PLY are to be understood, which do not say it.
+    /// Unit and axes of OBJ, STL and PLY files, which have none of their own.
     pub frame: Frame,
 }
 
-/// Asked for the address that stands in a file, and the name of that file.
+/// Reads the file at an address that stands in a file; the second argument is the name of that
+/// file.
 pub type Fetch<'a> = dyn FnMut(&str, &str) -> Result<Fetched, String> + 'a;
 
-/// A file that a file names.
+/// A file that another file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// Its full name, the same however it was addressed: files that bring in each other in a
@@ -34,19 +36,19 @@ pub struct Fetched {
     pub bytes: Vec<u8>,
 }
 
-/// Are the papers' nodes known?
+/// Which nodes beyond the standard are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extensions {
     /// `CollisionObject` under its URN and by name, `CollisionInterest`, `CollisionResponse` and
     /// `KeySensor` by name, unless the file declares prototypes with these names.
     #[default]
-    Papers,
+    CollisionNodes,
     /// Only the nodes of the standard: what a browser without collision detection between objects
     /// sees, which falls back to the other addresses of an EXTERNPROTO (V-COLLIDE, section 3.2).
     None,
 }
 
-/// Lengths and axes of a format that does not say how it means them. VRML97 and glTF do: metres,
+/// Unit and axes of a file whose format does not define them. VRML97 and glTF define them: metres,
 /// y is up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
@@ -57,7 +59,7 @@ pub struct Frame {
 }
 
 impl Default for Frame {
-    /// Numbers as they stand in the file.
+    /// Coordinates as in the file.
     fn default() -> Frame {
         Frame { unit: 1.0, up: Up::Y }
     }
@@ -72,26 +74,25 @@ pub enum Up {
     Z,
 }
 
-/// A scene and what was odd in its file.
+/// A scene, and warnings about its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
     /// The scene.
     pub scene: Scene,
-    /// What was odd, each kind once.
+    /// The warnings, each kind once.
     pub warnings: Vec<Warning>,
 }
 
 /// Reads a scene. `name` is the full name of the file, for its ending and for messages.
 ///
 /// # Errors
-/// Bytes that are none of the formats, or not as the format wants them: with the place and what
-/// was expected.
+/// Bytes of no known format, or not valid in their format: with the position and what was expected.
 pub fn read(name: &str, bytes: &[u8], reading: &mut Reading<'_>) -> Result<Opened, LoadError> {
     let (scene, warnings) = read_one(name, bytes, reading)?;
     Ok(Opened { scene, warnings: warnings.into_list() })
 }
 
-/// The reader for these bytes, for files of their own and files that others bring in.
+/// Reads one file: the main one, or one that another file includes.
 pub(crate) fn read_one(
     name: &str,
     bytes: &[u8],
@@ -106,15 +107,15 @@ pub(crate) fn read_one(
     polygons::read(name, bytes, polygon_format(name, bytes)?, &reading.frame)
 }
 
-/// Is this a file whose format says what a unit is: VRML97 or glTF?
+/// Returns true for a format that defines its unit: VRML97 or glTF.
 pub(crate) fn is_scene(name: &str, bytes: &[u8]) -> bool {
     vrml::is_vrml(name, bytes) || gltf::is_gltf(name, bytes)
 }
 
 /// The format of a file that is neither VRML97 nor glTF.
 pub(crate) fn polygon_format(name: &str, bytes: &[u8]) -> Result<Format, LoadError> {
-    if let Some(refusal) = foreign::refusal(name, bytes) {
-        return Err(refusal);
+    if let Some(error) = foreign::refusal(name, bytes) {
+        return Err(error);
     }
     Format::from_name(name).ok_or_else(|| LoadError::NotReadable {
         what: "a format that is not known; expected VRML97 (.wrl, .wrz), glTF (.glb, .gltf), OBJ, \

@@ -1,8 +1,8 @@
-//! What every format becomes: nodes, what they hold, and the routes that events take.
+//! The scene graph that all formats are converted to: nodes, their fields, and routes for events.
 //!
 //! A scene is a graph in the sense of VRML97. glTF, OBJ, STL and PLY become `Transform` and
-//! `Shape` nodes, an animation a `TimeSensor` with interpolators; so everything behind the readers
-//! knows one kind of scene.
+//! `Shape` nodes, an animation a `TimeSensor` with interpolators; so all other code knows one kind
+//! of scene.
 
 mod value;
 
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The number of the node: nodes count from 0 in the order in which they were added.
+    /// The index of the node: nodes count from 0 in the order in which they were added.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -29,24 +29,24 @@ impl NodeId {
 /// A node with its name and the place in the file where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Its kind and its fields.
     pub kind: Kind,
     /// Its name: by DEF in VRML, by node or object names in other formats.
     pub name: Option<Arc<str>>,
-    /// Where it stands in its file.
+    /// Its position in its file.
     pub place: Place,
 }
 
-/// A way for events from a field of one node to a field of another.
+/// A route for events from a field of one node to a field of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Route {
-    /// The node that gives the event, and the number of the field.
+    /// The node that sends the event, and the index of the field.
     pub from: (NodeId, FieldIndex),
-    /// The node that takes it.
+    /// The node that receives it.
     pub to: (NodeId, FieldIndex),
 }
 
-/// Why a field or a route is not there.
+/// Why a field or a route does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldError {
     /// The kind of node has no field, or no event in this direction, with this name.
@@ -68,7 +68,7 @@ pub enum FieldError {
         name: String,
         /// The type of the field.
         expected: FieldType,
-        /// The type of what was to go there.
+        /// The type of the value.
         found: FieldType,
     },
     /// A value names a node that is not in the scene.
@@ -84,7 +84,7 @@ pub enum FieldError {
 /// Nodes, the ones that stand in the world, and the routes between them.
 ///
 /// Every node that a field names is in the scene. A `children` field may hold its own node in a
-/// scene that was put together by hand; whoever walks a scene finds that out and refuses it.
+/// scene that was built by hand; [`walk`](crate::walk()) reports that as an error.
 ///
 /// ```
 /// use jostle_scene::Scene;
@@ -109,14 +109,14 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Adds a node, which nothing holds yet.
+    /// Adds a node, which is not in the world yet.
     pub fn add(&mut self, kind: impl Into<Kind>) -> NodeId {
         self.add_at(kind.into(), None, Place::Byte(0))
     }
 
     /// Adds a node with its name and place.
     pub(crate) fn add_at(&mut self, kind: Kind, name: Option<Arc<str>>, place: Place) -> NodeId {
-        // Readers refuse files with more nodes long before (`limits`).
+        // The memory of so many nodes exceeds that of any machine.
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(Node { kind, name, place });
         id
@@ -167,8 +167,8 @@ impl Scene {
     #[must_use]
     pub fn through_instances(&self, id: NodeId) -> Option<NodeId> {
         let mut at = id;
-        // Readers refuse a node that contains itself. A scene put together by hand might go
-        // round; as many steps as nodes are enough.
+        // Readers reject a node that contains itself. A scene that was built by hand may have a
+        // cycle; as many steps as nodes are enough.
         for _ in 0..=self.nodes.len() {
             match &self.nodes[at.index()].kind {
                 Kind::Instance(instance) => at = instance.root?,
@@ -189,7 +189,7 @@ impl Scene {
         self.nodes.len()
     }
 
-    /// Has this scene no nodes?
+    /// Returns true if the scene has no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -201,8 +201,8 @@ impl Scene {
         &self.routes
     }
 
-    /// Leads events from `from` to `to`, under the names that a ROUTE may use. A route that is
-    /// there already is not doubled (4.10.2).
+    /// Adds a route from `from` to `to`, by the names that a ROUTE may use. An existing route is
+    /// not added again (4.10.2).
     ///
     /// # Errors
     /// There are no such events, or they have different types.
@@ -230,8 +230,7 @@ impl Scene {
         }
     }
 
-    /// Takes over all nodes and routes of another scene, and returns the ones that stood in its
-    /// world.
+    /// Moves all nodes and routes of another scene into this one, and returns its roots.
     pub(crate) fn absorb(&mut self, other: Scene) -> Vec<NodeId> {
         let shift = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let moved = |id: NodeId| NodeId(id.0.saturating_add(shift));
@@ -258,8 +257,8 @@ impl Scene {
         other.roots.into_iter().map(moved).collect()
     }
 
-    /// Takes over another scene as a part of this one: below a new `Transform`, which stands in the
-    /// world. The part is called `name`: the `Transform`, or, in a scene in which only one node
+    /// Adds another scene as a part of this one, below a new `Transform`, which is added to the
+    /// roots. The part is called `name`: the `Transform`, or, in a scene in which only one node
     /// has a name, that node, so that a file with one object is called like its file.
     ///
     /// ```
@@ -291,7 +290,7 @@ impl Scene {
         self.add_root(place);
     }
 
-    /// Changes a field of a node, whoever may write it.
+    /// Changes a field of a node, whatever its access.
     ///
     /// # Errors
     /// There is no such field, the value has another type or names a node of another scene.

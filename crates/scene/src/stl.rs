@@ -1,9 +1,10 @@
-//! STL, text and binary, told apart by size first: exporters write binary files whose header
-//! begins with the word `solid` too.
+//! STL, text and binary, distinguished by size first: exporters also write binary files whose
+//! header begins with the word `solid`.
 //!
-//! Read by hand, not through `stl_io` 0.11: that crate goes by the first word, reads only the
-//! first solid of a text, wants a blank after `solid`, and its errors have no place. It is the
-//! twin in tests/twins.rs. Source: 3D Systems, StereoLithography Interface Specification, 1989.
+//! Read by hand, not through `stl_io` 0.11: that crate goes by the first word, reads only the first
+//! solid of a text, wants a blank after `solid`, and its errors have no position. It is the
+//! reference in tests/twins.rs. Source: 3D Systems, StereoLithography Interface Specification,
+//! 1989.
 
 use crate::error::{LoadError, Place, unexpected};
 use crate::gather::{Gather, Loaded, Polygons};
@@ -16,7 +17,7 @@ const HEADER: usize = 84;
 /// Normal and three vertices as `f32`, little-endian, and two bytes of attributes.
 const RECORD: usize = 50;
 
-/// `marked` is told of each beginning of a solid of a text.
+/// `marked` is called at each beginning of a solid of a text.
 pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadError> {
     let mut loaded = if is_text(bytes) { read_text(bytes, marked)? } else { read_binary(bytes)? };
     weld(&mut loaded);
@@ -30,9 +31,9 @@ fn is_text(bytes: &[u8]) -> bool {
         return false;
     }
     let words = bytes.trim_ascii_start();
-    let says_solid = words.get(..5).is_some_and(|w| w.eq_ignore_ascii_case(b"solid"));
+    let has_keyword = words.get(..5).is_some_and(|w| w.eq_ignore_ascii_case(b"solid"));
     // A damaged binary file has NUL bytes in its header or its count; a text has none.
-    says_solid && !bytes[..bytes.len().min(HEADER)].contains(&0)
+    has_keyword && !bytes[..bytes.len().min(HEADER)].contains(&0)
 }
 
 fn declared_triangles(bytes: &[u8]) -> Option<u32> {

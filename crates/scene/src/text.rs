@@ -129,7 +129,8 @@ pub(crate) fn number(word: Option<&[u8]>, place: Place, expected: &str) -> Resul
         .ok_or_else(|| unexpected(word, place, expected))
 }
 
-/// Does the decimal number `word`, whose value is `wide`, lose digits as the `f32` `narrow`?
+/// Returns true if the decimal number `word`, whose value is `wide`, loses digits as the `f32`
+/// `narrow`.
 ///
 /// It does when `narrow`, written with as many digits, would not give `word` again: when the two
 /// differ by more than half a unit in the last digit that is not a padding zero. So `0.1` loses

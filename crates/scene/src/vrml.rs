@@ -1,7 +1,7 @@
 //! VRML97 (ISO/IEC 14772-1), as text or compressed.
 //!
 //! The text becomes a syntax tree, one statement of the file at a time (`parser`), and the tree
-//! becomes nodes of the scene (`build`); lists of numbers move from the one into the other.
+//! becomes nodes of the scene (`build`); lists of numbers are moved, not copied.
 
 mod build;
 mod circles;
@@ -24,8 +24,8 @@ use crate::warning::Warnings;
 use build::Builder;
 use external::Outside;
 
-/// Is it, by its first bytes or, if these do not tell, by its name? Relatives that are not read
-/// count too: the reader says what they are.
+/// Recognises VRML by its first bytes or, if these are ambiguous, by its name. Related formats that
+/// are not supported count too: the reader's error names them.
 pub(crate) fn is_vrml(name: &str, bytes: &[u8]) -> bool {
     opening::is_vrml(name, bytes)
 }

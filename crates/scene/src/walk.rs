@@ -1,8 +1,7 @@
-//! Everything that stands in a scene, with its place in the world and whether it is shown.
+//! Visits all nodes of a scene, with their placements in the world and whether they are shown.
 //!
-//! A node that is used twice stands in the scene twice, so a walk visits paths, not nodes. It is
-//! run at every step of a simulation: its memory grows with the depth of the scene, not with its
-//! size (but for one flag per node), and no node takes memory of its own.
+//! A node that is used twice is in the scene twice, so a walk visits paths, not nodes. Its memory
+//! grows with the depth of the scene, not with its size (but for one flag per node).
 
 mod viewer;
 
@@ -17,11 +16,10 @@ use crate::scene::{NodeId, Scene};
 /// paths: a file of 30 short lines may have 2^30 of them, and would keep a walk busy for minutes.
 pub const VISITS_MAX: usize = 1 << 22;
 
-/// Most nodes on one path. Nobody nests by hand or by program as deep as this; what does so takes
-/// 15 MB for the way back up.
+/// Most nodes on one path: no real scene is nested as deep. A path of this length takes 15 MB.
 pub const DEPTH_MAX: usize = 1 << 16;
 
-/// A node where it stands in the scene.
+/// A node on one of its paths.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
     /// From a root down to this node, the last one. Instances of prototypes stand before the node
@@ -30,9 +28,9 @@ pub struct Visit<'a> {
     /// Where the coordinates inside this node are in the world: those of its children, or those of
     /// the geometry of a `Shape`.
     pub placement: &'a Placement,
-    /// Is it shown: does no `Switch` or `LOD` above hide it?
+    /// It is shown: no `Switch` or `LOD` above hides it.
     pub active: bool,
-    /// Is it below the `proxy` of a `Collision` or `CollisionObject`?
+    /// It is below the `proxy` of a `Collision` or `CollisionObject`.
     pub in_proxy: bool,
 }
 
@@ -123,7 +121,7 @@ pub fn walk(
     Ok(())
 }
 
-/// What a node has from the nodes above it.
+/// What a node inherits from the nodes above it.
 #[derive(Clone, Copy)]
 struct Above {
     /// The number of its placement in [`Walker::placements`].

@@ -1,15 +1,15 @@
-//! What was odd in a file and did not stop the reading.
+//! Warnings: problems of a file that do not prevent reading it.
 
 use crate::error::Place;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Something odd that did not stop the reading.
+/// A problem of a file that does not prevent reading it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
     /// Coordinates that need more than the 24 significant bits of an `f32`.
     DigitsLost {
-        /// How many.
+        /// The number of occurrences.
         count: usize,
         /// Of how many coordinates, if they were counted.
         of: Option<usize>,
@@ -24,16 +24,16 @@ pub enum Warning {
     Ignored {
         /// What it is.
         what: String,
-        /// How many.
+        /// The number of occurrences.
         count: usize,
         /// The place of the first.
         first: Place,
     },
-    /// Something wrong that was read in the only sense it can have.
+    /// Something invalid that was read in the only way it can be meant.
     Mended {
         /// What was wrong, and how it was read.
         what: String,
-        /// How many.
+        /// The number of occurrences.
         count: usize,
         /// The place of the first.
         first: Place,
@@ -49,17 +49,17 @@ pub enum Warning {
     Trailing {
         /// Where they begin.
         place: Place,
-        /// How many.
+        /// The number of occurrences.
         bytes: usize,
     },
-    /// A warning about a file that the file brings in.
+    /// A warning about a file that the file includes.
     Within {
         /// The other file.
         file: String,
         /// What was odd in it.
         warning: Box<Warning>,
     },
-    /// More warnings than anybody reads.
+    /// More warnings than are kept.
     More {
         /// How many were left out.
         count: usize,
@@ -189,7 +189,7 @@ impl Warnings {
         self.push(Warning::Mended { what: what.to_string(), count: 1, first });
     }
 
-    /// Takes over what was odd in a file that this one brings in.
+    /// Adds the warnings about a file that this one includes.
     pub(crate) fn within(&mut self, file: &str, inner: Warnings) {
         self.left_out += inner.left_out;
         for warning in inner.list {

@@ -16,36 +16,36 @@ const MUTATIONS: usize = 10_000;
 /// Loads, and checks what must hold for any bytes. Most memory per byte: a PLY face that is a
 /// list of one `uchar`, two bytes for an index and a size, which take 8 bytes, 16 while their
 /// lists grow, 24 while they are copied.
-fn load_checked(bytes: &[u8], format: Format, told: &str) -> bool {
+fn load_checked(bytes: &[u8], format: Format, case: &str) -> bool {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let result = load(bytes, format);
     let used = MEMORY.peak_usage().saturating_sub(before);
-    assert!(used <= 16 * bytes.len() + 40_000, "{told}: {used} for {} bytes", bytes.len());
+    assert!(used <= 16 * bytes.len() + 40_000, "{case}: {used} for {} bytes", bytes.len());
     match result {
         Ok(loaded) => {
-            check_result(&loaded, told);
-            assert!(loaded.into_mesh().is_ok(), "{told}");
+            check_result(&loaded, case);
+            assert!(loaded.into_mesh().is_ok(), "{case}");
             true
         }
         Err(error) => {
             let text = error.to_string();
-            assert!(text.starts_with("line ") || text.starts_with("byte "), "{told}: {text}");
-            assert!(text.len() < 400, "{told}: {text}");
+            assert!(text.starts_with("line ") || text.starts_with("byte "), "{case}: {text}");
+            assert!(text.len() < 400, "{case}: {text}");
             false
         }
     }
 }
 
-fn check_result(loaded: &Loaded, told: &str) {
-    assert!(loaded.vertices.iter().all(|v| v.is_finite()), "{told}");
+fn check_result(loaded: &Loaded, case: &str) {
+    assert!(loaded.vertices.iter().all(|v| v.is_finite()), "{case}");
     let mut corners = 0;
     for polygon in loaded.faces.iter() {
-        assert!(!polygon.is_empty(), "{told}");
-        assert!(polygon.iter().all(|&i| (i as usize) < loaded.vertices.len()), "{told}");
+        assert!(!polygon.is_empty(), "{case}");
+        assert!(polygon.iter().all(|&i| (i as usize) < loaded.vertices.len()), "{case}");
         corners += polygon.len();
     }
-    assert_eq!(corners, loaded.faces.corners().len(), "{told}");
+    assert_eq!(corners, loaded.faces.corners().len(), "{case}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What each format says, read as it is meant; and each kind of damage, named with its place.
+//! Each format is read correctly, and each kind of damage is reported with its position.
 
 mod samples;
 
@@ -202,9 +202,9 @@ fn lost_digits_are_counted_once_per_file() {
          (0.01 % of the shortest edge), the first at line 8"
     );
     let triangle = b"v 0 0 0\nv 1 0 0\nv 0 16777217 0\nf 1 2 3\nf 1 1\n";
-    let told = load(triangle, Format::Obj).unwrap().warnings[0].to_string();
-    assert!(told.contains("1 of 9 coordinates"), "{told}");
-    assert!(told.contains("1.0e0 (100 % of the shortest edge)"), "{told}");
+    let reported = load(triangle, Format::Obj).unwrap().warnings[0].to_string();
+    assert!(reported.contains("1 of 9 coordinates"), "{reported}");
+    assert!(reported.contains("1.0e0 (100 % of the shortest edge)"), "{reported}");
 }
 
 #[test]

@@ -116,8 +116,8 @@ fn hierarchies_are_trees() {
     file.json["nodes"] = json!([{"children": [0]}]);
     assert_eq!(file.error(), "byte 20: nodes[0]: hangs on a ring of nodes");
     file.json["nodes"] = json!([{"children": [7]}]);
-    let nobody = "byte 20: nodes[0].children[0]: nodes[7] is not there; there are 1";
-    assert_eq!(file.error(), nobody);
+    let expected = "byte 20: nodes[0].children[0]: nodes[7] is not there; there are 1";
+    assert_eq!(file.error(), expected);
     file.json["nodes"] = json!([{"children": [1]}, {}]);
     file.json["scenes"] = json!([{"nodes": [1]}]);
     let below = "byte 20: scenes[0].nodes[0]: nodes[1] is no root: it is a child of nodes[0]";
@@ -362,12 +362,12 @@ fn binary_files_end_where_they_say() {
 #[test]
 fn progress_reaches_the_end() {
     let bytes = car().glb();
-    let mut told = Vec::new();
-    let mut progress = |bytes| told.push(bytes);
+    let mut reported = Vec::new();
+    let mut progress = |bytes| reported.push(bytes);
     let mut reading = Reading { progress: Some(&mut progress), ..Reading::default() };
     read("a.glb", &bytes, &mut reading).unwrap();
-    assert!(told.is_sorted());
-    assert_eq!(told.last(), Some(&bytes.len()));
+    assert!(reported.is_sorted());
+    assert_eq!(reported.last(), Some(&bytes.len()));
 }
 
 #[test]

@@ -22,13 +22,13 @@ const PER_BYTE: usize = 200;
 /// Hashes of routes, messages, and the 4096 elements that any file may have.
 const ANYWAY: usize = 400_000;
 
-fn read_checked(bytes: &[u8], told: &str) -> bool {
+fn read_checked(bytes: &[u8], case: &str) -> bool {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let result = read("some.glb", bytes, &mut Reading::default());
     let used = MEMORY.peak_usage().saturating_sub(before);
     let most = PER_BYTE * bytes.len() + ANYWAY;
-    assert!(used <= most, "{told}: {used} for {} bytes", bytes.len());
+    assert!(used <= most, "{case}: {used} for {} bytes", bytes.len());
     match result {
         Ok(opened) => {
             // Every node that a node holds is there.
@@ -39,7 +39,7 @@ fn read_checked(bytes: &[u8], told: &str) -> bool {
             true
         }
         Err(error) => {
-            assert!(error.to_string().len() < 500, "{told}: {error}");
+            assert!(error.to_string().len() < 500, "{case}: {error}");
             false
         }
     }
@@ -134,8 +134,8 @@ fn any_bytes_give_an_error_or_a_scene() {
             let at = random.below(bin.len());
             bin[at] = random.next() as u8;
         }
-        let told = format!("pieces, seed {seed}");
-        good += u64::from(read_checked(&glb(&text, &bin), &told));
+        let case = format!("pieces, seed {seed}");
+        good += u64::from(read_checked(&glb(&text, &bin), &case));
     }
     assert!((500..MUTATIONS - 500).contains(&good), "pieces: {good} of {MUTATIONS} good");
     large_files_stay_in_proportion();

@@ -196,7 +196,7 @@ fn any_call(play: &mut Play, ids: &[NodeId], random: &mut Random) {
     }
 }
 
-/// Does any node hold itself, at any depth?
+/// Returns true if a node contains itself, at any depth.
 fn has_circle(play: &Play, ids: &[NodeId]) -> bool {
     let scene = play.scene();
     let held = |id: NodeId| -> Vec<NodeId> {
@@ -227,14 +227,14 @@ fn has_circle(play: &Play, ids: &[NodeId]) -> bool {
 
 #[test]
 fn any_calls_on_any_scene() {
-    let (mut happened, mut problems, mut refused) = (0, 0, 0);
+    let (mut event_count, mut problems, mut refused) = (0, 0, 0);
     for seed in 0..3000 {
         let mut random = Random(seed);
         let is_tree = seed % 2 == 0;
         let (scene, ids) = any_scene(&mut random, is_tree);
         let mut play = Play::new(scene, 0.0).unwrap();
         let mut again = Play::new(play.scene().clone(), 0.0).unwrap();
-        // Only a scene in which nothing has happened yet begins again in the same way.
+        // Only a scene in which nothing has event_count yet begins again in the same way.
         let is_still = play.events().is_empty();
         let mut calls = Random(seed ^ 0xca11);
         for _ in 0..25 {
@@ -251,7 +251,7 @@ fn any_calls_on_any_scene() {
                 let text = format!("{:?}", event.value);
                 assert!(!text.contains("NaN") && !text.contains("inf"), "seed {seed}: {text}");
             }
-            happened += play.events().len();
+            event_count += play.events().len();
             problems += play.problems().len();
             refused += usize::from(format!("{:?}", play.problems()).contains("ContainsItself"));
             play.clear_events();
@@ -262,8 +262,8 @@ fn any_calls_on_any_scene() {
         assert!(!is_tree || !has_circle(&play, &ids), "seed {seed}");
     }
     assert!(
-        happened > 10_000 && problems > 1000 && refused > 100,
-        "{happened} {problems} {refused}"
+        event_count > 10_000 && problems > 1000 && refused > 100,
+        "{event_count} {problems} {refused}"
     );
 }
 
@@ -283,7 +283,7 @@ fn depth_does_not_matter() {
     let mut play = Play::new(scene, 0.0).unwrap();
     play.view(DVec3::ONE, DQuat::IDENTITY);
     play.advance(1.0).unwrap();
-    assert_eq!(play_common::said(&play, lowest).len(), 4);
+    assert_eq!(play_common::sent_by(&play, lowest).len(), 4);
     let inner = play.scene().nodes().nth(1).unwrap().0;
     play.send(inner, "addChildren", Value::Nodes(vec![below].into())).unwrap();
     assert_eq!(play.problems().len(), 1);

@@ -9,7 +9,7 @@ use jostle_scene::nodes::{
     Instance, Kind, NavigationInfo, Script, Shape, Switch, TimeSensor, Transform, Viewpoint,
 };
 use jostle_scene::{FieldError, NodeId, Play, PlayError, Problem, Scene, Value};
-use play_common::{alone, events, field, line, said};
+use play_common::{alone, events, field, line, sent_by};
 use std::sync::Arc;
 
 fn transforms<const N: usize>(scene: &mut Scene) -> [NodeId; N] {
@@ -59,7 +59,7 @@ fn loops_end_where_they_began() {
 }
 
 #[test]
-fn of_fan_in_all_is_stored_and_the_first_is_told() {
+fn of_fan_in_all_is_stored_and_the_first_is_sent() {
     let mut scene = Scene::default();
     let [source, left, right, sink, after] = transforms(&mut scene);
     let near = scene.add(line(Vec3::ZERO, Vec3::X));
@@ -76,7 +76,7 @@ fn of_fan_in_all_is_stored_and_the_first_is_told() {
     play.advance(1.0).unwrap();
     assert_eq!(field(&play, sink, "translation"), Value::Vec3(Vec3::X * 5.0));
     assert_eq!(field(&play, after, "translation"), Value::Vec3(Vec3::X * 0.5));
-    assert_eq!(said(&play, sink), [("translation", Value::Vec3(Vec3::X * 0.5))]);
+    assert_eq!(sent_by(&play, sink), [("translation", Value::Vec3(Vec3::X * 0.5))]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn the_host_speaks_for_a_node() {
     play.emit(stopped, "notColliding", Value::Bool(true)).unwrap();
     play.clear_events();
     play.emit(object, "collideTime", Value::Time(5.0)).unwrap();
-    assert_eq!(said(&play, clock)[1], ("isActive", Value::Bool(true)));
+    assert_eq!(sent_by(&play, clock)[1], ("isActive", Value::Bool(true)));
     play.emit(object, "collideObjects", Value::Nodes(vec![stone, object].into())).unwrap();
     assert_eq!(field(&play, object, "ignoredObjects"), Value::Nodes(vec![stone, object].into()));
     play.send(object, "removeIgnoredObjects", Value::Nodes(vec![object].into())).unwrap();
@@ -159,7 +159,7 @@ fn children_come_once_and_go() {
     let nodes = |ids: &[NodeId]| Value::Nodes(ids.to_vec().into());
     play.send(top, "addChildren", nodes(&[b, a, b, c])).unwrap();
     assert_eq!(field(&play, top, "children"), nodes(&[a, b, c]));
-    assert_eq!(said(&play, top), [("children", nodes(&[a, b, c]))]);
+    assert_eq!(sent_by(&play, top), [("children", nodes(&[a, b, c]))]);
     play.clear_events();
     play.send(top, "addChildren", nodes(&[a])).unwrap();
     assert_eq!(events(&play), []);
@@ -195,7 +195,7 @@ fn a_node_never_comes_to_contain_itself() {
 }
 
 #[test]
-fn fields_that_only_events_write_are_stored_and_not_told() {
+fn fields_that_only_events_write_are_stored_and_not_sent() {
     let (mut play, grid) = alone(ElevationGrid::default());
     let heights = Value::Floats(vec![1.0, 2.0].into());
     play.send(grid, "set_height", heights.clone()).unwrap();
@@ -257,13 +257,13 @@ fn binding_is_a_stack() {
     let mut bind = |node, on, expected: &[(NodeId, bool)], bound: Option<NodeId>| {
         play.clear_events();
         play.send(node, "set_bind", Value::Bool(on)).unwrap();
-        let said: Vec<_> = events(&play)
+        let sent: Vec<_> = events(&play)
             .into_iter()
             .filter(|event| event.2 == "isBound")
             .map(|event| (event.1, event.3))
             .collect();
         let expected: Vec<_> = expected.iter().map(|&(id, on)| (id, Value::Bool(on))).collect();
-        assert_eq!(said, expected);
+        assert_eq!(sent, expected);
         assert_eq!(play.events().len(), 2 * expected.len(), "a bindTime with each");
         assert_eq!(play.viewpoint(), bound);
     };
@@ -296,9 +296,9 @@ fn every_kind_has_its_own_stack_and_its_events_have_routes() {
     let play = Play::new(scene, 0.0).unwrap();
     // The view binds the mist when everything is bound; that ends the fog, which has spoken once
     // in this cascade and cannot say so.
-    assert_eq!(said(&play, mist), [("isBound", Value::Bool(true))]);
-    assert_eq!(said(&play, fog), [("isBound", Value::Bool(true))]);
-    assert_eq!(said(&play, sky), [("isBound", Value::Bool(true))]);
-    assert_eq!(said(&play, clock)[0], ("enabled", Value::Bool(true)));
-    assert_eq!(said(&play, clock)[1], ("isActive", Value::Bool(true)));
+    assert_eq!(sent_by(&play, mist), [("isBound", Value::Bool(true))]);
+    assert_eq!(sent_by(&play, fog), [("isBound", Value::Bool(true))]);
+    assert_eq!(sent_by(&play, sky), [("isBound", Value::Bool(true))]);
+    assert_eq!(sent_by(&play, clock)[0], ("enabled", Value::Bool(true)));
+    assert_eq!(sent_by(&play, clock)[1], ("isActive", Value::Bool(true)));
 }

@@ -9,7 +9,7 @@ use jostle_scene::nodes::{
     PositionInterpolator, ScalarInterpolator,
 };
 use jostle_scene::{List, Rgb, Rotation, Value};
-use play_common::{alone, said};
+use play_common::{alone, sent_by};
 use samples::Random;
 use std::f32::consts::PI;
 
@@ -17,9 +17,9 @@ fn at(kind: impl Into<Kind>, fraction: f32) -> Option<Value> {
     let (mut play, node) = alone(kind);
     play.send(node, "set_fraction", Value::Float(fraction)).unwrap();
     assert_eq!(play.problems(), []);
-    let mut said = said(&play, node);
-    assert!(said.len() <= 1);
-    said.pop().map(|(name, value)| {
+    let mut sent = sent_by(&play, node);
+    assert!(sent.len() <= 1);
+    sent.pop().map(|(name, value)| {
         assert_eq!(name, "value_changed");
         value
     })

@@ -8,17 +8,17 @@ use jostle_scene::nodes::{
     TouchSensor, Transform,
 };
 use jostle_scene::{Drag, Key, NodeId, Play, PlayError, Problem, Rotation, Scene, Touch, Value};
-use play_common::{alone, events, field, said};
+use play_common::{alone, events, field, sent_by};
 use std::f32::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
 const OVER: Touch = Touch::Over { point: Vec3::X, normal: Vec3::Y, texture: Vec2::ONE };
 
-/// What a sensor says to one touch.
+/// What a sensor sends for one touch.
 fn touch(play: &mut Play, node: NodeId, touch: Touch) -> Vec<(&'static str, Value)> {
     play.clear_events();
     play.touch(node, touch).unwrap();
-    said(play, node)
+    sent_by(play, node)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_disabled_touch_sensor_lets_go() {
     play.clear_events();
     play.send(node, "enabled", Value::Bool(false)).unwrap();
     let (on, off) = (Value::Bool(true), Value::Bool(false));
-    assert_eq!(said(&play, node), [("isActive", off.clone()), ("enabled", off)]);
+    assert_eq!(sent_by(&play, node), [("isActive", off.clone()), ("enabled", off)]);
     for touched in [OVER, Touch::Press, Touch::Release, Touch::Out] {
         assert_eq!(touch(&mut play, node, touched), []);
     }
@@ -88,23 +88,23 @@ fn pointers_that_make_no_sense_are_errors() {
     assert_eq!(events(&play), []);
 }
 
-/// Presses at a point, looking along -z unless said otherwise.
+/// Presses at a point, looking along -z by default.
 fn press(play: &mut Play, node: NodeId, point: DVec3, direction: DVec3) {
     play.clear_events();
     play.drag(node, Drag::Press { point, direction }).unwrap();
-    assert_eq!(said(play, node), [("isActive", Value::Bool(true))]);
+    assert_eq!(sent_by(play, node), [("isActive", Value::Bool(true))]);
 }
 
 fn drag(play: &mut Play, node: NodeId, origin: DVec3, direction: DVec3) -> Vec<Value> {
     play.clear_events();
     play.drag(node, Drag::Move { origin, direction }).unwrap();
-    said(play, node).into_iter().map(|(_, value)| value).collect()
+    sent_by(play, node).into_iter().map(|(_, value)| value).collect()
 }
 
 fn release(play: &mut Play, node: NodeId) -> Vec<(&'static str, Value)> {
     play.clear_events();
     play.drag(node, Drag::Release).unwrap();
-    said(play, node)
+    sent_by(play, node)
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn a_plane_sensor_moves_in_its_plane_from_its_offset() {
         let moved = times as f32 * 2.0;
         press(&mut play, node, DVec3::new(1.0, 1.0, 5.0), down);
         // From (0, 4, 7) along (1, 0, -1): meets z = 5 at (2, 4, 5), 1 right and 3 up.
-        let told = drag(&mut play, node, DVec3::new(0.0, 4.0, 7.0), DVec3::new(1.0, 0.0, -1.0));
+        let sent = drag(&mut play, node, DVec3::new(0.0, 4.0, 7.0), DVec3::new(1.0, 0.0, -1.0));
         let there = Vec3::new(1.0 + moved, 3.0 + moved * 0.5, 0.0);
-        assert_eq!(told, [Value::Vec3(Vec3::new(2.0, 4.0, 5.0)), Value::Vec3(there)]);
+        assert_eq!(sent, [Value::Vec3(Vec3::new(2.0, 4.0, 5.0)), Value::Vec3(there)]);
         // Along the plane, and away from it: nothing.
         assert_eq!(drag(&mut play, node, DVec3::new(0.0, 0.0, 7.0), DVec3::X), []);
         assert_eq!(drag(&mut play, node, DVec3::new(0.0, 0.0, 7.0), DVec3::Z), []);
@@ -144,9 +144,9 @@ fn a_plane_sensor_clamps_what_has_limits() {
         ..PlaneSensor::default()
     });
     press(&mut play, node, DVec3::ZERO, DVec3::NEG_Z);
-    let told = drag(&mut play, node, DVec3::new(9.0, 9.0, 1.0), DVec3::NEG_Z);
+    let sent = drag(&mut play, node, DVec3::new(9.0, 9.0, 1.0), DVec3::NEG_Z);
     let track = Value::Vec3(Vec3::new(9.0, 9.0, 0.0));
-    assert_eq!(told, [track, Value::Vec3(Vec3::new(2.0, 1.0, 0.0))]);
+    assert_eq!(sent, [track, Value::Vec3(Vec3::new(2.0, 1.0, 0.0))]);
     assert_eq!(release(&mut play, node), [("isActive", Value::Bool(false))]);
     assert_eq!(field(&play, node, "offset"), Value::Vec3(Vec3::ZERO));
     // Only x has limits: y's least is above its most.
@@ -156,8 +156,8 @@ fn a_plane_sensor_clamps_what_has_limits() {
         ..PlaneSensor::default()
     });
     press(&mut play, node, DVec3::ZERO, DVec3::NEG_Z);
-    let told = drag(&mut play, node, DVec3::new(-9.0, 9.0, 1.0), DVec3::NEG_Z);
-    assert_eq!(told[1], Value::Vec3(Vec3::new(0.0, 9.0, 0.0)));
+    let sent = drag(&mut play, node, DVec3::new(-9.0, 9.0, 1.0), DVec3::NEG_Z);
+    assert_eq!(sent[1], Value::Vec3(Vec3::new(0.0, 9.0, 0.0)));
 }
 
 fn angle(values: &[Value]) -> f32 {
@@ -174,16 +174,16 @@ fn a_cylinder_sensor_turns_about_y_over_several_rounds() {
     press(&mut play, node, DVec3::new(2.0, 1.0, 0.0), DVec3::NEG_X);
     let mut look = |from: DVec3| drag(&mut play, node, from, DVec3::new(0.0, 3.0, 0.0) - from);
     // A pointer at (0, 3, -4) that looks at the axis meets (0, 3, -2): a quarter turn about +y.
-    let told = look(DVec3::new(0.0, 3.0, -4.0));
-    assert_eq!(told[0], Value::Vec3(Vec3::new(0.0, 3.0, -2.0)));
-    assert!((angle(&told) - FRAC_PI_2).abs() < 1e-6);
+    let sent = look(DVec3::new(0.0, 3.0, -4.0));
+    assert_eq!(sent[0], Value::Vec3(Vec3::new(0.0, 3.0, -2.0)));
+    assert!((angle(&sent) - FRAC_PI_2).abs() < 1e-6);
     assert!((angle(&look(DVec3::new(-4.0, 3.0, 0.0))) - PI).abs() < 1e-6);
     assert!((angle(&look(DVec3::new(0.0, 3.0, 4.0))) - 1.5 * PI).abs() < 1e-6);
     assert!((angle(&look(DVec3::new(4.0, 3.0, 0.0))) - 2.0 * PI).abs() < 1e-6);
     assert!((angle(&look(DVec3::new(0.0, 3.0, -4.0))) - 2.5 * PI).abs() < 1e-5);
     // A ray that misses turns to its nearest point: (0, 0, -3) along x is nearest at (0, 0, -3).
-    let told = drag(&mut play, node, DVec3::new(-5.0, 0.0, -3.0), DVec3::X);
-    assert_eq!(told[0], Value::Vec3(Vec3::new(0.0, 0.0, -2.0)));
+    let sent = drag(&mut play, node, DVec3::new(-5.0, 0.0, -3.0), DVec3::X);
+    assert_eq!(sent[0], Value::Vec3(Vec3::new(0.0, 0.0, -2.0)));
     let [_, (_, Value::Float(offset))] = &release(&mut play, node)[..] else { panic!() };
     assert!((offset - 2.5 * PI).abs() < 1e-5);
 }
@@ -199,17 +199,17 @@ fn a_cylinder_sensor_seen_from_above_is_a_disk_and_has_limits() {
     let down = DVec3::new(0.0, -1.0, 0.1);
     press(&mut play, node, DVec3::new(1.0, 2.0, 0.0), down);
     // The plane y = 2, wherever the pointer is; the radius does not matter.
-    let told = drag(&mut play, node, DVec3::new(3.0, 9.0, -3.0), DVec3::NEG_Y);
-    assert_eq!(told[0], Value::Vec3(Vec3::new(3.0, 2.0, -3.0)));
-    assert_eq!(angle(&told), 1.0, "an eighth and a quarter radian are more than 1");
-    let told = drag(&mut play, node, DVec3::new(3.0, 9.0, 1.5), DVec3::NEG_Y);
+    let sent = drag(&mut play, node, DVec3::new(3.0, 9.0, -3.0), DVec3::NEG_Y);
+    assert_eq!(sent[0], Value::Vec3(Vec3::new(3.0, 2.0, -3.0)));
+    assert_eq!(angle(&sent), 1.0, "an eighth and a quarter radian are more than 1");
+    let sent = drag(&mut play, node, DVec3::new(3.0, 9.0, 1.5), DVec3::NEG_Y);
     let expected = 0.25 - 0.5_f32.atan();
-    assert!((angle(&told) - expected).abs() < 1e-6);
-    let told = drag(&mut play, node, DVec3::new(0.0, 9.0, 1.0), DVec3::NEG_Y);
-    assert_eq!(angle(&told), -0.5);
+    assert!((angle(&sent) - expected).abs() < 1e-6);
+    let sent = drag(&mut play, node, DVec3::new(0.0, 9.0, 1.0), DVec3::NEG_Y);
+    assert_eq!(angle(&sent), -0.5);
     play.clear_events();
     play.send(node, "enabled", Value::Bool(false)).unwrap();
-    assert_eq!(said(&play, node)[0], ("isActive", Value::Bool(false)));
+    assert_eq!(sent_by(&play, node)[0], ("isActive", Value::Bool(false)));
     assert_eq!(field(&play, node, "offset"), Value::Float(0.25));
     assert_eq!(release(&mut play, node), []);
 }
@@ -219,27 +219,27 @@ fn a_sphere_sensor_turns_what_was_pressed_to_the_pointer() {
     let (mut play, node) = alone(SphereSensor::default());
     press(&mut play, node, DVec3::new(0.0, 0.0, 2.0), DVec3::NEG_Z);
     // A pointer above meets the top: a quarter turn from +z to +y, about -x.
-    let told = drag(&mut play, node, DVec3::new(0.0, 9.0, 0.0), DVec3::NEG_Y);
-    assert_eq!(told[0], Value::Vec3(Vec3::new(0.0, 2.0, 0.0)));
-    let Value::Rotation(turn) = told[1] else { panic!() };
+    let sent = drag(&mut play, node, DVec3::new(0.0, 9.0, 0.0), DVec3::NEG_Y);
+    assert_eq!(sent[0], Value::Vec3(Vec3::new(0.0, 2.0, 0.0)));
+    let Value::Rotation(turn) = sent[1] else { panic!() };
     assert!((turn.quaternion() * DVec3::Z - DVec3::Y).length() < 1e-6);
     assert!(turn.axis.distance(Vec3::NEG_X) < 1e-6);
     // One that misses: nearest to the centre at (5, 0, 0).
-    let told = drag(&mut play, node, DVec3::new(5.0, 0.0, 9.0), DVec3::NEG_Z);
-    assert_eq!(told[0], Value::Vec3(Vec3::new(2.0, 0.0, 0.0)));
+    let sent = drag(&mut play, node, DVec3::new(5.0, 0.0, 9.0), DVec3::NEG_Z);
+    assert_eq!(sent[0], Value::Vec3(Vec3::new(2.0, 0.0, 0.0)));
     // From inside, the far side; looking away from outside, nothing.
-    let told = drag(&mut play, node, DVec3::ZERO, DVec3::Y);
-    assert_eq!(told[0], Value::Vec3(Vec3::new(0.0, 2.0, 0.0)));
+    let sent = drag(&mut play, node, DVec3::ZERO, DVec3::Y);
+    assert_eq!(sent[0], Value::Vec3(Vec3::new(0.0, 2.0, 0.0)));
     assert_eq!(drag(&mut play, node, DVec3::new(0.0, 9.0, 0.0), DVec3::Y), []);
     assert_eq!(release(&mut play, node).len(), 2);
     // The next drag begins from there: again a quarter from z to y, after the first.
     press(&mut play, node, DVec3::new(0.0, 0.0, 2.0), DVec3::NEG_Z);
-    let told = drag(&mut play, node, DVec3::new(0.0, 9.0, 0.0), DVec3::NEG_Y);
-    let Value::Rotation(turn) = told[1] else { panic!() };
+    let sent = drag(&mut play, node, DVec3::new(0.0, 9.0, 0.0), DVec3::NEG_Y);
+    let Value::Rotation(turn) = sent[1] else { panic!() };
     assert!((turn.quaternion() * DVec3::Z - DVec3::NEG_Z).length() < 1e-6);
     // From z to x instead: what the first drag brought from z to y stays at y.
-    let told = drag(&mut play, node, DVec3::new(9.0, 0.0, 0.0), DVec3::NEG_X);
-    let Value::Rotation(turn) = told[1] else { panic!() };
+    let sent = drag(&mut play, node, DVec3::new(9.0, 0.0, 0.0), DVec3::NEG_X);
+    let Value::Rotation(turn) = sent[1] else { panic!() };
     assert!((turn.quaternion() * DVec3::Z - DVec3::Y).length() < 1e-6);
 }
 
@@ -274,30 +274,32 @@ fn a_proximity_sensor_sees_the_viewer_in_its_own_coordinates() {
     assert_eq!(events(&play), [], "5 in front of a box of 2");
     play.view(DVec3::new(17.0, 0.0, 0.0), DQuat::IDENTITY);
     play.advance(3.0).unwrap();
-    let told = said(&play, sensor);
-    let names: Vec<_> = told.iter().map(|(name, _)| *name).collect();
+    let sent = sent_by(&play, sensor);
+    let names: Vec<_> = sent.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["isActive", "position_changed", "orientation_changed", "enterTime"]);
     // 3 to the left in the world; turned back by a quarter, +x becomes +z; half the size.
-    let Value::Vec3(position) = told[1].1 else { panic!() };
+    let Value::Vec3(position) = sent[1].1 else { panic!() };
     assert!(position.distance(Vec3::new(0.0, 0.0, -1.5)) < 1e-6, "{position}");
-    let Value::Rotation(orientation) = told[2].1 else { panic!() };
+    let Value::Rotation(orientation) = sent[2].1 else { panic!() };
     let back = DQuat::from_rotation_y(-f64::from(FRAC_PI_2));
     assert!(orientation.quaternion().dot(back).abs() > 1.0 - 1e-12);
-    assert_eq!(told[3].1, Value::Time(3.0));
+    assert_eq!(sent[3].1, Value::Time(3.0));
     play.advance(4.0).unwrap();
     assert_eq!(events(&play), [], "nothing moved");
     // Looking up in the world is looking up for the sensor.
     play.view(DVec3::new(17.0, 0.0, 0.0), DQuat::from_rotation_x(f64::from(FRAC_PI_2)));
     play.advance(4.5).unwrap();
-    let [("orientation_changed", Value::Rotation(up))] = said(&play, sensor)[..] else { panic!() };
+    let [("orientation_changed", Value::Rotation(up))] = sent_by(&play, sensor)[..] else {
+        panic!()
+    };
     assert!((up.quaternion() * DVec3::NEG_Z - DVec3::Y).length() < 1e-6);
     // The sensor moves away, the viewer stays.
     play.send(moved, "translation", Value::Vec3(Vec3::new(18.0, 0.0, 0.0))).unwrap();
     play.advance(5.0).unwrap();
-    assert_eq!(said(&play, sensor).len(), 1);
+    assert_eq!(sent_by(&play, sensor).len(), 1);
     play.send(moved, "translation", Value::Vec3(Vec3::new(30.0, 0.0, 0.0))).unwrap();
     play.advance(6.0).unwrap();
-    let names: Vec<_> = said(&play, sensor).iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = sent_by(&play, sensor).iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["isActive", "position_changed", "exitTime"]);
 }
 
@@ -306,27 +308,27 @@ fn a_proximity_sensor_that_is_taken_out_of_the_world_is_left() {
     let (mut play, sensor, moved) = proximity_scene();
     play.view(DVec3::new(20.0, 0.0, 0.0), DQuat::IDENTITY);
     play.advance(1.0).unwrap();
-    assert_eq!(said(&play, sensor).len(), 4);
+    assert_eq!(sent_by(&play, sensor).len(), 4);
     let Value::Nodes(children) = field(&play, moved, "children") else { panic!() };
     play.send(moved, "removeChildren", Value::Nodes(children.clone())).unwrap();
     play.advance(2.0).unwrap();
     let expected = [("isActive", Value::Bool(false)), ("exitTime", Value::Time(2.0))];
-    assert_eq!(said(&play, sensor), expected);
+    assert_eq!(sent_by(&play, sensor), expected);
     play.send(moved, "addChildren", Value::Nodes(children)).unwrap();
     play.advance(3.0).unwrap();
-    assert_eq!(said(&play, sensor).len(), 4);
+    assert_eq!(sent_by(&play, sensor).len(), 4);
     // Disabled, it says nothing; without volume neither; below a scale of 0 it has none.
     play.send(sensor, "enabled", Value::Bool(false)).unwrap();
     play.advance(4.0).unwrap();
-    assert_eq!(said(&play, sensor), []);
+    assert_eq!(sent_by(&play, sensor), []);
     play.send(sensor, "enabled", Value::Bool(true)).unwrap();
     play.send(sensor, "size", Value::Vec3(Vec3::new(9.0, 0.0, 9.0))).unwrap();
     play.advance(5.0).unwrap();
-    assert_eq!(said(&play, sensor), []);
+    assert_eq!(sent_by(&play, sensor), []);
     play.send(sensor, "size", Value::Vec3(Vec3::splat(9.0))).unwrap();
     play.send(moved, "scale", Value::Vec3(Vec3::ZERO)).unwrap();
     play.advance(6.0).unwrap();
-    assert_eq!(said(&play, sensor), []);
+    assert_eq!(sent_by(&play, sensor), []);
     play.view(DVec3::NAN, DQuat::IDENTITY);
     play.view(DVec3::ZERO, DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0));
     assert_eq!(play.problems(), [Problem::Viewer, Problem::Viewer]);
@@ -397,7 +399,7 @@ fn the_first_sensor_that_consumes_a_key_is_the_last_to_see_it() {
         .map(|event| event.1)
         .collect();
     assert_eq!(hits, [ids[0], ids[2], ids[3]]);
-    assert_eq!(said(&play, car).len(), 3, "each push is told");
+    assert_eq!(sent_by(&play, car).len(), 3, "each push is sent");
     play.send(ids[3], "disable", Value::Bool(true)).unwrap();
     assert_eq!(field(&play, ids[3], "enabled"), Value::Bool(false));
     play.send(ids[4], "disable", Value::Bool(true)).unwrap();
@@ -408,18 +410,18 @@ fn the_first_sensor_that_consumes_a_key_is_the_last_to_see_it() {
 
 #[test]
 fn a_recipient_that_is_not_there_is_reported_and_nothing_happens() {
-    for path in ["NOBODY", "GROUP"] {
+    for path in ["MISSING", "GROUP"] {
         let (mut play, car, ids) =
             key_scene(vec![key_sensor(path, Vec3::X), key_sensor("CAR", Vec3::Y)]);
         assert!(play.key(UP));
         let path = path.to_string();
         assert_eq!(play.problems(), [Problem::NoRecipient { node: ids[0], path }]);
         assert_eq!(field(&play, car, "velocityVector"), Value::Vec3(Vec3::new(1.0, 1.0, 0.0)));
-        assert_eq!(said(&play, ids[0]), []);
+        assert_eq!(sent_by(&play, ids[0]), []);
     }
     let (mut play, _, ids) = key_scene(vec![key_sensor("", Vec3::X)]);
     assert!(play.key(UP));
-    assert_eq!(said(&play, ids[0]), [("keyHit", Value::Bool(true))]);
+    assert_eq!(sent_by(&play, ids[0]), [("keyHit", Value::Bool(true))]);
     assert_eq!(play.problems(), []);
     let (mut play, car, _) = key_scene(vec![key_sensor("CAR", Vec3::X * f32::MAX)]);
     play.key(UP);

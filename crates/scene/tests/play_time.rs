@@ -6,7 +6,7 @@ mod samples;
 
 use jostle_scene::nodes::{ScalarInterpolator, TimeSensor, TouchSensor};
 use jostle_scene::{NodeId, Play, Problem, Scene, Touch, Value};
-use play_common::{alone, events, field, said, stopped_clock};
+use play_common::{alone, events, field, sent_by, stopped_clock};
 use samples::Random;
 
 /// All times in eighths of a second.
@@ -18,8 +18,8 @@ struct Twin {
     stop: i64,
     interval: i64,
     running: bool,
-    told_cycle: i64,
-    told_time: Option<i64>,
+    sent_cycle: i64,
+    sent_time: Option<i64>,
     now: i64,
     out: Vec<(i64, &'static str, Value)>,
 }
@@ -29,7 +29,7 @@ fn seconds(eighths: i64) -> f64 {
 }
 
 impl Twin {
-    fn say(&mut self, name: &'static str, value: impl Into<Value>) {
+    fn send(&mut self, name: &'static str, value: impl Into<Value>) {
         self.out.push((self.now, name, value.into()));
     }
 
@@ -38,15 +38,15 @@ impl Twin {
         let temp = (self.now - self.start) as f64 / self.interval as f64;
         let f = temp.fract();
         let fraction = if f == 0.0 && self.now > self.start { 1.0 } else { f };
-        self.say("fraction_changed", fraction as f32);
-        self.say("time", seconds(self.now));
-        self.told_time = Some(self.now);
+        self.send("fraction_changed", fraction as f32);
+        self.send("time", seconds(self.now));
+        self.sent_time = Some(self.now);
     }
 
     fn say_cycle(&mut self, cycle: i64) {
-        if cycle > self.told_cycle {
-            self.told_cycle = cycle;
-            self.say("cycleTime", seconds(self.start + cycle * self.interval));
+        if cycle > self.sent_cycle {
+            self.sent_cycle = cycle;
+            self.send("cycleTime", seconds(self.start + cycle * self.interval));
         }
     }
 
@@ -65,9 +65,9 @@ impl Twin {
             return;
         }
         self.running = true;
-        self.say("isActive", true);
+        self.send("isActive", true);
         let cycle = (self.now - self.start) / self.interval;
-        self.told_cycle =
+        self.sent_cycle =
             if loading && (self.now - self.start) % self.interval != 0 { cycle } else { cycle - 1 };
         self.say_cycle(cycle);
         self.say_time();
@@ -77,7 +77,7 @@ impl Twin {
         self.running = false;
         self.say_cycle((self.now - self.start - 1).max(0) / self.interval);
         self.say_time();
-        self.say("isActive", false);
+        self.send("isActive", false);
     }
 
     fn advance(&mut self, to: i64) {
@@ -90,7 +90,7 @@ impl Twin {
                 self.begin(false);
             }
         }
-        if self.running && self.told_time != Some(self.now) {
+        if self.running && self.sent_time != Some(self.now) {
             self.say_cycle((self.now - self.start) / self.interval);
             self.say_time();
         }
@@ -103,23 +103,23 @@ impl Twin {
                     self.end();
                 }
                 self.enabled = yes;
-                self.say(name, yes);
+                self.send(name, yes);
             }
             "loop" => {
                 self.looping = yes;
-                self.say(name, yes);
+                self.send(name, yes);
             }
             "startTime" if !self.running => {
                 self.start = eighths;
-                self.say(name, seconds(eighths));
+                self.send(name, seconds(eighths));
             }
             "cycleInterval" if !self.running && eighths > 0 => {
                 self.interval = eighths;
-                self.say(name, seconds(eighths));
+                self.send(name, seconds(eighths));
             }
             "stopTime" if !self.running || eighths > self.start => {
                 self.stop = eighths;
-                self.say(name, seconds(eighths));
+                self.send(name, seconds(eighths));
                 if self.running && self.stop <= self.now {
                     self.end();
                 }
@@ -151,8 +151,8 @@ fn a_time_sensor_says_what_its_twin_says_under_random_orders() {
             stop: now + random.below(40) as i64 - 20,
             interval: 1 + random.below(12) as i64,
             running: false,
-            told_cycle: 0,
-            told_time: None,
+            sent_cycle: 0,
+            sent_time: None,
             now,
             out: Vec::new(),
         };
@@ -241,7 +241,7 @@ fn odd_numbers_keep_the_order_of_things() {
                     }
                     ("isActive", Value::Bool(false)) => {
                         assert!(!looping && time == start + interval, "seed {seed}");
-                        let last = &said(&play, clock);
+                        let last = &sent_by(&play, clock);
                         assert!(last.contains(&("fraction_changed", Value::Float(1.0))));
                     }
                     _ => {}
@@ -252,7 +252,7 @@ fn odd_numbers_keep_the_order_of_things() {
     assert!(whole > 2000, "{whole}");
 }
 
-/// So late that a cycle is shorter than what a time can tell apart.
+/// So late that a cycle is shorter than the resolution of a time.
 #[test]
 fn fractions_stay_fractions_at_huge_times() {
     for (start, interval) in [(0.0, 0.1), (0.3, 0.07), (-1e300, 1e-300), (-1e308, 1e-3)] {
@@ -267,7 +267,7 @@ fn fractions_stay_fractions_at_huge_times() {
         for time in [1e14, 1e15, 1e16, 1e17, 1e300, 1.7e308] {
             for step in 0..20 {
                 play.advance(play.now().max(time + f64::from(step) * 0.125)).unwrap();
-                for (name, value) in said(&play, clock) {
+                for (name, value) in sent_by(&play, clock) {
                     if let ("fraction_changed", Value::Float(part)) = (name, value) {
                         assert!((0.0..=1.0).contains(&part), "{part} at {time}");
                     }
@@ -285,7 +285,7 @@ fn a_one_shot_between_two_frames_is_not_missed() {
     let times: Vec<f64> = events(&play).iter().map(|event| event.0).collect();
     assert_eq!(times, [1.0, 1.0, 1.0, 1.0, 1.5, 1.5, 1.5]);
     assert_eq!(
-        said(&play, clock),
+        sent_by(&play, clock),
         [
             ("isActive", Value::Bool(true)),
             ("cycleTime", Value::Time(1.0)),
@@ -297,7 +297,7 @@ fn a_one_shot_between_two_frames_is_not_missed() {
         ]
     );
     play.advance(11.0).unwrap();
-    assert_eq!(said(&play, clock), []);
+    assert_eq!(sent_by(&play, clock), []);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_sensor_with_default_values_does_nothing() {
     let mut scene = Scene::default();
     scene.add(TimeSensor::default());
     // "Any node with default values is already inactive": at 0 it is not, but no clock shows 0.
-    assert_eq!(said(&play, clock).len(), 4);
+    assert_eq!(sent_by(&play, clock).len(), 4);
     play.advance(5.0).unwrap();
     let late = Play::new(scene, 1e9).unwrap();
     assert_eq!(events(&late), []);
@@ -344,7 +344,7 @@ fn a_loop_that_is_ended_between_frames_ends_with_its_cycle() {
     play.advance(0.5).unwrap();
     play.advance(10.0).unwrap();
     assert_eq!(
-        said(&play, wheel),
+        sent_by(&play, wheel),
         [
             ("loop", Value::Bool(false)),
             ("cycleTime", Value::Time(3.0)),
@@ -386,7 +386,7 @@ fn a_touch_restarts_a_running_sensor() {
         for touch in [Touch::Over { point, normal: point, texture }, Touch::Press, Touch::Release] {
             play.touch(button, touch).unwrap();
         }
-        let active: Vec<Value> = said(&play, clock)
+        let active: Vec<Value> = sent_by(&play, clock)
             .into_iter()
             .filter(|(name, _)| *name == "isActive")
             .map(|(_, value)| value)
@@ -394,7 +394,7 @@ fn a_touch_restarts_a_running_sensor() {
         assert_eq!(active, [Value::Bool(false), Value::Bool(true)], "{names:?}");
         assert_eq!(field(&play, clock, "startTime"), Value::Time(3.0));
         play.advance(5.0).unwrap();
-        assert!(said(&play, clock).contains(&("fraction_changed", Value::Float(0.25))));
+        assert!(sent_by(&play, clock).contains(&("fraction_changed", Value::Float(0.25))));
     }
 }
 
@@ -406,7 +406,7 @@ fn a_start_time_that_was_ignored_is_forgotten() {
     play.send(clock, "set_stopTime", Value::Time(1.0)).unwrap();
     play.advance(2.0).unwrap();
     assert_eq!(field(&play, clock, "startTime"), Value::Time(0.0));
-    assert_eq!(said(&play, clock), []);
+    assert_eq!(sent_by(&play, clock), []);
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn a_sensor_that_stops_itself_says_each_thing_once() {
     let mut play = Play::new(scene, 0.0).unwrap();
     play.advance(0.5).unwrap();
     assert_eq!(
-        said(&play, clock),
+        sent_by(&play, clock),
         [
             ("fraction_changed", Value::Float(0.5)),
             ("time", Value::Time(0.5)),
@@ -444,7 +444,7 @@ fn a_sensor_that_stops_itself_says_each_thing_once() {
             ("isActive", Value::Bool(false)),
         ]
     );
-    assert_eq!(said(&play, level), [("value_changed", Value::Float(0.5))]);
+    assert_eq!(sent_by(&play, level), [("value_changed", Value::Float(0.5))]);
     play.advance(0.75).unwrap();
     assert_eq!(events(&play), []);
 }

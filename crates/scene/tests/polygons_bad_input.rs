@@ -17,16 +17,16 @@ const MUTATIONS: u64 = 3000;
 /// The most memory per byte: `o a` and `f 1` are a part with its `Transform`, `Shape` and mesh.
 const PER_BYTE: usize = 150;
 
-fn read_checked(format: Format, bytes: &[u8], told: &str) -> bool {
+fn read_checked(format: Format, bytes: &[u8], case: &str) -> bool {
     let name = format!("x.{format:?}");
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let result = read(&name, bytes, &mut Reading::default());
     let used = MEMORY.peak_usage().saturating_sub(before);
     let most = PER_BYTE * bytes.len() + 40_000;
-    assert!(used <= most, "{told}: {used} for {} bytes", bytes.len());
+    assert!(used <= most, "{case}: {used} for {} bytes", bytes.len());
     // Whatever `load` reads is a scene, and the other way round.
-    assert_eq!(result.is_ok(), load(bytes, format).is_ok(), "{told}");
+    assert_eq!(result.is_ok(), load(bytes, format).is_ok(), "{case}");
     result.is_ok()
 }
 

@@ -19,7 +19,7 @@ const MUTATIONS: usize = 100_000;
 /// Reads, with the samples as all other files, and checks what must hold for any bytes. Most
 /// memory per byte: `A{}`, three bytes that become a node of an unknown kind, whose 170 bytes
 /// count twice while lists grow.
-fn read_checked(bytes: &[u8], others: &[(&str, Vec<u8>)], told: &str) -> bool {
+fn read_checked(bytes: &[u8], others: &[(&str, Vec<u8>)], case: &str) -> bool {
     let mut total = bytes.len();
     let mut fetch = |url: &str, _: &str| {
         let (name, bytes) = &others.get(url.len() % (others.len() + 1)).ok_or("not there")?;
@@ -31,25 +31,25 @@ fn read_checked(bytes: &[u8], others: &[(&str, Vec<u8>)], told: &str) -> bool {
     let result =
         read("a.wrl", bytes, &mut Reading { fetch: Some(&mut fetch), ..Reading::default() });
     let used = MEMORY.peak_usage().saturating_sub(before);
-    assert!(used <= 120 * total + 100_000, "{told}: {used} for {total} bytes");
+    assert!(used <= 120 * total + 100_000, "{case}: {used} for {total} bytes");
     match result {
         Ok(opened) => {
-            check_scene(&opened.scene, told);
-            assert!(opened.warnings.len() <= 201, "{told}");
+            check_scene(&opened.scene, case);
+            assert!(opened.warnings.len() <= 201, "{case}");
             true
         }
         Err(error) => {
             let text = error.to_string();
             let placed = text.starts_with("line ") || text.starts_with("byte ");
-            assert!(placed || matches!(error, LoadError::NotReadable { .. }), "{told}: {text}");
-            assert!(text.len() < 2000, "{told}: {text}");
+            assert!(placed || matches!(error, LoadError::NotReadable { .. }), "{case}: {text}");
+            assert!(text.len() < 2000, "{case}: {text}");
             false
         }
     }
 }
 
 /// All ids lead somewhere, routes fit, and walking from the roots comes to an end.
-fn check_scene(scene: &Scene, told: &str) {
+fn check_scene(scene: &Scene, case: &str) {
     let mut known = scene.roots().to_vec();
     for (_, node) in scene.nodes() {
         for index in 0..node.kind.fields().len() {
@@ -60,10 +60,10 @@ fn check_scene(scene: &Scene, told: &str) {
             }
         }
     }
-    assert!(known.iter().all(|id| id.index() < scene.len()), "{told}");
+    assert!(known.iter().all(|id| id.index() < scene.len()), "{case}");
     for route in scene.routes() {
         let ty = |(id, field): (NodeId, usize)| scene.node(id).kind.fields()[field].ty;
-        assert_eq!(ty(route.from), ty(route.to), "{told}");
+        assert_eq!(ty(route.from), ty(route.to), "{case}");
     }
     // Heights from the leaves up exist only where no node contains itself.
     let mut marks = vec![0u8; scene.len()];
@@ -72,7 +72,7 @@ fn check_scene(scene: &Scene, told: &str) {
         while let Some((id, next)) = way.pop() {
             let children = scene.children(id);
             if next == 0 {
-                assert!(marks[id.index()] != 1, "{told}: a circle");
+                assert!(marks[id.index()] != 1, "{case}: a circle");
                 if marks[id.index()] == 2 {
                     continue;
                 }
@@ -158,8 +158,8 @@ fn any_text_gives_an_error_or_a_scene() {
     for (name, bytes) in &samples {
         assert!(read_checked(bytes, &[], name));
         for end in 0..bytes.len() {
-            let told = format!("{name}, first {end} bytes");
-            read_checked(&bytes[..end], &samples, &told);
+            let case = format!("{name}, first {end} bytes");
+            read_checked(&bytes[..end], &samples, &case);
         }
     }
     let mut good = 0;
@@ -168,8 +168,8 @@ fn any_text_gives_an_error_or_a_scene() {
         let (name, bytes) = &samples[seed % samples.len()];
         let other = &samples[random.below(samples.len())].1;
         let changed = change(bytes, other, &mut random);
-        let told = format!("{name}, seed {seed}");
-        good += usize::from(read_checked(&changed, &samples, &told));
+        let case = format!("{name}, seed {seed}");
+        good += usize::from(read_checked(&changed, &samples, &case));
     }
     // A mutator that never or always breaks the file tests half of the reader.
     assert!((MUTATIONS / 20..MUTATIONS * 19 / 20).contains(&good), "{good} of {MUTATIONS} good");

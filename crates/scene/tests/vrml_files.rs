@@ -101,7 +101,7 @@ fn inline_brings_in_files() {
         ),
         ("c.wrl", "DEF DEEP Shape { }"),
     ];
-    let opened = try_files(&files, Extensions::Papers).unwrap();
+    let opened = try_files(&files, Extensions::CollisionNodes).unwrap();
     let scene = &opened.scene;
     let inline = scene.find("I").unwrap();
     assert_eq!(scene.children(inline).len(), 3);
@@ -118,7 +118,7 @@ fn inline_brings_in_files() {
     found.sort_by_key(|message| expected.iter().position(|e| e == message));
     assert_eq!(found, expected);
     let wrong = [files[0], files[1], ("c.wrl", "Shape {\n x }")];
-    let error = try_files(&wrong, Extensions::Papers).unwrap_err().to_string();
+    let error = try_files(&wrong, Extensions::CollisionNodes).unwrap_err().to_string();
     let expected = "line 2, column 1: in \"b.wrl\": line 2, column 33: in \"c.wrl\": \
                     line 3, column 4: \
                     expected a value, found something else";
@@ -135,17 +135,17 @@ fn inline_without_a_resolver_is_left_out() {
 #[test]
 fn files_in_a_circle_are_errors() {
     let own = [("a.wrl", "Group { children Inline { url \"a.wrl\" } }")];
-    let error = try_files(&own, Extensions::Papers).unwrap_err();
+    let error = try_files(&own, Extensions::CollisionNodes).unwrap_err();
     assert_eq!(error.to_string(), "line 2, column 18: file a.wrl brings in itself");
     let two = [("a.wrl", "Inline { url \"b.wrl\" }"), ("b.wrl", "\nInline { url \"a.wrl\" }")];
-    let error = try_files(&two, Extensions::Papers).unwrap_err();
+    let error = try_files(&two, Extensions::CollisionNodes).unwrap_err();
     let expected = "line 2, column 1: in \"b.wrl\": line 3, column 1: file a.wrl brings in itself";
     assert_eq!(error.to_string(), expected);
     let through = [
         ("a.wrl", "EXTERNPROTO P [ ] \"b.wrl\" P { }"),
         ("b.wrl", "PROTO P [ ] { Inline { url \"a.wrl\" } }"),
     ];
-    let error = try_files(&through, Extensions::Papers).unwrap_err();
+    let error = try_files(&through, Extensions::CollisionNodes).unwrap_err();
     assert!(error.to_string().ends_with("file a.wrl brings in itself"), "{error}");
 }
 
@@ -204,13 +204,16 @@ fn progress_goes_forward_to_the_end() {
     source += &"1.5 2.5 3.5\n".repeat(300_000);
     source += "] }\n";
     source += &"Group { }\n".repeat(200_000);
-    let mut told = Vec::new();
-    let mut progress = |bytes| told.push(bytes);
+    let mut reported = Vec::new();
+    let mut progress = |bytes| reported.push(bytes);
     let mut reading = Reading { progress: Some(&mut progress), ..Reading::default() };
     read("a.wrl", source.as_bytes(), &mut reading).unwrap();
-    assert!(told.len() >= source.len() >> 20 && told.len() <= (source.len() >> 20) + 2, "{told:?}");
-    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
-    assert_eq!(told.last(), Some(&source.len()));
+    assert!(
+        reported.len() >= source.len() >> 20 && reported.len() <= (source.len() >> 20) + 2,
+        "{reported:?}"
+    );
+    assert!(reported.windows(2).all(|pair| pair[0] < pair[1]), "{reported:?}");
+    assert_eq!(reported.last(), Some(&source.len()));
 }
 
 #[test]
@@ -229,8 +232,8 @@ fn an_inline_of_vrml_1_is_left_out_with_a_warning_and_the_next_address_is_tried(
     let scene = &opened.scene;
     assert_eq!(scene.children(scene.roots()[0]).len(), 1);
     assert_eq!(scene.children(scene.roots()[1]).len(), 0);
-    let said: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
-    assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].contains("VRML 1.0") && said[0].contains("line 3"), "{said:?}");
-    assert!(said[1].starts_with("Text (letters touch nothing) ignored, at line 4"));
+    let texts: Vec<String> = opened.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].contains("VRML 1.0") && texts[0].contains("line 3"), "{texts:?}");
+    assert!(texts[1].starts_with("Text (letters touch nothing) ignored, at line 4"));
 }

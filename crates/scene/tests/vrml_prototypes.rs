@@ -1,4 +1,4 @@
-//! Prototypes: copies, IS, scopes, events through them, the papers' nodes as prototypes, and
+//! Prototypes: copies, IS, scopes, events through them, collision nodes as prototypes, and
 //! those that would never end.
 
 mod vrml_samples;
@@ -148,7 +148,7 @@ fn prototypes_in_their_own_bodies_are_errors() {
         ("a.wrl", "EXTERNPROTO B [ ] \"b.wrl\" PROTO A [ ] { B { } } A { }"),
         ("b.wrl", "EXTERNPROTO A [ ] \"a.wrl\" PROTO B [ ] { A { } }"),
     ];
-    let error = try_files(&files, Extensions::Papers).unwrap_err().to_string();
+    let error = try_files(&files, Extensions::CollisionNodes).unwrap_err().to_string();
     assert!(error.ends_with("is part of its own body"), "{error}");
 }
 
@@ -192,7 +192,8 @@ fn extern_prototypes_come_from_other_files() {
                 DEF A E { r 3 } First { } Gone { x 1 } Gone { }";
     let lib = "PROTO One [ ] { Box { } }\nPROTO Two [ field SFFloat r 1 field SFFloat s 2 ] \
                { Sphere { radius IS r } Odd { } }\nGroup { }";
-    let opened = try_files(&[("main.wrl", main), ("lib.wrl", lib)], Extensions::Papers).unwrap();
+    let opened =
+        try_files(&[("main.wrl", main), ("lib.wrl", lib)], Extensions::CollisionNodes).unwrap();
     let Kind::Sphere(sphere) = kind(&opened.scene, "A") else { panic!() };
     assert_eq!(sphere.radius, 3.0);
     only(&opened.scene, "Box");
@@ -204,12 +205,12 @@ fn extern_prototypes_come_from_other_files() {
     ];
     assert_eq!(messages(&opened), expected);
     let wrong = [("main.wrl", main), ("lib.wrl", "PROTO Two [ ] { Box { size x } }")];
-    let error = try_files(&wrong, Extensions::Papers).unwrap_err().to_string();
+    let error = try_files(&wrong, Extensions::CollisionNodes).unwrap_err().to_string();
     let inside = "line 2, column 1: in \"lib.wrl\": line 2, column 28: expected a number, found \
                   something else";
     assert_eq!(error, inside);
     let wrong = [("main.wrl", main), ("lib.wrl", "PROTO Two [ field SFInt32 r 1 ] { }")];
-    let error = try_files(&wrong, Extensions::Papers).unwrap_err().to_string();
+    let error = try_files(&wrong, Extensions::CollisionNodes).unwrap_err().to_string();
     assert_eq!(error, "line 2, column 1: \"r\" is SFFloat here and SFInt32 in the PROTO");
 }
 
@@ -219,7 +220,8 @@ fn events_go_through_extern_prototypes() {
                 ROUTE X.b TO X.a";
     let lib = "PROTO P [ eventIn SFBool a eventOut SFBool b ] { DEF T TimeSensor { isActive IS b \
                set_enabled IS a } }";
-    let opened = try_files(&[("main.wrl", main), ("lib.wrl", lib)], Extensions::Papers).unwrap();
+    let opened =
+        try_files(&[("main.wrl", main), ("lib.wrl", lib)], Extensions::CollisionNodes).unwrap();
     assert_eq!(routes(&opened.scene), ["T.isActive -> T.enabled"]);
 }
 
@@ -227,7 +229,7 @@ fn events_go_through_extern_prototypes() {
 fn v_collide_figures() {
     let figures = format!("{FIGURE_2}{FIGURE_4}");
     // A browser that knows the URN.
-    let opened = try_files(&[("a.wrl", &figures)], Extensions::Papers).unwrap();
+    let opened = try_files(&[("a.wrl", &figures)], Extensions::CollisionNodes).unwrap();
     assert_eq!(
         messages(&opened),
         [
@@ -247,7 +249,7 @@ fn v_collide_figures() {
     let with_other = [("a.wrl", figures.as_str()), ("CollisionObject.wrl", FIGURE_3)];
     let outside = try_files(&with_other, Extensions::None).unwrap();
     let own = format!("{FIGURE_3}{FIGURE_4}");
-    let inside = try_files(&[("a.wrl", &own)], Extensions::Papers).unwrap();
+    let inside = try_files(&[("a.wrl", &own)], Extensions::CollisionNodes).unwrap();
     for opened in [outside, inside] {
         for name in ["FOO", "BAR"] {
             let Kind::Collision(node) = kind(&opened.scene, name) else { panic!("{name}") };
@@ -261,16 +263,16 @@ fn v_collide_figures() {
     assert!(messages(&opened)[2].starts_with("EXTERNPROTO \"CollisionObject\" (not there)"));
     let opened = try_files(&[("a.wrl", FIGURE_4)], Extensions::None).unwrap();
     assert!(messages(&opened)[0].starts_with("unknown node \"CollisionObject\""));
-    let opened = try_files(&[("a.wrl", FIGURE_4)], Extensions::Papers).unwrap();
+    let opened = try_files(&[("a.wrl", FIGURE_4)], Extensions::CollisionNodes).unwrap();
     assert!(opened.warnings.is_empty());
 }
 
 #[test]
-fn the_papers_nodes_are_known_when_asked_for() {
+fn collision_nodes_are_known_unless_disabled() {
     let source = "CollisionInterest { } CollisionResponse { } KeySensor { } CollisionObject { }\n\
                   Transform { velocityVector 1 2 3 notColliding IS x }";
     let source = source.replace(" notColliding IS x", "");
-    let known = try_files(&[("a.wrl", &source)], Extensions::Papers).unwrap();
+    let known = try_files(&[("a.wrl", &source)], Extensions::CollisionNodes).unwrap();
     assert!(known.warnings.is_empty());
     let plain = try_files(&[("a.wrl", &source)], Extensions::None).unwrap();
     assert_eq!(plain.warnings.len(), 4, "{:?}", messages(&plain));

@@ -13,7 +13,7 @@ use glam::Vec3;
 use jostle_geom::Mesh;
 use jostle_geom::solids::BumpyTorus;
 use jostle_scene::{Reading, read};
-use jostle_stage::{Checking, HierarchyFiles, check};
+use jostle_stage::{CheckOptions, HierarchyFiles, check};
 use std::error::Error;
 use std::fmt::Write as _;
 
@@ -44,8 +44,8 @@ fn time(name: &str) -> Result<(), Box<dyn Error>> {
     let scene = read(name, &bytes, &mut Reading::default())?.scene;
     drop(bytes);
     clock.lap("parse")?;
-    let checking = Checking { clearance: Some(0.01), ..Checking::default() };
-    let checked = check(scene, &checking, &mut HierarchyFiles::default())?;
+    let options = CheckOptions { clearance: Some(0.01), ..CheckOptions::default() };
+    let checked = check(scene, &options, &mut HierarchyFiles::default())?;
     clock.lap("check")?;
     println!(
         "{} objects, {} triangles, {} pairs tested, {} findings",

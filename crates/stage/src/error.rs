@@ -1,30 +1,30 @@
-//! Why a scene cannot be staged.
+//! Errors of making and stepping a stage.
 
-use jostle_geom::{MeshError, PoseError, WeldError};
+use jostle_geom::{MeshError, PoseError, ShapeError, WeldError};
 use jostle_scene::{FieldError, GeometryError, PlayError, WalkError};
-use jostle_world::{ShapeError, WorldError};
+use jostle_world::WorldError;
 
-/// Why a scene cannot be staged.
+/// Why a stage cannot be made or stepped.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
-    /// The scene goes round, or is too deep or too large.
+    /// The scene contains itself, or is too deep or too large.
     #[error(transparent)]
     Walk(#[from] WalkError),
-    /// A geometry node makes no surface.
+    /// A geometry node is invalid.
     #[error(transparent)]
     Geometry(#[from] GeometryError),
-    /// A surface that does not fit into a mesh where it stands.
+    /// A surface that cannot be joined into the mesh of its body.
     #[error("{place}: {source}")]
     Mesh {
-        /// Where the geometry stands in its file.
+        /// The position of the geometry in its file.
         place: String,
         /// What is wrong.
         source: MeshError,
     },
-    /// A distance to weld at that is none.
+    /// An invalid distance for welding.
     #[error(transparent)]
     Weld(#[from] WeldError),
-    /// A place in the world that is no place.
+    /// An invalid pose.
     #[error("{name}: {source}")]
     Pose {
         /// The body.
@@ -32,16 +32,16 @@ pub enum StageError {
         /// What is wrong.
         source: PoseError,
     },
-    /// A size of the avatar that is no size.
+    /// An invalid size of the avatar.
     #[error("avatarSize: {0}")]
     Avatar(#[from] ShapeError),
     /// An event that a node does not have.
     #[error(transparent)]
     Field(#[from] FieldError),
-    /// A time that is no time.
+    /// An invalid time step, or a node that the running scene does not have.
     #[error(transparent)]
     Play(#[from] PlayError),
-    /// The world refused something.
+    /// The world rejected an operation.
     #[error(transparent)]
     World(#[from] WorldError),
 }

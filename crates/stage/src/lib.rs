@@ -1,26 +1,29 @@
 //! Which bodies does a scene become, and how do they move?
 //!
-//! A [`Stage`] holds a scene with its events ([`jostle_scene::Play`]) and the world that it has
-//! become ([`jostle_world::World`]), and keeps the two in step: what the scene's events change
-//! moves bodies; what bodies run into leaves as events of the scene. [`check()`] answers the
-//! engineer's question about a scene that stands still.
+//! A [`Stage`] holds a scene with its events ([`jostle_scene::Play`]) and the world that was made
+//! of it ([`jostle_world::World`]), and keeps the two in sync: changed fields of the scene move
+//! bodies, and collisions of bodies are sent as events of the scene's nodes. [`check()`] reports
+//! which parts of a scene touch or come too close.
 
+mod avatar;
 mod check;
 mod drive;
 mod error;
-mod follow;
+mod events;
 mod hierarchy;
-mod lone;
+mod isolated;
 mod names;
 mod plan;
 mod roles;
 mod shapes;
 mod stage;
-mod tell;
-mod visitor;
+mod sync;
 
-pub use check::{Checked, Checking, FACES_MAX, Finding, FindingKind, Pieces, check, check_stage};
+pub use check::{
+    CheckOptions, CheckReport, FACES_MAX, Finding, FindingKind, NamedFaces, check, check_stage,
+};
 pub use error::StageError;
+pub use events::{StageEvent, StageEventKind};
 pub use hierarchy::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
-pub use stage::{Scenery, Stage, Staging};
-pub use tell::{Happening, What};
+pub use stage::{Stage, StageOptions, StaticPairs};
+pub use sync::SyncCounts;

@@ -1,13 +1,13 @@
-//! Which nodes of a scene may move, which are objects of their own, and who asks about whom.
+//! Which nodes of a scene may move, which are objects of their own, and which pairs have interests.
 //!
-//! Found once, from fields and routes; a node that moves although nobody could know joins later.
+//! Determined once, from fields and routes. `Stage::mark_movable` adds nodes that the host moves.
 
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Scene};
-use jostle_world::Ask;
+use jostle_world::QueryKind;
 use std::collections::BTreeSet;
 
-/// What the nodes of a scene are for.
+/// The roles of a scene's nodes in collision detection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Roles {
     /// `Transform` nodes whose placement may change.
@@ -15,13 +15,13 @@ pub(crate) struct Roles {
     /// `Transform` nodes that move by their own velocity or respond to collisions.
     pub(crate) drivers: BTreeSet<NodeId>,
     /// Nodes that an interest names, on either side.
-    pub(crate) targets: BTreeSet<NodeId>,
-    /// Who asks about whom.
+    pub(crate) interest_targets: BTreeSet<NodeId>,
+    /// All interests.
     pub(crate) interests: Vec<Interest>,
-    /// Is there a `CollisionObject`?
-    pub(crate) objects: bool,
-    /// Does anything depend on where the viewer is?
-    pub(crate) viewed: bool,
+    /// The scene has a `CollisionObject`.
+    pub(crate) has_collision_objects: bool,
+    /// The scene has a `Billboard` or an `LOD`, whose state depends on the viewer.
+    pub(crate) depends_on_viewer: bool,
 }
 
 /// A `CollisionInterest` (Ohlenburg C.1) with one of its collidees.
@@ -29,14 +29,14 @@ pub(crate) struct Roles {
 pub(crate) struct Interest {
     pub(crate) collider: NodeId,
     pub(crate) collidee: NodeId,
-    pub(crate) ask: Ask,
+    pub(crate) query: QueryKind,
 }
 
 /// The fields that place what is inside a `Transform`.
 const PLACING: [&str; 5] = ["center", "rotation", "scale", "scaleOrientation", "translation"];
 
 impl Roles {
-    /// Reads the roles off a scene; what makes no sense is told.
+    /// Determines the roles; invalid nodes are reported in `problems` and ignored.
     pub(crate) fn of(scene: &Scene, problems: &mut Vec<String>) -> Roles {
         let mut roles = Roles::default();
         for (id, node) in scene.nodes() {
@@ -44,17 +44,17 @@ impl Roles {
                 Kind::Transform(transform) if drives(transform) => {
                     roles.drivers.insert(id);
                 }
-                Kind::CollisionObject(_) => roles.objects = true,
-                Kind::Billboard(_) | Kind::Lod(_) => roles.viewed = true,
+                Kind::CollisionObject(_) => roles.has_collision_objects = true,
+                Kind::Billboard(_) | Kind::Lod(_) => roles.depends_on_viewer = true,
                 Kind::CollisionInterest(_) => roles.add_interest(scene, id, problems),
-                // Without a recipient it only tells that the key was hit.
+                // Without a recipient it only reports that the key was hit.
                 Kind::KeySensor(sensor) if sensor.recipient.is_empty() => {}
                 Kind::KeySensor(sensor) => match scene.find(&sensor.recipient) {
                     Some(recipient) if is_transform(scene, recipient) => {
                         roles.drivers.extend(scene.through_instances(recipient));
                     }
                     _ => problems.push(format!(
-                        "{}: no Transform is called \"{}\", which a KeySensor is to move",
+                        "{}: recipient of a KeySensor: there is no Transform named \"{}\"",
                         node.place, sensor.recipient
                     )),
                 },
@@ -80,10 +80,10 @@ impl Roles {
     fn add_interest(&mut self, scene: &Scene, id: NodeId, problems: &mut Vec<String>) {
         let node = scene.node(id);
         let Kind::CollisionInterest(interest) = &node.kind else { return };
-        let ask = match interest.collision_type {
-            0 => Ask::Volume,
-            1 => Ask::Witness,
-            2 => Ask::AllPairs,
+        let query = match interest.collision_type {
+            0 => QueryKind::Volume,
+            1 => QueryKind::Witness,
+            2 => QueryKind::AllPairs,
             other => {
                 problems.push(format!(
                     "{}: a collisionType is 0 (box), 1 (witness) or 2 (all pairs), found {other}",
@@ -103,21 +103,22 @@ impl Roles {
         let Some(collider) = found(&interest.object_path) else { return };
         let paths = interest.interests.iter().chain(interest.collision_interests.iter());
         for collidee in paths.filter_map(|path| found(path)) {
-            self.targets.extend([collider, collidee]);
-            self.interests.push(Interest { collider, collidee, ask });
+            self.interest_targets.extend([collider, collidee]);
+            self.interests.push(Interest { collider, collidee, query });
         }
     }
 
-    /// Is this an object of its own, whose inside is never tested against itself?
-    pub(crate) fn is_unit(&self, scene: &Scene, id: NodeId) -> bool {
+    /// Returns true for a node that is an object of its own: its parts are never tested against
+    /// each other.
+    pub(crate) fn is_object(&self, scene: &Scene, id: NodeId) -> bool {
         matches!(scene.node(id).kind, Kind::CollisionObject(_))
             || self.drivers.contains(&id)
-            || self.targets.contains(&id)
+            || self.interest_targets.contains(&id)
     }
 }
 
-/// Does a `Transform` move by itself, or respond?
-fn drives(transform: &Transform) -> bool {
+/// Returns true if a `Transform` has a velocity or a response.
+pub(crate) fn drives(transform: &Transform) -> bool {
     transform.velocity_vector != glam::Vec3::ZERO || transform.collision_response.is_some()
 }
 

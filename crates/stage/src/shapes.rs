@@ -1,85 +1,84 @@
-//! From the shapes of a scene to shapes of a world, each built once.
+//! Builds the shapes of bodies from the shapes of the scene, each once.
 
 use crate::plan::Part;
 use glam::DAffine3;
-use jostle_geom::{Mesh, Model, Quality};
+use jostle_geom::{Mesh, Model, Quality, Shape};
 use jostle_scene::geometry::{self, Geometry, Tolerance};
 use jostle_scene::nodes::Kind;
 use jostle_scene::{NodeId, Scene};
-use jostle_world::Shape;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::{HierarchyFiles, StageError};
 
-/// Meshes by geometry node, and shapes by what they are made of.
+/// A cache: meshes by geometry node, and shapes by their parts.
 #[derive(Default)]
 pub(crate) struct Shapes {
-    made: HashMap<NodeId, Option<Arc<Mesh>>>,
-    built: HashMap<Vec<PartKey>, Option<Built>>,
+    meshes: HashMap<NodeId, Option<Arc<Mesh>>>,
+    built: HashMap<Vec<PartKey>, Option<BuiltShape>>,
 }
 
-/// A shape, and how its faces are counted through the parts.
+/// A shape, and which of its faces belong to which part.
 #[derive(Clone, Debug)]
-pub(crate) struct Built {
+pub(crate) struct BuiltShape {
     pub(crate) shape: Shape,
-    /// The number of the first face of each part.
+    /// The index of the first face of each part.
     pub(crate) first_faces: Arc<Vec<u32>>,
 }
 
-/// A geometry and where it is in its body, bit by bit.
+/// A geometry node and its placement in the body, as bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PartKey {
     geometry: NodeId,
     map: [u64; 12],
 }
 
-/// How surfaces are made.
+/// How shapes are built.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Making {
+pub(crate) struct ShapeOptions {
     pub(crate) tolerance: Tolerance,
     pub(crate) quality: Quality,
-    /// Closed surfaces count as full.
+    /// Closed surfaces are solid.
     pub(crate) solid: bool,
-    /// Vertices that are as close as this become one.
+    /// Vertices within this distance are merged.
     pub(crate) weld: Option<f64>,
 }
 
 impl Shapes {
-    /// The shape of a body; none if nothing in it has a surface.
+    /// The shape of a body; none if no part has a surface.
     pub(crate) fn shape(
         &mut self,
         scene: &Scene,
         parts: &[Part],
-        making: Making,
+        options: ShapeOptions,
         files: &mut HierarchyFiles<'_>,
-    ) -> Result<Option<Built>, StageError> {
+    ) -> Result<Option<BuiltShape>, StageError> {
         let key: Vec<PartKey> = parts.iter().map(PartKey::of).collect();
         if let Some(built) = self.built.get(&key) {
             return Ok(built.clone());
         }
-        let built = self.build(scene, parts, making, files)?;
+        let built = self.build(scene, parts, options, files)?;
         self.built.insert(key, built.clone());
         Ok(built)
     }
 
-    /// Forgets what was made of these nodes, which have changed. Says whether there was anything.
+    /// Removes what was built from these nodes, which have changed. Returns whether there was any.
     pub(crate) fn forget(&mut self, scene: &Scene, changed: &BTreeSet<NodeId>) -> bool {
-        let before = self.made.len();
-        self.made.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
-        if self.made.len() == before {
+        let before = self.meshes.len();
+        self.meshes.retain(|&id, _| !changed.contains(&id) && !holds(scene, id, changed));
+        if self.meshes.len() == before {
             return false;
         }
-        let kept = &self.made;
+        let kept = &self.meshes;
         self.built.retain(|parts, _| parts.iter().all(|part| kept.contains_key(&part.geometry)));
         true
     }
 
-    /// Forgets shapes that no body has any more, when they are many: an animated scale makes
-    /// another one in each step.
+    /// Removes unused shapes if there are many of them: an animated scale builds a new one in each
+    /// step.
     pub(crate) fn forget_unused(&mut self, bodies: usize) {
         if self.built.len() > 2 * bodies + 64 {
-            let used = |built: &Built| Arc::strong_count(&built.first_faces) > 1;
+            let used = |built: &BuiltShape| Arc::strong_count(&built.first_faces) > 1;
             self.built.retain(|_, built| built.as_ref().is_some_and(used));
         }
     }
@@ -88,15 +87,15 @@ impl Shapes {
         &mut self,
         scene: &Scene,
         parts: &[Part],
-        making: Making,
+        options: ShapeOptions,
         files: &mut HierarchyFiles<'_>,
-    ) -> Result<Option<Built>, StageError> {
+    ) -> Result<Option<BuiltShape>, StageError> {
         let mut surfaces = Vec::with_capacity(parts.len());
         let mut first_faces = Vec::with_capacity(parts.len());
         let mut faces = 0;
         for part in parts {
             first_faces.push(faces);
-            let made = self.surfaces(scene, std::slice::from_ref(part), making.tolerance)?;
+            let made = self.surfaces(scene, std::slice::from_ref(part), options.tolerance)?;
             faces += made.iter().map(|(surface, _)| surface.face_count() as u32).sum::<u32>();
             surfaces.extend(made);
         }
@@ -107,23 +106,24 @@ impl Shapes {
             several => Mesh::join(several.iter().map(|(surface, map)| (&**surface, *map)))
                 .map_err(|source| StageError::Mesh { place: place(), source })?,
         };
-        let mesh = match making.weld {
+        let mesh = match options.weld {
             Some(tolerance) => mesh.weld(tolerance)?.0,
             None => mesh,
         };
-        let mesh = if making.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
+        let mesh = if options.solid { mesh.clone().into_solid().unwrap_or(mesh) } else { mesh };
         let model = match hierarchy_file(scene, parts) {
-            // Worth more work, since it is kept; and the same whether or not there are files.
-            Some(file) if making.quality == Quality::Fast => {
+            // Saved hierarchies are worth more work. The quality is the same with and without
+            // files.
+            Some(file) if options.quality == Quality::Fast => {
                 files.load_or_build(file, mesh, Quality::Default)
             }
-            Some(file) => files.load_or_build(file, mesh, making.quality),
-            None => Model::build(mesh, making.quality),
+            Some(file) => files.load_or_build(file, mesh, options.quality),
+            None => Model::build(mesh, options.quality),
         };
-        Ok(Some(Built { shape: Shape::mesh(model), first_faces: Arc::new(first_faces) }))
+        Ok(Some(BuiltShape { shape: Shape::mesh(model), first_faces: Arc::new(first_faces) }))
     }
 
-    /// The surfaces of parts, and where they are in their body. Parts without one are left out.
+    /// The surfaces of parts, with their placements in the body. Parts without one are skipped.
     pub(crate) fn surfaces(
         &mut self,
         scene: &Scene,
@@ -145,14 +145,14 @@ impl Shapes {
         id: NodeId,
         tolerance: Tolerance,
     ) -> Result<Option<Arc<Mesh>>, StageError> {
-        if let Some(surface) = self.made.get(&id) {
+        if let Some(surface) = self.meshes.get(&id) {
             return Ok(surface.clone());
         }
         let surface = match geometry::surface(scene, id, tolerance)? {
             Geometry::Surface(mesh) if mesh.triangle_count() > 0 => Some(mesh),
             _ => None,
         };
-        self.made.insert(id, surface.clone());
+        self.meshes.insert(id, surface.clone());
         Ok(surface)
     }
 }
@@ -164,7 +164,7 @@ impl PartKey {
     }
 }
 
-/// Does the surface of a geometry node depend on one of these nodes?
+/// Returns true if the surface of a geometry node depends on one of these nodes.
 fn holds(scene: &Scene, geometry: NodeId, changed: &BTreeSet<NodeId>) -> bool {
     match &scene.node(geometry).kind {
         Kind::IndexedFaceSet(node) => {
@@ -175,8 +175,8 @@ fn holds(scene: &Scene, geometry: NodeId, changed: &BTreeSet<NodeId>) -> bool {
     }
 }
 
-/// The file for the hierarchy of a body (Ohlenburg C.4). It belongs to one shape, so a body of
-/// several has none.
+/// The file for the hierarchy of a body (Ohlenburg C.4). A `hierarchyFile` is a field of one shape,
+/// so a body of several shapes has none.
 pub(crate) fn hierarchy_file<'a>(scene: &'a Scene, parts: &[Part]) -> Option<&'a str> {
     let [part] = parts else { return None };
     let Kind::Shape(shape) = &scene.node(*part.path.last()?).kind else { return None };
@@ -193,19 +193,19 @@ mod tests {
     use jostle_scene::{Placement, Reading, read};
 
     #[test]
-    fn shapes_of_an_animated_scale_are_forgotten_and_those_in_use_are_kept() {
+    fn shapes_of_an_animated_scale_are_removed_and_those_in_use_are_kept() {
         let text = b"#VRML V2.0 utf8\nShape { geometry Sphere {} }";
         let scene = read("ball.wrl", text, &mut Reading::default()).unwrap().scene;
         let is_ball = |id: &NodeId| matches!(scene.node(*id).kind, Kind::Sphere(_));
         let geometry = scene.nodes().map(|(id, _)| id).find(is_ball).unwrap();
         let (tolerance, quality) = (Tolerance::default(), Quality::Fast);
-        let making = Making { tolerance, quality, solid: false, weld: None };
+        let options = ShapeOptions { tolerance, quality, solid: false, weld: None };
         let mut shapes = Shapes::default();
         let mut make = |scale: f64| {
             let stretch = glam::DMat3::from_diagonal(glam::DVec3::splat(scale));
             let inside = Placement { stretch, ..Placement::IDENTITY };
             let part = Part { path: Vec::new(), geometry, inside };
-            let built = shapes.shape(&scene, &[part], making, &mut HierarchyFiles::default());
+            let built = shapes.shape(&scene, &[part], options, &mut HierarchyFiles::default());
             shapes.forget_unused(1);
             (built.unwrap().unwrap(), shapes.built.len())
         };

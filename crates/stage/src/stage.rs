@@ -1,98 +1,98 @@
-//! A scene on a stage: the scene's events and the world's collisions, step by step.
+//! The stage: runs the events of a scene and the collisions of its world, step by step.
 
-use crate::drive::Drives;
-use crate::names::Names;
-use crate::plan::{Piece, PieceKey, Plan};
+use crate::avatar::Avatar;
+use crate::drive::ExactTranslations;
+use crate::events::EventState;
+use crate::names::ObjectNames;
+use crate::plan::{BodyKey, BodyPlan};
 use crate::roles::Roles;
-use crate::shapes::{Built, Making, Shapes};
-use crate::tell::Told;
-use crate::visitor::Visitor;
+use crate::shapes::{BuiltShape, ShapeOptions, Shapes};
+use crate::sync::{Movers, SyncCounts};
 use crate::{HierarchyFiles, StageError};
 use glam::DAffine3;
-use jostle_geom::{Mesh, Quality};
+use jostle_geom::{Mesh, Quality, ShapeKind};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, NodeId, Play, Scene};
-use jostle_world::{Ask, BodyId, GroupId, Policy, Settings, ShapeKind, Stopwatch, Workers, World};
+use jostle_world::{BodyId, GroupId, Policy, QueryKind, Settings, Stopwatch, Workers, World};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// How a scene becomes a world.
+/// How a world is made of a scene.
 #[derive(Clone, Debug)]
-pub struct Staging {
-    /// What is asked about two bodies that no `CollisionInterest` names.
-    pub ask: Ask,
-    /// What is asked instead of what a `CollisionInterest` asks.
-    pub overrule: Option<Ask>,
-    /// Is what cannot move tested against each other too? An assembly wants that, a world in
-    /// which things move does not.
-    pub scenery: Scenery,
+pub struct StageOptions {
+    /// The query for pairs of bodies that no `CollisionInterest` names.
+    pub query: QueryKind,
+    /// Replaces the query that a `CollisionInterest` asks for.
+    pub query_override: Option<QueryKind>,
+    /// Whether pairs of static bodies are tested. A check of an assembly needs that, a simulation
+    /// does not.
+    pub static_pairs: StaticPairs,
     /// Which level of an `LOD` is tested.
     pub lod: LodRule,
-    /// How closely spheres, cones and cylinders are followed by triangles.
+    /// How closely triangles approximate spheres, cones and cylinders.
     pub tolerance: Tolerance,
-    /// How much work goes into hierarchies; the answers are the same.
+    /// How much work goes into building hierarchies. It does not change results.
     pub quality: Quality,
-    /// Do closed surfaces count as full, so that what is inside them touches them?
+    /// Closed surfaces are solid: what is inside them touches them.
     pub solid: bool,
-    /// Vertices of a body that are as close as this become one, so that surfaces with gaps from
-    /// rounding close.
+    /// Vertices of a body within this distance are merged, which closes gaps from rounding.
     pub weld: Option<f64>,
-    /// Leave out bodies to which no body of another object is as near as this: for a scene that is
-    /// tested once, and not drawn.
-    pub skip_lone: Option<f64>,
-    /// Do bodies with a velocity stop where they touch, instead of jumping from place to place?
+    /// Skips bodies that have no body of another object within this distance: for a scene that is
+    /// tested once and not drawn.
+    pub skip_isolated: Option<f64>,
+    /// Bodies with a velocity use continuous collision detection and stop where they touch.
     pub continuous: bool,
-    /// Is there an avatar, if the scene has a `NavigationInfo`?
+    /// Inserts an avatar if the scene has a `NavigationInfo`.
     pub avatar: bool,
-    /// The time at the beginning, in seconds.
-    pub start: f64,
-    /// The threads that share the exact tests.
+    /// The time at which the simulation starts, in seconds.
+    pub start_time: f64,
+    /// The threads for the exact tests.
     pub workers: Workers,
-    /// Reads a clock, for the times in reports.
+    /// The clock for the times in reports.
     pub stopwatch: Option<Stopwatch>,
 }
 
-impl Default for Staging {
-    fn default() -> Staging {
-        Staging {
-            ask: Ask::Witness,
-            overrule: None,
-            scenery: Scenery::Fixed,
+impl Default for StageOptions {
+    fn default() -> StageOptions {
+        StageOptions {
+            query: QueryKind::Witness,
+            query_override: None,
+            static_pairs: StaticPairs::Skip,
             lod: LodRule::ByViewer,
             tolerance: Tolerance::default(),
             quality: Quality::default(),
             solid: false,
             weld: None,
-            skip_lone: None,
+            skip_isolated: None,
             continuous: false,
             avatar: true,
-            start: 0.0,
+            start_time: 0.0,
             workers: Workers::ONE,
             stopwatch: None,
         }
     }
 }
 
-/// Is what cannot move tested against each other?
+/// Whether pairs of static bodies are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scenery {
-    /// No: it is as it is.
-    Fixed,
-    /// Yes, like everything.
-    Tested,
+pub enum StaticPairs {
+    /// They are not tested.
+    Skip,
+    /// They are tested like all other pairs.
+    Test,
 }
 
-/// A scene and the world that it has become.
+/// A scene and the world that was made of it.
 ///
 /// ```
 /// use jostle_scene::{Reading, read};
-/// use jostle_stage::{HierarchyFiles, Stage, Staging};
+/// use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 ///
 /// let text = b"#VRML V2.0 utf8
 ///     Transform { translation -3 0 0 velocityVector 1 0 0 children Shape { geometry Box {} } }
 ///     Transform { children Shape { geometry Box {} } }";
 /// let scene = read("two.wrl", text, &mut Reading::default())?.scene;
-/// let mut stage = Stage::new(scene, Staging::default(), &mut HierarchyFiles::default())?;
+/// let mut stage = Stage::new(scene, StageOptions::default(), &mut HierarchyFiles::default())?;
 /// let mut steps = 0;
 /// while stage.world().contacts().is_empty() {
 ///     stage.step(0.25)?;
@@ -105,118 +105,123 @@ pub struct Stage {
     pub(crate) play: Play,
     pub(crate) world: World,
     pub(crate) roles: Roles,
-    pub(crate) staging: Staging,
-    shapes: Shapes,
-    pub(crate) actors: Vec<Actor>,
-    by_key: HashMap<PieceKey, usize>,
+    pub(crate) options: StageOptions,
+    pub(crate) shapes: Shapes,
+    pub(crate) bodies: Vec<SceneBody>,
+    pub(crate) by_key: HashMap<BodyKey, usize>,
     pub(crate) by_body: HashMap<BodyId, usize>,
     /// The family of each object.
     families: HashMap<Vec<NodeId>, u32>,
-    pub(crate) names: Names,
-    /// The group of each node that an interest names, by path.
+    pub(crate) names: ObjectNames,
+    /// What the last plan has for bodies that move without a new plan.
+    pub(crate) movers: Movers,
+    /// The group of each node that an interest names, by its path.
     pub(crate) groups: HashMap<Vec<NodeId>, GroupId>,
-    /// Groups were made since interests were expressed.
-    pub(crate) interests_due: bool,
-    /// Something is interested in what it is part of.
+    /// New groups exist whose interests have not been set in the world yet.
+    pub(crate) interests_changed: bool,
+    /// An interest names a node and one of its ancestors.
     pub(crate) nested_interests: bool,
     pub(crate) ignored: BTreeSet<[BodyId; 2]>,
-    pub(crate) drives: Drives,
-    pub(crate) visitor: Visitor,
-    pub(crate) told: Told,
+    pub(crate) exact_translations: ExactTranslations,
+    pub(crate) avatar: Avatar,
+    pub(crate) event_state: EventState,
     pub(crate) problems: Vec<String>,
-    /// The names of bodies that have left since it was last told what happened.
-    pub(crate) departed: HashMap<BodyId, Arc<str>>,
+    /// The names of bodies removed since events were last reported: their contacts still end.
+    pub(crate) removed_names: HashMap<BodyId, Arc<str>>,
 }
 
-/// A body and what it was made from.
+/// A body of the scene.
 #[derive(Debug)]
-pub(crate) struct Actor {
-    pub(crate) piece: Piece,
-    /// None if it has no surface, or was left out.
-    pub(crate) body: Option<Embodied>,
-    /// The triangles of a body that was left out because it is near no other.
-    pub(crate) left_out: Option<usize>,
+pub(crate) struct SceneBody {
+    pub(crate) plan: BodyPlan,
+    /// Its body in the world. None if it has no surface, or was skipped.
+    pub(crate) body: Option<WorldBody>,
+    /// The number of triangles of a body that [`StageOptions::skip_isolated`] skipped.
+    pub(crate) skipped: Option<usize>,
 }
 
-impl Actor {
+impl SceneBody {
     pub(crate) fn has_surface(&self) -> bool {
-        self.body.is_some() || self.left_out.is_some()
+        self.body.is_some() || self.skipped.is_some()
     }
 }
 
+/// What the world has of a body of the scene.
 #[derive(Clone, Debug)]
-pub(crate) struct Embodied {
+pub(crate) struct WorldBody {
     pub(crate) id: BodyId,
-    pub(crate) built: Built,
+    pub(crate) built: BuiltShape,
 }
 
 impl Stage {
-    /// Makes a world of a scene, and tests it as it stands.
+    /// Makes a world of a scene and tests it once, at its start time.
     ///
     /// # Errors
-    /// Geometry that makes no surface, scenes that contain themselves, places beyond all numbers.
+    /// Invalid geometry, scenes that contain themselves, positions that are not finite.
     pub fn new(
         scene: Scene,
-        staging: Staging,
+        options: StageOptions,
         files: &mut HierarchyFiles<'_>,
     ) -> Result<Stage, StageError> {
-        let mut stage = Stage::uncompared(scene, staging, files)?;
+        let mut stage = Stage::before_first_step(scene, options, files)?;
         stage.world.step();
-        stage.settle_visitor()?;
-        stage.tell(&[])?;
+        stage.read_back_avatar()?;
+        stage.report_events(&[])?;
         Ok(stage)
     }
 
-    /// As [`Stage::new`], without the first comparison.
-    pub(crate) fn uncompared(
+    /// As [`Stage::new`], without the first step: no pairs of bodies are tested yet.
+    pub(crate) fn before_first_step(
         scene: Scene,
-        staging: Staging,
+        options: StageOptions,
         files: &mut HierarchyFiles<'_>,
     ) -> Result<Stage, StageError> {
         let mut problems = Vec::new();
         let roles = Roles::of(&scene, &mut problems);
         let world = World::new(Settings {
-            policy: Policy::Everything(staging.ask),
-            workers: staging.workers.clone(),
-            stopwatch: staging.stopwatch,
+            policy: Policy::Everything(options.query),
+            workers: options.workers.clone(),
+            stopwatch: options.stopwatch,
             ..Settings::default()
         });
         let mut stage = Stage {
-            play: Play::new(scene, staging.start)?,
+            play: Play::new(scene, options.start_time)?,
             world,
             roles,
-            staging,
+            options,
             shapes: Shapes::default(),
-            actors: Vec::new(),
+            bodies: Vec::new(),
             by_key: HashMap::new(),
             by_body: HashMap::new(),
             families: HashMap::new(),
-            names: Names::default(),
+            names: ObjectNames::default(),
+            movers: Movers::default(),
             groups: HashMap::new(),
-            interests_due: false,
+            interests_changed: false,
             nested_interests: false,
             ignored: BTreeSet::new(),
-            drives: Drives::default(),
-            visitor: Visitor::default(),
-            told: Told::default(),
+            exact_translations: ExactTranslations::default(),
+            avatar: Avatar::default(),
+            event_state: EventState::default(),
             problems,
-            departed: HashMap::new(),
+            removed_names: HashMap::new(),
         };
-        stage.enter_avatar()?;
-        stage.follow(files)?;
+        stage.insert_avatar()?;
+        stage.sync_world(files)?;
         Ok(stage)
     }
 
-    /// Lets `seconds` pass: sensors and interpolators run, what has a velocity moves, everything
-    /// is tested, responses act, and what happened leaves as events.
+    /// Advances by `seconds`: runs sensors and interpolators, moves bodies by their velocities,
+    /// tests pairs, applies responses and sends events.
     ///
     /// # Errors
-    /// A time that is no time; and as [`Stage::new`], since events may change the scene.
+    /// A time step that is not finite or negative; and as [`Stage::new`], since events may change
+    /// the scene.
     pub fn step(&mut self, seconds: f64) -> Result<(), StageError> {
         self.step_with(seconds, &mut HierarchyFiles::default())
     }
 
-    /// As [`Stage::step`], with files for hierarchies of shapes that events bring in.
+    /// As [`Stage::step`], with files for the hierarchies of shapes that events add.
     ///
     /// # Errors
     /// As [`Stage::step`].
@@ -226,13 +231,13 @@ impl Stage {
         files: &mut HierarchyFiles<'_>,
     ) -> Result<(), StageError> {
         self.play.advance(self.play.now() + seconds)?;
-        self.follow(files)?;
-        let before = self.where_driven();
+        self.sync_world(files)?;
+        let before = self.driven_bodies();
         let advanced = self.world.advance(seconds)?;
         self.world.step();
         self.write_back(seconds, &before)?;
-        self.settle_visitor()?;
-        self.tell(&advanced.hits)
+        self.read_back_avatar()?;
+        self.report_events(&advanced.hits)
     }
 
     /// The world: contacts, events, bodies.
@@ -241,250 +246,208 @@ impl Stage {
         &self.world
     }
 
-    /// The scene as it is now, with its events.
+    /// The running scene: its nodes in their current state, and its events.
     #[must_use]
     pub fn play(&self) -> &Play {
         &self.play
     }
 
-    /// The scene's events, to send some in: keys, touches, fields.
+    /// The running scene, to send events to it: keys, touches, fields.
     pub fn play_mut(&mut self) -> &mut Play {
         &mut self.play
     }
 
-    /// What made no sense in the scene and was left out.
+    /// The work that it took to apply the changes of the scene to the world in the last step.
+    #[must_use]
+    pub fn sync_counts(&self) -> SyncCounts {
+        self.movers.counts
+    }
+
+    /// Problems of the scene: what was invalid and is ignored.
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// The name of a body: the names of the nodes above it, or where it stands in its file; with a
-    /// number if another object has this name.
+    /// The name of a body: the names of the nodes above it, or its position in the file; with a
+    /// number if another object has the same name.
     #[must_use]
     pub fn name(&self, body: BodyId) -> String {
         self.shared_name(body).to_string()
     }
 
-    /// The name of a body; all that is said about an object shares one text.
+    /// As [`Stage::name`], without a copy: all uses of the name of an object share one allocation.
     pub(crate) fn shared_name(&self, body: BodyId) -> Arc<str> {
         match self.by_body.get(&body) {
             Some(&at) => {
-                let unit = &self.actors[at].piece.unit;
-                self.names.name(self.play.scene(), unit, unit)
+                let object_path = &self.bodies[at].plan.object_path;
+                self.names.name(self.play.scene(), object_path, object_path)
             }
-            None if self.visitor.avatar == Some(body) => "avatar".into(),
-            None => self.departed.get(&body).cloned().unwrap_or_else(|| body.to_string().into()),
+            None if self.avatar.body == Some(body) => "avatar".into(),
+            None => {
+                self.removed_names.get(&body).cloned().unwrap_or_else(|| body.to_string().into())
+            }
         }
     }
 
-    /// Is it what cannot move, as far as is known?
+    /// Returns true if the body has not moved and nothing in the scene can move it.
     #[must_use]
-    pub fn is_scenery(&self, body: BodyId) -> bool {
-        self.by_body.get(&body).is_some_and(|&at| !self.actors[at].piece.mobile)
+    pub fn is_static(&self, body: BodyId) -> bool {
+        self.by_body.get(&body).is_some_and(|&at| !self.bodies[at].plan.mobile)
     }
 
-    /// Is it the avatar?
+    /// Returns true if the body is the avatar.
     #[must_use]
     pub fn is_avatar(&self, body: BodyId) -> bool {
-        self.visitor.avatar == Some(body)
+        self.avatar.body == Some(body)
     }
 
     /// Returns true if two bodies are parts of the same object.
     #[must_use]
     pub fn is_same_object(&self, a: BodyId, b: BodyId) -> bool {
-        self.unit(a) == self.unit(b)
+        self.object_path(a) == self.object_path(b)
     }
 
-    /// The path to the object that a body belongs to; empty for the avatar.
-    pub(crate) fn unit(&self, body: BodyId) -> &[NodeId] {
-        self.by_body.get(&body).map_or(&[], |&at| &self.actors[at].piece.unit)
+    /// The path to the object of a body; empty for the avatar.
+    pub(crate) fn object_path(&self, body: BodyId) -> &[NodeId] {
+        self.by_body.get(&body).map_or(&[], |&at| &self.bodies[at].plan.object_path)
     }
 
-    /// The shape that a face of a body belongs to, by name, and the number of the face in it. The
-    /// only shape of an object is called like the object.
+    /// The name of the shape that a face of a body belongs to, and the index of the face in it. The
+    /// only shape of an object has the name of the object.
     #[must_use]
     pub fn face(&self, body: BodyId, face: u32) -> Option<(Arc<str>, u32)> {
-        let actor = &self.actors[*self.by_body.get(&body)?];
-        let first_faces = &actor.body.as_ref()?.built.first_faces;
-        // Parts without faces have the number of the next one: the last of these is meant.
+        let entry = &self.bodies[*self.by_body.get(&body)?];
+        let first_faces = &entry.body.as_ref()?.built.first_faces;
+        // Parts without faces have the same first face as the part after them: take the last.
         let part = first_faces.partition_point(|&first| first <= face).checked_sub(1)?;
-        let (scene, piece) = (self.play.scene(), &actor.piece);
-        let path = if piece.parts.len() > 1 || piece.key.path != piece.unit {
-            &piece.parts.get(part)?.path
+        let (scene, plan) = (self.play.scene(), &entry.plan);
+        let path = if plan.parts.len() > 1 || plan.key.path != plan.object_path {
+            &plan.parts.get(part)?.path
         } else {
-            &piece.unit
+            &plan.object_path
         };
-        Some((self.names.name(scene, &piece.unit, path), face - first_faces[part]))
+        Some((self.names.name(scene, &plan.object_path, path), face - first_faces[part]))
     }
 
     /// The number of objects that have a surface.
     #[must_use]
     pub fn object_count(&self) -> usize {
-        let actors = self.actors.iter().filter(|actor| actor.has_surface());
-        actors.map(|actor| &actor.piece.unit).collect::<BTreeSet<_>>().len()
+        let bodies = self.bodies.iter().filter(|entry| entry.has_surface());
+        bodies.map(|entry| &entry.plan.object_path).collect::<BTreeSet<_>>().len()
     }
 
-    /// The number of bodies of objects, also of those that [`Staging::skip_lone`] left out.
+    /// The number of bodies with a surface, including those that
+    /// [`StageOptions::skip_isolated`] skipped.
     #[must_use]
     pub fn body_count(&self) -> usize {
-        self.actors.iter().filter(|actor| actor.has_surface()).count()
+        self.bodies.iter().filter(|entry| entry.has_surface()).count()
     }
 
     /// The names of all objects that have a surface.
     pub(crate) fn object_names(&self) -> BTreeSet<Arc<str>> {
-        let actors = self.actors.iter().filter(|actor| actor.has_surface());
+        let bodies = self.bodies.iter().filter(|entry| entry.has_surface());
         let scene = self.play.scene();
-        actors.map(|Actor { piece, .. }| self.names.name(scene, &piece.unit, &piece.unit)).collect()
+        bodies
+            .map(|SceneBody { plan, .. }| {
+                self.names.name(scene, &plan.object_path, &plan.object_path)
+            })
+            .collect()
     }
 
-    /// The number of triangles of all bodies, counted in each body.
+    /// The sum of the triangle counts of all bodies.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
-        let counts = self.actors.iter().map(|actor| match &actor.body {
+        let counts = self.bodies.iter().map(|entry| match &entry.body {
             Some(body) => match body.built.shape.kind() {
                 ShapeKind::Mesh(model) => model.mesh().triangle_count(),
                 _ => 0,
             },
-            None => actor.left_out.unwrap_or(0),
+            None => entry.skipped.unwrap_or(0),
         });
         counts.sum()
     }
 
-    /// Brings the world up to what the scene says now.
-    fn follow(&mut self, files: &mut HierarchyFiles<'_>) -> Result<(), StageError> {
-        let changed: BTreeSet<NodeId> = self.play.take_changes().into_iter().collect();
-        let first = self.by_key.is_empty() && self.actors.is_empty();
-        let unmoved = !self.visitor.restless && !self.is_bound_anew();
-        if !first && changed.is_empty() && unmoved {
-            return Ok(());
-        }
-        self.learn_movers(&changed);
-        self.shapes.forget(self.play.scene(), &changed);
-        let mut plan = self.plan()?;
-        // Where the viewpoint is the plan says; what depends on it needs another one.
-        if self.place_visitor(plan.viewpoint)? && self.roles.viewed {
-            plan = self.plan()?;
-        }
-        let mut left: Vec<bool> = vec![true; self.actors.len()];
-        let mut lone = match self.staging.skip_lone {
-            Some(distance) => self.lone(&plan.pieces, distance)?,
-            None => Vec::new(),
-        };
-        lone.resize(plan.pieces.len(), None);
-        for (piece, lone) in plan.pieces.into_iter().zip(lone) {
-            match self.by_key.get(&piece.key).copied() {
-                Some(at) => {
-                    left[at] = false;
-                    self.change(at, piece, files)?;
-                }
-                None if lone.is_some() => self.add_left_out(piece, lone),
-                None => self.enter(piece, files)?,
-            }
-        }
-        self.leave(&left)?;
-        self.shapes.forget_unused(self.actors.len());
-        self.express_interests()?;
-        self.ignore_pairs()
-    }
-
-    fn plan(&self) -> Result<Plan, StageError> {
-        let viewer = self.visitor.viewer();
-        let (scene, viewpoint) = (self.play.scene(), self.play.viewpoint());
-        Ok(Plan::of(scene, &self.roles, &viewer, self.staging.lod, viewpoint)?)
-    }
-
-    /// A `Transform` that nobody thought could move has moved: its bodies are not scenery.
-    fn learn_movers(&mut self, changed: &BTreeSet<NodeId>) {
-        use jostle_scene::nodes::Kind;
-        for &id in changed {
-            if let Kind::Transform(node) = &self.play.scene().node(id).kind {
-                self.roles.movable.insert(id);
-                if node.velocity_vector != glam::Vec3::ZERO || node.collision_response.is_some() {
-                    self.roles.drivers.insert(id);
-                }
-            }
-        }
-    }
-
-    /// The surfaces of a piece as it is now, and where they are in its body.
+    /// The surfaces of a body, with their placements in the body.
     pub(crate) fn surfaces_of(
         &mut self,
-        piece: &Piece,
+        plan: &BodyPlan,
     ) -> Result<Vec<(Arc<Mesh>, DAffine3)>, StageError> {
-        self.shapes.surfaces(self.play.scene(), &piece.parts, self.staging.tolerance)
+        self.shapes.surfaces(self.play.scene(), &plan.parts, self.options.tolerance)
     }
 
-    /// The shape of a piece as it is now.
+    /// The shape of a body.
     pub(crate) fn built(
         &mut self,
-        piece: &Piece,
+        plan: &BodyPlan,
         files: &mut HierarchyFiles<'_>,
-    ) -> Result<Option<Built>, StageError> {
-        let &Staging { tolerance, quality, solid, weld, .. } = &self.staging;
-        let making = Making { tolerance, quality, solid, weld };
-        self.shapes.shape(self.play.scene(), &piece.parts, making, files)
+    ) -> Result<Option<BuiltShape>, StageError> {
+        let &StageOptions { tolerance, quality, solid, weld, .. } = &self.options;
+        let options = ShapeOptions { tolerance, quality, solid, weld };
+        self.shapes.shape(self.play.scene(), &plan.parts, options, files)
     }
 
-    /// The number that all bodies of an object share.
-    pub(crate) fn family(&mut self, unit: &[NodeId]) -> u32 {
+    /// The family of an object: bodies of one family are not tested against each other.
+    pub(crate) fn family(&mut self, object_path: &[NodeId]) -> u32 {
         let next = self.families.len() as u32;
-        *self.families.entry(unit.to_vec()).or_insert(next)
+        *self.families.entry(object_path.to_vec()).or_insert(next)
     }
 
-    /// Puts a new actor on the list.
-    pub(crate) fn add_actor(&mut self, piece: Piece, body: Option<Embodied>) {
-        let at = self.actors.len();
-        self.by_key.insert(piece.key.clone(), at);
+    /// Appends a body to the list.
+    pub(crate) fn push_body(&mut self, plan: BodyPlan, body: Option<WorldBody>) {
+        let at = self.bodies.len();
+        self.by_key.insert(plan.key.clone(), at);
         if let Some(body) = &body {
-            self.names.add(self.play.scene(), &piece.unit);
+            self.names.add(self.play.scene(), &plan.object_path);
             self.by_body.insert(body.id, at);
         }
-        self.actors.push(Actor { piece, body, left_out: None });
+        self.bodies.push(SceneBody { plan, body, skipped: None });
     }
 
-    /// Puts an actor on the list that is near no other.
-    fn add_left_out(&mut self, piece: Piece, triangles: Option<usize>) {
-        self.by_key.insert(piece.key.clone(), self.actors.len());
-        self.names.add(self.play.scene(), &piece.unit);
-        self.actors.push(Actor { piece, body: None, left_out: triangles });
+    /// Appends a body that is skipped because it is isolated.
+    pub(crate) fn push_skipped(&mut self, plan: BodyPlan, triangles: Option<usize>) {
+        self.by_key.insert(plan.key.clone(), self.bodies.len());
+        self.names.add(self.play.scene(), &plan.object_path);
+        self.bodies.push(SceneBody { plan, body: None, skipped: triangles });
     }
 
-    /// Puts an actor where another one was.
-    pub(crate) fn seat(&mut self, at: usize, actor: Actor) {
-        self.by_key.insert(actor.piece.key.clone(), at);
-        self.by_body.extend(actor.body.as_ref().map(|body| (body.id, at)));
-        self.actors[at] = actor;
+    /// Replaces the body at an index of the list.
+    pub(crate) fn put_body_at(&mut self, at: usize, entry: SceneBody) {
+        self.by_key.insert(entry.plan.key.clone(), at);
+        self.by_body.extend(entry.body.as_ref().map(|body| (body.id, at)));
+        self.bodies[at] = entry;
     }
 
-    /// Takes those who are not in the scene any more off the list.
-    fn leave(&mut self, left: &[bool]) -> Result<(), StageError> {
-        if !left.contains(&true) {
+    /// Removes the bodies that are no longer in the scene. `missing` has a flag for each body.
+    pub(crate) fn remove_missing(&mut self, missing: &[bool]) -> Result<(), StageError> {
+        if !missing.contains(&true) {
             return Ok(());
         }
-        let gone = self.actors.iter().zip(left).filter(|&(_, &leaves)| leaves);
+        let gone = self.bodies.iter().zip(missing).filter(|&(_, &missing)| missing);
         let gone: Vec<BodyId> =
-            gone.filter_map(|(actor, _)| actor.body.as_ref()).map(|body| body.id).collect();
+            gone.filter_map(|(entry, _)| entry.body.as_ref()).map(|body| body.id).collect();
         for id in gone {
-            self.depart(id)?;
+            self.remove_body(id)?;
         }
         let mut at = 0;
-        self.actors.retain(|_| {
-            let leaves = left.get(at).copied().unwrap_or(false);
+        self.bodies.retain(|_| {
+            let remove = missing.get(at).copied().unwrap_or(false);
             at += 1;
-            !leaves
+            !remove
         });
         self.by_key.clear();
         self.by_body.clear();
-        for (at, actor) in self.actors.iter().enumerate() {
-            self.by_key.insert(actor.piece.key.clone(), at);
-            self.by_body.extend(actor.body.as_ref().map(|body| (body.id, at)));
+        for (at, entry) in self.bodies.iter().enumerate() {
+            self.by_key.insert(entry.plan.key.clone(), at);
+            self.by_body.extend(entry.body.as_ref().map(|body| (body.id, at)));
         }
         Ok(())
     }
 
-    /// Takes a body out of the world. Its contacts end in the next step, under its name.
-    pub(crate) fn depart(&mut self, id: BodyId) -> Result<(), StageError> {
-        self.departed.insert(id, self.shared_name(id));
+    /// Removes a body from the world. Its contacts end in the next step and are reported with its
+    /// name, which is kept until then.
+    pub(crate) fn remove_body(&mut self, id: BodyId) -> Result<(), StageError> {
+        self.removed_names.insert(id, self.shared_name(id));
         self.by_body.remove(&id);
         self.ignored.retain(|pair| !pair.contains(&id));
         self.world.remove(id)?;

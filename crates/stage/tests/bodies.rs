@@ -2,11 +2,10 @@
 
 mod common;
 
-use common::{at, body, is_fixed, names, only_touch, scene, staged, touching};
+use common::{at, body, is_fixed, names, only_touch, scene, stage_of, touching};
 use glam::DVec3;
-use jostle_geom::Model;
-use jostle_stage::{Checking, HierarchyFiles, Scenery, Stage, Staging, check};
-use jostle_world::ShapeKind;
+use jostle_geom::{Model, ShapeKind};
+use jostle_stage::{CheckOptions, HierarchyFiles, Stage, StageOptions, StaticPairs, check};
 use std::sync::Arc;
 
 const CUBE: &str = "Shape { geometry Box { size 1 1 1 } }";
@@ -102,7 +101,7 @@ const TABLE: &[(&str, &str, &[&str])] = &[
 #[test]
 fn scenes_become_these_bodies() {
     for &(story, text, expected) in TABLE {
-        let stage = staged(&text.replace("CUBE", CUBE));
+        let stage = stage_of(&text.replace("CUBE", CUBE));
         let name = |id| match is_fixed(&stage, id) {
             true => format!("[{}]", stage.name(id)),
             false => stage.name(id),
@@ -119,7 +118,7 @@ fn scenes_become_these_bodies() {
     }
 }
 
-/// A scene in which all is tested, and the pairs of objects that touch.
+/// A scene in which all pairs are tested, and the pairs of objects that touch.
 #[rustfmt::skip]
 const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
     ("shapes without a Transform between them never meet",
@@ -132,7 +131,7 @@ const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
     ("an object inside an object is part of neither",
         "DEF O CollisionObject { children [ CUBE DEF I CollisionObject { children CUBE } ] }",
         &[["O", "O/I"]]),
-    ("a hidden choice meets nobody",
+    ("a hidden choice collides with nothing",
         "DEF A Transform { children Switch { choice CUBE } } DEF B Transform { children CUBE }",
         &[]),
     ("the chosen one meets",
@@ -170,10 +169,10 @@ const MEETINGS: &[(&str, &str, &[[&str; 2]])] = &[
 ];
 
 #[test]
-fn these_and_no_others_are_tested_against_each_other() {
+fn exactly_these_pairs_are_tested() {
     for &(story, text, expected) in MEETINGS {
-        let staging = Staging { scenery: Scenery::Tested, ..Staging::default() };
-        let stage = common::staged_with(&text.replace("CUBE", CUBE), staging);
+        let options = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
+        let stage = common::stage_with(&text.replace("CUBE", CUBE), options);
         let found = touching(&stage);
         let found: Vec<[&str; 2]> = found.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
         assert_eq!(found, expected, "{story}");
@@ -181,23 +180,23 @@ fn these_and_no_others_are_tested_against_each_other() {
 }
 
 #[test]
-fn scenery_is_tested_against_what_moves_only() {
+fn static_bodies_are_tested_against_moving_bodies_only() {
     let text = "DEF A Transform { children CUBE } DEF B Transform { children CUBE }
         DEF M Transform { velocityVector 0 1 0 children CUBE }";
-    let stage = staged(&text.replace("CUBE", CUBE));
+    let stage = stage_of(&text.replace("CUBE", CUBE));
     assert_eq!(touching(&stage), [["A", "M"], ["B", "M"]]);
 }
 
 fn models(stage: &Stage) -> Vec<Arc<Model>> {
     let shapes = stage.world().ids().map(|id| stage.world().shape(id).unwrap());
-    let model = |shape: &jostle_world::Shape| match shape.kind() {
+    let model = |shape: &jostle_geom::Shape| match shape.kind() {
         ShapeKind::Mesh(model) => Arc::clone(model),
         other => panic!("{other:?}"),
     };
     shapes.map(model).collect()
 }
 
-/// The scale is baked into the mesh once for all who have the same one.
+/// The scale is baked into one mesh that all bodies with the same scale share.
 #[test]
 fn instances_with_the_same_scale_share_one_model() {
     let text = "DEF A Transform { rotation 0 1 0 0.3 children DEF S Shape { geometry Sphere {} } }
@@ -205,7 +204,7 @@ fn instances_with_the_same_scale_share_one_model() {
         DEF C Transform { translation 9 0 0 scale 2 1 1 children USE S }
         DEF D Transform { translation 9 9 0 rotation 0 0 1 1 scale 2 1 1 children USE S }
         DEF E Transform { translation 9 0 9 scale 3 3 3 children USE S }";
-    let models = models(&staged(text));
+    let models = models(&stage_of(text));
     assert_eq!(models.len(), 5);
     let same = |a: usize, b: usize| Arc::ptr_eq(&models[a], &models[b]);
     assert!(same(0, 1) && same(2, 3));
@@ -215,7 +214,7 @@ fn instances_with_the_same_scale_share_one_model() {
     assert_eq!(widest, 2.0);
 }
 
-/// Copies of an object of several parts, each turned and moved otherwise.
+/// Copies of an object of several parts, each with another rotation and translation.
 #[test]
 fn copies_of_an_object_of_parts_share_one_model() {
     let mut text = "DEF W Group { children [ DEF S Shape { geometry Box {} }
@@ -228,7 +227,7 @@ fn copies_of_an_object_of_parts_share_one_model() {
             at * 7
         );
     }
-    let stage = staged(&text);
+    let stage = stage_of(&text);
     let moving: Vec<_> = models(&stage).into_iter().skip(2).collect();
     assert_eq!(moving.len(), 5);
     assert!(moving.iter().all(|model| Arc::ptr_eq(model, &moving[0])));
@@ -239,7 +238,7 @@ fn a_mirrored_shape_is_mirrored_and_its_faces_look_outward() {
     let tetrahedron = "Shape { geometry IndexedFaceSet {
         coord Coordinate { point [ 0 0 0, 1 0 0, 0 1 0, 0 0 1 ] }
         coordIndex [ 0 2 1 -1, 0 1 3 -1, 0 3 2 -1, 1 2 3 -1 ] } }";
-    let stage = staged(&format!(
+    let stage = stage_of(&format!(
         "DEF A Transform {{ scale -2 1 1 children {tetrahedron} }}
          DEF B Transform {{ translation 9 0 0 children {tetrahedron} }}"
     ));
@@ -266,8 +265,8 @@ fn a_mirrored_shape_is_mirrored_and_its_faces_look_outward() {
 
 #[test]
 fn frames_are_right_inside_instances_of_prototypes() {
-    // An instance stands on the path to its body and is not a place of its own.
-    let stage = staged(&format!(
+    // An instance is on the path to its body and has no placement of its own.
+    let stage = stage_of(&format!(
         "PROTO Inner [] {{ Transform {{ translation 0 0 5 children {CUBE} }} }}
          PROTO Outer [] {{ Transform {{ translation 3 0 0
            children Group {{ children DEF I Inner {{}} }} }} }}
@@ -292,7 +291,7 @@ fn frames_are_right_inside_instances_of_prototypes() {
 /// A shape in a prototype that is an object by itself: the path ends where the object begins.
 #[test]
 fn an_object_may_be_the_last_node_of_a_path_through_instances() {
-    let stage = staged(&format!(
+    let stage = stage_of(&format!(
         "PROTO P [] {{ DEF S {CUBE} }} Transform {{ translation 2 0 0 children DEF A P {{}} }}
          DEF B Transform {{ translation 2.5 0 0 children {CUBE} }}
          CollisionInterest {{ objectPath \"A/S\" interests \"B\" collisionType 1 }}
@@ -309,23 +308,23 @@ fn check_counts_findings_of_objects_that_have_the_same_name() {
         Transform { translation 0 0 -2 children USE WHEEL }
         DEF NAIL Transform { children Shape { geometry Box { size 0.1 0.1 9 } } }";
     let scene = scene(&text.replace("CUBE", CUBE));
-    let checked = check(scene, &Checking::default(), &mut HierarchyFiles::default()).unwrap();
+    let checked = check(scene, &CheckOptions::default(), &mut HierarchyFiles::default()).unwrap();
     let found: Vec<[&str; 2]> = checked.findings.iter().map(|f| [&f.a[..], &f.b[..]]).collect();
     assert_eq!(found, [["NAIL", "WHEEL"], ["NAIL", "WHEEL (2)"]]);
 }
 
 #[test]
-fn a_face_is_told_by_its_shape_and_its_number_there() {
+fn a_face_is_named_by_its_shape_and_its_index_in_it() {
     let text = "DEF A Transform { velocityVector 1 0 0 children [
           DEF LINE Shape { geometry IndexedLineSet {} }
           DEF LEFT Shape { geometry Box {} }
           Transform { translation 5 0 0 children DEF RIGHT Shape { geometry Box {} } } ] }
         DEF B Transform { translation 7 0 0 children Shape { geometry Box { size 2.1 1 1 } } }";
-    let stage = staged(text);
+    let stage = stage_of(text);
     assert!(only_touch(&stage, "A", "B"));
     let a = body(&stage, "A");
     assert_eq!(stage.face(a, 0), Some(("A/LEFT".into(), 0)));
-    let faces = stage.happened()[0].faces.clone().unwrap();
+    let faces = stage.events()[0].faces.clone().unwrap();
     assert_eq!((&faces.a.0[..], &faces.b.0[..]), ("A/RIGHT", "B"));
     assert!(faces.a.1 < 6 && faces.b.1 < 6, "{faces:?}");
 }
@@ -338,7 +337,7 @@ fn a_part_that_is_used_three_times_has_three_names_in_the_findings() {
         Transform { translation 5.5 0 0 children USE BOLT }";
     let checked = check(
         scene(&text.replace("CUBE", &[CUBE, CUBE].join(" "))),
-        &Checking::default(),
+        &CheckOptions::default(),
         &mut HierarchyFiles::default(),
     )
     .unwrap();

@@ -5,12 +5,11 @@ mod common;
 
 use common::{Random, scene};
 use glam::{DMat4, DQuat, DVec3, DVec4, Vec3};
-use jostle_geom::{Mesh, Model, Pose, Quality};
+use jostle_geom::{Mesh, Model, Pair, Pose, Quality, Shape};
 use jostle_scene::geometry::{Geometry, Tolerance, surface};
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Rotation, Scene};
-use jostle_stage::{Checked, Checking, FindingKind, HierarchyFiles, check, check_stage};
-use jostle_world::{Shape, ShapePair};
+use jostle_stage::{CheckOptions, CheckReport, FindingKind, HierarchyFiles, check, check_stage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -121,7 +120,7 @@ impl Twin<'_> {
         let (a, b) = (&self.objects[a], &self.objects[b]);
         let (a, pose_a) = shape(a);
         let (b, pose_b) = shape(b);
-        ShapePair::new(&a, &pose_a, &b, &pose_b).distance().unwrap().distance
+        Pair::new(&a, &pose_a, &b, &pose_b).distance().unwrap().distance
     }
 }
 
@@ -153,7 +152,7 @@ fn twin(scene: &Scene) -> Twin<'_> {
 }
 
 /// Draws a scene as text. Every Transform and every object has a name of its own; only shapes and
-/// geometries are shared, so that names tell objects.
+/// geometries are shared, so that names identify objects.
 struct Drawing {
     random: Random,
     text: String,
@@ -284,11 +283,12 @@ fn check_finds_what_testing_everything_against_everything_finds() {
         let case = scene(&text);
         let twin = twin(&case);
         let clearance = 0.4;
-        let ask = |clearance| {
-            let checking = Checking { clearance, tolerance: coarse(), ..Checking::default() };
-            check(case.clone(), &checking, &mut HierarchyFiles::default()).unwrap()
+        let check = |clearance| {
+            let options =
+                CheckOptions { clearance, tolerance: coarse(), ..CheckOptions::default() };
+            check(case.clone(), &options, &mut HierarchyFiles::default()).unwrap()
         };
-        let (found, only_touch) = (ask(Some(clearance)), ask(None).findings);
+        let (found, only_touch) = (check(Some(clearance)), check(None).findings);
         let found: BTreeMap<[&str; 2], f64> =
             found.findings.iter().map(|f| ([&f.a[..], &f.b[..]], f.distance)).collect();
         let names: Vec<&String> = twin.objects.keys().collect();
@@ -344,8 +344,8 @@ fn distances_are_those_of_the_geometry() {
                geometry Box {{ size 2 2 2 }} }} }}",
             a.x, a.y, a.z, b.x, b.y, b.z
         );
-        let checking = Checking { clearance: Some(100.0), ..Checking::default() };
-        let checked = check(scene(&text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let options = CheckOptions { clearance: Some(100.0), ..CheckOptions::default() };
+        let checked = check(scene(&text), &options, &mut HierarchyFiles::default()).unwrap();
         // Two boxes with edges of 1. One in the other touches where surfaces do.
         let gap = (a - b).abs() - DVec3::ONE;
         let expected = if a == b { 0.0 } else { gap.max(DVec3::ZERO).length() };
@@ -361,8 +361,8 @@ fn all_pairs_names_every_pair_of_faces_once() {
     let text = "DEF A Transform { children Shape { geometry Box {} } }
         DEF B Transform { translation 1.5 0.25 0.125 children Shape { geometry Box {} } }";
     let of = |all_pairs| {
-        let checking = Checking { all_pairs, ..Checking::default() };
-        check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap().findings
+        let options = CheckOptions { all_pairs, ..CheckOptions::default() };
+        check(scene(text), &options, &mut HierarchyFiles::default()).unwrap().findings
     };
     assert_eq!(of(false)[0].faces.len(), 1);
     let faces = &of(true)[0].faces;
@@ -381,8 +381,8 @@ fn names_to_ignore_may_be_of_something_above() {
         DEF C Transform { translation 9 0 0 children Shape { geometry Box {} } }";
     let of = |ignore: &[[&str; 2]]| {
         let ignore = ignore.iter().map(|pair| pair.map(str::to_string)).collect();
-        let checking = Checking { ignore, ..Checking::default() };
-        let checked = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let options = CheckOptions { ignore, ..CheckOptions::default() };
+        let checked = check(scene(text), &options, &mut HierarchyFiles::default()).unwrap();
         (checked.findings.len(), checked.problems.len())
     };
     assert_eq!(of(&[]), (2, 0));
@@ -399,8 +399,8 @@ fn what_is_inside_touches_a_solid_only() {
     let text = "DEF A Transform { children Shape { geometry Box {} } }
         DEF B Transform { children Shape { geometry Sphere { radius 0.1 } } }";
     for solid in [false, true] {
-        let checking = Checking { solid, ..Checking::default() };
-        let found = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let options = CheckOptions { solid, ..CheckOptions::default() };
+        let found = check(scene(text), &options, &mut HierarchyFiles::default()).unwrap();
         assert_eq!(found.findings.len(), usize::from(solid));
     }
 }
@@ -413,8 +413,8 @@ fn the_tolerance_says_how_round_a_sphere_is() {
           children Shape { geometry Sphere {} } }";
     let of = |tolerance| {
         let tolerance = Tolerance::absolute(tolerance).unwrap();
-        let checking = Checking { clearance: Some(1.0), tolerance, ..Checking::default() };
-        let found = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let options = CheckOptions { clearance: Some(1.0), tolerance, ..CheckOptions::default() };
+        let found = check(scene(text), &options, &mut HierarchyFiles::default()).unwrap();
         (found.triangles, found.findings[0].distance)
     };
     let (coarse, fine) = (of(0.1), of(0.0005));
@@ -466,8 +466,8 @@ fn kinds_of_boxes_are_those_of_their_intervals() {
         let deep = |a: (usize, usize), b: (usize, usize)| b.0 < a.0 && a.1 < b.1;
         let hidden = all(&deep) || all(&|a, b| deep(b, a));
         for solid in [false, true] {
-            let checking = Checking { solid, ..Checking::default() };
-            let checked = check(scene(&text), &checking, &mut HierarchyFiles::default()).unwrap();
+            let options = CheckOptions { solid, ..CheckOptions::default() };
+            let checked = check(scene(&text), &options, &mut HierarchyFiles::default()).unwrap();
             let found = checked.findings.first().map(|finding| finding.kind);
             let expected = expected.filter(|_| solid || !hidden);
             assert_eq!(found, expected, "case {case}, solid {solid}: {text}");
@@ -487,8 +487,8 @@ fn a_surface_that_is_not_closed_only_touches() {
         DEF B Transform { translation 1 0 0 children Shape { geometry IndexedFaceSet {
           coord Coordinate { point [ -1 0 0, 1 0 0, 0 1 0 ] } coordIndex [ 0 1 2 ] } } }";
     for solid in [false, true] {
-        let checking = Checking { solid, ..Checking::default() };
-        let found = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let options = CheckOptions { solid, ..CheckOptions::default() };
+        let found = check(scene(text), &options, &mut HierarchyFiles::default()).unwrap();
         let kinds: Vec<FindingKind> = found.findings.iter().map(|finding| finding.kind).collect();
         assert_eq!(kinds, [FindingKind::Touch]);
     }
@@ -496,20 +496,20 @@ fn a_surface_that_is_not_closed_only_touches() {
 
 /// A cube whose corners are off by rounding is closed after welding.
 #[test]
-fn welding_closes_a_part_so_that_contact_is_told_from_interference() {
+fn welding_closes_a_part_so_that_contact_is_distinguished_from_interference() {
     let text = "DEF A Transform { children Shape { geometry Box {} } }
         DEF B Transform { translation 1 0 0 children Shape { geometry IndexedFaceSet {
           coord Coordinate { point [ 0 0 0, 1 0 0, 0 1 0, 0 0 1, 1.000001 0 0 ] }
           coordIndex [ 0 2 1 -1 0 1 3 -1 0 3 2 -1 4 2 3 ] } } }";
     let kind = |weld| {
-        let checking = Checking { weld, ..Checking::default() };
-        let found = check(scene(text), &checking, &mut HierarchyFiles::default()).unwrap();
+        let options = CheckOptions { weld, ..CheckOptions::default() };
+        let found = check(scene(text), &options, &mut HierarchyFiles::default()).unwrap();
         found.findings[0].kind
     };
     assert_eq!(kind(None), FindingKind::Touch);
     assert_eq!(kind(Some(1e-5)), FindingKind::Contact);
-    let checking = Checking { weld: Some(-1.0), ..Checking::default() };
-    assert!(check(scene(text), &checking, &mut HierarchyFiles::default()).is_err());
+    let options = CheckOptions { weld: Some(-1.0), ..CheckOptions::default() };
+    assert!(check(scene(text), &options, &mut HierarchyFiles::default()).is_err());
 }
 
 /// Leaving out what is near nothing, and hierarchies of another quality, change no finding.
@@ -519,20 +519,25 @@ fn bodies_that_are_left_out_change_nothing() {
     for seed in 0..150 {
         let text = Drawing::draw(seed);
         let clearance = Some(0.1);
-        let of = |skip_lone, quality| {
+        let of = |skip_isolated, quality| {
             let tolerance = coarse();
-            let checking =
-                Checking { clearance, tolerance, skip_lone, quality, ..Checking::default() };
-            check_stage(scene(&text), &checking, &mut HierarchyFiles::default()).unwrap()
+            let options = CheckOptions {
+                clearance,
+                tolerance,
+                skip_isolated,
+                quality,
+                ..CheckOptions::default()
+            };
+            check_stage(scene(&text), &options, &mut HierarchyFiles::default()).unwrap()
         };
         let (whole, part) = (of(false, Quality::Default), of(true, Quality::Fast));
-        let told = |checked: &Checked| {
+        let summary = |checked: &CheckReport| {
             let list = checked.findings.iter();
             let rounded = |distance: f64| (distance * 1e9).round() as i64;
             let list = list.map(|f| (f.a.clone(), f.b.clone(), f.kind, rounded(f.distance)));
             (list.collect::<Vec<_>>(), checked.objects, checked.bodies, checked.triangles)
         };
-        assert_eq!(told(&whole.1), told(&part.1), "seed {seed}: {text}");
+        assert_eq!(summary(&whole.1), summary(&part.1), "seed {seed}: {text}");
         left_out += whole.0.world().len() - part.0.world().len();
         findings += part.1.findings.len();
     }

@@ -1,11 +1,11 @@
-//! A check of things of which very many pairs touch: the memory that it takes, and its limit.
+//! A check with a very large number of touching pairs: its memory and its limits.
 //!
-//! One test function, because the allocator that counts is one for the whole process.
+//! One test function, because the counting allocator is shared by the whole process.
 
 mod common;
 
 use common::scene;
-use jostle_stage::{Checked, Checking, FindingKind, HierarchyFiles, check};
+use jostle_stage::{CheckOptions, CheckReport, FindingKind, HierarchyFiles, check};
 use peak_alloc::PeakAlloc;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,14 +13,14 @@ use std::fmt::Write;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Bytes for each pair that touches, at most: numbers of the two boxes, of the two bodies and of
+/// The most bytes for each touching pair: numbers of the two boxes, of the two bodies and of
 /// the two parts, in lists that grow by doubling. With names it was above a thousand.
 const PER_PAIR: usize = 200;
 
-/// Bytes for each finding that is listed, at most, with the drafts from which the list is made.
+/// The most bytes for each listed finding, with the drafts that the list is made from.
 const PER_FINDING: usize = 500;
 
-/// Boxes in the same place, every fourth of them larger, so that findings are of two kinds.
+/// Boxes in the same place. Every fourth one is larger, so that there are findings of two kinds.
 fn stack(count: usize) -> String {
     let mut text = String::new();
     for at in 0..count {
@@ -38,20 +38,20 @@ fn pairs(count: usize) -> usize {
     count * (count - 1) / 2
 }
 
-/// What was found, and the memory that it took beyond the scene.
-fn checked(count: usize, checking: Checking) -> (Checked, usize) {
+/// The report, and the memory that the check took in addition to the scene.
+fn checked(count: usize, options: CheckOptions) -> (CheckReport, usize) {
     let scene = scene(&stack(count));
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
-    let checked = check(scene, &checking, &mut HierarchyFiles::default()).unwrap();
+    let checked = check(scene, &options, &mut HierarchyFiles::default()).unwrap();
     (checked, MEMORY.peak_usage().saturating_sub(before))
 }
 
 #[test]
 fn two_thousand_instances_in_one_place_take_no_gigabytes() {
-    let limited = |max_findings| Checking { max_findings, ..Checking::default() };
-    // Surfaces of boxes inside of others do not touch: solids do.
-    let solid = |checking| Checking { solid: true, ..checking };
+    let limited = |max_findings| CheckOptions { max_findings, ..CheckOptions::default() };
+    // The surfaces of nested boxes do not touch, but solids do.
+    let solid = |options| CheckOptions { solid: true, ..options };
     let (small, large) = (120, 400);
     let more = pairs(large) - pairs(small);
     let [less_memory, memory] = [small, large].map(|count| {
@@ -73,18 +73,18 @@ fn two_thousand_instances_in_one_place_take_no_gigabytes() {
     }
     assert!(all.findings.is_sorted_by(|one, other| one.order(other).is_lt()));
 
-    // The first of all of them, and those that are known beside them.
+    // The first findings of the whole list, and those that are always listed.
     let last = all.findings.last().unwrap();
     let known = [last.a.to_string(), last.b.to_string()];
     let always_listed = BTreeSet::from([known, ["A".to_string(), "B".to_string()]]);
-    for most in [1, 777] {
-        let (some, _) = checked(large, solid(limited(most)));
-        assert_eq!(some.findings, all.findings[..most]);
+    for max in [1, 777] {
+        let (some, _) = checked(large, solid(limited(max)));
+        assert_eq!(some.findings, all.findings[..max]);
         assert_eq!(some.counts, all.counts);
-        let checking = Checking { always_listed: always_listed.clone(), ..limited(most) };
-        let (some, _) = checked(large, solid(checking));
-        assert_eq!(some.findings[..most], all.findings[..most]);
-        assert_eq!(some.findings[most..], all.findings[pairs(large) - 1..]);
+        let options = CheckOptions { always_listed: always_listed.clone(), ..limited(max) };
+        let (some, _) = checked(large, solid(options));
+        assert_eq!(some.findings[..max], all.findings[..max]);
+        assert_eq!(some.findings[max..], all.findings[pairs(large) - 1..]);
         assert_eq!(some.counts, all.counts);
     }
 }

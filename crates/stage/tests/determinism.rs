@@ -1,10 +1,10 @@
-//! The same scene gives the same world, on every machine and for any number of threads.
+//! The same scene gives the same world on every machine and for any number of threads.
 
 mod common;
 
-use common::{happened, send};
+use common::{send, stage_events};
 use jostle_scene::{Fetched, Key, Reading, Value, read};
-use jostle_stage::{HierarchyFiles, Stage, Staging};
+use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 use jostle_world::Workers;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,12 @@ fn stage_of(file: &str, threads: usize) -> Stage {
     };
     let mut reading = Reading { fetch: Some(&mut fetch), ..Reading::default() };
     let scene = read(file, &bytes, &mut reading).unwrap().scene;
-    let staging = Staging { workers: Workers::new(threads).unwrap(), ..Staging::default() };
-    Stage::new(scene, staging, &mut HierarchyFiles::default()).unwrap()
+    let options =
+        StageOptions { workers: Workers::new(threads).unwrap(), ..StageOptions::default() };
+    Stage::new(scene, options, &mut HierarchyFiles::default()).unwrap()
 }
 
-/// What is sent into a scene, at which step.
+/// Sends the events of a scene's script at its steps.
 fn act(stage: &mut Stage, file: &str, step: usize) {
     let key = |value| Key { value, state: 0 };
     match (file, step) {
@@ -35,20 +36,20 @@ fn act(stage: &mut Stage, file: &str, step: usize) {
     }
 }
 
-/// Runs a scene; the hash after each step and all that happened.
+/// Runs a scene; the hash after each step and all stage events.
 fn run(file: &str, steps: usize, threads: usize) -> (Vec<u64>, Vec<String>) {
     let mut stage = stage_of(file, threads);
-    let (mut hashes, mut told) = (vec![stage.world().hash()], happened(&stage));
+    let (mut hashes, mut events) = (vec![stage.world().hash()], stage_events(&stage));
     for step in 1..=steps {
         act(&mut stage, file, step);
         stage.step(1.0 / 32.0).unwrap();
         hashes.push(stage.world().hash());
-        told.extend(happened(&stage).into_iter().map(|line| format!("{step} {line}")));
+        events.extend(stage_events(&stage).into_iter().map(|line| format!("{step} {line}")));
     }
-    (hashes, told)
+    (hashes, events)
 }
 
-/// The sample scenes: steps, the number of things that happen, the hash at the end.
+/// The sample scenes: steps, the number of stage events, the hash at the end.
 ///
 /// To renew: run `cargo test -p jostle-stage --test determinism`, which prints the table as it is
 /// now. It changes when a scene, a hierarchy, a response or what is saved of a world changes; a
@@ -67,8 +68,8 @@ const GOLDEN: [(&str, usize, usize, u64); 7] = [
 #[test]
 fn scenes_end_as_they_always_did() {
     let found = GOLDEN.map(|(file, steps, ..)| {
-        let (hashes, told) = run(file, steps, 1);
-        (file, steps, told.len(), hashes[steps])
+        let (hashes, events) = run(file, steps, 1);
+        (file, steps, events.len(), hashes[steps])
     });
     let table: Vec<String> =
         found.iter().map(|(f, s, t, h)| format!("    (\"{f}\", {s}, {t}, {h:#018x}),")).collect();

@@ -1,8 +1,10 @@
-//! What happens on the stage leaves as events, and events change what is on it (rows V5, V7, O10).
+//! Collisions are sent as events, and events change bodies (rows V5, V7, O10).
 
 mod common;
 
-use common::{at, body, events, happened, names, node, nodes, only_touch, send, staged, vec3};
+use common::{
+    at, body, events, names, node, nodes, only_touch, send, stage_events, stage_of, vec3,
+};
 use glam::DVec3;
 use jostle_scene::Value;
 use jostle_scene::nodes::Kind;
@@ -23,29 +25,29 @@ fn put(stage: &mut Stage, name: &str, x: f32, y: f32) {
 }
 
 #[test]
-fn objects_tell_when_and_whom_they_hit_once() {
-    let mut stage = staged(OBJECTS);
+fn objects_report_each_hit_once() {
+    let mut stage = stage_of(OBJECTS);
     assert!(events(&stage, "A", "collideTime").is_empty());
     put(&mut stage, "BT", 1.5, 0.0);
-    assert_eq!(happened(&stage), ["begin A B"]);
+    assert_eq!(stage_events(&stage), ["begin A B"]);
     for (one, other) in [("A", "B"), ("B", "A")] {
         assert_eq!(events(&stage, one, "collideTime"), [Value::Time(0.25)]);
         assert_eq!(events(&stage, one, "collideObjects"), [nodes(&[node(&stage, other)])]);
     }
-    // They still touch: no news.
+    // They still touch: no new event.
     put(&mut stage, "BT", 1.25, 0.0);
-    assert!(happened(&stage).is_empty() && only_touch(&stage, "A", "B"));
+    assert!(stage_events(&stage).is_empty() && only_touch(&stage, "A", "B"));
     assert!(events(&stage, "A", "collideTime").is_empty());
     put(&mut stage, "BT", 50.0, 0.0);
-    assert_eq!(happened(&stage), ["end A B"]);
+    assert_eq!(stage_events(&stage), ["end A B"]);
     assert!(events(&stage, "A", "collideTime").is_empty());
     put(&mut stage, "BT", 1.5, 0.0);
     assert_eq!(events(&stage, "B", "collideTime"), [Value::Time(1.0)]);
 }
 
 #[test]
-fn an_object_that_hits_two_names_both() {
-    let mut stage = staged(OBJECTS);
+fn an_object_that_hits_two_objects_reports_both() {
+    let mut stage = stage_of(OBJECTS);
     let (a, b, c) = (node(&stage, "A"), node(&stage, "B"), node(&stage, "C"));
     send(&mut stage, "CT", "translation", vec3(3.0, 0.0, 0.0));
     put(&mut stage, "BT", 1.5, 0.0);
@@ -56,68 +58,72 @@ fn an_object_that_hits_two_names_both() {
 }
 
 #[test]
-fn what_touches_from_the_beginning_is_told_at_the_beginning() {
-    // Two things that cannot move are as they are; so one of them can.
+fn contacts_of_the_initial_state_are_reported_at_the_start() {
+    // Pairs of static bodies are not tested, so one of them is movable.
     let moves = "DEF P PositionInterpolator {} ROUTE P.value_changed TO BT.set_translation";
-    let stage = staged(&format!("{OBJECTS} {moves}").replace("50 0 0", "1 0 0"));
+    let stage = stage_of(&format!("{OBJECTS} {moves}").replace("50 0 0", "1 0 0"));
     assert_eq!(events(&stage, "A", "collideTime"), [Value::Time(0.0)]);
-    assert_eq!(happened(&stage), ["begin A B"]);
+    assert_eq!(stage_events(&stage), ["begin A B"]);
 }
 
 #[test]
-fn parts_with_velocities_and_parts_of_interest_speak_for_their_object() {
+fn hits_of_parts_with_velocities_or_interests_are_reported_for_their_object() {
     let text = "DEF A CollisionObject { children DEF T Transform {
           velocityVector 1 0 0 children Shape { geometry Box {} } } }
         DEF B CollisionObject { children DEF S Transform {
           translation 3 0 0 children Shape { geometry Box {} } } }
         CollisionInterest { objectPath \"T\" interests \"S\" collisionType 1 }";
-    let mut stage = staged(text);
+    let mut stage = stage_of(text);
     stage.step(1.0).unwrap();
     assert_eq!(events(&stage, "A", "collideObjects"), [nodes(&[node(&stage, "B")])]);
     assert_eq!(events(&stage, "B", "collideObjects"), [nodes(&[node(&stage, "A")])]);
-    // Who is ignored is ignored with all parts.
+    // An object is ignored with all its parts.
     let (a, b) = (node(&stage, "A"), node(&stage, "B"));
     stage.play_mut().send(a, "addIgnoredObjects", nodes(&[b])).unwrap();
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage), ["end A B"]);
+    assert_eq!(stage_events(&stage), ["end A B"]);
 }
 
 #[test]
-fn who_is_ignored_may_change() {
-    let mut stage = staged(OBJECTS);
+fn ignored_objects_may_change() {
+    let mut stage = stage_of(OBJECTS);
     let (a, b, c) = (node(&stage, "A"), node(&stage, "B"), node(&stage, "C"));
     put(&mut stage, "CT", 0.0, 1.5);
-    assert!(happened(&stage).is_empty());
+    assert!(stage_events(&stage).is_empty());
     stage.play_mut().send(a, "removeIgnoredObjects", nodes(&[c])).unwrap();
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage), ["begin A C"]);
+    assert_eq!(stage_events(&stage), ["begin A C"]);
     put(&mut stage, "BT", 1.5, 0.0);
-    assert_eq!(happened(&stage).len(), 2, "{:?}", happened(&stage));
-    // It is enough that one of two ignores the other.
+    assert_eq!(stage_events(&stage).len(), 2, "{:?}", stage_events(&stage));
+    // It suffices that one of two ignores the other.
     stage.play_mut().send(b, "addIgnoredObjects", nodes(&[a, c])).unwrap();
     stage.step(0.25).unwrap();
     assert!(only_touch(&stage, "A", "C"));
     stage.play_mut().send(b, "ignoredObjects", nodes(&[c])).unwrap();
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage), ["begin A B"]);
+    assert_eq!(stage_events(&stage), ["begin A B"]);
 }
 
 #[test]
-fn an_object_that_does_not_collide_is_not_there() {
-    let mut stage = staged(OBJECTS);
+fn an_object_with_collide_false_is_not_tested() {
+    let mut stage = stage_of(OBJECTS);
     put(&mut stage, "BT", 1.5, 0.0);
     for _ in 0..2 {
         send(&mut stage, "A", "collide", Value::Bool(false));
         stage.step(0.25).unwrap();
-        assert_eq!(happened(&stage), ["end A B"], "it is told by its name although it is gone");
+        assert_eq!(
+            stage_events(&stage),
+            ["end A B"],
+            "its event has its name although it is removed"
+        );
         send(&mut stage, "A", "set_collide", Value::Bool(true));
         stage.step(0.25).unwrap();
-        assert_eq!(happened(&stage), ["begin A B"]);
+        assert_eq!(stage_events(&stage), ["begin A B"]);
     }
 }
 
 #[test]
-fn a_collision_may_start_a_clock_that_moves_something() {
+fn a_collision_may_start_a_time_sensor_that_moves_a_body() {
     let text = format!(
         "{OBJECTS} DEF CLOCK TimeSensor {{ cycleInterval 1 }}
          DEF P PositionInterpolator {{ key [ 0 1 ] keyValue [ 0 0 0, 0 0 8 ] }}
@@ -126,12 +132,12 @@ fn a_collision_may_start_a_clock_that_moves_something() {
          ROUTE CLOCK.fraction_changed TO P.set_fraction
          ROUTE P.value_changed TO D.set_translation"
     );
-    let mut stage = staged(&text.replace("50 0 0", "9 0 0"));
+    let mut stage = stage_of(&text.replace("50 0 0", "9 0 0"));
     // D is in A from the beginning.
     stage.step(0.0).unwrap();
     stage.step(0.5).unwrap();
     assert_eq!(at(&stage, "D"), DVec3::new(0.0, 0.0, 4.0));
-    let mut stage = staged(&text.replace("children Shape { geometry Sphere {} }", ""));
+    let mut stage = stage_of(&text.replace("children Shape { geometry Sphere {} }", ""));
     stage.step(1.0).unwrap();
     put(&mut stage, "BT", 1.5, 0.0);
     stage.step(0.75).unwrap();
@@ -139,29 +145,29 @@ fn a_collision_may_start_a_clock_that_moves_something() {
 }
 
 #[test]
-fn transforms_tell_that_they_collide_and_that_they_do_not() {
-    let mut stage = staged(
+fn transforms_report_when_they_begin_and_cease_to_collide() {
+    let mut stage = stage_of(
         "DEF A Transform { velocityVector 1 0 0 children Shape { geometry Box {} } }
          DEF WALL Transform { translation 4 0 0 children Shape { geometry Box {} } }",
     );
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for step in 1..=8 {
         stage.step(1.0).unwrap();
-        told.extend(events(&stage, "A", "notColliding").into_iter().map(|value| (step, value)));
-        assert!(events(&stage, "WALL", "notColliding").is_empty(), "nobody asked about it");
+        reported.extend(events(&stage, "A", "notColliding").into_iter().map(|value| (step, value)));
+        assert!(events(&stage, "WALL", "notColliding").is_empty(), "it has no interest");
     }
-    assert_eq!(told, [(2, Value::Bool(false)), (7, Value::Bool(true))]);
+    assert_eq!(reported, [(2, Value::Bool(false)), (7, Value::Bool(true))]);
 }
 
 #[test]
-fn what_a_switch_chooses_is_there() {
-    let mut stage = staged(
+fn the_choice_of_a_switch_is_tested() {
+    let mut stage = stage_of(
         "DEF M Transform { velocityVector 0 0 0.001 children Shape { geometry Box {} } }
          DEF S Switch { choice [
            DEF ONE Transform { translation 1 0 0 children Shape { geometry Box {} } }
            DEF TWO Transform { translation 0 1 0 children Shape { geometry Box {} } } ] }",
     );
-    let told = [
+    let reported = [
         (-1, &[][..]),
         (0, &["begin M S/ONE"]),
         (1, &["begin M S/TWO", "end M S/ONE"]),
@@ -170,10 +176,10 @@ fn what_a_switch_chooses_is_there() {
         (0, &["begin M S/ONE", "end M S/TWO"]),
         (-1, &["end M S/ONE"]),
     ];
-    for (choice, expected) in told {
+    for (choice, expected) in reported {
         send(&mut stage, "S", "whichChoice", Value::Int(choice));
         stage.step(0.25).unwrap();
-        let mut found = happened(&stage);
+        let mut found = stage_events(&stage);
         found.sort();
         assert_eq!(found, expected, "choice {choice}");
     }
@@ -181,8 +187,8 @@ fn what_a_switch_chooses_is_there() {
 }
 
 #[test]
-fn a_viewpoint_that_comes_closer_brings_another_level() {
-    let mut stage = staged(
+fn a_closer_viewpoint_selects_another_level() {
+    let mut stage = stage_of(
         "DEF M Transform { velocityVector 0 0 0.001 children Shape { geometry Box {} } }
          LOD { range [ 10 ] level [
            DEF NEAR Transform { children Shape { geometry Box {} } }
@@ -190,16 +196,16 @@ fn a_viewpoint_that_comes_closer_brings_another_level() {
          DEF EYE Transform { translation 0 0 30 children Viewpoint { position 0 0 0 } }",
     );
     // Inside the large box nothing touches.
-    assert!(happened(&stage).is_empty());
+    assert!(stage_events(&stage).is_empty());
     put(&mut stage, "EYE", 0.0, 5.0);
-    assert_eq!(happened(&stage), ["begin M NEAR"]);
+    assert_eq!(stage_events(&stage), ["begin M NEAR"]);
     put(&mut stage, "EYE", 0.0, 15.0);
-    assert_eq!(happened(&stage), ["end M NEAR"]);
+    assert_eq!(stage_events(&stage), ["end M NEAR"]);
 }
 
 #[test]
-fn bodies_come_and_go_with_their_children() {
-    let mut stage = staged(
+fn bodies_are_inserted_and_removed_with_their_nodes() {
+    let mut stage = stage_of(
         "DEF M Transform { velocityVector 0 0 0.001 children Shape { geometry Box {} } }
          DEF G Group { children DEF A Transform { children Shape { geometry Box {} } } }
          DEF OUT Switch { choice DEF B Transform { translation 1 0 0
@@ -209,23 +215,23 @@ fn bodies_come_and_go_with_their_children() {
     assert_eq!(names(&stage), ["G/A", "M", "OUT/B"]);
     send(&mut stage, "G", "removeChildren", nodes(&[a]));
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage), ["end M G/A"]);
+    assert_eq!(stage_events(&stage), ["end M G/A"]);
     assert_eq!(names(&stage), ["M", "OUT/B"]);
     send(&mut stage, "G", "addChildren", nodes(&[a, b]));
     stage.step(0.25).unwrap();
     assert_eq!(names(&stage), ["G/A", "G/B", "M", "OUT/B"]);
-    assert_eq!(happened(&stage), ["begin M G/A", "begin M G/B"]);
+    assert_eq!(stage_events(&stage), ["begin M G/A", "begin M G/B"]);
     send(&mut stage, "G", "set_children", nodes(&[]));
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage).len(), 2);
+    assert_eq!(stage_events(&stage).len(), 2);
     assert_eq!(names(&stage), ["M", "OUT/B"]);
     stage.step(0.25).unwrap();
-    assert!(happened(&stage).is_empty());
+    assert!(stage_events(&stage).is_empty());
 }
 
 #[test]
-fn a_shape_follows_its_points() {
-    let mut stage = staged(
+fn a_shape_follows_its_coordinates() {
+    let mut stage = stage_of(
         "DEF M Transform { translation 5 0 0 velocityVector 0 0 0.001
            children Shape { geometry Box {} } }
          DEF S Transform { children Shape { geometry IndexedFaceSet {
@@ -240,7 +246,7 @@ fn a_shape_follows_its_points() {
     // The tip is at 1 + 2 t and the box begins at 4.
     for (time, expected) in [(1.0, ""), (1.25, ""), (1.75, "begin M S"), (4.25, "end M S")] {
         stage.step(time - stage.play().now()).unwrap();
-        assert_eq!(happened(&stage).join(", "), expected, "after {time} s");
+        assert_eq!(stage_events(&stage).join(", "), expected, "after {time} s");
         assert_eq!(body(&stage, "S"), id, "it is the same body");
     }
     // Other faces and no faces.
@@ -253,24 +259,24 @@ fn a_shape_follows_its_points() {
     assert_eq!(names(&stage), ["M"]);
     stage.play_mut().send(face_set, "set_coordIndex", list(vec![2, 1, 0])).unwrap();
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage), ["begin M S"]);
+    assert_eq!(stage_events(&stage), ["begin M S"]);
 }
 
-/// A Transform that nothing in the file moves, until somebody does.
+/// Nothing in the file moves the Transform; an event does.
 #[test]
-fn scenery_that_is_moved_is_scenery_no_more() {
-    let mut stage = staged(
+fn a_static_body_that_is_moved_is_no_longer_static() {
+    let mut stage = stage_of(
         "DEF A Transform { children Shape { geometry Box {} } }
          DEF B Transform { children [ Shape { geometry Box {} }
            DEF INNER Transform { translation 0 0 9 children Shape { geometry Box {} } } ] }",
     );
-    assert!(happened(&stage).is_empty());
+    assert!(stage_events(&stage).is_empty());
     send(&mut stage, "B", "translation", vec3(0.5, 0.0, 0.0));
     stage.step(0.25).unwrap();
-    assert_eq!(happened(&stage), ["begin A B"]);
+    assert_eq!(stage_events(&stage), ["begin A B"]);
     assert_eq!(at(&stage, "B/INNER"), DVec3::new(0.5, 0.0, 9.0));
     send(&mut stage, "B", "velocityVector", vec3(4.0, 0.0, 0.0));
     stage.step(1.0).unwrap();
-    assert_eq!(happened(&stage), ["end A B"]);
+    assert_eq!(stage_events(&stage), ["end A B"]);
     assert_eq!(common::transform(&stage, "B").translation.x, 4.5);
 }

@@ -1,11 +1,11 @@
-//! Who asks about whom, and what (Ohlenburg 2003, appendix C.1; rows O7, O8).
+//! Interests and their queries (Ohlenburg 2003, appendix C.1; rows O7, O8).
 
 mod common;
 
-use common::{body, events, happened, send, staged, staged_with, touching, vec3};
+use common::{body, events, send, stage_events, stage_of, stage_with, touching, vec3};
 use jostle_scene::Value;
-use jostle_stage::{Scenery, Staging};
-use jostle_world::{Certainty, Found};
+use jostle_stage::{StageOptions, StaticPairs};
+use jostle_world::{Certainty, ContactData};
 
 fn pair(kind: i32, more: &str) -> String {
     format!(
@@ -17,68 +17,68 @@ fn pair(kind: i32, more: &str) -> String {
 }
 
 #[test]
-fn the_type_says_what_is_found() {
+fn the_collision_type_selects_the_query() {
     for kind in 0..3 {
-        let stage = staged(&pair(kind, ""));
+        let stage = stage_of(&pair(kind, ""));
         let contacts = stage.world().contacts();
         match kind {
             0 => {
-                // Of the two bodies and of the two groups that they are.
-                assert_eq!(contacts[0].found, Found::BoxesOverlap);
-                assert_eq!(happened(&stage), ["begin A B", "boxes begin A B"]);
+                // An event of the two bodies and one of their two groups.
+                assert_eq!(contacts[0].data, ContactData::BoxesOverlap);
+                assert_eq!(stage_events(&stage), ["begin A B", "boxes begin A B"]);
                 continue;
             }
-            1 => assert!(matches!(contacts[0].found, Found::Witness(_)), "{contacts:?}"),
+            1 => assert!(matches!(contacts[0].data, ContactData::Witness(_)), "{contacts:?}"),
             _ => {
-                let Found::Faces(faces) = &contacts[0].found else { panic!("{contacts:?}") };
+                let ContactData::Faces(faces) = &contacts[0].data else { panic!("{contacts:?}") };
                 assert!(faces.len() > 1, "{faces:?}");
             }
         }
         assert_eq!(contacts[0].certainty, Certainty::Exact);
-        assert_eq!(happened(&stage), ["begin A B"]);
-        assert!(stage.happened()[0].faces.is_some());
+        assert_eq!(stage_events(&stage), ["begin A B"]);
+        assert!(stage.events()[0].faces.is_some());
     }
 }
 
 #[test]
-fn boxes_of_groups_meet_and_part() {
-    let mut stage = staged(
+fn overlaps_of_group_boxes_begin_and_end() {
+    let mut stage = stage_of(
         "DEF G Group { children [
            DEF L Transform { translation -5 0 0 children Shape { geometry Box {} } }
            DEF R Transform { translation 5 0 0 children Shape { geometry Box {} } } ] }
          DEF M Transform { translation 0 9 0 children Shape { geometry Box {} } }
          CollisionInterest { objectPath \"M\" interests \"G\" }",
     );
-    assert!(happened(&stage).is_empty());
-    // Between the two there is nothing, but the box of the group.
+    assert!(stage_events(&stage).is_empty());
+    // Between the two there is no body, but the box of the group is there.
     send(&mut stage, "M", "translation", vec3(0.0, 0.5, 0.0));
     stage.step(0.25).unwrap();
-    let told = happened(&stage).join("");
-    assert!(told == "boxes begin G M" || told == "boxes begin M G", "{told}");
+    let reported = stage_events(&stage).join("");
+    assert!(reported == "boxes begin G M" || reported == "boxes begin M G", "{reported}");
     stage.step(0.25).unwrap();
-    assert!(happened(&stage).is_empty());
+    assert!(stage_events(&stage).is_empty());
     send(&mut stage, "M", "translation", vec3(0.0, 9.0, 0.0));
     stage.step(0.25).unwrap();
-    let told = happened(&stage).join("");
-    assert!(told.starts_with("boxes end"), "{told}");
+    let reported = stage_events(&stage).join("");
+    assert!(reported.starts_with("boxes end"), "{reported}");
 }
 
 #[test]
-fn an_object_may_ask_several_in_several_ways() {
+fn an_object_may_have_several_interests_of_different_types() {
     let more = "DEF C Transform { translation 0 1.5 0 children Shape { geometry Box {} } }
         CollisionInterest { objectPath \"A\" collisionInterests \"C\" collisionType 2 }";
-    let stage = staged(&pair(1, more));
+    let stage = stage_of(&pair(1, more));
     assert_eq!(touching(&stage), [["A", "B"], ["A", "C"]]);
     let found = |a: &str, b: &str| {
-        stage.world().contact(body(&stage, a), body(&stage, b)).map(|contact| &contact.found)
+        stage.world().contact(body(&stage, a), body(&stage, b)).map(|contact| &contact.data)
     };
-    assert!(matches!(found("A", "B"), Some(Found::Witness(_))));
-    assert!(matches!(found("A", "C"), Some(Found::Faces(_))));
-    assert_eq!(found("B", "C"), None, "B and C touch, and nobody asked");
+    assert!(matches!(found("A", "B"), Some(ContactData::Witness(_))));
+    assert!(matches!(found("A", "C"), Some(ContactData::Faces(_))));
+    assert_eq!(found("B", "C"), None, "B and C touch, without an interest");
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn errors_are_reported_with_their_position() {
     let cases = [
         ("CollisionInterest { objectPath \"X\" interests \"B\" }", "\"X\""),
         ("CollisionInterest { objectPath \"A\" interests [ \"B\" \"Y\" ] }", "\"Y\""),
@@ -87,25 +87,25 @@ fn mistakes_are_told_with_their_place() {
         ("CollisionInterest {}", "\"\""),
     ];
     for (text, part) in cases {
-        let mut stage = staged(&pair(1, text));
+        let mut stage = stage_of(&pair(1, text));
         let [problem] = stage.problems() else { panic!("{text}: {:?}", stage.problems()) };
         assert!(problem.starts_with("line 5") && problem.contains(part), "{problem}");
         stage.step(0.25).unwrap();
         assert_eq!(touching(&stage), [["A", "B"]], "{text}");
     }
-    // An interest in oneself, or twice the same, is none.
+    // An interest of a node in itself is ignored, and so is a duplicate.
     for text in [
         "CollisionInterest { objectPath \"A\" interests \"A\" collisionType 1 }",
         "CollisionInterest { objectPath \"B\" interests \"A\" collisionType 1 }",
     ] {
-        let stage = staged(&pair(1, text));
+        let stage = stage_of(&pair(1, text));
         assert_eq!((touching(&stage).len(), stage.problems().len()), (1, 0), "{text}");
     }
 }
 
 #[test]
-fn a_node_that_stands_in_two_places_asks_in_both() {
-    let mut stage = staged(
+fn a_node_with_two_paths_has_its_interests_on_both() {
+    let mut stage = stage_of(
         "DEF A Transform { children Shape { geometry Box {} } }
          DEF SECOND Transform { translation 20 0 0 children USE A }
          DEF B Transform { translation 20 1 0 children Shape { geometry Box {} } }
@@ -118,8 +118,8 @@ fn a_node_that_stands_in_two_places_asks_in_both() {
 }
 
 #[test]
-fn an_instance_of_a_prototype_tells_that_it_collides() {
-    let mut stage = staged(
+fn an_instance_of_a_prototype_reports_that_it_collides() {
+    let mut stage = stage_of(
         "PROTO P [] { Transform { children Shape { geometry Box {} } } }
          DEF A P {} DEF B Transform { translation 9 0 0 children Shape { geometry Box {} } }
          CollisionInterest { objectPath \"A\" interests \"B\" collisionType 1 }",
@@ -134,7 +134,7 @@ fn an_instance_of_a_prototype_tells_that_it_collides() {
 }
 
 #[test]
-fn who_asks_about_a_group_around_it_is_not_tested_against_itself() {
+fn an_object_with_an_interest_in_its_own_group_is_not_tested_against_itself() {
     let cube = "Shape { geometry Box {} }";
     let text = format!(
         "DEF G Group {{ children [
@@ -142,10 +142,10 @@ fn who_asks_about_a_group_around_it_is_not_tested_against_itself() {
            DEF B Transform {{ children {cube} }} ] }}
          CollisionInterest {{ objectPath \"A\" interests \"G\" collisionType 1 }}"
     );
-    let staging = Staging { scenery: Scenery::Tested, ..Staging::default() };
-    let stage = staged_with(&text, staging);
-    let told: Vec<(String, String)> =
-        stage.happened().iter().map(|told| (told.a.to_string(), told.b.to_string())).collect();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told.iter().all(|(a, b)| a == "G/A" && b == "G"), "{told:?}");
+    let options = StageOptions { static_pairs: StaticPairs::Test, ..StageOptions::default() };
+    let stage = stage_with(&text, options);
+    let reported: Vec<(String, String)> =
+        stage.events().iter().map(|event| (event.a.to_string(), event.b.to_string())).collect();
+    assert_eq!(reported.len(), 2, "{reported:?}");
+    assert!(reported.iter().all(|(a, b)| a == "G/A" && b == "G"), "{reported:?}");
 }

@@ -1,15 +1,15 @@
-//! Keys that push (Ohlenburg 2003, appendix C.3).
+//! `KeySensor`: keys that change velocities (Ohlenburg 2003, appendix C.3).
 
 mod common;
 
-use common::{at, events, send, staged, transform};
+use common::{at, events, send, stage_of, transform};
 use glam::{DVec3, Vec3};
 use jostle_scene::{Key, Value};
 use jostle_stage::Stage;
 
-/// A cart that nothing but keys can move.
+/// A cart that only keys can move.
 fn cart(sensors: &str) -> Stage {
-    staged(&format!("DEF CART Transform {{ children Shape {{ geometry Box {{}} }} }} {sensors}"))
+    stage_of(&format!("DEF CART Transform {{ children Shape {{ geometry Box {{}} }} }} {sensors}"))
 }
 
 fn press(stage: &mut Stage, value: i32, state: i32) -> (bool, Vec3) {
@@ -35,7 +35,7 @@ fn a_key_adds_to_a_velocity_or_sets_it() {
 }
 
 #[test]
-fn who_consumes_a_key_keeps_it_from_the_others() {
+fn a_consumed_key_does_not_reach_other_sensors() {
     for (consume, expected) in [("TRUE", Vec3::X), ("FALSE", Vec3::new(1.0, 1.0, 0.0))] {
         let mut stage = cart(&format!(
             "DEF K KeySensor {{ keyValue 1 recipient \"CART\" value 1 0 0 consume {consume} }}
@@ -46,7 +46,7 @@ fn who_consumes_a_key_keeps_it_from_the_others() {
 }
 
 #[test]
-fn a_sensor_may_be_disabled_and_tells_hits() {
+fn a_sensor_may_be_disabled_and_reports_hits() {
     let mut stage = cart("DEF K KeySensor { keyValue 1 recipient \"CART\" value 1 0 0 }");
     let key = Key { value: 1, state: 0 };
     assert!(stage.play_mut().key(key));
@@ -58,8 +58,8 @@ fn a_sensor_may_be_disabled_and_tells_hits() {
 }
 
 #[test]
-fn a_recipient_that_is_not_there_is_told() {
-    for recipient in ["NOBODY", "K", "S"] {
+fn a_missing_recipient_is_reported() {
+    for recipient in ["MISSING", "K", "S"] {
         let mut stage = cart(&format!(
             "DEF K KeySensor {{ keyValue 1 recipient \"{recipient}\" value 1 0 0 }}
              DEF S Shape {{}}"
@@ -72,9 +72,9 @@ fn a_recipient_that_is_not_there_is_told() {
     }
 }
 
-/// Ohlenburg's sensor may be a mere signal; nobody is to be moved by it.
+/// Ohlenburg's sensor may be a mere signal that moves no node.
 #[test]
-fn a_sensor_without_a_recipient_is_no_mistake() {
+fn a_sensor_without_a_recipient_is_valid() {
     let mut stage = cart("DEF K KeySensor { keyValue 1 }");
     assert_eq!(stage.problems(), [""; 0]);
     assert!(stage.play_mut().key(Key { value: 1, state: 0 }));
@@ -83,7 +83,7 @@ fn a_sensor_without_a_recipient_is_no_mistake() {
 
 #[test]
 fn a_recipient_may_be_an_instance_of_a_prototype() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "PROTO P [] { Transform { rotation 0 0 1 1 children Shape { geometry Box {} } } }
          DEF CAR Group { children DEF CART P {} }
          KeySensor { keyValue 1 recipient \"CAR/CART\" value 1 0 0 }",

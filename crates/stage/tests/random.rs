@@ -1,4 +1,4 @@
-//! Whatever a scene holds and whatever is sent into it: errors at most, never a panic.
+//! Random scenes and random events give errors at most, never a panic.
 
 mod common;
 
@@ -6,10 +6,10 @@ use common::{Random, scene};
 use glam::{Vec2, Vec3};
 use jostle_scene::nodes::{Access, Kind};
 use jostle_scene::{FieldType, Key, NodeId, Rotation, Value};
-use jostle_stage::{HierarchyFiles, Scenery, Stage, Staging};
+use jostle_stage::{HierarchyFiles, Stage, StageOptions, StaticPairs};
 use std::sync::Arc;
 
-/// Numbers that are often too much for somebody.
+/// Numbers, often extreme ones.
 const NUMBERS: [f32; 12] =
     [0.0, 1.0, -1.0, 0.5, 2.0, -0.25, 1e-30, 1e30, 3e38, -3e38, 1e-44, 1000.0];
 
@@ -163,14 +163,14 @@ fn any_value(stage: &Stage, random: &mut Random, ty: FieldType) -> Option<Value>
     })
 }
 
-/// Sends something to some node, or lets it say something.
+/// Sends a random event to a random node, or emits one of its events.
 fn disturb(stage: &mut Stage, random: &mut Random) {
     let id = any_node(stage, random);
     let kind = &stage.play().scene().node(id).kind;
     if matches!(kind, Kind::Instance(_)) {
         return;
     }
-    // A geometry that makes no sense stops a run for good.
+    // Invalid geometry ends a run with an error.
     let geometry = matches!(kind, Kind::IndexedFaceSet(_) | Kind::Shape(_) | Kind::Coordinate(_));
     if geometry && random.chance(97) {
         return;
@@ -178,7 +178,7 @@ fn disturb(stage: &mut Stage, random: &mut Random) {
     let fields = kind.fields();
     let field = &fields[random.below(fields.len())];
     let Some(value) = any_value(stage, random, field.ty) else { return };
-    // What is refused is refused.
+    // Rejected events are ignored.
     let _ = match field.access {
         Access::EventOut => stage.play_mut().emit(id, field.name, value),
         _ => stage.play_mut().send(id, field.name, value),
@@ -186,22 +186,22 @@ fn disturb(stage: &mut Stage, random: &mut Random) {
 }
 
 #[test]
-fn nothing_that_is_sent_into_a_scene_makes_it_panic() {
-    let (mut refused, mut told, mut steps) = (0, 0, 0);
+fn no_event_makes_a_stage_panic() {
+    let (mut rejected, mut reported, mut steps) = (0, 0, 0);
     for seed in 0..250 {
         let text = Drawing::draw(seed);
         let random = &mut Random(seed ^ 0xabcd);
-        let staging = Staging {
+        let options = StageOptions {
             continuous: random.chance(30),
             solid: random.chance(30),
-            scenery: if random.chance(50) { Scenery::Tested } else { Scenery::Fixed },
-            ..Staging::default()
+            static_pairs: if random.chance(50) { StaticPairs::Test } else { StaticPairs::Skip },
+            ..StageOptions::default()
         };
         // Shown when the test fails.
         println!("seed {seed}");
-        let staged = Stage::new(scene(&text), staging, &mut HierarchyFiles::default());
-        let Ok(mut stage) = staged else {
-            refused += 1;
+        let stage_of = Stage::new(scene(&text), options, &mut HierarchyFiles::default());
+        let Ok(mut stage) = stage_of else {
+            rejected += 1;
             continue;
         };
         for _ in 0..25 {
@@ -219,23 +219,23 @@ fn nothing_that_is_sent_into_a_scene_makes_it_panic() {
                 Ok(()) => steps += 1,
                 Err(error) => assert!(!error.to_string().is_empty()),
             }
-            told += stage.happened().len();
-            look_at_all(&stage);
+            reported += stage.events().len();
+            query_all(&stage);
         }
     }
-    // Most of it is not refused, and things do happen.
-    assert!(refused < 50 && steps > 2000 && told > 1000, "{refused} {steps} {told}");
+    // Most events are accepted, and some cause stage events.
+    assert!(rejected < 50 && steps > 2000 && reported > 1000, "{rejected} {steps} {reported}");
 }
 
-/// What anybody may ask a stage.
-fn look_at_all(stage: &Stage) {
+/// Calls every query of a stage.
+fn query_all(stage: &Stage) {
     for id in stage.world().ids() {
         assert!(!stage.name(id).is_empty());
         let _ = stage.face(id, 0);
         let _ = stage.face(id, u32::MAX);
     }
-    for happening in stage.happened() {
-        assert!(!happening.a.is_empty() && !happening.b.is_empty(), "{happening:?}");
+    for event in stage.events() {
+        assert!(!event.a.is_empty() && !event.b.is_empty(), "{event:?}");
     }
     let _ = (stage.object_count(), stage.triangle_count(), stage.world().hash());
     assert!(stage.viewer().position.is_finite() || stage.avatar().is_none());

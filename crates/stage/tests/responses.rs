@@ -2,17 +2,19 @@
 
 mod common;
 
-use common::{at, events, happened, node, send, staged, staged_with, touching, transform, vec3};
+use common::{
+    at, events, node, send, stage_events, stage_of, stage_with, touching, transform, vec3,
+};
 use glam::{DVec3, Vec3};
 use jostle_scene::Value;
-use jostle_stage::{Stage, Staging};
+use jostle_stage::{Stage, StageOptions};
 
 const WALL: &str = "DEF WALL Transform { translation 5 0 0
     children Shape { geometry Box { size 2 20 20 } } }\n";
 
-/// A ball that flies at the wall, with a response.
+/// A ball that moves towards the wall, with a response.
 fn thrown(velocity: &str, response: &str) -> Stage {
-    staged(&format!(
+    stage_of(&format!(
         "{WALL} DEF A Transform {{ velocityVector {velocity} {response}
            children Shape {{ geometry Box {{ size 1 1 1 }} }} }}"
     ))
@@ -39,11 +41,11 @@ fn bouncing_mirrors_the_velocity_at_the_wall() {
     for step in 1..=8 {
         stage.step(0.5).unwrap();
         assert!(at(&stage, "A").x <= 3.5, "step {step}");
-        let told = events(&stage, "A", "velocityVector");
-        if !told.is_empty() {
-            assert_eq!(told, [vec3(-2.0, 0.3, -0.7)]);
+        let sent = events(&stage, "A", "velocityVector");
+        if !sent.is_empty() {
+            assert_eq!(sent, [vec3(-2.0, 0.3, -0.7)]);
             assert_eq!(turned.replace(step), None, "it turns once");
-            // Set back to the last place at which it touched nothing.
+            // Set back to the last pose at which it touched nothing.
             assert_eq!(transform(&stage, "A").translation, Vec3::new(3.0, 0.45000002, -1.05));
             assert!(events(&stage, "A", "translation").is_empty());
         } else {
@@ -56,7 +58,7 @@ fn bouncing_mirrors_the_velocity_at_the_wall() {
 }
 
 #[test]
-fn stopping_stops_with_and_without_a_way_back() {
+fn stop_stops_with_and_without_set_back() {
     for (set_back, place) in [("TRUE", 3.0), ("FALSE", 4.0)] {
         let response =
             format!("collisionResponse CollisionResponse {{ responseType 1 setBack {set_back} }}");
@@ -69,7 +71,7 @@ fn stopping_stops_with_and_without_a_way_back() {
 }
 
 #[test]
-fn bouncing_without_a_way_back_leaves_the_wall_too() {
+fn bouncing_without_set_back_leaves_the_wall_too() {
     let response = "collisionResponse CollisionResponse { responseType 0 setBack FALSE }";
     let mut stage = thrown("2 0 0", response);
     steps(&mut stage, 5, 0.5);
@@ -97,7 +99,7 @@ fn velocities_are_those_of_the_parent() {
           DEF A Transform { rotation 1 2 3 0.5 velocityVector 1 0 0
             collisionResponse CollisionResponse {}
             children Shape { geometry Box { size 0.5 0.5 0.5 } } } }";
-    let mut stage = staged(text);
+    let mut stage = stage_of(text);
     stage.step(1.0).unwrap();
     let place = stage.world().pose(stage.world().ids().last().unwrap()).unwrap().translation();
     assert!((place - DVec3::new(0.0, 2.0, 0.0)).length() < 1e-6, "{place}");
@@ -108,10 +110,10 @@ fn velocities_are_those_of_the_parent() {
     assert!(bounced.translation.x < 4.2, "{bounced:?}");
 }
 
-/// The instance stands on the path and has no coordinates of its own.
+/// The instance is on the path and has no placement of its own.
 #[test]
 fn velocities_are_those_of_the_parent_in_a_prototype_too() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "PROTO P [] { Transform { rotation 0 0 1 1.5707963 velocityVector 1 0 0
            children Shape { geometry Box {} } } }
          DEF OTHER Transform { translation 9 9 9 children Shape { geometry Box {} } }
@@ -126,7 +128,7 @@ fn velocities_are_those_of_the_parent_in_a_prototype_too() {
     }
 }
 
-/// A rod slides out of a box and comes to a wall: the whole is stopped, and stays together.
+/// A rod slides out of a box and hits a wall: all bodies of the driver stop, and stay together.
 #[test]
 fn a_driver_of_several_bodies_responds_as_a_whole() {
     let text = format!(
@@ -137,7 +139,7 @@ fn a_driver_of_several_bodies_responds_as_a_whole() {
                Shape {{ geometry Box {{ size 1 0.1 0.1 }} }} }} ] }}
          DEF P PositionInterpolator {{}} ROUTE P.value_changed TO ROD.set_translation"
     );
-    let mut stage = staged(&text);
+    let mut stage = stage_of(&text);
     let places = |stage: &Stage| -> Vec<DVec3> {
         let ids = stage.world().ids().filter(|&id| stage.name(id) == "A");
         ids.map(|id| stage.world().pose(id).unwrap().translation()).collect()
@@ -151,7 +153,7 @@ fn a_driver_of_several_bodies_responds_as_a_whole() {
     // The rod ends 1.5 before the middle of the box, the wall begins at 4.
     assert_eq!(transform(&stage, "A").translation, Vec3::new(2.0, 0.0, 0.0));
     assert_eq!(transform(&stage, "A").velocity_vector, Vec3::ZERO);
-    // Somebody pulls it in and gives it another push.
+    // Events move it back and give it another velocity.
     send(&mut stage, "ROD", "translation", vec3(0.0, 0.0, 0.0));
     send(&mut stage, "A", "velocityVector", vec3(1.0, 0.0, 0.0));
     steps(&mut stage, 10, 0.5);
@@ -167,7 +169,7 @@ fn bodies_of_a_driver_bounce_together() {
                Shape {{ geometry Box {{ size 1 0.1 0.1 }} }} }} ] }}
          DEF P PositionInterpolator {{}} ROUTE P.value_changed TO ROD.set_translation"
     );
-    let mut stage = staged(&text);
+    let mut stage = stage_of(&text);
     steps(&mut stage, 20, 0.375);
     assert_eq!(transform(&stage, "A").velocity_vector, Vec3::NEG_X);
     let places: Vec<f64> = stage
@@ -182,8 +184,8 @@ fn bodies_of_a_driver_bounce_together() {
 
 /// A step of 1e-5 is lost in the last digit of 1000, which is 6e-5.
 #[test]
-fn slow_things_far_out_move() {
-    let mut stage = staged(
+fn slow_bodies_far_from_the_origin_move() {
+    let mut stage = stage_of(
         "DEF A Transform { translation 1000 0 0 velocityVector 1e-5 0 0
            children Shape { geometry Box {} } }",
     );
@@ -192,7 +194,7 @@ fn slow_things_far_out_move() {
     assert!((moved - 0.01).abs() < 1e-8, "{moved}");
     let field = transform(&stage, "A").translation.x;
     assert!((f64::from(field) - 1000.01).abs() < 1e-4, "{field}");
-    // Somebody puts it elsewhere: it goes on from there.
+    // An event moves it elsewhere: it continues from there.
     send(&mut stage, "A", "translation", vec3(0.0, 0.0, 0.0));
     steps(&mut stage, 1, 1.0);
     assert!((at(&stage, "A").x - 1e-5).abs() < 1e-12);
@@ -200,7 +202,7 @@ fn slow_things_far_out_move() {
 
 #[test]
 fn a_route_may_listen_to_what_moves() {
-    let mut stage = staged(
+    let mut stage = stage_of(
         "DEF A Transform { velocityVector 1 0 0 children Shape { geometry Box {} } }
          DEF SHADOW Transform { children Transform { translation 0 -5 0
            children DEF S Shape { geometry Box {} } } }
@@ -212,8 +214,8 @@ fn a_route_may_listen_to_what_moves() {
 }
 
 #[test]
-fn a_velocity_without_a_shape_moves_all_the_same() {
-    let mut stage = staged(
+fn a_velocity_without_a_shape_moves_too() {
+    let mut stage = stage_of(
         "Transform { rotation 0 0 1 1.5707963 children DEF A Transform { velocityVector 1 0 0
            children DEF B Transform { velocityVector 0 1 0
              children Shape { geometry Box {} } } } }",
@@ -226,7 +228,7 @@ fn a_velocity_without_a_shape_moves_all_the_same() {
 
 #[test]
 fn a_velocity_may_come_by_a_route_and_a_response_by_an_event() {
-    let mut stage = staged(&format!(
+    let mut stage = stage_of(&format!(
         "{WALL} DEF A Transform {{ children Shape {{ geometry Box {{ size 1 1 1 }} }} }}
          DEF HOLDER Transform {{ collisionResponse DEF R CollisionResponse {{ responseType 1 }} }}"
     ));
@@ -249,13 +251,13 @@ fn continuous_motion_stops_at_a_thin_wall() {
         DEF A Transform { velocityVector 1000 0 0
           collisionResponse CollisionResponse { responseType 1 }
           children Shape { geometry Box { size 1 1 1 } } }";
-    let mut through = staged(text);
+    let mut through = stage_of(text);
     through.step(1.0).unwrap();
     assert!(at(&through, "A").x > 900.0);
-    let mut stage = staged_with(text, Staging { continuous: true, ..Staging::default() });
+    let mut stage = stage_with(text, StageOptions { continuous: true, ..StageOptions::default() });
     stage.step(1.0).unwrap();
-    let met = happened(&stage).iter().filter(|line| line.starts_with("meet")).count();
-    assert_eq!(met, 1, "{:?}", happened(&stage));
+    let met = stage_events(&stage).iter().filter(|line| line.starts_with("meet")).count();
+    assert_eq!(met, 1, "{:?}", stage_events(&stage));
     for _ in 0..10 {
         stage.step(1.0).unwrap();
         let x = at(&stage, "A").x;
@@ -263,24 +265,24 @@ fn continuous_motion_stops_at_a_thin_wall() {
     }
 }
 
-/// A route could move it all along; its velocity comes later, from outside.
+/// A route could move it from the start; its velocity is set later, from outside.
 #[test]
-fn continuous_motion_is_for_those_too_who_get_their_velocity_later() {
+fn continuous_motion_applies_to_velocities_that_are_set_later() {
     let text = "DEF WALL Transform { translation 5 0 0
           children Shape { geometry Box { size 0.01 20 20 } } }
         DEF A Transform { children Shape { geometry Box { size 1 1 1 } } }
         DEF P PositionInterpolator {} ROUTE P.value_changed TO A.set_translation";
-    let mut stage = staged_with(text, Staging { continuous: true, ..Staging::default() });
+    let mut stage = stage_with(text, StageOptions { continuous: true, ..StageOptions::default() });
     send(&mut stage, "A", "velocityVector", vec3(1000.0, 0.0, 0.0));
     stage.step(1.0).unwrap();
     assert!(at(&stage, "A").x < 5.0, "{}", at(&stage, "A"));
 }
 
-/// The fields are rounded, the bodies are not: what is written back must not push a body into what
-/// it was stopped by.
+/// The fields are rounded, the bodies are not: a field that is written back must not push a body
+/// into the one that has stopped it.
 #[test]
-fn places_keep_all_their_digits_in_the_world() {
-    let mut stage = staged(
+fn positions_keep_double_precision_in_the_world() {
+    let mut stage = stage_of(
         "Transform { rotation 0 0 1 0.7 scale 3 3 3 children
            DEF A Transform { translation 12345 0.1 7 velocityVector 0.001 0.0003 -0.0007
              children Shape { geometry Box {} } } }",

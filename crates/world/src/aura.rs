@@ -7,24 +7,24 @@
 //! no other is a relation of its own. Who shares a relation with the sender of a message receives
 //! it ([`Recipients`]); [`RegionInterest`] is the coarser alternative by regions of space.
 //!
-//! A [`Finder`] finds the relations by one of several [`Method`]s and counts its comparisons. All
-//! methods give exactly the same relations, for one reason: whether two auras overlap is decided by
-//! [`Aura::overlaps`] and nothing else. Everything that filters before it (group spheres, end
-//! points on an axis, columns) is rounded outward so far that it never dismisses what that function
-//! accepts.
+//! A [`Finder`] finds the relations and counts its comparisons. Whether two auras overlap is
+//! decided by [`Aura::overlaps`] and nothing else; what filters before it (end points on an axis,
+//! columns) is rounded outward so far that it never dismisses what that function accepts. Other
+//! methods, among them the paper's, are in `crates/lab/src/aura`; they are made from the same parts
+//! ([`build`]) and find the same relations.
 //!
 //! Relations can be many: 3^(n/3) of them at worst. The caller says what then happens, see
 //! [`RelationLimit`].
 //!
 //! ```
 //! use glam::DVec3;
-//! use jostle_world::aura::{Aura, Finder, Method, Recipients, RelationLimit};
+//! use jostle_world::aura::{Aura, Finder, Recipients, RelationLimit};
 //!
 //! // A row in which each aura overlaps only the next, and one far away.
 //! let auras = [0.0, 1.5, 3.0, 100.0].map(|x| Aura::new(DVec3::new(x, 0.0, 0.0), 1.0));
 //! let auras = auras.into_iter().collect::<Result<Vec<_>, _>>()?;
 //!
-//! let mut finder = Finder::new(Method::OrderedAxis);
+//! let mut finder = Finder::default();
 //! let found = finder.relations(&auras, RelationLimit::FailAbove(1000))?;
 //! let relations: Vec<&[u32]> = found.relations.iter().collect();
 //! assert_eq!(relations, [&[0, 1][..], &[1, 2], &[3]]);
@@ -35,26 +35,17 @@
 //! ```
 
 mod axis;
-mod brute_force;
+pub mod build;
 mod columns;
 mod cover;
-mod expanding_sphere;
-pub mod experiment;
 mod groups;
-mod ordered_axis;
-mod ordered_relations;
 mod recipients;
 mod regions;
 mod relations;
 mod sort;
-pub mod workload;
 
-use crate::aura::brute_force::BruteForce;
-use crate::aura::columns::OrderedColumns;
-use crate::aura::expanding_sphere::ExpandingSphere;
-use crate::aura::groups::Full;
-use crate::aura::ordered_axis::OrderedAxis;
-use crate::aura::ordered_relations::OrderedRelations;
+use build::Full;
+use columns::OrderedColumns;
 use glam::DVec3;
 
 pub use recipients::Recipients;
@@ -136,59 +127,19 @@ impl Aura {
     /// the smallest number. The radius grows by more than its share of both, and the sums are
     /// rounded outward.
     #[inline]
-    fn span(&self, axis: usize) -> [f64; 2] {
+    #[must_use]
+    pub fn span(&self, axis: usize) -> [f64; 2] {
         let reach = self.radius * (1.0 + 1e-14) + 1e-150;
         let at = self.centre[axis];
         [(at - reach).next_down(), (at + reach).next_up()]
     }
 }
 
-/// How to find the relations. They are the same for all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Method {
-    /// Every aura with every other: n(n−1)/2 tests.
-    BruteForce,
-    /// One aura after the other is compared with the relations of those before, each enclosed by a
-    /// sphere that grows with it; with the members only if it meets that sphere (§3.1).
-    ExpandingSphere,
-    /// The same, in the order of the last frame's relations, largest first (§3.2).
-    OrderedRelations,
-    /// The same, among those that overlap on one axis only; the end points on the axis are kept in
-    /// order from frame to frame (§3.3). Comparisons grow as n^(5/3) at constant coverage.
-    OrderedAxis,
-    /// Ordered axis with the auras met along it kept in columns over the two other axes: not in the
-    /// paper. Comparisons grow as n at constant coverage.
-    OrderedColumns,
-}
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Method; 5] = [
-        Method::BruteForce,
-        Method::ExpandingSphere,
-        Method::OrderedRelations,
-        Method::OrderedAxis,
-        Method::OrderedColumns,
-    ];
-
-    /// For tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::BruteForce => "brute force",
-            Method::ExpandingSphere => "expanding sphere",
-            Method::OrderedRelations => "ordered relations",
-            Method::OrderedAxis => "ordered axis",
-            Method::OrderedColumns => "ordered columns",
-        }
-    }
-}
-
 /// What to do when there are more relations than wanted.
 ///
-/// With either, cost is in proportion to the number given: no method ever holds more relations than
-/// that, and to consider an object it looks at each of them at most a few times. (It holds none
-/// that it would later drop: the number of relations never shrinks while auras are added.)
+/// With either, cost is in proportion to the number given: no more relations than that are ever
+/// held, and to consider an object each of them is looked at a few times at most. (None is held and
+/// dropped later: the number of relations never shrinks while auras are added.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationLimit {
     /// [`TooManyRelations`] if, and only if, there are more than this many.
@@ -198,7 +149,7 @@ pub enum RelationLimit {
     ///
     /// Each relation given is a true one, maximal like all. They are chosen to serve first every
     /// object, in order, then every overlapping pair, in order; the choice depends on the auras
-    /// alone, so it is the same for all methods.
+    /// alone.
     CoverWith(usize),
 }
 
@@ -218,7 +169,7 @@ impl RelationLimit {
 pub struct TooManyRelations {
     /// As given.
     pub limit: usize,
-    /// How many auras were considered until then, in the order of the method.
+    /// How many auras were considered until then.
     pub considered: usize,
     /// How many there are.
     pub objects: usize,
@@ -241,21 +192,8 @@ pub enum Completeness {
 pub struct Comparisons {
     /// Auras compared with auras.
     pub sphere_tests: u64,
-    /// Auras compared with the sphere of a whole relation.
-    pub group_tests: u64,
-    /// Distances measured to enlarge the spheres of relations. No comparisons: the paper does not
-    /// count them either.
-    pub reach_steps: u64,
     /// Places by which entries moved while lists were put in order.
     pub sort_steps: u64,
-}
-
-impl Comparisons {
-    /// As the paper counts: every test of an aura with an aura or with a relation.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.sphere_tests + self.group_tests
-    }
 }
 
 /// The relations of one frame, and what it took to find them.
@@ -272,42 +210,12 @@ pub struct Found {
 /// Finds the relations of auras, frame after frame.
 ///
 /// It keeps orders and buffers from frame to frame, which saves work when things move little. The
-/// relations depend on the auras given and on nothing else.
-#[derive(Clone, Debug)]
-pub struct Finder {
-    method: Method,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    BruteForce(BruteForce),
-    ExpandingSphere(ExpandingSphere),
-    OrderedRelations(OrderedRelations),
-    OrderedAxis(OrderedAxis),
-    OrderedColumns(OrderedColumns),
-}
+/// relations depend on the auras given and on nothing else. At constant coverage the number of
+/// comparisons is proportional to that of auras.
+#[derive(Clone, Debug, Default)]
+pub struct Finder(OrderedColumns);
 
 impl Finder {
-    /// Before the first frame.
-    #[must_use]
-    pub fn new(method: Method) -> Finder {
-        let kind = match method {
-            Method::BruteForce => Kind::BruteForce(BruteForce::default()),
-            Method::ExpandingSphere => Kind::ExpandingSphere(ExpandingSphere::default()),
-            Method::OrderedRelations => Kind::OrderedRelations(OrderedRelations::default()),
-            Method::OrderedAxis => Kind::OrderedAxis(OrderedAxis::default()),
-            Method::OrderedColumns => Kind::OrderedColumns(OrderedColumns::default()),
-        };
-        Finder { method, kind }
-    }
-
-    /// As given to [`Finder::new`].
-    #[must_use]
-    pub fn method(&self) -> Method {
-        self.method
-    }
-
     /// The relations among these auras; an aura's number is its place in the list. There may be
     /// more or fewer of them than in the frame before.
     ///
@@ -322,20 +230,8 @@ impl Finder {
         limit: RelationLimit,
     ) -> Result<Found, TooManyRelations> {
         assert!(u32::try_from(auras.len()).is_ok(), "auras are numbered in 32 bits");
-        let most = limit.count();
-        let groups = match &mut self.kind {
-            Kind::BruteForce(method) => method.find(auras, most),
-            Kind::ExpandingSphere(method) => method.find(auras, most),
-            Kind::OrderedRelations(method) => method.find(auras, most),
-            Kind::OrderedAxis(method) => method.find(auras, most),
-            Kind::OrderedColumns(method) => method.find(auras, most),
-        };
-        match (groups, limit) {
-            (Ok(groups), _) => Ok(Found {
-                relations: groups.relations(),
-                completeness: Completeness::Complete,
-                comparisons: groups.comparisons,
-            }),
+        match (self.0.find(auras, limit.count()), limit) {
+            (Ok(found), _) => Ok(found),
             (Err(Full { considered, .. }), RelationLimit::FailAbove(limit)) => {
                 Err(TooManyRelations { limit, considered, objects: auras.len() })
             }

@@ -1,15 +1,14 @@
 //! What a body is made of, and how it is described to a world.
 
-use crate::Shape;
 use crate::id::GroupId;
-use crate::respond::{Fall, Response};
+use crate::respond::{GravityTarget, Response};
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 
-/// May a body move?
+/// Whether a body may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mobility {
-    /// Never: part of the scenery. Two fixed bodies are compared only on explicit interest.
+    /// Never: a static body. Two fixed bodies are compared only on explicit interest.
     Fixed,
     /// By its pose.
     Moving,
@@ -38,22 +37,22 @@ impl Velocity {
     }
 }
 
-/// Which bodies a body is compared with, as bits: two bodies meet if each is a member of something
-/// that the other wants.
+/// Which bodies a body is compared with, as bits: two bodies are compared if each is a member of a
+/// group that is in the filter of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layers {
-    /// What this body is.
-    pub member: u32,
-    /// What it wants to meet.
-    pub wants: u32,
+pub struct CollisionGroups {
+    /// The groups that this body belongs to.
+    pub memberships: u32,
+    /// The groups that it is compared with.
+    pub filter: u32,
 }
 
-impl Layers {
-    /// Meets everything.
-    pub const ALL: Layers = Layers { member: u32::MAX, wants: u32::MAX };
+impl CollisionGroups {
+    /// Compared with everything.
+    pub const ALL: CollisionGroups = CollisionGroups { memberships: u32::MAX, filter: u32::MAX };
 
-    pub(crate) fn meets(self, other: Layers) -> bool {
-        self.member & other.wants != 0 && other.member & self.wants != 0
+    pub(crate) fn meets(self, other: CollisionGroups) -> bool {
+        self.memberships & other.filter != 0 && other.memberships & self.filter != 0
     }
 }
 
@@ -61,8 +60,8 @@ impl Layers {
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{Body, Shape, Velocity};
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Velocity};
 ///
 /// let ball = Body::moving(Shape::sphere(0.5)?, Pose::IDENTITY)
 ///     .with_velocity(Velocity::straight(DVec3::X));
@@ -74,11 +73,11 @@ pub struct Body {
     pub(crate) pose: Pose,
     pub(crate) mobility: Mobility,
     pub(crate) velocity: Velocity,
-    pub(crate) layers: Layers,
+    pub(crate) collision_groups: CollisionGroups,
     pub(crate) family: Option<u32>,
     pub(crate) group: Option<GroupId>,
     pub(crate) response: Option<Response>,
-    pub(crate) fall: Option<Fall>,
+    pub(crate) gravity: Option<GravityTarget>,
     pub(crate) continuous: bool,
 }
 
@@ -89,16 +88,16 @@ impl Body {
             pose,
             mobility,
             velocity: Velocity::default(),
-            layers: Layers::ALL,
+            collision_groups: CollisionGroups::ALL,
             family: None,
             group: None,
             response: None,
-            fall: None,
+            gravity: None,
             continuous: false,
         }
     }
 
-    /// Part of the scenery.
+    /// A static body.
     #[must_use]
     pub fn fixed(shape: Shape, pose: Pose) -> Body {
         Body::new(shape, pose, Mobility::Fixed)
@@ -122,14 +121,14 @@ impl Body {
         Body { velocity, ..self }
     }
 
-    /// With layers other than [`Layers::ALL`].
+    /// With collision groups other than [`CollisionGroups::ALL`].
     #[must_use]
-    pub fn with_layers(self, layers: Layers) -> Body {
-        Body { layers, ..self }
+    pub fn with_collision_groups(self, collision_groups: CollisionGroups) -> Body {
+        Body { collision_groups, ..self }
     }
 
     /// As a member of a family. Members of one family are never compared with each other: parts
-    /// that large scenery was cut into (V-COLLIDE §4.4), links that are joined.
+    /// that a large static mesh was cut into (V-COLLIDE §4.4), links that are joined.
     #[must_use]
     pub fn with_family(self, family: u32) -> Body {
         Body { family: Some(family), ..self }
@@ -149,8 +148,8 @@ impl Body {
 
     /// Under gravity, see [`World::set_gravity`](crate::World::set_gravity).
     #[must_use]
-    pub fn with_gravity(self, fall: Fall) -> Body {
-        Body { fall: Some(fall), ..self }
+    pub fn with_gravity(self, target: GravityTarget) -> Body {
+        Body { gravity: Some(target), ..self }
     }
 
     /// Stopped by what is in its way when it moves by its velocity, however fast it is: see

@@ -3,29 +3,20 @@
 //! Each structure keeps what it knows from one step to the next, so that its cost follows what
 //! moved. All of them report exactly the same pairs; [`Structure::AllPairs`] is the obvious one, by
 //! which the others are judged. Boxes are named by slots: small numbers that the caller gives and
-//! may give again after removal.
+//! may give again after removal. The papers' own structures (sweep and prune, grid, octree) are in
+//! `crates/lab/src/broad`: they are measured there, and no boxes are known for which they are
+//! faster.
 
 mod all;
 mod auto;
 mod boxes;
-mod entering;
-mod gather;
-mod grid;
-mod lattice;
 mod near;
-mod occupancy;
-mod octree;
-mod sweep;
-#[cfg(test)]
-mod validated;
 
-use crate::{Aabb, Workers};
+use crate::Workers;
 use all::AllPairs;
 use auto::Auto;
-use grid::Grid;
+use jostle_geom::Aabb;
 use near::{IndexKind, NearPairs};
-use octree::Octree;
-use sweep::Sweep;
 
 /// Two slots, the smaller first.
 pub type SlotPair = [u32; 2];
@@ -38,12 +29,6 @@ pub enum Structure {
     Auto,
     /// All with all: for a handful of boxes, and as the judge.
     AllPairs,
-    /// End points of boxes on three sorted lists (I-COLLIDE, V-COLLIDE): for little motion.
-    Sweep,
-    /// Cells of one size (Zachmann): for boxes of similar size.
-    Grid,
-    /// Cells of many sizes (Zachmann): for boxes of very different size.
-    Octree,
     /// A tree of boxes that are larger than they need be, and a list of near pairs: for any boxes.
     Tree,
     /// The same list of near pairs, found by cells of several sizes: for boxes of similar size,
@@ -53,15 +38,8 @@ pub enum Structure {
 
 impl Structure {
     /// All of them.
-    pub const ALL: [Structure; 7] = [
-        Structure::Auto,
-        Structure::AllPairs,
-        Structure::Sweep,
-        Structure::Grid,
-        Structure::Octree,
-        Structure::Tree,
-        Structure::Cells,
-    ];
+    pub const ALL: [Structure; 4] =
+        [Structure::Auto, Structure::AllPairs, Structure::Tree, Structure::Cells];
 
     /// Its name in tables and on the command line.
     #[must_use]
@@ -69,9 +47,6 @@ impl Structure {
         match self {
             Structure::Auto => "auto",
             Structure::AllPairs => "all-pairs",
-            Structure::Sweep => "sweep",
-            Structure::Grid => "grid",
-            Structure::Octree => "octree",
             Structure::Tree => "tree",
             Structure::Cells => "cells",
         }
@@ -83,16 +58,17 @@ impl Structure {
 pub struct BroadCounters {
     /// Boxes compared with boxes: those of bodies, or of the structure's own nodes.
     pub box_tests: u64,
-    /// Places of boxes that were changed: swaps of end points, cells entered or left, nodes.
+    /// Places of boxes that were changed: cells entered or left, nodes.
     pub updates: u64,
 }
 
 /// Boxes that move, and which of them overlap.
 ///
 /// ```
+/// use jostle_geom::Aabb;
 /// use glam::Vec3;
 /// use jostle_world::broad::{Broad, Structure};
-/// use jostle_world::{Aabb, Workers};
+/// use jostle_world::Workers;
 ///
 /// let mut broad = Broad::new(Structure::Auto);
 /// let unit = |x| Aabb::around(Vec3::new(x, 0.0, 0.0), Vec3::new(x + 1.0, 1.0, 1.0));
@@ -114,9 +90,6 @@ pub struct Broad {
 enum Kind {
     Auto(Box<Auto>),
     AllPairs(AllPairs),
-    Sweep(Sweep),
-    Grid(Grid),
-    Octree(Octree),
     Near(Box<NearPairs>),
 }
 
@@ -126,9 +99,6 @@ macro_rules! on_each {
         match $kind {
             Kind::Auto($structure) => $call,
             Kind::AllPairs($structure) => $call,
-            Kind::Sweep($structure) => $call,
-            Kind::Grid($structure) => $call,
-            Kind::Octree($structure) => $call,
             Kind::Near($structure) => $call,
         }
     };
@@ -141,9 +111,6 @@ impl Broad {
         let kind = match structure {
             Structure::Auto => Kind::Auto(Box::default()),
             Structure::AllPairs => Kind::AllPairs(AllPairs::default()),
-            Structure::Sweep => Kind::Sweep(Sweep::default()),
-            Structure::Grid => Kind::Grid(Grid::default()),
-            Structure::Octree => Kind::Octree(Octree::default()),
             Structure::Tree => Kind::Near(Box::new(NearPairs::new(IndexKind::Nodes))),
             Structure::Cells => Kind::Near(Box::new(NearPairs::new(IndexKind::Cells))),
         };
@@ -182,9 +149,6 @@ impl Broad {
         match &mut self.kind {
             Kind::Auto(auto) => auto.find_pairs(workers, out),
             Kind::AllPairs(all) => all.find_pairs(out),
-            Kind::Sweep(sweep) => sweep.find_pairs(out),
-            Kind::Grid(grid) => grid.find_pairs(out),
-            Kind::Octree(octree) => octree.find_pairs(out),
             Kind::Near(near) => near.find_pairs(workers, out),
         }
     }

@@ -11,14 +11,14 @@ pub struct Contact {
     /// The body with the larger id.
     pub b: BodyId,
     /// What holds.
-    pub found: Found,
+    pub data: ContactData,
     /// Whether it was looked at to the end.
     pub certainty: Certainty,
 }
 
 /// What holds between two bodies. Faces are named as the maker of the mesh counted them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum ContactData {
     /// Their boxes overlap; nothing more was asked.
     BoxesOverlap,
     /// They touch.
@@ -50,7 +50,7 @@ impl Contact {
     /// Do the bodies touch, as far as was asked and looked at?
     #[must_use]
     pub fn is_touching(&self) -> bool {
-        matches!(self.found, Found::Touching | Found::Witness(_) | Found::Faces(_))
+        matches!(self.data, ContactData::Touching | ContactData::Witness(_) | ContactData::Faces(_))
     }
 
     pub(crate) fn pair(&self) -> [BodyId; 2] {
@@ -60,13 +60,19 @@ impl Contact {
 
 /// The distance of two bodies, kept up to date on request.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct PairDistance {
     /// The body with the smaller id.
     pub a: BodyId,
     /// The body with the larger id.
     pub b: BodyId,
     /// How far apart they are and where; 0 exactly when they touch.
     pub distance: Distance,
+}
+
+impl PairDistance {
+    pub(crate) fn pair(&self) -> [BodyId; 2] {
+        [self.a, self.b]
+    }
 }
 
 /// What happened between two bodies in a step.

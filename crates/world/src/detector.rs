@@ -27,9 +27,9 @@ use crate::ticket::Answer;
 use crate::world::World;
 use arc_swap::ArcSwap;
 use concurrent_queue::{ConcurrentQueue, PopError};
-pub use handle::{Handle, Refused, WaitError};
-use published::Troubles;
-pub use published::{Published, Trouble};
+pub use handle::{Handle, PostError, WaitError};
+use published::RecentErrors;
+pub use published::{DetectorError, Published};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
@@ -53,13 +53,13 @@ pub struct DetectorSettings {
     pub pace: Pace,
     /// How many requests may wait to be taken over; `None` for as many as memory holds.
     pub capacity: Option<NonZeroUsize>,
-    /// How many of the newest [`Trouble`]s are published.
-    pub troubles_kept: usize,
+    /// How many of the newest [`DetectorError`]s are published.
+    pub errors_kept: usize,
 }
 
 impl Default for DetectorSettings {
     fn default() -> DetectorSettings {
-        DetectorSettings { pace: Pace::Eager, capacity: None, troubles_kept: 256 }
+        DetectorSettings { pace: Pace::Eager, capacity: None, errors_kept: 256 }
     }
 }
 
@@ -83,10 +83,8 @@ pub enum ShutdownError {
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{
-///     Body, Detector, DetectorSettings, Modules, Request, Settings, Shape, World,
-/// };
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Detector, DetectorSettings, Modules, Request, Settings, World};
 ///
 /// let world = World::new(Settings::default());
 /// let detector = Detector::start(world, Modules::default(), DetectorSettings::default())?;
@@ -95,7 +93,7 @@ pub enum ShutdownError {
 /// let cube = Shape::cuboid(DVec3::ONE)?;
 /// let body = |x| Pose::from_translation(DVec3::X * x).map(|at| Body::moving(cube.clone(), at));
 /// let one = handle.ask(Request::Insert(Box::new(body(0.0)?)))?;
-/// handle.post(Request::Insert(Box::new(body(5.0)?)))?; // nobody asks for its name
+/// handle.post(Request::Insert(Box::new(body(5.0)?)))?; // without a reply
 /// handle.wait_until_applied(2)?; // only because this is an example
 ///
 /// let id = one.body().expect("it was applied, and nothing was wrong with it");
@@ -109,7 +107,7 @@ pub enum ShutdownError {
 /// ```
 ///
 /// Callbacks run on the detector's thread, between steps; data that they share with the rest of the
-/// program needs its own care. Dropping a detector is a shutdown whose world nobody wants.
+/// program needs its own care. Dropping a detector shuts it down and drops the world.
 #[derive(Debug)]
 pub struct Detector {
     handle: Handle,
@@ -131,8 +129,8 @@ impl Detector {
             Some(capacity) => ConcurrentQueue::bounded(capacity.get()),
             None => ConcurrentQueue::unbounded(),
         };
-        let troubles = Troubles::new(settings.troubles_kept);
-        let latest = ArcSwap::from_pointee(Published::of(&world, 0, 0, &troubles));
+        let errors = RecentErrors::new(settings.errors_kept);
+        let latest = ArcSwap::from_pointee(Published::of(&world, 0, 0, &errors));
         let shared = Arc::new(Shared { queue, latest });
         let (waiters, waiting_room) = mpsc::channel();
         let worker = Worker {
@@ -142,7 +140,7 @@ impl Detector {
             steps_due: 0,
             back: Vec::new(),
             applied: 0,
-            troubles,
+            errors,
             waiting_room,
             waiting: Vec::new(),
             world,
@@ -202,7 +200,7 @@ struct Entry {
     answer: Option<Answer>,
 }
 
-/// Somebody who waits for a published step.
+/// A thread that waits for a published step.
 struct Waiter {
     /// Before which this many requests were applied.
     applied: u64,
@@ -220,7 +218,7 @@ struct Worker {
     /// The back of the double buffer.
     back: Vec<Entry>,
     applied: u64,
-    troubles: Troubles,
+    errors: RecentErrors,
     waiting_room: mpsc::Receiver<Waiter>,
     waiting: Vec<Waiter>,
     world: World,
@@ -254,8 +252,8 @@ impl Worker {
         !self.wants_step() && queue.is_empty() && !queue.is_closed()
     }
 
-    /// Moves what is in front to the back. Says whether that was the last of it. Takes only as much
-    /// as was there at the beginning, so that busy producers cannot keep a step from happening.
+    /// Moves what is in front to the back. Returns whether that was the last of it. Takes only as
+    /// much as was there at the beginning: busy producers cannot keep a step from happening.
     fn take_over(&mut self) -> bool {
         let there = self.shared.queue.len();
         for _ in 0..=there {
@@ -277,7 +275,7 @@ impl Worker {
                 Some(answer) => answer.give(result),
                 None => {
                     if let Err(error) = result {
-                        self.troubles.note(Trouble::Request { number: self.applied, error });
+                        self.errors.note(DetectorError::Request { number: self.applied, error });
                     }
                 }
             }
@@ -300,7 +298,7 @@ impl Worker {
     }
 
     fn wants_step(&self) -> bool {
-        let news = self.asked || self.world.is_changed();
+        let news = self.asked || self.world.bodies.has_changes();
         self.steps_due > 0 || (self.pace == Pace::Eager && news)
     }
 
@@ -311,8 +309,8 @@ impl Worker {
         let delivery = self.modules.deliver(&mut self.world);
         self.steps_due += delivery.steps_wanted;
         let calls = delivery.calls;
-        self.troubles.note_all(delivery);
-        let published = Published::of(&self.world, self.applied, calls, &self.troubles);
+        self.errors.note_all(delivery);
+        let published = Published::of(&self.world, self.applied, calls, &self.errors);
         self.shared.latest.store(Arc::new(published));
     }
 
@@ -324,21 +322,14 @@ impl Worker {
         let latest = self.shared.latest.load_full();
         let served = self.waiting.extract_if(.., |waiter| waiter.applied <= latest.applied);
         for waiter in served {
-            // Whoever went away does not mind.
+            // A receiver that is gone needs no reply.
             let _ = waiter.reply.send(Arc::clone(&latest));
         }
     }
 }
 
-impl World {
-    /// Is there anything that a step would look at?
-    fn is_changed(&self) -> bool {
-        self.gone || !self.changed.is_empty()
-    }
-}
-
-/// However the thread ends, nobody is left waiting: nothing more is accepted, and what was accepted
-/// but not applied (after a panic) tells its tickets so.
+/// However the thread ends, no thread is left waiting: nothing more is accepted, and the tickets of
+/// what was accepted but not applied (after a panic) get an error.
 struct Closing(Arc<Shared>);
 
 impl Drop for Closing {

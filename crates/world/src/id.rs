@@ -26,7 +26,8 @@ impl BodyId {
         [self.0.slot, self.0.generation]
     }
 
-    /// From slot and generation. Any numbers make an id; whether a body has it, the world knows.
+    /// From slot and generation. Any numbers make an id; [`World::has`](crate::World::has) returns
+    /// whether a body has it.
     #[must_use]
     pub fn from_parts([slot, generation]: [u32; 2]) -> BodyId {
         BodyId(Key { slot, generation })
@@ -35,6 +36,11 @@ impl BodyId {
     pub(crate) fn slot(self) -> u32 {
         self.0.slot
     }
+}
+
+/// A pair with the smaller id first.
+pub(crate) fn ordered(a: BodyId, b: BodyId) -> [BodyId; 2] {
+    if a <= b { [a, b] } else { [b, a] }
 }
 
 impl fmt::Display for BodyId {

@@ -1,14 +1,10 @@
-//! Which pairs are asked about, and what is asked.
-//!
-//! Zachmann's collision interest matrix (§3.9) and Ohlenburg's interest lists (§3.3), kept
-//! sparsely: each body and each group has a short sorted list of whom it is interested in and of
-//! whom it ignores. Nothing here grows with the square of the number of bodies.
+//! What can be asked about a pair, and about which pairs.
 
 use crate::id::{BodyId, GroupId};
 
 /// What is asked about a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Ask {
+pub enum QueryKind {
     /// Do their boxes overlap? Between groups: the joined boxes of all members.
     Volume,
     /// Do they touch?
@@ -23,74 +19,39 @@ pub enum Ask {
     Clearance(f64),
 }
 
-impl Ask {
+impl QueryKind {
     /// How far the boxes of both must reach beyond the bodies.
     pub(crate) fn reach(self) -> f64 {
-        if let Ask::Clearance(distance) = self { distance } else { 0.0 }
+        if let QueryKind::Clearance(distance) = self { distance } else { 0.0 }
     }
 }
 
-/// What a world asks about pairs that nobody expressed an interest in.
+/// What a world asks about pairs without an interest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
-    /// This about every pair that layers, families and ignore lists leave.
-    Everything(Ask),
+    /// This about every pair that collision groups, families and ignored pairs leave.
+    Everything(QueryKind),
     /// Nothing: only pairs of interest exist.
     InterestsOnly,
 }
 
 /// One side of an interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Party {
+pub enum InterestTarget {
     /// A body.
     Body(BodyId),
     /// All bodies in a group and in the groups inside it.
     Group(GroupId),
 }
 
-impl From<BodyId> for Party {
-    fn from(id: BodyId) -> Party {
-        Party::Body(id)
+impl From<BodyId> for InterestTarget {
+    fn from(id: BodyId) -> InterestTarget {
+        InterestTarget::Body(id)
     }
 }
 
-impl From<GroupId> for Party {
-    fn from(id: GroupId) -> Party {
-        Party::Group(id)
-    }
-}
-
-/// The interests of one party: with whom, and what is asked. Sorted by the other party.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Interests(Vec<(Party, Ask)>);
-
-impl Interests {
-    pub(crate) fn get(&self, other: Party) -> Option<Ask> {
-        let at = self.0.binary_search_by_key(&other, |&(party, _)| party).ok()?;
-        Some(self.0[at].1)
-    }
-
-    pub(crate) fn set(&mut self, other: Party, ask: Ask) {
-        match self.0.binary_search_by_key(&other, |&(party, _)| party) {
-            Ok(at) => self.0[at].1 = ask,
-            Err(at) => self.0.insert(at, (other, ask)),
-        }
-    }
-
-    pub(crate) fn remove(&mut self, other: Party) -> bool {
-        let at = self.0.binary_search_by_key(&other, |&(party, _)| party);
-        at.map(|at| self.0.remove(at)).is_ok()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Party, Ask)> + '_ {
-        self.0.iter().copied()
-    }
-
-    pub(crate) fn reach(&self) -> f64 {
-        self.0.iter().map(|(_, ask)| ask.reach()).fold(0.0, f64::max)
+impl From<GroupId> for InterestTarget {
+    fn from(id: GroupId) -> InterestTarget {
+        InterestTarget::Group(id)
     }
 }

@@ -1,4 +1,5 @@
-//! Simulation modules: who is told what a step found, in which order, and what they ask for then.
+//! Simulation modules: callbacks for the events of a step, in a prescribed order, and the requests
+//! that they make.
 //!
 //! After Zachmann 2000 §3.11.1: callers prescribe the order of callbacks; a module can end the turn
 //! of those after it, suppress the callbacks of others for a body while its own simulation is in
@@ -9,12 +10,11 @@ mod module;
 
 use crate::contact::{Change, Event};
 use crate::id::{BodyId, GroupId};
-use crate::interest::Party;
 use crate::request::{Job, Reply, RequestError};
 use crate::world::World;
 pub use actions::Actions;
-use actions::Wish;
-pub use module::{Call, Callback, Module, Next, Subject, Wants};
+use actions::PendingJob;
+pub use module::{Call, Callback, ChangeFilter, Module, Next, Subject};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -39,21 +39,21 @@ pub enum ModuleRequest {
     Remove(ModuleId),
     /// [`Modules::suppress`].
     Suppress {
-        /// Who still hears about the body.
+        /// The module that is still called for the body.
         by: ModuleId,
-        /// The body that the others hear nothing about.
+        /// The body that no other module is called for.
         body: BodyId,
     },
     /// [`Modules::release`].
     Release {
-        /// Who suppressed.
+        /// The module that suppressed.
         by: ModuleId,
         /// The body.
         body: BodyId,
     },
 }
 
-/// What came of telling the modules about a step.
+/// The result of calling the modules for a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delivery {
     /// How often a module was called.
@@ -62,19 +62,19 @@ pub struct Delivery {
     pub refused: Vec<(ModuleId, RequestError)>,
     /// Modules that panicked, with what they said. They are out of service.
     pub panicked: Vec<(ModuleId, String)>,
-    /// How many further steps modules asked for. Whoever steps the world may do them.
+    /// How many further steps modules asked for. They are left to the caller.
     pub steps_wanted: u64,
 }
 
 /// Turn first by order, then by age.
 type Turn = (i32, ModuleId);
 
-/// The modules that hear what happens in a world.
+/// The modules that are called for the events of a world.
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{Body, Module, Modules, Next, Request, Settings, Shape, World};
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Module, Modules, Next, Request, Settings, World};
 ///
 /// let mut world = World::new(Settings::default());
 /// let cube = Shape::cuboid(DVec3::ONE)?;
@@ -99,18 +99,18 @@ pub struct Modules {
     modules: BTreeMap<ModuleId, Module>,
     /// The next name.
     next: u64,
-    /// Who hears about what, so that an event costs what it concerns and not all modules.
+    /// Modules by subject, so that the cost of an event follows its modules and not all of them.
     by_subject: BTreeMap<Subject, BTreeSet<Turn>>,
-    /// Bodies about which only some modules hear, and those modules.
+    /// Bodies that only some modules are called for, and those modules.
     suppressed: BTreeSet<(BodyId, ModuleId)>,
     /// The groups in which bodies of contacts were when last seen, of those that modules watch.
     seen_in: BTreeMap<[BodyId; 2], Vec<GroupId>>,
-    /// Groups are watched now that `seen_in` does not know of.
+    /// Groups are watched now that `seen_in` does not contain.
     seen_in_is_old: bool,
 }
 
 impl Modules {
-    /// Brings a module in. It hears about the next step.
+    /// Adds a module. It is called from the next step on.
     pub fn add(&mut self, module: Module) -> ModuleId {
         let id = ModuleId(self.next);
         self.next += 1;
@@ -133,7 +133,7 @@ impl Modules {
                 self.by_subject.remove(&module.subject);
             }
         }
-        // What a callback owns may panic when it goes; that concerns nobody else either.
+        // What a callback owns may panic when it is dropped; the others go on.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(module)));
         Ok(())
     }
@@ -150,14 +150,14 @@ impl Modules {
         self.modules.len()
     }
 
-    /// Is nobody there?
+    /// Returns true if there are no modules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.modules.is_empty()
     }
 
-    /// Only `by` hears about `body`, until it releases it or one of the two goes. If several
-    /// modules suppress a body, each suppresses the others: nobody hears about it.
+    /// Only `by` is called for `body`, until it releases it or one of the two is removed. If
+    /// several modules suppress a body, each suppresses the others: none is called for it.
     ///
     /// # Errors
     /// A module or a body that is not there.
@@ -168,7 +168,7 @@ impl Modules {
         body: BodyId,
     ) -> Result<(), RequestError> {
         self.known(by)?;
-        world.member(body)?;
+        world.bodies.get(body)?;
         self.suppressed.insert((body, by));
         Ok(())
     }
@@ -197,8 +197,8 @@ impl Modules {
         Ok(Reply::Done)
     }
 
-    /// Tells the modules what happened in the last step of `world`, pair after pair in the order of
-    /// [`World::events`], and then does what they asked for. To be called once after each step.
+    /// Calls the modules for the events of the last step of `world`, pair after pair in the order
+    /// of [`World::events`], and then applies their requests. To be called once after each step.
     ///
     /// A module that panics is taken out; what it asked for in that call is forgotten, and the
     /// others go on.
@@ -209,9 +209,9 @@ impl Modules {
             return delivery;
         }
         self.suppressed.retain(|&(body, _)| world.has(body));
-        let wishes = self.call_all(world, &mut delivery);
+        let pending = self.call_all(world, &mut delivery);
         self.remember_groups(world);
-        for Wish { module, job, answer } in wishes {
+        for PendingJob { module, job, answer } in pending {
             let result = match job {
                 Job::World(request) => world.apply(request).map_err(RequestError::World),
                 Job::Modules(request) => self.apply(world, request),
@@ -230,29 +230,34 @@ impl Modules {
         delivery
     }
 
-    fn call_all(&mut self, world: &World, delivery: &mut Delivery) -> Vec<Wish> {
-        let continued = self.modules.values().any(|module| module.wants.continued);
+    fn call_all(&mut self, world: &World, delivery: &mut Delivery) -> Vec<PendingJob> {
+        let continued = self.modules.values().any(|module| module.changes.continued);
         let events = if continued { world.events() } else { world.report().events.clone() };
-        let mut wishes = Vec::new();
+        let mut pending = Vec::new();
         let mut turns = Vec::new();
         for event in events {
             let contact = world.contact(event.a, event.b);
             self.find_concerned(world, event, &mut turns);
             for &(_, module) in &turns {
                 let call = Call { module, event, contact, world };
-                match self.call(&call, &mut wishes, delivery) {
+                match self.call(&call, &mut pending, delivery) {
                     Next::GoOn => {}
                     Next::NextPair => break,
-                    Next::EndStep => return wishes,
+                    Next::EndStep => return pending,
                 }
             }
         }
-        wishes
+        pending
     }
 
-    fn call(&mut self, call: &Call<'_>, wishes: &mut Vec<Wish>, delivery: &mut Delivery) -> Next {
+    fn call(
+        &mut self,
+        call: &Call<'_>,
+        pending: &mut Vec<PendingJob>,
+        delivery: &mut Delivery,
+    ) -> Next {
         let id = call.module;
-        let wanted = self.modules.get(&id).is_some_and(|m| m.wants.has(call.event.change));
+        let wanted = self.modules.get(&id).is_some_and(|m| m.changes.has(call.event.change));
         if !wanted || self.is_suppressed(call) {
             return Next::GoOn;
         }
@@ -263,7 +268,7 @@ impl Modules {
         // and the world is only looked at.
         match catch_unwind(AssertUnwindSafe(|| (module.callback)(call, &mut actions))) {
             Ok(next) => {
-                wishes.extend(actions.into_wishes());
+                pending.extend(actions.into_pending());
                 next
             }
             Err(payload) => {
@@ -275,7 +280,7 @@ impl Modules {
         }
     }
 
-    /// Who hears about an event, in order.
+    /// The modules of an event, in order.
     fn find_concerned(&self, world: &World, event: Event, turns: &mut Vec<Turn>) {
         turns.clear();
         let mut add = |subject| turns.extend(self.by_subject.get(&subject).into_iter().flatten());
@@ -334,11 +339,8 @@ impl Modules {
 
 /// The groups around a body, the nearest first; none for a body that is gone.
 fn groups_of(world: &World, id: BodyId) -> impl Iterator<Item = GroupId> + '_ {
-    let parties = world.has(id).then(|| world.parties(id));
-    parties.into_iter().flatten().filter_map(|party| match party {
-        Party::Group(group) => Some(group),
-        Party::Body(_) => None,
-    })
+    let nearest = world.bodies.get(id).ok().and_then(|body| body.group);
+    world.filters.groups().path(nearest)
 }
 
 /// What a panic said.

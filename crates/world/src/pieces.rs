@@ -1,10 +1,10 @@
-//! Cutting large scenery into pieces.
+//! Cutting large static meshes into pieces.
 //!
 //! A landscape in one body has one box, which everything is in. In pieces, only those near a body
 //! are looked at (V-COLLIDE §4.4). Pieces never collide with each other: they are of one family.
 
-use crate::{Body, BodyId, Shape, World, WorldError};
-use jostle_geom::{Mesh, MeshError, Model, Pose, Quality};
+use crate::{Body, BodyId, World, WorldError};
+use jostle_geom::{Mesh, MeshError, Model, Pose, Quality, Shape};
 
 /// A part of a mesh.
 #[derive(Clone, Debug)]
@@ -47,27 +47,25 @@ pub fn cut(whole: &Mesh, triangles_max: usize) -> Result<Vec<Piece>, MeshError> 
     Ok(pieces)
 }
 
-impl World {
-    /// Inserts a large mesh as fixed bodies of at most `triangles_max` triangles each, all of the
-    /// given family. Returns them with the faces of the whole that their faces are.
-    ///
-    /// # Errors
-    /// As [`cut`].
-    pub fn insert_in_pieces(
-        &mut self,
-        whole: &Mesh,
-        pose: Pose,
-        family: u32,
-        triangles_max: usize,
-    ) -> Result<Vec<(BodyId, Vec<u32>)>, PiecesError> {
-        let mut bodies = Vec::new();
-        for Piece { mesh, faces } in cut(whole, triangles_max)? {
-            let shape = Shape::mesh(Model::build(mesh, Quality::Default));
-            let id = self.insert(Body::fixed(shape, pose).with_family(family))?;
-            bodies.push((id, faces));
-        }
-        Ok(bodies)
+/// Inserts a large mesh into a world as fixed bodies of at most `triangles_max` triangles each, all
+/// of the given family. Returns them with the faces of the whole that their faces are.
+///
+/// # Errors
+/// As [`cut`] and [`World::insert`].
+pub fn insert(
+    world: &mut World,
+    whole: &Mesh,
+    pose: Pose,
+    family: u32,
+    triangles_max: usize,
+) -> Result<Vec<(BodyId, Vec<u32>)>, PiecesError> {
+    let mut bodies = Vec::new();
+    for Piece { mesh, faces } in cut(whole, triangles_max)? {
+        let shape = Shape::mesh(Model::build(mesh, Quality::Default));
+        let id = world.insert(Body::fixed(shape, pose).with_family(family))?;
+        bodies.push((id, faces));
     }
+    Ok(bodies)
 }
 
 /// Why a mesh could not be inserted in pieces.

@@ -33,7 +33,7 @@ pub struct Counts {
     pub structure_updates: u64,
     /// Pairs whose boxes overlap, at least one of them changed.
     pub candidates: usize,
-    /// Pairs that somebody asked about, and that were looked at.
+    /// Pairs that are asked about, and that were tested.
     pub tested: usize,
     /// Contacts after the step, old and new.
     pub contacts: usize,

@@ -4,15 +4,15 @@
 //! the world and is plain data; a [`ModuleRequest`] is for its modules and may carry a callback; a
 //! [`Job`] is either, or a step, and is what queues hold.
 
-use crate::body::{Body, Layers, Velocity};
+use crate::body::{Body, CollisionGroups, Velocity};
+use crate::error::WorldError;
 use crate::id::{BodyId, GroupId};
-use crate::interest::{Ask, Party};
+use crate::interest::{InterestTarget, QueryKind};
 use crate::modules::{ModuleId, ModuleRequest};
-use crate::respond::{Fall, Response};
-use crate::shape::Shape;
-use crate::world::{World, WorldError};
+use crate::respond::{GravityTarget, Response};
+use crate::world::World;
 use glam::{DVec3, Vec3};
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use thiserror::Error;
 
 /// Something asked of a [`World`]. Each kind is the method of the same name, as a value.
@@ -50,12 +50,12 @@ pub enum Request {
         /// All vertices, in the order of the mesh.
         vertices: Vec<Vec3>,
     },
-    /// [`World::set_layers`].
-    SetLayers {
+    /// [`World::set_collision_groups`].
+    SetCollisionGroups {
         /// The body.
         id: BodyId,
-        /// Its new layers.
-        layers: Layers,
+        /// Its new collision groups.
+        groups: CollisionGroups,
     },
     /// [`World::set_response`].
     SetResponse {
@@ -66,12 +66,12 @@ pub enum Request {
     },
     /// [`World::set_gravity`].
     SetGravity(DVec3),
-    /// [`World::set_fall`].
-    SetFall {
+    /// [`World::set_gravity_target`].
+    SetGravityTarget {
         /// The body.
         id: BodyId,
         /// What it falls onto, or nothing if it does not fall.
-        fall: Option<Fall>,
+        target: Option<GravityTarget>,
     },
     /// [`World::set_continuous_motion`].
     SetContinuousMotion {
@@ -91,23 +91,23 @@ pub enum Request {
     Enable(BodyId),
     /// [`World::ignore_pair`].
     IgnorePair(BodyId, BodyId),
-    /// [`World::heed_pair`].
-    HeedPair(BodyId, BodyId),
+    /// [`World::unignore_pair`].
+    UnignorePair(BodyId, BodyId),
     /// [`World::set_interest`].
     SetInterest {
         /// One side.
-        a: Party,
+        a: InterestTarget,
         /// The other side.
-        b: Party,
+        b: InterestTarget,
         /// What is asked.
-        ask: Ask,
+        kind: QueryKind,
     },
     /// [`World::remove_interest`].
     RemoveInterest {
         /// One side.
-        a: Party,
+        a: InterestTarget,
         /// The other side.
-        b: Party,
+        b: InterestTarget,
     },
     /// [`World::new_group`].
     NewGroup {
@@ -128,7 +128,7 @@ pub enum Request {
 /// What came of a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// It was done; there is nothing more to say.
+    /// It was done.
     Done,
     /// The new body.
     Inserted(BodyId),
@@ -159,7 +159,7 @@ pub enum RequestError {
     /// The module is not there.
     #[error("{0} is not there (removed, taken out after a panic, or never added)")]
     UnknownModule(ModuleId),
-    /// Nobody was left to apply it.
+    /// It was dropped before it was applied.
     #[error("given up before it was applied: the detector stopped, or the asking module panicked")]
     GivenUp,
 }
@@ -188,11 +188,11 @@ impl From<ModuleRequest> for Job {
 }
 
 impl World {
-    /// Does what a request says.
+    /// Applies a request.
     ///
     /// ```
-    /// use jostle_geom::Pose;
-    /// use jostle_world::{Body, Reply, Request, Settings, Shape, World};
+    /// use jostle_geom::{Pose, Shape};
+    /// use jostle_world::{Body, Reply, Request, Settings, World};
     ///
     /// let mut world = World::new(Settings::default());
     /// let ball = Body::moving(Shape::sphere(1.0)?, Pose::IDENTITY);
@@ -220,16 +220,16 @@ impl World {
             Request::SetVelocity { id, velocity } => self.set_velocity(id, velocity),
             Request::SetShape { id, shape } => self.set_shape(id, shape),
             Request::Deform { id, vertices } => self.deform(id, &vertices),
-            Request::SetLayers { id, layers } => self.set_layers(id, layers),
+            Request::SetCollisionGroups { id, groups } => self.set_collision_groups(id, groups),
             Request::SetResponse { id, response } => self.set_response(id, response),
             Request::SetGravity(gravity) => self.set_gravity(gravity),
-            Request::SetFall { id, fall } => self.set_fall(id, fall),
+            Request::SetGravityTarget { id, target } => self.set_gravity_target(id, target),
             Request::SetContinuousMotion { id, on } => self.set_continuous_motion(id, on),
             Request::Advance { seconds } => self.advance(seconds).map(drop),
             Request::Disable(id) => self.disable(id),
             Request::IgnorePair(a, b) => self.ignore_pair(a, b),
-            Request::HeedPair(a, b) => self.heed_pair(a, b),
-            Request::SetInterest { a, b, ask } => self.set_interest(a, b, ask),
+            Request::UnignorePair(a, b) => self.unignore_pair(a, b),
+            Request::SetInterest { a, b, kind } => self.set_interest(a, b, kind),
             Request::RemoveGroup(id) => self.remove_group(id),
             Request::SetGroup { id, group } => self.set_group(id, group),
         }?;

@@ -8,21 +8,19 @@
 mod set_back;
 pub(crate) mod velocity;
 
-use crate::body::Mobility;
-use crate::contact::Certainty;
+use crate::bodies::Changed;
+use crate::contact::{Certainty, Contact};
+use crate::dynamics::Dynamics;
 use crate::id::BodyId;
-use crate::interest::{Ask, Party};
-use crate::shape::ShapePair;
-use crate::step::Changed;
-use crate::world::World;
+use crate::interest::InterestTarget;
 use std::collections::BTreeSet;
-use velocity::Meeting;
+use velocity::Impact;
 
 /// The response of a body to touching (Ohlenburg 2003, appendix C.2). Fixed bodies have none.
 ///
 /// After a step every body with a response that touches another acts on it. Pairs that are asked
-/// [`Ask::Volume`] do not touch in this sense. The contacts of that step stay in its report; they
-/// end in the next step if the response ended them.
+/// [`QueryKind::Volume`](crate::QueryKind::Volume) do not touch in this sense. The contacts of that
+/// step stay in its report; they end in the next step if the response ended them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
     /// What becomes of its velocity.
@@ -55,108 +53,108 @@ pub enum VelocityResponse {
 
 impl Response {
     /// What a body under gravity does that has no response of its own: it stays on the floor.
-    pub const REST: Response =
+    pub const INELASTIC: Response =
         Response { velocity: VelocityResponse::Bounce { restitution: 0.0 }, set_back: true };
 }
 
 /// Under gravity, and what it does not fall through.
 ///
 /// Zachmann (2000, §2.2.10): objects "fall in a certain direction and bounce off floor objects,
-/// which can be specified separately for each falling object". How they bounce says their
-/// [`Response`]; without one it is [`Response::REST`].
+/// which can be specified separately for each falling object". How they bounce is their
+/// [`Response`]; without one it is [`Response::INELASTIC`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fall {
+pub struct GravityTarget {
     /// Sorted.
-    pub(crate) floors: Vec<Party>,
+    pub(crate) floors: Vec<InterestTarget>,
 }
 
-impl Fall {
+impl GravityTarget {
     /// Everything is floor.
     #[must_use]
-    pub fn onto_everything() -> Fall {
-        Fall::default()
+    pub fn onto_everything() -> GravityTarget {
+        GravityTarget::default()
     }
 
     /// Only these bodies, and the members of these groups, are floor. It passes through what is
     /// not: contacts are reported and not responded to. Without any, everything is floor.
     #[must_use]
-    pub fn onto(floors: impl IntoIterator<Item = impl Into<Party>>) -> Fall {
-        let mut floors: Vec<Party> = floors.into_iter().map(Into::into).collect();
+    pub fn onto(floors: impl IntoIterator<Item = impl Into<InterestTarget>>) -> GravityTarget {
+        let mut floors: Vec<InterestTarget> = floors.into_iter().map(Into::into).collect();
         floors.sort_unstable();
         floors.dedup();
-        Fall { floors }
+        GravityTarget { floors }
     }
 
     /// What is floor, sorted; empty for everything.
     #[must_use]
-    pub fn floors(&self) -> &[Party] {
+    pub fn floors(&self) -> &[InterestTarget] {
         &self.floors
     }
 }
 
-impl World {
-    /// Lets bodies respond to what they touch.
-    pub(crate) fn respond(&mut self, changed: &Changed) {
-        if self.responders.is_empty() {
-            return;
+impl Dynamics<'_> {
+    /// Lets bodies respond to contacts, of which at least one of the two changed. Returns how many
+    /// bodies responded.
+    pub(crate) fn respond(&mut self, changed: &Changed, contacts: &[Contact]) -> usize {
+        if self.motion.responders().is_empty() {
+            return 0;
         }
-        let meetings = self.find_meetings(changed);
-        let busy: BTreeSet<u32> = meetings
+        let impacts = self.find_impacts(changed, contacts);
+        let busy: BTreeSet<u32> = impacts
             .iter()
-            .flat_map(|&Meeting { slots: [a, b], .. }| [(a, b), (b, a)])
+            .flat_map(|&Impact { slots: [a, b], .. }| [(a, b), (b, a)])
             .filter(|&(slot, other)| self.responds(slot, other))
             .map(|(slot, _)| slot)
             .collect();
-        let turned = self.change_velocities(&meetings);
-        let back = self.set_back(&meetings);
-        for meeting in &meetings {
+        let turned = self.change_velocities(&impacts);
+        let back = self.set_back(&impacts);
+        for impact in &impacts {
             // Nothing approaches along the normals, and yet they met: they would come again in the
             // same way for ever.
-            let [a, b] = &meeting.slots;
+            let [a, b] = &impact.slots;
             let untouched = !turned.contains(a) && !turned.contains(b);
             if untouched && (back.contains(a) || back.contains(b)) {
-                self.turn_round(meeting);
+                self.reverse(impact);
             }
         }
         for &slot in &changed.slots {
             if !busy.contains(&slot) && !back.contains(&slot) {
-                let member = self.members.at_mut(slot);
-                member.free_pose = member.body.pose;
+                self.motion.set_free(slot, self.bodies.body(slot).pose);
             }
         }
-        self.report.counts.responses = busy.len();
+        busy.len()
     }
 
     /// Contacts of which at least one body changed and at least one responds, in the order of
     /// contacts. A contact that is only assumed is looked at: a response to nothing is worse than
     /// a step that is a little late.
-    fn find_meetings(&self, changed: &Changed) -> Vec<Meeting> {
-        let mut meetings = Vec::new();
-        for contact in self.contacts.iter().filter(|contact| contact.is_touching()) {
+    fn find_impacts(&self, changed: &Changed, contacts: &[Contact]) -> Vec<Impact> {
+        let mut impacts = Vec::new();
+        for contact in contacts.iter().filter(|contact| contact.is_touching()) {
             let [a, b] = contact.pair().map(BodyId::slot);
             let concerns = (changed.has(a) || changed.has(b))
                 && (self.responds(a, b) || self.responds(b, a))
                 && (contact.certainty == Certainty::Exact || self.touch(a, b));
             if concerns {
-                meetings.extend(self.meeting(a, b));
+                impacts.extend(self.impact(a, b));
             }
         }
-        meetings
+        impacts
     }
 
-    /// The meetings are worked through one after the other, not added up: of two walls in one
+    /// The impacts are worked through one after the other, not added up: of two walls in one
     /// plane the second finds the body moving away, where a sum would throw it back twice as fast.
     /// Returns the bodies whose velocity changed.
-    fn change_velocities(&mut self, meetings: &[Meeting]) -> BTreeSet<u32> {
+    fn change_velocities(&mut self, impacts: &[Impact]) -> BTreeSet<u32> {
         /// Enough for a body in a corner of three walls; the rest is left to the next step.
         const ROUNDS: usize = 4;
         let mut turned = BTreeSet::new();
         for _ in 0..ROUNDS {
             let mut any = false;
-            for meeting in meetings {
-                let changed = self.exchange(meeting);
+            for impact in impacts {
+                let changed = self.exchange_velocities(impact);
                 any |= changed != [false; 2];
-                let slots = meeting.slots.iter().zip(changed);
+                let slots = impact.slots.iter().zip(changed);
                 turned.extend(slots.filter(|&(_, changed)| changed).map(|(slot, _)| *slot));
             }
             if !any {
@@ -164,36 +162,5 @@ impl World {
             }
         }
         turned
-    }
-
-    /// What a body does about what it touches.
-    pub(crate) fn response(&self, slot: u32) -> Option<Response> {
-        let body = &self.members.at(slot).body;
-        let falls = body.fall.is_some().then_some(Response::REST);
-        let response = body.response.or(falls);
-        response.filter(|_| body.mobility != Mobility::Fixed)
-    }
-
-    /// Does a body respond to touching another?
-    pub(crate) fn responds(&self, slot: u32, other: u32) -> bool {
-        self.responders.contains(&slot) && self.is_stopped_by(slot, other)
-    }
-
-    /// Is a body one that another cannot pass through?
-    pub(crate) fn is_stopped_by(&self, slot: u32, other: u32) -> bool {
-        let [id, other] = [slot, other].map(|slot| BodyId(self.members.key(slot)));
-        let floor = match &self.members.at(slot).body.fall {
-            Some(Fall { floors }) if !floors.is_empty() => {
-                self.parties(other).any(|party| floors.binary_search(&party).is_ok())
-            }
-            _ => true,
-        };
-        floor && self.asked(id, other).is_some_and(|ask| ask != Ask::Volume)
-    }
-
-    /// Do two bodies touch where they are now?
-    pub(crate) fn touch(&self, a: u32, b: u32) -> bool {
-        let (a, b) = (&self.members.at(a).body, &self.members.at(b).body);
-        ShapePair::new(&a.shape, &a.pose, &b.shape, &b.pose).touches()
     }
 }

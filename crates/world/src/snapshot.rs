@@ -3,7 +3,7 @@
 //! A world that was loaded goes on like the one that was saved, to the bit. So everything that may
 //! influence a later answer is inside: also the names of bodies that are gone, what is known of the
 //! last step, and what the clock did to the limits of a budget. What the broad phase knows is not:
-//! it is found anew from the boxes, with the same pairs.
+//! it is found again from the boxes, with the same pairs.
 //!
 //! * `record.rs`, `values.rs`: what is written of each thing, and how it is read back;
 //! * `shared.rs`: shapes that bodies share;
@@ -69,7 +69,7 @@ pub enum LoadWorldError {
     /// Bytes have changed since they were saved.
     #[error("the world is damaged: its checksum is {found:#018x}, expected {expected:#018x}")]
     Checksum {
-        /// What the bytes say the checksum is.
+        /// The checksum that is stored.
         expected: u64,
         /// The checksum of the bytes.
         found: u64,
@@ -110,8 +110,8 @@ impl World {
     /// last step took, and callbacks ([`Modules`](crate::Modules)).
     ///
     /// ```
-    /// use jostle_geom::Pose;
-    /// use jostle_world::{Body, Runtime, Settings, Shape, World};
+    /// use jostle_geom::{Pose, Shape};
+    /// use jostle_world::{Body, Runtime, Settings, World};
     ///
     /// let mut world = World::new(Settings::default());
     /// let ball = world.insert(Body::moving(Shape::sphere(1.0)?, Pose::IDENTITY))?;

@@ -1,4 +1,4 @@
-//! Tickets: what somebody holds who asked for something that is done later.
+//! Tickets: handles to the replies of requests that are applied later.
 
 use crate::id::BodyId;
 use crate::request::{Reply, RequestError};
@@ -11,8 +11,8 @@ type Slot = OnceLock<Result<Reply, RequestError>>;
 #[derive(Clone, Debug)]
 pub struct Ticket(Arc<Slot>);
 
-/// The other end of a ticket, which travels with the request. Dropped without a reply it says so,
-/// hence nobody looks at a ticket for ever.
+/// The other end of a ticket, which travels with the request. Dropped without a reply it gives
+/// an error, so that no ticket stays without a reply for ever.
 #[derive(Debug)]
 pub(crate) struct Answer(Arc<Slot>);
 

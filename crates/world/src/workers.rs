@@ -33,7 +33,7 @@ impl Workers {
         Ok(Workers(Some(Arc::new(pool))))
     }
 
-    /// How many.
+    /// The number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.0.as_ref().map_or(1, |pool| pool.current_num_threads())

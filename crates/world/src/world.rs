@@ -1,143 +1,35 @@
-//! The world: the one door for bodies. Everything enters here and is checked here.
+//! The world: the one way in for bodies, and the table of contents of its parts.
 //!
-//! Numbers that are not finite cannot get in: [`Pose`], [`Shape`] and meshes refuse them when they
-//! are made, velocities and distances are checked below. Behind this door code relies on it.
+//! Everything that comes in is checked here. Numbers that are not finite stop at the gates:
+//! [`Pose`], [`Shape`] and meshes refuse them when they are made, velocities and distances are
+//! checked below. Behind this, code relies on it.
 
-mod activity;
-mod groups;
-mod interests;
-
-use crate::body::{Body, Layers, Mobility, Velocity};
-use crate::broad::{Broad, SlotPair, Structure};
-use crate::contact::{Change, Contact, Event, Measured};
-use crate::id::{BodyId, GroupId, Slots};
-use crate::interest::{Interests, Policy};
-use crate::report::{Report, Stopwatch};
-use crate::respond::{Response, VelocityResponse};
-use crate::shape::{Shape, ShapeKind};
+use crate::advance::{Advanced, Search};
+use crate::bodies::Bodies;
+use crate::body::{Body, CollisionGroups, Mobility, Velocity};
+use crate::broad_phase::BroadPhase;
+use crate::contact::{Contact, Event, PairDistance};
+use crate::contacts::Contacts;
+use crate::dynamics::Dynamics;
+use crate::error::{WorldError, check_number, check_response, check_velocity};
+use crate::filters::{Filters, Groups};
+use crate::id::{BodyId, GroupId};
+use crate::interest::{InterestTarget, Policy, QueryKind};
+use crate::motion::Motion;
+use crate::report::Report;
+use crate::respond::{GravityTarget, Response};
+use crate::settings::Settings;
 use crate::step::budget::Budget;
-use crate::{Aabb, Workers};
 use glam::{DVec3, Vec3};
-pub(crate) use groups::Group;
-use jostle_geom::{MeshError, Pose};
-use std::collections::BTreeSet;
+use jostle_geom::{Aabb, MeshError, Pose, Shape, ShapeKind};
 use std::sync::Arc;
-use thiserror::Error;
-
-/// How a world works. The answers depend on `policy` only.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// What is asked about pairs without an interest of their own.
-    pub policy: Policy,
-    /// How overlapping boxes are found.
-    pub structure: Structure,
-    /// The threads that share the exact tests.
-    pub workers: Workers,
-    /// Reads a clock, for the times in the report and for [`World::step_within`]. There is no clock
-    /// in a world; without this all times are zero.
-    pub stopwatch: Option<Stopwatch>,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            policy: Policy::Everything(crate::Ask::Touch),
-            structure: Structure::default(),
-            workers: Workers::ONE,
-            stopwatch: None,
-        }
-    }
-}
-
-/// Why a world refuses something. It is then as it was.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum WorldError {
-    /// The body is not, or no longer, in this world.
-    #[error("{0} is not in this world (removed, or never inserted)")]
-    UnknownBody(BodyId),
-    /// The group is not, or no longer, in this world.
-    #[error("{0} is not in this world")]
-    UnknownGroup(GroupId),
-    /// A group that is still used cannot go.
-    #[error("{0} still has members; remove or move them first")]
-    GroupNotEmpty(GroupId),
-    /// Fixed bodies stay where they are.
-    #[error("{0} is fixed; insert it as a moving body to move it")]
-    Fixed(BodyId),
-    /// Only deforming meshes change their vertices.
-    #[error("{0} is not a deforming mesh; insert it as one, or replace its shape")]
-    NotDeforming(BodyId),
-    /// A velocity with a number that is not finite.
-    #[error("velocity {0:?} has a number that is not finite")]
-    Velocity(Velocity),
-    /// A gravity with a number that is not finite.
-    #[error("gravity {0} has a number that is not finite")]
-    Gravity(DVec3),
-    /// A distance or time that is not a finite number from 0 on.
-    #[error("{what} is {value}; expected a finite number from 0 on")]
-    Number {
-        /// What the number is.
-        what: &'static str,
-        /// What was given.
-        value: f64,
-    },
-    /// A pair of one body with itself.
-    #[error("{0} cannot be paired with itself")]
-    SameBody(BodyId),
-    /// Vertices that the mesh refuses.
-    #[error("new vertices of {id}: {reason}")]
-    Vertices {
-        /// The body.
-        id: BodyId,
-        /// What the mesh says.
-        reason: String,
-    },
-    /// A step within a budget needs a clock.
-    #[error("a budget needs a stopwatch; the settings have none")]
-    NoStopwatch,
-}
-
-/// A body and what the world knows of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    pub(crate) body: Body,
-    /// The tight box at the last step; `None` before the first and for empty meshes.
-    pub(crate) bounds: Option<Aabb>,
-    /// How far beyond `bounds` the box reached that the broad phase got then.
-    pub(crate) reach: f64,
-    /// Where it was at the last step after which it touched nothing that it responds to. Kept only
-    /// while somebody responds; a guess before the first step.
-    pub(crate) free_pose: Pose,
-    pub(crate) interests: Interests,
-    /// Bodies that it is never compared with; sorted.
-    pub(crate) ignored: Vec<BodyId>,
-    pub(crate) state: State,
-    /// Its pairs are wanted in the next step.
-    pub(crate) changed: bool,
-    /// The broad phase knows a box of it.
-    pub(crate) in_broad: bool,
-}
-
-impl Member {
-    /// The box for the broad phase.
-    pub(crate) fn wide_bounds(&self) -> Option<Aabb> {
-        self.bounds.map(|b| if self.reach > 0.0 { b.grown(self.reach) } else { b })
-    }
-}
-
-/// Does a body take part?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    Enabled,
-    Disabled { moved: bool },
-}
 
 /// Bodies that share a space, and which of them touch.
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::Pose;
-/// use jostle_world::{Body, Settings, Shape, World};
+/// use jostle_geom::{Pose, Shape};
+/// use jostle_world::{Body, Settings, World};
 ///
 /// let mut world = World::new(Settings::default());
 /// let ball = world.insert(Body::moving(Shape::sphere(1.0)?, Pose::IDENTITY))?;
@@ -159,33 +51,20 @@ pub(crate) enum State {
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) settings: Settings,
-    pub(crate) members: Slots<Member>,
-    pub(crate) groups: Slots<Group>,
-    pub(crate) broad: Broad,
-    /// Slots of bodies whose pairs may be wanted in the next step: those whose member says
-    /// `changed`. A slot may stand here twice, or be empty by then.
-    pub(crate) changed: Vec<u32>,
-    /// Removed or disabled since the last step: their contacts end.
-    pub(crate) gone: bool,
-    /// Sorted by pair.
-    pub(crate) contacts: Vec<Contact>,
-    /// Empty; room for the contacts of the next step.
-    pub(crate) last_contacts: Vec<Contact>,
-    /// Sorted by pair.
-    pub(crate) measured: Vec<Measured>,
-    /// Pairs whose distance is wanted, sorted.
-    pub(crate) distance_pairs: Vec<[BodyId; 2]>,
-    /// Pairs of groups whose joined boxes overlap, sorted.
-    pub(crate) group_overlaps: Vec<[GroupId; 2]>,
-    pub(crate) report: Report,
+    /// What was inserted, what takes part, what changed.
+    pub(crate) bodies: Bodies,
+    /// The boxes of the bodies, and which of them overlap.
+    pub(crate) broad_phase: BroadPhase,
+    /// Which pairs are compared, and what is asked: policy, interests, groups, ignored pairs.
+    pub(crate) filters: Filters,
+    /// What is known between bodies since the last step.
+    pub(crate) contacts: Contacts,
+    /// Gravity, which bodies move and respond, and where they were free.
+    pub(crate) motion: Motion,
+    /// How much of the exact tests fits into the time that they have.
     pub(crate) budget: Budget,
-    pub(crate) gravity: DVec3,
-    /// Slots of bodies that [`World::advance`] moves.
-    pub(crate) movers: BTreeSet<u32>,
-    /// Slots of bodies that respond to what they touch.
-    pub(crate) responders: BTreeSet<u32>,
-    /// Room for the pairs of a step, kept to save allocations.
-    pub(crate) candidates: Vec<SlotPair>,
+    /// What the last step did.
+    pub(crate) report: Arc<Report>,
 }
 
 impl World {
@@ -195,28 +74,19 @@ impl World {
     /// If the policy asks about everything with a clearance that is not a finite number from 0 on.
     #[must_use]
     pub fn new(settings: Settings) -> World {
-        if let Policy::Everything(ask) = settings.policy {
-            let checked = check_number("clearance", ask.reach());
+        if let Policy::Everything(kind) = settings.policy {
+            let checked = check_number("clearance", kind.reach());
             assert!(checked.is_ok(), "the policy of a world: {checked:?}");
         }
         World {
-            broad: Broad::new(settings.structure),
-            settings,
-            members: Slots::default(),
-            groups: Slots::default(),
-            changed: Vec::new(),
-            gone: false,
-            contacts: Vec::new(),
-            last_contacts: Vec::new(),
-            measured: Vec::new(),
-            distance_pairs: Vec::new(),
-            group_overlaps: Vec::new(),
-            report: Report::default(),
+            bodies: Bodies::default(),
+            broad_phase: BroadPhase::new(settings.structure),
+            filters: Filters::new(settings.policy, Groups::default()),
+            contacts: Contacts::default(),
+            motion: Motion::default(),
             budget: Budget::default(),
-            gravity: DVec3::ZERO,
-            movers: BTreeSet::new(),
-            responders: BTreeSet::new(),
-            candidates: Vec::new(),
+            report: Arc::default(),
+            settings,
         }
     }
 
@@ -229,26 +99,12 @@ impl World {
         check_response(body.response)?;
         let group = body.group;
         if let Some(group) = group {
-            self.known_group(group)?;
+            self.filters.groups().get(group)?;
         }
-        let member = Member {
-            free_pose: body.pose,
-            body,
-            bounds: None,
-            reach: 0.0,
-            interests: Interests::default(),
-            ignored: Vec::new(),
-            state: State::Enabled,
-            changed: false,
-            in_broad: false,
-        };
-        let id = BodyId(self.members.insert(member));
-        if let Some(group) = group {
-            self.join_group(id, group);
-            self.measure_newcomer(id);
-        }
-        self.mark(id);
-        self.note_activity(id);
+        let id = self.bodies.insert(body);
+        self.broad_phase.insert(id.slot());
+        self.filters.insert(id, group);
+        self.motion.insert(&self.bodies, id);
         Ok(id)
     }
 
@@ -257,24 +113,11 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn remove(&mut self, id: BodyId) -> Result<Body, WorldError> {
-        self.forget_interests(id)?;
-        let member = self.members.remove(id.0).ok_or(WorldError::UnknownBody(id))?;
-        if member.in_broad {
-            self.broad.remove(id.slot());
-        }
-        if let Some(group) = member.body.group {
-            self.leave_group(id, group);
-        }
-        self.movers.remove(&id.slot());
-        self.responders.remove(&id.slot());
-        self.gone = true;
-        if self.changed.len() > 2 * self.len() + 64 {
-            // Bodies that come and go without a step between.
-            self.changed.retain(|&slot| self.members.is_taken(slot));
-            self.changed.sort_unstable();
-            self.changed.dedup();
-        }
-        Ok(member.body)
+        let body = self.bodies.remove(id)?;
+        self.broad_phase.remove(id.slot());
+        self.filters.remove(id, body.group);
+        self.motion.remove(id.slot());
+        Ok(body)
     }
 
     /// Moves a body.
@@ -282,12 +125,12 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`], [`WorldError::Fixed`].
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), WorldError> {
-        let member = self.member_mut(id)?;
-        if member.body.mobility == Mobility::Fixed {
+        let body = self.bodies.get_mut(id)?;
+        if body.mobility == Mobility::Fixed {
             return Err(WorldError::Fixed(id));
         }
-        member.body.pose = pose;
-        self.mark(id);
+        body.pose = pose;
+        self.bodies.mark_changed(id.slot());
         Ok(())
     }
 
@@ -296,7 +139,7 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn pose(&self, id: BodyId) -> Result<Pose, WorldError> {
-        Ok(self.member(id)?.body.pose)
+        Ok(self.bodies.get(id)?.pose)
     }
 
     /// Gives a body another velocity.
@@ -305,8 +148,8 @@ impl World {
     /// [`WorldError::UnknownBody`], [`WorldError::Velocity`].
     pub fn set_velocity(&mut self, id: BodyId, velocity: Velocity) -> Result<(), WorldError> {
         check_velocity(velocity)?;
-        self.member_mut(id)?.body.velocity = velocity;
-        self.note_activity(id);
+        self.bodies.get_mut(id)?.velocity = velocity;
+        self.motion.update(&self.bodies, id.slot());
         Ok(())
     }
 
@@ -315,7 +158,7 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn velocity(&self, id: BodyId) -> Result<Velocity, WorldError> {
-        Ok(self.member(id)?.body.velocity)
+        Ok(self.bodies.get(id)?.velocity)
     }
 
     /// Replaces the geometry of a body, fixed or not.
@@ -323,8 +166,8 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn set_shape(&mut self, id: BodyId, shape: Shape) -> Result<(), WorldError> {
-        self.member_mut(id)?.body.shape = shape;
-        self.mark(id);
+        self.bodies.get_mut(id)?.shape = shape;
+        self.bodies.mark_changed(id.slot());
         Ok(())
     }
 
@@ -333,7 +176,7 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn shape(&self, id: BodyId) -> Result<&Shape, WorldError> {
-        Ok(&self.member(id)?.body.shape)
+        Ok(&self.bodies.get(id)?.shape)
     }
 
     /// Moves the vertices of a deforming mesh, in the order of the mesh, and refits its hierarchy.
@@ -342,28 +185,32 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`], [`WorldError::NotDeforming`], [`WorldError::Vertices`].
     pub fn deform(&mut self, id: BodyId, vertices: &[Vec3]) -> Result<(), WorldError> {
-        let member = self.member_mut(id)?;
-        let ShapeKind::Mesh(model) = member.body.shape.kind() else {
+        let body = self.bodies.get_mut(id)?;
+        let ShapeKind::Mesh(model) = body.shape.kind() else {
             return Err(WorldError::NotDeforming(id));
         };
-        if member.body.mobility != Mobility::Deforming {
+        if body.mobility != Mobility::Deforming {
             return Err(WorldError::NotDeforming(id));
         }
         let mut model = Arc::clone(model);
         let refused = |error: MeshError| WorldError::Vertices { id, reason: error.to_string() };
         Arc::make_mut(&mut model).refit(vertices).map_err(refused)?;
-        member.body.shape = Shape::mesh(model);
-        self.mark(id);
+        body.shape = Shape::mesh(model);
+        self.bodies.mark_changed(id.slot());
         Ok(())
     }
 
-    /// Gives a body other layers.
+    /// Gives a body other collision groups.
     ///
     /// # Errors
     /// [`WorldError::UnknownBody`].
-    pub fn set_layers(&mut self, id: BodyId, layers: Layers) -> Result<(), WorldError> {
-        self.member_mut(id)?.body.layers = layers;
-        self.mark(id);
+    pub fn set_collision_groups(
+        &mut self,
+        id: BodyId,
+        groups: CollisionGroups,
+    ) -> Result<(), WorldError> {
+        self.bodies.get_mut(id)?.collision_groups = groups;
+        self.bodies.mark_changed(id.slot());
         Ok(())
     }
 
@@ -377,8 +224,31 @@ impl World {
         response: Option<Response>,
     ) -> Result<(), WorldError> {
         check_response(response)?;
-        self.member_mut(id)?.body.response = response;
-        self.note_activity(id);
+        self.bodies.get_mut(id)?.response = response;
+        self.motion.update(&self.bodies, id.slot());
+        Ok(())
+    }
+
+    /// Puts a body under gravity, or takes it out.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownBody`].
+    pub fn set_gravity_target(
+        &mut self,
+        id: BodyId,
+        target: Option<GravityTarget>,
+    ) -> Result<(), WorldError> {
+        self.bodies.get_mut(id)?.gravity = target;
+        self.motion.update(&self.bodies, id.slot());
+        Ok(())
+    }
+
+    /// Lets what is in its way stop a body however fast it is, or not: see [`World::advance`].
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownBody`].
+    pub fn set_continuous_motion(&mut self, id: BodyId, on: bool) -> Result<(), WorldError> {
+        self.bodies.get_mut(id)?.continuous = on;
         Ok(())
     }
 
@@ -388,110 +258,51 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn disable(&mut self, id: BodyId) -> Result<(), WorldError> {
-        let member = self.member_mut(id)?;
-        if member.state != State::Enabled {
-            return Ok(());
+        if self.bodies.disable(id)? {
+            self.broad_phase.hide(id.slot());
         }
-        member.state = State::Disabled { moved: member.changed };
-        member.changed = false;
-        if std::mem::take(&mut member.in_broad) {
-            self.broad.remove(id.slot());
-        }
-        self.gone = true;
         Ok(())
     }
 
-    /// Lets a body take part again. Says whether it changed while it was disabled (Zachmann
+    /// Lets a body take part again. Returns whether it changed while it was disabled (Zachmann
     /// §3.11.1); either way it is compared in the next step.
     ///
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn enable(&mut self, id: BodyId) -> Result<bool, WorldError> {
-        let member = self.member_mut(id)?;
-        let State::Disabled { moved } = member.state else { return Ok(false) };
-        member.state = State::Enabled;
-        self.mark(id);
-        Ok(moved)
+        self.bodies.enable(id)
     }
 
-    /// Does a body take part in comparisons?
+    /// Whether a body takes part in comparisons.
     ///
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn is_enabled(&self, id: BodyId) -> Result<bool, WorldError> {
-        Ok(self.member(id)?.state == State::Enabled)
+        self.bodies.get(id)?;
+        Ok(self.bodies.is_enabled(id.slot()))
     }
 
-    /// Is a body in this world?
+    /// Whether a body is in this world.
     #[must_use]
     pub fn has(&self, id: BodyId) -> bool {
-        self.members.get(id.0).is_some()
+        self.bodies.has(id)
     }
 
     /// All bodies, in order.
     pub fn ids(&self) -> impl Iterator<Item = BodyId> + '_ {
-        self.members.iter().map(|(key, _)| BodyId(key))
+        self.bodies.iter().map(|(id, _)| id)
     }
 
     /// How many bodies there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.bodies.len()
     }
 
-    /// Is nobody there?
+    /// Returns true if the world has no bodies.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// What held between bodies at the last step, sorted by pair.
-    #[must_use]
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
-    }
-
-    /// What held between two bodies at the last step, in any order.
-    #[must_use]
-    pub fn contact(&self, a: BodyId, b: BodyId) -> Option<&Contact> {
-        let at = self.contacts.binary_search_by_key(&ordered(a, b), Contact::pair).ok()?;
-        Some(&self.contacts[at])
-    }
-
-    /// Did two bodies touch at the last step?
-    #[must_use]
-    pub fn is_touching(&self, a: BodyId, b: BodyId) -> bool {
-        self.contact(a, b).is_some_and(Contact::is_touching)
-    }
-
-    /// The distances that were asked for, as of the last step, sorted by pair.
-    #[must_use]
-    pub fn distances(&self) -> &[Measured] {
-        &self.measured
-    }
-
-    /// What the last step did.
-    #[must_use]
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    /// Everything that began, continued or ended in the last step, sorted by pair.
-    #[must_use]
-    pub fn events(&self) -> Vec<Event> {
-        let mut events = self.report.events.clone();
-        let began = |pair| {
-            let at = self.report.events.binary_search_by_key(&pair, Event::pair);
-            at.is_ok_and(|at| self.report.events[at].change == Change::Began)
-        };
-        let contacts = self.contacts.iter().filter(|contact| !began(contact.pair()));
-        events.extend(contacts.map(|&Contact { a, b, .. }| Event {
-            a,
-            b,
-            change: Change::Continued,
-        }));
-        events.sort_unstable_by_key(Event::pair);
-        events
     }
 
     /// The box of a body as of the last step; `None` before its first and for an empty mesh.
@@ -499,7 +310,8 @@ impl World {
     /// # Errors
     /// [`WorldError::UnknownBody`].
     pub fn bounds(&self, id: BodyId) -> Result<Option<Aabb>, WorldError> {
-        Ok(self.member(id)?.bounds)
+        self.bodies.get(id)?;
+        Ok(self.broad_phase.tight(id.slot()))
     }
 
     /// The settings it was made with.
@@ -508,46 +320,252 @@ impl World {
         &self.settings
     }
 
-    /// A body's pairs are wanted in the next step.
-    pub(crate) fn mark(&mut self, id: BodyId) {
-        let member = self.members.at_mut(id.slot());
-        match &mut member.state {
-            State::Disabled { moved } => *moved = true,
-            State::Enabled if member.changed => {}
-            State::Enabled => {
-                member.changed = true;
-                self.changed.push(id.slot());
+    /// A new group, inside another or at the top. An interest of or in a group is one of or in all
+    /// bodies inside it.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownGroup`].
+    pub fn new_group(&mut self, parent: Option<GroupId>) -> Result<GroupId, WorldError> {
+        self.filters.new_group(parent)
+    }
+
+    /// Removes a group without members, with its interests.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownGroup`], [`WorldError::GroupNotEmpty`].
+    pub fn remove_group(&mut self, id: GroupId) -> Result<(), WorldError> {
+        self.filters.remove_group(id)
+    }
+
+    /// Puts a body into a group, or takes it out of any.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownBody`], [`WorldError::UnknownGroup`].
+    pub fn set_group(&mut self, id: BodyId, group: Option<GroupId>) -> Result<(), WorldError> {
+        if let Some(group) = group {
+            self.filters.groups().get(group)?;
+        }
+        let before = std::mem::replace(&mut self.bodies.get_mut(id)?.group, group);
+        self.filters.set_group(id, before, group);
+        self.bodies.mark_changed(id.slot());
+        Ok(())
+    }
+
+    /// The bodies in a group and in the groups inside it, sorted.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownGroup`].
+    pub fn group_members(&self, id: GroupId) -> Result<Vec<BodyId>, WorldError> {
+        self.filters.groups().get(id)?;
+        let mut members = self.filters.members(id.into());
+        members.sort_unstable();
+        Ok(members)
+    }
+
+    /// The joined box of all members as of the last step; `None` without any.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownGroup`].
+    pub fn group_bounds(&self, id: GroupId) -> Result<Option<Aabb>, WorldError> {
+        self.filters.groups().get(id)?;
+        Ok(self.broad_phase.joined(self.filters.groups().members(id).map(BodyId::slot)))
+    }
+
+    /// Asks about a pair of bodies, or about all pairs of two groups' members. Where several
+    /// interests concern a pair of bodies, the nearest one counts: of the body before that of its
+    /// group, of the group before that of the group around it. A second interest of the same two
+    /// replaces the first.
+    ///
+    /// An interest makes a pair exist that collision groups, families or two fixed bodies would
+    /// leave out; ignored pairs stay ignored.
+    ///
+    /// # Errors
+    /// Targets that are not there, a body with itself, a clearance that is not a number from 0 on.
+    pub fn set_interest(
+        &mut self,
+        a: impl Into<InterestTarget>,
+        b: impl Into<InterestTarget>,
+        kind: QueryKind,
+    ) -> Result<(), WorldError> {
+        let (a, b) = (a.into(), b.into());
+        check_number("clearance", kind.reach())?;
+        self.check_targets(a, b)?;
+        self.filters.set_interest(a, b, Some(kind));
+        self.mark_members([a, b]);
+        Ok(())
+    }
+
+    /// Takes back an interest. Returns whether there was one.
+    ///
+    /// # Errors
+    /// Targets that are not there.
+    pub fn remove_interest(
+        &mut self,
+        a: impl Into<InterestTarget>,
+        b: impl Into<InterestTarget>,
+    ) -> Result<bool, WorldError> {
+        let (a, b) = (a.into(), b.into());
+        self.check_targets(a, b)?;
+        let there = self.filters.set_interest(a, b, None);
+        self.mark_members([a, b]);
+        Ok(there)
+    }
+
+    /// Never compares two bodies (V-COLLIDE's deactivated pair).
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownBody`], [`WorldError::SameBody`].
+    pub fn ignore_pair(&mut self, a: BodyId, b: BodyId) -> Result<(), WorldError> {
+        self.set_ignored(a, b, true)
+    }
+
+    /// Compares two bodies again that were ignored.
+    ///
+    /// # Errors
+    /// [`WorldError::UnknownBody`], [`WorldError::SameBody`].
+    pub fn unignore_pair(&mut self, a: BodyId, b: BodyId) -> Result<(), WorldError> {
+        self.set_ignored(a, b, false)
+    }
+
+    /// What is asked about two bodies; `None` if they are not compared.
+    #[must_use]
+    pub fn query_kind(&self, a: BodyId, b: BodyId) -> Option<QueryKind> {
+        self.filters.query_kind(&self.bodies, a, b)
+    }
+
+    /// What held between bodies at the last step, sorted by pair.
+    #[must_use]
+    pub fn contacts(&self) -> &[Contact] {
+        self.contacts.all()
+    }
+
+    /// What held between two bodies at the last step, in any order.
+    #[must_use]
+    pub fn contact(&self, a: BodyId, b: BodyId) -> Option<&Contact> {
+        self.contacts.get(a, b)
+    }
+
+    /// Whether two bodies touched at the last step.
+    #[must_use]
+    pub fn is_touching(&self, a: BodyId, b: BodyId) -> bool {
+        self.contact(a, b).is_some_and(Contact::is_touching)
+    }
+
+    /// The distances that were asked for, as of the last step, sorted by pair.
+    #[must_use]
+    pub fn distances(&self) -> &[PairDistance] {
+        self.contacts.distances()
+    }
+
+    /// Pairs of groups with interest [`QueryKind::Volume`] whose joined boxes overlapped at the
+    /// last step, sorted.
+    #[must_use]
+    pub fn group_overlaps(&self) -> &[[GroupId; 2]] {
+        self.contacts.group_overlaps()
+    }
+
+    /// What the last step did.
+    #[must_use]
+    pub fn report(&self) -> &Arc<Report> {
+        &self.report
+    }
+
+    /// Everything that began, continued or ended in the last step, sorted by pair.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        self.contacts.events(&self.report.events)
+    }
+
+    /// The acceleration of bodies under gravity, in metres per second and second. Zero at first.
+    ///
+    /// # Errors
+    /// [`WorldError::Gravity`].
+    pub fn set_gravity(&mut self, gravity: DVec3) -> Result<(), WorldError> {
+        if !gravity.is_finite() {
+            return Err(WorldError::Gravity(gravity));
+        }
+        self.motion.gravity = gravity;
+        Ok(())
+    }
+
+    /// The acceleration of bodies under gravity.
+    #[must_use]
+    pub fn gravity(&self) -> DVec3 {
+        self.motion.gravity
+    }
+
+    /// Moves all bodies that have a velocity, or fall, for `seconds`. The next step compares them.
+    ///
+    /// Bodies [with continuous motion](crate::Body::with_continuous_motion) do not jump. When one
+    /// of them and another body meet on the way, both are placed just before that, about a
+    /// millionth of the size of the smaller one apart, and respond at once, at the time of their
+    /// meeting: bodies that bounce use up the rest of the time, with up to 8 changes of their way,
+    /// others stay where they are. So they do not overlap afterwards, and the next step does not
+    /// find them touching; [`Advanced::hits`] lists what they met. What a body touches already
+    /// does not stop it: it must be able to leave.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Pose, Shape, rotation_from_scaled_axis};
+    /// use jostle_world::{Body, Response, Settings, Velocity, VelocityResponse, World};
+    ///
+    /// let mut world = World::new(Settings::default());
+    /// let wall = Shape::cuboid(DVec3::new(0.01, 10.0, 10.0))?;
+    /// world.insert(Body::fixed(wall, Pose::from_translation(DVec3::X * 5.0)?))?;
+    /// let bounce = VelocityResponse::Bounce { restitution: 1.0 };
+    /// let bullet = Body::moving(Shape::cuboid(DVec3::splat(0.01))?, Pose::IDENTITY)
+    ///     .with_velocity(Velocity::straight(DVec3::X * 1000.0))
+    ///     .with_response(Response { velocity: bounce, set_back: true })
+    ///     .with_continuous_motion();
+    /// let bullet = world.insert(bullet)?;
+    ///
+    /// let advanced = world.advance(1.0 / 30.0)?;
+    /// assert_eq!(advanced.hits.len(), 1);
+    /// assert_eq!(world.velocity(bullet)?.linear, DVec3::X * -1000.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`WorldError::Number`] for a time that is not a finite number from 0 on.
+    pub fn advance(&mut self, seconds: f64) -> Result<Advanced, WorldError> {
+        check_number("the time to advance", seconds)?;
+        let workers = self.settings.workers.clone();
+        let search = Search { structure: self.settings.structure, workers: &workers };
+        Ok(self.dynamics().0.advance(seconds, search))
+    }
+
+    /// The parts that moving and responding work on, and beside them the contacts.
+    pub(crate) fn dynamics(&mut self) -> (Dynamics<'_>, &Contacts) {
+        let World { bodies, broad_phase, filters, motion, contacts, .. } = self;
+        (Dynamics { bodies, broad_phase, filters, motion }, contacts)
+    }
+
+    fn set_ignored(&mut self, a: BodyId, b: BodyId, on: bool) -> Result<(), WorldError> {
+        self.check_targets(a.into(), b.into())?;
+        self.filters.set_ignored(a, b, on);
+        self.mark_members([a.into(), b.into()]);
+        Ok(())
+    }
+
+    fn check_targets(&self, a: InterestTarget, b: InterestTarget) -> Result<(), WorldError> {
+        for target in [a, b] {
+            match target {
+                InterestTarget::Body(id) => drop(self.bodies.get(id)?),
+                InterestTarget::Group(id) => drop(self.filters.groups().get(id)?),
             }
+        }
+        match (a, b) {
+            (InterestTarget::Body(id), InterestTarget::Body(other)) if id == other => {
+                Err(WorldError::SameBody(id))
+            }
+            _ => Ok(()),
         }
     }
 
-    pub(crate) fn member(&self, id: BodyId) -> Result<&Member, WorldError> {
-        self.members.get(id.0).ok_or(WorldError::UnknownBody(id))
+    /// Compares all pairs of two targets in the next step.
+    fn mark_members(&mut self, targets: [InterestTarget; 2]) {
+        for id in targets.into_iter().flat_map(|target| self.filters.members(target)) {
+            self.bodies.mark_changed(id.slot());
+        }
     }
-
-    pub(crate) fn member_mut(&mut self, id: BodyId) -> Result<&mut Member, WorldError> {
-        self.members.get_mut(id.0).ok_or(WorldError::UnknownBody(id))
-    }
-}
-
-/// A pair with the smaller id first.
-pub(crate) fn ordered(a: BodyId, b: BodyId) -> [BodyId; 2] {
-    if a <= b { [a, b] } else { [b, a] }
-}
-
-fn check_velocity(velocity: Velocity) -> Result<(), WorldError> {
-    if velocity.is_finite() { Ok(()) } else { Err(WorldError::Velocity(velocity)) }
-}
-
-fn check_response(response: Option<Response>) -> Result<(), WorldError> {
-    match response.map(|response| response.velocity) {
-        Some(VelocityResponse::Bounce { restitution }) => check_number("restitution", restitution),
-        _ => Ok(()),
-    }
-}
-
-/// A finite number from 0 on.
-pub(crate) fn check_number(what: &'static str, value: f64) -> Result<(), WorldError> {
-    let good = value.is_finite() && value >= 0.0;
-    if good { Ok(()) } else { Err(WorldError::Number { what, value }) }
 }

@@ -4,11 +4,10 @@ mod moving;
 
 use glam::{DQuat, DVec2, DVec3};
 use jostle_geom::solids::{self, BumpyTorus};
-use jostle_geom::{Model, Motion, Pose, Quality};
+use jostle_geom::{Model, Motion, Pair, Pose, Quality, Shape};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Body, BodyId, Response, Settings, Shape, ShapePair, Velocity, VelocityResponse, Workers, World,
-    WorldError,
+    Body, BodyId, Response, Settings, Velocity, VelocityResponse, Workers, World, WorldError,
 };
 use moving::world;
 use moving::{Random, add_walls, at, ball, bounce, cuboid, energy, first_overlap, state, straight};
@@ -87,10 +86,10 @@ fn shoot(random: &mut Random, continuous: bool, response: Option<Response>) -> (
     let direction = loop {
         let direction = random.direction();
         if direction.z.abs() > 0.02 {
-            break wall_pose.turn(direction);
+            break wall_pose.transform_vector(direction);
         }
     };
-    let from = wall_pose.place_wide(spot) - direction * random.between(1.0, 20.0);
+    let from = wall_pose.transform_point(spot) - direction * random.between(1.0, 20.0);
     let spin = random.direction() * random.between(0.0, 50.0);
     let velocity = Velocity { linear: direction * 1000.0, angular: spin };
     let mut world = world();
@@ -100,7 +99,10 @@ fn shoot(random: &mut Random, continuous: bool, response: Option<Response>) -> (
     let body = if continuous { body.with_continuous_motion() } else { body };
     let body = if let Some(response) = response { body.with_response(response) } else { body };
     let bullet = world.insert(body).unwrap();
-    (world, Shot { wall, bullet, velocity, side: wall_pose.unplace(from).z.signum() })
+    (
+        world,
+        Shot { wall, bullet, velocity, side: wall_pose.inverse_transform_point(from).z.signum() },
+    )
 }
 
 struct Shot {
@@ -114,7 +116,7 @@ impl Shot {
     /// On the side of the wall where it came from?
     fn is_before(&self, world: &World) -> bool {
         let bullet = world.pose(self.bullet).unwrap().translation();
-        world.pose(self.wall).unwrap().unplace(bullet).z * self.side > 0.0
+        world.pose(self.wall).unwrap().inverse_transform_point(bullet).z * self.side > 0.0
     }
 }
 
@@ -143,7 +145,7 @@ fn bullets_bounce_off_thin_walls() {
         let (mut world, shot) = shoot(&mut Random::new(seed), true, Some(bounce(1.0)));
         let advanced = world.advance(FRAME).unwrap();
         assert!(shot.is_before(&world), "seed {seed}");
-        let normal = world.pose(shot.wall).unwrap().turn(DVec3::Z) * shot.side;
+        let normal = world.pose(shot.wall).unwrap().transform_vector(DVec3::Z) * shot.side;
         let mirrored = shot.velocity.linear - 2.0 * normal * shot.velocity.linear.dot(normal);
         let found = world.velocity(shot.bullet).unwrap().linear;
         assert!(found.distance(mirrored) < 1e-3, "seed {seed}: {found} {mirrored} {advanced:?}");
@@ -169,7 +171,7 @@ fn bullets_that_miss_fly_on() {
         let (mut world, shot) = shoot(&mut random, true, None);
         // Past the wall: along its plane, or away from it.
         let pose = world.pose(shot.wall).unwrap();
-        let past = pose.turn(DVec3::new(random.unit(), 0.3, 0.0));
+        let past = pose.transform_vector(DVec3::new(random.unit(), 0.3, 0.0));
         let away = if case % 2 == 0 { past } else { -shot.velocity.linear };
         let velocity = Velocity { linear: away.normalize() * 1000.0, ..shot.velocity };
         world.set_velocity(shot.bullet, velocity).unwrap();
@@ -214,7 +216,7 @@ fn hits_are_when_many_looks_see_them() {
         let shapes = [a, b].map(|id| world.shape(id).unwrap().clone());
         let touch = |s: f64| {
             let (p, q) = (ways[0].at(s), ways[1].at(s));
-            ShapePair::new(&shapes[0], &p, &shapes[1], &q).touches()
+            Pair::new(&shapes[0], &p, &shapes[1], &q).touches()
         };
         if touch(0.0) {
             continue;
@@ -233,7 +235,7 @@ fn hits_are_when_many_looks_see_them() {
         }
         if let Some(hit) = hit {
             let (p, q) = (ways[0].at(hit), ways[1].at(hit));
-            let gap = ShapePair::new(&shapes[0], &p, &shapes[1], &q).distance().unwrap().distance;
+            let gap = Pair::new(&shapes[0], &p, &shapes[1], &q).distance().unwrap().distance;
             assert!(0.0 < gap && gap < 1e-3, "seed {seed}: {gap}");
         }
     }
@@ -256,7 +258,7 @@ fn a_blade_stops_at_a_pillar() {
             let blade = if continuous { blade.with_continuous_motion() } else { blade };
             let blade = world.insert(blade).unwrap();
             let hits = world.advance(FRAME).unwrap().hits;
-            let along = world.pose(blade).unwrap().turn(DVec3::X);
+            let along = world.pose(blade).unwrap().transform_vector(DVec3::X);
             let angle = along.y.atan2(along.x);
             assert_eq!(hits.is_empty(), !continuous);
             assert_eq!((0.2..0.3).contains(&angle), continuous, "{spin} {is_ball}: {angle}");
@@ -273,7 +275,7 @@ fn a_blade_meets_what_is_outside_of_the_boxes_of_both_ends() {
     let blade = Body::moving(cuboid(4.0, 0.01, 0.1), pose).with_velocity(velocity);
     let blade = world.insert(blade.with_continuous_motion()).unwrap();
     assert_eq!(world.advance(FRAME).unwrap().hits.len(), 1);
-    let along = world.pose(blade).unwrap().turn(DVec3::X);
+    let along = world.pose(blade).unwrap().transform_vector(DVec3::X);
     assert!(along.x > 0.99 && along.y < 0.0, "{along}");
 }
 
@@ -288,7 +290,7 @@ fn a_blade_that_bounces_turns_back() {
     let blade = world.insert(blade).unwrap();
     assert_eq!(world.advance(FRAME).unwrap().hits.len(), 1);
     assert_eq!(world.velocity(blade).unwrap().angular, DVec3::Z * -30.0);
-    let along = world.pose(blade).unwrap().turn(DVec3::X);
+    let along = world.pose(blade).unwrap().transform_vector(DVec3::X);
     assert!(along.y < -0.1, "it used up the rest of the time: {along}");
 }
 
@@ -473,16 +475,16 @@ fn a_body_slides_along_a_floor() {
         let tilt = Pose::new(random.rotation(), random.vector(5.0)).unwrap();
         let floor = Shape::cuboid(DVec3::new(100.0, 100.0, 1.0)).unwrap();
         world.insert(Body::fixed(floor, tilt)).unwrap();
-        let start = tilt.place_wide(DVec3::new(-40.0, 0.0, 1.5));
+        let start = tilt.transform_point(DVec3::new(-40.0, 0.0, 1.5));
         let pose = Pose::new(tilt.rotation(), start).unwrap();
-        let along = tilt.turn(DVec3::new(60.0, 0.0, -1.0));
+        let along = tilt.transform_vector(DVec3::new(60.0, 0.0, -1.0));
         let body = Body::moving(shape, pose).with_velocity(Velocity::straight(along));
         let body = body.with_response(bounce(0.0)).with_continuous_motion();
         let id = world.insert(body).unwrap();
         for _ in 0..30 {
             world.advance(FRAME).unwrap();
         }
-        let place = tilt.unplace(world.pose(id).unwrap().translation());
+        let place = tilt.inverse_transform_point(world.pose(id).unwrap().translation());
         assert!((place.x - 20.0).abs() < 0.1, "shape {i}: {place}");
         assert!(first_overlap(&world, &[]).is_none(), "shape {i}");
     }

@@ -1,5 +1,6 @@
 //! Every broad phase against a plain model: in whatever way boxes come, move and go, each reports
 //! exactly the pairs that comparing all with all finds, and each pair once.
+//! `crates/lab/tests/broad.rs` asks the papers' broad phases the same.
 
 #[path = "broad/cliffs.rs"]
 mod cliffs;
@@ -12,6 +13,6 @@ mod random;
 #[path = "broad/worlds.rs"]
 mod worlds;
 
-use jostle_world::broad::Structure;
+use jostle_world::broad::{Broad, Structure};
 
 const STRUCTURES: &[Structure] = &Structure::ALL;

@@ -1,11 +1,11 @@
-//! The detector: nobody waits, nothing is lost, and it ends in order whatever happens.
+//! The detector: no caller waits, nothing is lost, and it ends in order whatever happens.
 
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_world::{
-    Body, BodyId, Detector, DetectorSettings, Event, Handle, Job, Module, ModuleRequest, Modules,
-    Next, Pace, Refused, Reply, Request, RequestError, Settings, Shape, ShutdownError, Subject,
-    Trouble, WaitError, Wants, World, WorldError,
+    Body, BodyId, ChangeFilter, Detector, DetectorError, DetectorSettings, Event, Handle, Job,
+    Module, ModuleRequest, Modules, Next, Pace, PostError, Reply, Request, RequestError, Settings,
+    ShutdownError, Subject, WaitError, World, WorldError,
 };
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +18,7 @@ struct Rng(u64);
 
 impl Rng {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        jostle_dice::bits(&mut self.0) % n
     }
 
     /// Somewhere in a space in which some of our bodies touch and some do not.
@@ -88,7 +85,7 @@ fn a_million_posts_from_four_threads_all_arrive() {
     let handle = detector.handle();
     let done = AtomicBool::new(false);
     let last: Vec<_> = thread::scope(|scope| {
-        // Meanwhile somebody reads: always a whole state, never an older one than before.
+        // Meanwhile another thread reads: always a whole state, never an older one than before.
         scope.spawn(|| {
             let mut before = (0, 0);
             while !done.load(Ordering::Relaxed) {
@@ -111,7 +108,7 @@ fn a_million_posts_from_four_threads_all_arrive() {
     });
     let published = handle.wait_until_applied(THREADS as u64 * EACH).unwrap();
     assert_eq!(published.applied, THREADS as u64 * EACH);
-    assert_eq!(published.troubles_total, 0);
+    assert_eq!(published.errors_total, 0);
     let (world, _) = detector.shutdown().unwrap();
     let plain = plain_world(ids.len(), &last);
     assert_same(&world, &plain);
@@ -120,7 +117,7 @@ fn a_million_posts_from_four_threads_all_arrive() {
     assert!(count > 10 && count < 200, "lopsided: {count} contacts");
 }
 
-/// A module that stays in its callback until it is told to go on, and a way to know that it is in.
+/// A module that stays in its callback until it is sent on, and a way to know that it is in.
 fn stopper() -> (Module, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (entered, inside) = mpsc::channel();
     let (go_on, gate) = mpsc::channel();
@@ -206,7 +203,7 @@ fn post_until_stopped(
         let pose = rng.pose();
         match handle.post(set_pose(id, pose)) {
             Ok(()) => last = Some((id, pose)),
-            Err(Refused::Stopped(job)) => {
+            Err(PostError::Stopped(job)) => {
                 let same =
                     matches!(*job, Job::World(Request::SetPose { pose: p, .. }) if p == pose);
                 assert!(same, "the same request comes back");
@@ -234,10 +231,10 @@ fn a_full_queue_hands_requests_back() {
     for n in 0..5 {
         handle.post(set_pose(ids[0], at(f64::from(n)))).unwrap();
     }
-    let Err(Refused::Full(job)) = handle.post(set_pose(ids[0], at(77.0))) else {
+    let Err(PostError::Full(job)) = handle.post(set_pose(ids[0], at(77.0))) else {
         panic!("there are five already")
     };
-    assert!(matches!(handle.ask(Request::Remove(ids[0])), Err(Refused::Full(_))));
+    assert!(matches!(handle.ask(Request::Remove(ids[0])), Err(PostError::Full(_))));
     go_on.send(()).unwrap();
     assert_eq!(handle.wait_until_applied(6).unwrap().applied, 6);
     let Job::World(request) = *job else { panic!("{job:?}") };
@@ -247,8 +244,8 @@ fn a_full_queue_hands_requests_back() {
 }
 
 #[test]
-fn tickets_bring_replies_and_the_others_become_troubles() {
-    let settings = DetectorSettings { troubles_kept: 3, ..DetectorSettings::default() };
+fn tickets_bring_replies_and_the_others_become_errors() {
+    let settings = DetectorSettings { errors_kept: 3, ..DetectorSettings::default() };
     let world = World::new(Settings::default());
     let detector = Detector::start(world, Modules::default(), settings).unwrap();
     let handle = detector.handle();
@@ -264,9 +261,9 @@ fn tickets_bring_replies_and_the_others_become_troubles() {
     let published = handle.wait_until_applied(7).unwrap();
     let fixed = RequestError::World(WorldError::Fixed(id));
     assert_eq!(refused.reply().unwrap().as_ref().err(), Some(&fixed));
-    let trouble = |number| Trouble::Request { number, error: fixed.clone() };
-    assert_eq!(published.troubles, [5, 6, 7].map(trouble));
-    assert_eq!(published.troubles_total, 5);
+    let trouble = |number| DetectorError::Request { number, error: fixed.clone() };
+    assert_eq!(published.errors, [5, 6, 7].map(trouble));
+    assert_eq!(published.errors_total, 5);
     assert_eq!(detector.shutdown().unwrap().0.len(), 1);
 }
 
@@ -283,7 +280,7 @@ fn on_demand_it_does_what_a_plain_world_does_step_by_step() {
         heard.lock().unwrap().push(call.event);
         Next::GoOn
     });
-    let added = handle.ask(ModuleRequest::Add(module.wanting(Wants::ALL))).unwrap();
+    let added = handle.ask(ModuleRequest::Add(module.with_changes(ChangeFilter::ALL))).unwrap();
     let mut expected = Vec::new();
     let mut rng = Rng(1);
     let mut last = None;
@@ -297,7 +294,7 @@ fn on_demand_it_does_what_a_plain_world_does_step_by_step() {
         expected.extend(plain.events());
         last = Some(handle.ask(Job::Step).unwrap());
     }
-    handle.post(set_pose(ids[0], at(99.0))).unwrap(); // applied, but nobody asks for a step
+    handle.post(set_pose(ids[0], at(99.0))).unwrap(); // applied, but no step is requested
     let (world, modules) = detector.shutdown().unwrap();
     assert!(matches!(last.unwrap().reply(), Some(Ok(Reply::Done))));
     let Some(&Ok(Reply::ModuleAdded(id))) = added.reply() else { panic!("{added:?}") };
@@ -328,7 +325,7 @@ fn a_panic_in_a_callback_concerns_only_that_module() {
     heard.recv().unwrap();
     let published = handle.wait_until_applied(2).unwrap();
     let message = "deliberate, in a test of panics".to_string();
-    assert_eq!(published.troubles, [Trouble::ModulePanicked { module: bad, message }]);
+    assert_eq!(published.errors, [DetectorError::ModulePanicked { module: bad, message }]);
     let (_, modules) = detector.shutdown().unwrap();
     assert!(modules.has(good) && !modules.has(bad));
 }
@@ -363,7 +360,7 @@ fn a_panic_in_a_step_leaves_nobody_waiting() {
         }
     }
     assert_eq!(waiter.join().unwrap(), Err(WaitError::Stopped));
-    assert!(matches!(handle.post(Request::Disable(id)), Err(Refused::Stopped(_))));
+    assert!(matches!(handle.post(Request::Disable(id)), Err(PostError::Stopped(_))));
     assert_eq!(handle.wait_until_applied(1_000_000).map(|_| ()), Err(WaitError::Stopped));
     assert!(!handle.is_running());
     let message = "deliberate, in the middle of a step".to_string();
@@ -455,7 +452,7 @@ fn modules_can_keep_it_going() {
                 actions.request(Job::Step);
                 Next::GoOn
             })
-            .wanting(Wants { ended: false, ..Wants::ALL }),
+            .with_changes(ChangeFilter { ended: false, ..ChangeFilter::ALL }),
         );
         let settings = DetectorSettings { pace, ..DetectorSettings::default() };
         let detector = Detector::start(world, modules, settings).unwrap();

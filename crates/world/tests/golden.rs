@@ -10,11 +10,11 @@ mod common;
 
 use common::Rng;
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{Model, Pose, Quality, simd, solids};
+use jostle_geom::{Model, Pose, Quality, Shape, ShapeKind, simd, solids};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Ask, Body, BodyId, Fall, Layers, Party, Policy, Response, Settings, Shape, ShapeKind, Velocity,
-    VelocityResponse, Workers, World,
+    Body, BodyId, CollisionGroups, GravityTarget, InterestTarget, Policy, QueryKind, Response,
+    Settings, Velocity, VelocityResponse, Workers, World,
 };
 
 /// Hashes after every tenth step.
@@ -74,7 +74,7 @@ fn hashes(world: &mut World, mut change: impl FnMut(&mut World, u32)) -> Hashes 
             hashes[step as usize / 10 - 1] = world.hash();
         }
     }
-    assert!(contacts > 100, "{contacts} contacts are too few to tell");
+    assert!(contacts > 100, "{contacts} contacts are too few");
     hashes
 }
 
@@ -106,10 +106,12 @@ fn meshes() -> [Shape; 3] {
 
 /// Meshes with all questions about where they touch; one of them is bent again and again.
 fn tumbling(settings: Settings) -> Hashes {
-    let mut world = World::new(Settings { policy: Policy::Everything(Ask::Witness), ..settings });
+    let mut world =
+        World::new(Settings { policy: Policy::Everything(QueryKind::Witness), ..settings });
     let wanderers = Wanderers::insert(&mut world, &mut Rng(2), &meshes(), 16);
     let ids: Vec<BodyId> = wanderers.0.iter().map(|&(id, ..)| id).collect();
-    let asks = [Ask::AllPairs, Ask::Distance, Ask::Clearance(0.5), Ask::Volume];
+    let asks =
+        [QueryKind::AllPairs, QueryKind::Distance, QueryKind::Clearance(0.5), QueryKind::Volume];
     for (k, pair) in ids.windows(2).enumerate() {
         world.set_interest(pair[0], pair[1], asks[k % 4]).expect("both are there");
     }
@@ -147,8 +149,8 @@ fn coming_and_going(settings: Settings) -> Hashes {
             2 => ids.iter().try_for_each(|&id| world.enable(id).map(drop)),
             3 => world.set_group(a, Some(inner)),
             4 if a != b => world.ignore_pair(a, b),
-            5 => world.set_layers(a, Layers { member: 1, wants: 3 }),
-            6 => world.set_interest(Party::Group(group), b, Ask::Clearance(0.25)),
+            5 => world.set_collision_groups(a, CollisionGroups { memberships: 1, filter: 3 }),
+            6 => world.set_interest(InterestTarget::Group(group), b, QueryKind::Clearance(0.25)),
             _ => Ok(()),
         };
         done.expect("all of them are there");
@@ -183,7 +185,8 @@ fn bouncing(settings: Settings) -> Hashes {
         let body = Body::moving(shapes[k % 3].clone(), rng.pose(2.0)).with_velocity(velocity);
         let body = body.with_response(response);
         let body = if k % 2 == 0 { body.with_continuous_motion() } else { body };
-        let body = if k % 5 == 0 { body.with_gravity(Fall::onto_everything()) } else { body };
+        let body =
+            if k % 5 == 0 { body.with_gravity(GravityTarget::onto_everything()) } else { body };
         world.insert(body).expect("a good body");
     }
     hashes(&mut world, |world, _| {
@@ -212,8 +215,8 @@ fn the_hashes_are_those_of_every_other_machine() {
         simd::use_scalar_only(scalar);
         for structure in Structure::ALL {
             for threads in 1..=3 {
-                let told = format!("{structure:?}, {threads} threads, scalar: {scalar}");
-                assert_eq!(all(structure, threads), expected, "{told}");
+                let case = format!("{structure:?}, {threads} threads, scalar: {scalar}");
+                assert_eq!(all(structure, threads), expected, "{case}");
             }
         }
     }

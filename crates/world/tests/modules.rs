@@ -1,11 +1,11 @@
 //! Modules: who is called, in which order, and what becomes of what they ask for.
 
 use glam::DVec3;
-use jostle_geom::Pose;
+use jostle_geom::{Pose, Shape};
 use jostle_world::{
-    Ask, Body, BodyId, Change, Event, Found, GroupId, Module, ModuleId, ModuleRequest, Modules,
-    Next, Party, Reply, Request, RequestError, Settings, Shape, Subject, Ticket, Wants, World,
-    WorldError,
+    Body, BodyId, Change, ChangeFilter, ContactData, Event, GroupId, InterestTarget, Module,
+    ModuleId, ModuleRequest, Modules, Next, QueryKind, Reply, Request, RequestError, Settings,
+    Subject, Ticket, World, WorldError,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -80,14 +80,14 @@ fn a_module_can_end_the_turn_of_the_others() {
 }
 
 #[test]
-fn what_goes_on_is_told_only_to_those_who_want_it() {
+fn modules_are_called_only_for_changes_that_they_want() {
     let (mut world, ids) = row(&[0.0, 0.5]);
     let log = Log::default();
     let mut modules = Modules::default();
     modules.add(scribe(&log, "changes", Next::GoOn));
-    modules.add(scribe(&log, "all", Next::GoOn).wanting(Wants::ALL));
-    let ends = Wants { began: false, continued: false, ended: true };
-    modules.add(scribe(&log, "ends", Next::GoOn).wanting(ends));
+    modules.add(scribe(&log, "all", Next::GoOn).with_changes(ChangeFilter::ALL));
+    let ends = ChangeFilter { began: false, continued: false, ended: true };
+    modules.add(scribe(&log, "ends", Next::GoOn).with_changes(ends));
     let mut step = |world: &mut World| {
         world.step();
         modules.deliver(world);
@@ -127,9 +127,9 @@ fn suppression_lasts_until_released() {
             Next::GoOn
         })
         .about(Subject::Body(first))
-        .wanting(Wants::ALL),
+        .with_changes(ChangeFilter::ALL),
     );
-    modules.add(scribe(&log, "other", Next::GoOn).wanting(Wants::ALL));
+    modules.add(scribe(&log, "other", Next::GoOn).with_changes(ChangeFilter::ALL));
     let mut step = || {
         world.step();
         assert_eq!(modules.deliver(&mut world).refused, []);
@@ -146,8 +146,8 @@ fn suppression_goes_with_the_module_and_with_the_body() {
     let (mut world, ids) = row(&[0.0, 0.5]);
     let log = Log::default();
     let mut modules = Modules::default();
-    let holder = modules.add(scribe(&log, "holder", Next::GoOn).wanting(Wants::ALL));
-    let other = modules.add(scribe(&log, "other", Next::GoOn).wanting(Wants::ALL));
+    let holder = modules.add(scribe(&log, "holder", Next::GoOn).with_changes(ChangeFilter::ALL));
+    let other = modules.add(scribe(&log, "other", Next::GoOn).with_changes(ChangeFilter::ALL));
     let step = |world: &mut World, modules: &mut Modules| {
         world.step();
         modules.deliver(world);
@@ -208,7 +208,11 @@ fn requests_of_callbacks_are_applied_after_all_of_them_in_order() {
     let asking = modules.add(Module::new(move |_, actions| {
         actions.request(Request::SetPose { id: a, pose: at(3.0) });
         actions.request(Request::SetPose { id: a, pose: at(0.2) });
-        actions.request(Request::SetInterest { a: a.into(), b: b.into(), ask: Ask::AllPairs });
+        actions.request(Request::SetInterest {
+            a: a.into(),
+            b: b.into(),
+            kind: QueryKind::AllPairs,
+        });
         actions.request(Request::Remove(BodyId::from_parts([99, 0])));
         actions.request(jostle_world::Job::Step);
         Next::GoOn
@@ -231,11 +235,11 @@ fn requests_of_callbacks_are_applied_after_all_of_them_in_order() {
     assert_eq!(world.pose(a).unwrap(), at(0.2));
 
     world.step();
-    let Found::Faces(faces) = &world.contacts()[0].found else {
+    let ContactData::Faces(faces) = &world.contacts()[0].data else {
         panic!("all pairs were asked for")
     };
     assert!(faces.len() > 1);
-    let distance = Request::SetInterest { a: a.into(), b: b.into(), ask: Ask::Distance };
+    let distance = Request::SetInterest { a: a.into(), b: b.into(), kind: QueryKind::Distance };
     world.apply(distance).unwrap();
     world.step();
     assert_eq!(world.distances().len(), 1);
@@ -330,10 +334,7 @@ struct Rng(u64);
 
 impl Rng {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n as u64) as usize
+        (jostle_dice::bits(&mut self.0) % n as u64) as usize
     }
 }
 
@@ -343,7 +344,7 @@ struct Plan {
     id: ModuleId,
     order: i32,
     subject: Subject,
-    wants: Wants,
+    changes: ChangeFilter,
 }
 
 /// Some modules end turns, depending on pair and module but not on how they are called.
@@ -417,15 +418,15 @@ impl Stage {
             2 => Subject::Pair(self.any_body(rng), self.any_body(rng)),
             _ => Subject::Group(self.groups[rng.below(3)]),
         };
-        let wants = [Wants::ALL, Wants::BEGAN_AND_ENDED][rng.below(2)];
+        let changes = [ChangeFilter::ALL, ChangeFilter::BEGAN_AND_ENDED][rng.below(2)];
         let order = rng.below(3) as i32 - 1;
         let log = Arc::clone(&self.log);
         let module = Module::new(move |call, _| {
             log.lock().unwrap().push((call.module, call.event));
             next(call.module, call.event, call.world.report().step)
         });
-        let module = module.with_order(order).about(subject).wanting(wants);
-        self.plans.push(Plan { id: self.modules.add(module), order, subject, wants });
+        let module = module.with_order(order).about(subject).with_changes(changes);
+        self.plans.push(Plan { id: self.modules.add(module), order, subject, changes });
     }
 
     fn change_modules(&mut self, rng: &mut Rng) {
@@ -461,9 +462,9 @@ impl Stage {
     fn concerns(&self, plan: &Plan, event: Event) -> bool {
         let both = [event.a, event.b];
         let wanted = match event.change {
-            Change::Began => plan.wants.began,
-            Change::Continued => plan.wants.continued,
-            Change::Ended => plan.wants.ended,
+            Change::Began => plan.changes.began,
+            Change::Continued => plan.changes.continued,
+            Change::Ended => plan.changes.ended,
         };
         let silent = |(by, body): &(ModuleId, BodyId)| *by != plan.id && both.contains(body);
         let about = match plan.subject {
@@ -556,24 +557,26 @@ fn every_request_does_what_its_method_does() {
     assert_eq!(world.group_members(group).unwrap(), [a]);
     let not_empty = world.apply(Request::RemoveGroup(group)).unwrap_err();
     assert_eq!(not_empty, WorldError::GroupNotEmpty(group));
-    let (one, other) = (Party::Group(group), Party::Body(b));
-    world.apply(Request::SetInterest { a: one, b: other, ask: Ask::Volume }).unwrap();
-    assert_eq!(world.asked(a, b), Some(Ask::Volume));
+    let (one, other) = (InterestTarget::Group(group), InterestTarget::Body(b));
+    world.apply(Request::SetInterest { a: one, b: other, kind: QueryKind::Volume }).unwrap();
+    assert_eq!(world.query_kind(a, b), Some(QueryKind::Volume));
     let reply = world.apply(Request::RemoveInterest { a: other, b: one }).unwrap();
     assert!(matches!(reply, Reply::InterestRemoved { was_there: true }));
     world.apply(Request::IgnorePair(a, b)).unwrap();
-    assert_eq!(world.asked(a, b), None);
-    world.apply(Request::HeedPair(b, a)).unwrap();
-    assert_eq!(world.asked(a, b), Some(Ask::Touch));
+    assert_eq!(world.query_kind(a, b), None);
+    world.apply(Request::UnignorePair(b, a)).unwrap();
+    assert_eq!(world.query_kind(a, b), Some(QueryKind::Touch));
     let velocity = jostle_world::Velocity::straight(DVec3::Y);
     world.apply(Request::SetVelocity { id: a, velocity }).unwrap();
     assert_eq!(world.velocity(a).unwrap(), velocity);
-    let layers = jostle_world::Layers { member: 1, wants: 0 };
-    world.apply(Request::SetLayers { id: a, layers }).unwrap();
-    assert_eq!(world.asked(a, b), None);
+    let groups = jostle_world::CollisionGroups { memberships: 1, filter: 0 };
+    world.apply(Request::SetCollisionGroups { id: a, groups }).unwrap();
+    assert_eq!(world.query_kind(a, b), None);
     world.apply(Request::SetResponse { id: a, response: None }).unwrap();
     let shape = Shape::cuboid(DVec3::splat(9.5)).unwrap();
-    world.apply(Request::SetLayers { id: a, layers: jostle_world::Layers::ALL }).unwrap();
+    world
+        .apply(Request::SetCollisionGroups { id: a, groups: jostle_world::CollisionGroups::ALL })
+        .unwrap();
     world.apply(Request::SetShape { id: a, shape }).unwrap();
     world.step();
     assert!(world.is_touching(a, b));

@@ -1,10 +1,10 @@
-//! Scenery in pieces is found where the whole is, and pieces do not collide with each other.
+//! A static mesh in pieces is found where the whole is, and pieces do not collide with each other.
 
 mod common;
 
 use common::{Rng, shapes};
-use jostle_geom::{Model, Pose, Quality, solids};
-use jostle_world::{Ask, Body, Found, Policy, Settings, Shape, World, pieces};
+use jostle_geom::{Model, Pose, Quality, Shape, solids};
+use jostle_world::{Body, ContactData, Policy, QueryKind, Settings, World, pieces};
 use std::collections::BTreeSet;
 
 #[test]
@@ -22,12 +22,13 @@ fn pieces_have_every_triangle_once() {
 #[test]
 fn the_same_faces_are_touched_as_in_one_piece() {
     let torus = solids::BumpyTorus::plain(2.0, 0.5, [40, 20]).mesh().expect("a torus");
-    let settings = Settings { policy: Policy::Everything(Ask::AllPairs), ..Settings::default() };
+    let settings =
+        Settings { policy: Policy::Everything(QueryKind::AllPairs), ..Settings::default() };
     let mut whole = World::new(settings.clone());
     let mut cut = World::new(settings);
     let shape = Shape::mesh(Model::build(torus.clone(), Quality::Default));
-    let scenery = whole.insert(Body::fixed(shape, Pose::IDENTITY)).expect("a good body");
-    let parts = cut.insert_in_pieces(&torus, Pose::IDENTITY, 1, 50).expect("good numbers");
+    let static_mesh = whole.insert(Body::fixed(shape, Pose::IDENTITY)).expect("a good body");
+    let parts = pieces::insert(&mut cut, &torus, Pose::IDENTITY, 1, 50).expect("good numbers");
     let ball = Body::moving(shapes()[1].clone(), Pose::IDENTITY);
     let mut rng = Rng(3);
     let movers = [&mut whole, &mut cut].map(|world| world.insert(ball.clone()).expect("a body"));
@@ -38,11 +39,11 @@ fn the_same_faces_are_touched_as_in_one_piece() {
         cut.set_pose(movers[1], pose).expect("it moves");
         whole.step();
         cut.step();
-        let faces = |world: &World, a, b| match world.contact(a, b).map(|c| &c.found) {
-            Some(Found::Faces(faces)) => faces.iter().map(|f| [f.a, f.b]).collect(),
+        let faces = |world: &World, a, b| match world.contact(a, b).map(|c| &c.data) {
+            Some(ContactData::Faces(faces)) => faces.iter().map(|f| [f.a, f.b]).collect(),
             _ => Vec::new(),
         };
-        let expected: BTreeSet<_> = faces(&whole, scenery, movers[0]).into_iter().collect();
+        let expected: BTreeSet<_> = faces(&whole, static_mesh, movers[0]).into_iter().collect();
         let mut found = BTreeSet::new();
         for (part, part_faces) in &parts {
             let pairs = faces(&cut, *part, movers[1]).into_iter();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Rng, shapes};
-use jostle_world::{Ask, Body, Certainty, Policy, Settings, World, WorldError};
+use jostle_world::{Body, BodyId, Certainty, Policy, QueryKind, Settings, World, WorldError};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn a_quiet_world_compares_nothing() {
 
 #[test]
 fn contacts_that_are_visited_are_those_of_a_step_and_leave_no_trace() {
-    for ask in [Ask::Touch, Ask::Witness, Ask::Clearance(0.125)] {
+    for ask in [QueryKind::Touch, QueryKind::Witness, QueryKind::Clearance(0.125)] {
         let settings = Settings { policy: Policy::Everything(ask), ..Settings::default() };
         let mut world = crowd(settings, 100, 1);
         let mut twin = world.clone();
@@ -61,13 +61,21 @@ fn contacts_that_are_visited_are_those_of_a_step_and_leave_no_trace() {
 fn one_that_moves_is_compared_with_its_neighbours_only() {
     let mut world = crowd(Settings::default(), 100, 2);
     world.step();
-    let id = world.ids().next().expect("somebody");
-    let pose = world.pose(id).expect("it is there");
-    world.set_pose(id, pose).expect("it moves");
-    let counts = world.step().counts;
-    assert_eq!(counts.changed, 1);
-    assert!(counts.tested < 100, "{counts:?}");
-    assert!(world.report().events.is_empty(), "it moved to where it was");
+    let mut neighbours_seen = 0;
+    for id in world.ids().collect::<Vec<_>>() {
+        let pose = world.pose(id).expect("it is there");
+        world.set_pose(id, pose).expect("it moves");
+        let report = world.step();
+        let counts = report.counts;
+        let bounds = |id| world.bounds(id).expect("it is there").expect("no mesh is empty");
+        let near = |&other: &BodyId| other != id && bounds(other).overlaps(&bounds(id));
+        let neighbours = world.ids().filter(near).count();
+        assert_eq!(counts.changed, 1);
+        assert_eq!((counts.candidates, counts.tested), (neighbours, neighbours), "{id}");
+        assert!(report.events.is_empty(), "it moved to where it was");
+        neighbours_seen += neighbours;
+    }
+    assert!(neighbours_seen > 100 && neighbours_seen < 100 * 50, "{neighbours_seen}");
 }
 
 thread_local! {
@@ -96,7 +104,7 @@ fn a_budget_needs_a_clock() {
 
 #[test]
 fn a_short_budget_gives_conservative_answers_and_says_which() {
-    for ask in [Ask::Touch, Ask::Witness, Ask::AllPairs] {
+    for ask in [QueryKind::Touch, QueryKind::Witness, QueryKind::AllPairs] {
         let settings = Settings {
             policy: Policy::Everything(ask),
             stopwatch: Some(read_clock),

@@ -3,13 +3,13 @@
 mod common;
 mod drive;
 
-use drive::{Driver, cube, lived, runtime, settings, sharing, told};
+use drive::{Driver, cube, lived, observe, runtime, settings, sharing};
 use glam::{DVec3, Vec3};
-use jostle_geom::{Model, Pose, Quality, solids};
+use jostle_geom::{Model, Pose, Quality, Shape, ShapeKind, solids};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Ask, Body, BodyId, Layers, LoadWorldError, Policy, Response, Runtime, Settings, Shape,
-    ShapeKind, Velocity, VelocityResponse, World,
+    Body, BodyId, CollisionGroups, LoadWorldError, Policy, QueryKind, Response, Runtime, Settings,
+    Velocity, VelocityResponse, World,
 };
 use std::sync::Arc;
 
@@ -41,9 +41,9 @@ fn go_on(structure: Structure, policy: Policy, seed: u64) -> usize {
         if driver.rng.below(5) > 0 {
             driver.step(&mut worlds);
         }
-        let expected = told(&worlds[0]);
+        let expected = observe(&worlds[0]);
         for (number, world) in worlds.iter().enumerate().skip(1) {
-            assert_eq!(told(world), expected, "{what}, step {step}, world {number}");
+            assert_eq!(observe(world), expected, "{what}, step {step}, world {number}");
         }
         contacts += worlds[0].contacts().len();
     }
@@ -54,14 +54,15 @@ fn go_on(structure: Structure, policy: Policy, seed: u64) -> usize {
 #[test]
 fn loaded_and_cloned_worlds_go_on_like_the_original() {
     for (seed, structure) in (1..).zip(Structure::ALL) {
-        let contacts = go_on(structure, Policy::Everything(Ask::Touch), seed);
+        let contacts = go_on(structure, Policy::Everything(QueryKind::Touch), seed);
         assert!(contacts > 500, "{structure:?}: {contacts} contacts");
     }
 }
 
 #[test]
 fn so_do_worlds_with_other_questions() {
-    let everything = [Ask::Witness, Ask::AllPairs, Ask::Clearance(0.3)].map(Policy::Everything);
+    let everything = [QueryKind::Witness, QueryKind::AllPairs, QueryKind::Clearance(0.3)]
+        .map(Policy::Everything);
     for (seed, policy) in (11..).zip(everything.into_iter().chain([Policy::InterestsOnly])) {
         let contacts = go_on(Structure::Auto, policy, seed);
         assert!(contacts > 10, "{policy:?}: {contacts} contacts");
@@ -79,10 +80,10 @@ fn any_structure_and_any_number_of_threads_have_the_same_hash() {
         for step in 0..40 {
             driver.change(&mut worlds);
             driver.step(&mut worlds);
-            let expected = told(&worlds[0]);
+            let expected = observe(&worlds[0]);
             for world in &worlds[1..] {
                 let structure = world.settings().structure;
-                assert_eq!(told(world), expected, "{structure:?}, seed {seed}, step {step}");
+                assert_eq!(observe(world), expected, "{structure:?}, seed {seed}, step {step}");
             }
         }
     }
@@ -202,7 +203,8 @@ fn the_hash_depends_on_every_part_of_the_state() {
         w.set_velocity(a, Velocity::straight(DVec3::new(0.0, -0.0, 5.0))).expect("it is there");
     });
     change("layers", |w, [a, _]| {
-        w.set_layers(a, Layers { member: 9, wants: 3 }).expect("it is there");
+        w.set_collision_groups(a, CollisionGroups { memberships: 9, filter: 3 })
+            .expect("it is there");
     });
     change("response", |w, [a, _]| {
         let response = Response { velocity: VelocityResponse::Stop, set_back: true };
@@ -215,7 +217,7 @@ fn the_hash_depends_on_every_part_of_the_state() {
     });
     change("ignored", |w, [a, b]| w.ignore_pair(a, b).expect("both are there"));
     change("interest", |w, [a, b]| {
-        w.set_interest(a, b, Ask::Clearance(77.0)).expect("both are there");
+        w.set_interest(a, b, QueryKind::Clearance(77.0)).expect("both are there");
     });
     change("group", |w, _| {
         w.new_group(None).expect("no parent");

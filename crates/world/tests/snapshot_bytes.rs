@@ -5,11 +5,11 @@ mod common;
 mod drive;
 
 use common::Rng;
-use drive::{Driver, cube, lived, runtime, settings, told};
+use drive::{Driver, cube, lived, observe, runtime, settings};
 use glam::DVec3;
 use jostle_geom::{Checksum, Pose};
 use jostle_world::broad::Structure;
-use jostle_world::{Ask, Body, LoadWorldError, Settings, Velocity, World};
+use jostle_world::{Body, LoadWorldError, QueryKind, Settings, Velocity, World};
 
 fn load(bytes: &[u8]) -> Result<World, LoadWorldError> {
     World::load(bytes, runtime(1))
@@ -59,6 +59,32 @@ fn every_prefix_with_a_right_checksum_is_refused() {
     assert!(malformed > 1000, "{malformed} malformed, {others} others");
 }
 
+#[test]
+fn a_world_saved_with_a_structure_of_the_laboratory_is_loaded_and_goes_on_the_same() {
+    let world = lived(3, 20, 10);
+    let bytes = world.save();
+    assert_eq!(world.settings().structure, Structure::Auto);
+    assert_eq!(bytes[20], 0, "the structure is the first byte of the content");
+    for old in [2, 3, 4] {
+        let mut saved = bytes.clone();
+        saved[20] = old;
+        repair(&mut saved);
+        let loaded = load(&saved).expect("sweep, grid and octree are read as auto");
+        assert_eq!(loaded.settings().structure, Structure::Auto);
+        let mut worlds = [world.clone(), loaded];
+        let mut driver = Driver::new(4);
+        for step in 0..5 {
+            driver.change(&mut worlds);
+            driver.step(&mut worlds);
+            assert_eq!(observe(&worlds[0]), observe(&worlds[1]), "structure {old}, step {step}");
+        }
+    }
+    let mut unknown = bytes;
+    unknown[20] = 7;
+    repair(&mut unknown);
+    assert!(matches!(load(&unknown), Err(LoadWorldError::Malformed { .. })));
+}
+
 /// Lets a world go on for a while.
 fn use_it(world: World, seed: u64) {
     let mut driver = Driver::new(seed);
@@ -73,7 +99,7 @@ fn use_it(world: World, seed: u64) {
     }
     // What was accepted once is accepted again.
     let again = load(&world.save()).expect("it was saved");
-    assert_eq!(told(&again), told(&world));
+    assert_eq!(observe(&again), observe(&world));
 }
 
 fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
@@ -150,8 +176,8 @@ fn plain_world() -> World {
     });
     world.set_group(ids[0], Some(inner)).expect("both are there");
     world.set_group(ids[3], Some(groups[1])).expect("both are there");
-    world.set_interest(groups[0], groups[1], Ask::Volume).expect("both are there");
-    world.set_interest(ids[0], ids[1], Ask::Distance).expect("both are there");
+    world.set_interest(groups[0], groups[1], QueryKind::Volume).expect("both are there");
+    world.set_interest(ids[0], ids[1], QueryKind::Distance).expect("both are there");
     world.ignore_pair(ids[1], ids[2]).expect("both are there");
     world.step();
     world.remove(ids[2]).expect("it is there");

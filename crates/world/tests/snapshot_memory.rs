@@ -18,12 +18,12 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// doubling, and the old one is there while it is copied.
 const PER_BYTE: usize = 3 * 600 / 5;
 
-fn load_checked(bytes: &[u8], told: &str) -> bool {
+fn load_checked(bytes: &[u8], case: &str) -> bool {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let loaded = World::load(bytes, runtime(1));
     let used = MEMORY.peak_usage().saturating_sub(before);
-    assert!(used <= PER_BYTE * bytes.len() + 40_000, "{told}: {used} for {} bytes", bytes.len());
+    assert!(used <= PER_BYTE * bytes.len() + 40_000, "{case}: {used} for {} bytes", bytes.len());
     loaded.is_ok()
 }
 

@@ -3,11 +3,10 @@
 mod common;
 
 use common::{Rng, shapes};
-use jostle_geom::Pose;
+use jostle_geom::{Pair, Pose, Shape};
 use jostle_world::broad::Structure;
 use jostle_world::{
-    Body, BodyId, Change, Event, Layers, Mobility, Settings, Shape, ShapePair, Workers, World,
-    WorldError,
+    Body, BodyId, Change, CollisionGroups, Event, Mobility, Settings, Workers, World, WorldError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +16,7 @@ struct Plain {
     shape: Shape,
     pose: Pose,
     mobility: Mobility,
-    layers: Layers,
+    layers: CollisionGroups,
     family: Option<u32>,
     enabled: bool,
 }
@@ -36,10 +35,16 @@ fn pair(a: BodyId, b: BodyId) -> (BodyId, BodyId) {
 impl Model {
     fn compared(&self, a: BodyId, b: BodyId) -> bool {
         let (x, y) = (&self.bodies[&a], &self.bodies[&b]);
-        let meet = x.layers.member & y.layers.wants != 0 && y.layers.member & x.layers.wants != 0;
+        let meet = x.layers.memberships & y.layers.filter != 0
+            && y.layers.memberships & x.layers.filter != 0;
         let fixed = x.mobility == Mobility::Fixed && y.mobility == Mobility::Fixed;
-        let kin = x.family.is_some() && x.family == y.family;
-        x.enabled && y.enabled && meet && !fixed && !kin && !self.ignored.contains(&pair(a, b))
+        let same_family = x.family.is_some() && x.family == y.family;
+        x.enabled
+            && y.enabled
+            && meet
+            && !fixed
+            && !same_family
+            && !self.ignored.contains(&pair(a, b))
     }
 
     /// What touches now, by looking at all pairs.
@@ -47,7 +52,7 @@ impl Model {
         let mut touching = Pairs::new();
         for (&a, x) in &self.bodies {
             for (&b, y) in self.bodies.range(a..).skip(1) {
-                let test = ShapePair::new(&x.shape, &x.pose, &y.shape, &y.pose);
+                let test = Pair::new(&x.shape, &x.pose, &y.shape, &y.pose);
                 if self.compared(a, b) && test.touches() {
                     touching.insert((a, b));
                 }
@@ -79,14 +84,15 @@ impl Trial {
         let pose = self.rng.pose(self.half);
         let mobility = [Mobility::Fixed, Mobility::Moving, Mobility::Moving][self.rng.below(3)];
         let layer = 1 << self.rng.below(2);
-        let layers = [Layers::ALL, Layers { member: layer, wants: u32::MAX }];
+        let layers =
+            [CollisionGroups::ALL, CollisionGroups { memberships: layer, filter: u32::MAX }];
         let layers = layers[self.rng.below(2)];
         let family = (self.rng.below(4) == 0).then_some(7);
         let body = match mobility {
             Mobility::Fixed => Body::fixed(shape.clone(), pose),
             _ => Body::moving(shape.clone(), pose),
         };
-        let body = body.with_layers(layers);
+        let body = body.with_collision_groups(layers);
         let body = if let Some(family) = family { body.with_family(family) } else { body };
         let id = self.world.insert(body).expect("a good body");
         let plain = Plain { shape, pose, mobility, layers, family, enabled: true };
@@ -113,8 +119,8 @@ impl Trial {
                 body.enabled = true;
             }
             3 => {
-                body.layers = Layers { member: 1, wants: 1 << self.rng.below(3) };
-                self.world.set_layers(id, body.layers).expect("it is there");
+                body.layers = CollisionGroups { memberships: 1, filter: 1 << self.rng.below(3) };
+                self.world.set_collision_groups(id, body.layers).expect("it is there");
             }
             4 => {
                 body.shape = self.shapes[self.rng.below(self.shapes.len())].clone();
@@ -127,7 +133,7 @@ impl Trial {
                     self.world.ignore_pair(id, other).expect("both are there");
                     self.model.ignored.insert(pair(id, other));
                 } else {
-                    self.world.heed_pair(other, id).expect("both are there");
+                    self.world.unignore_pair(other, id).expect("both are there");
                     self.model.ignored.remove(&pair(id, other));
                 }
             }
@@ -206,4 +212,22 @@ fn any_structure_and_any_number_of_threads_find_the_same() {
     for (structure, threads) in [(Structure::AllPairs, 1), (Structure::Tree, 2)] {
         compare(structure, threads, 77);
     }
+}
+
+#[test]
+fn the_world_can_be_changed_while_its_events_are_read() {
+    let mut world = World::new(Settings::default());
+    let shape = Shape::sphere(1.0).expect("a radius");
+    let ids =
+        [0; 4].map(|_| world.insert(Body::moving(shape.clone(), Pose::IDENTITY)).expect("a body"));
+    let mut read = 0;
+    for event in &world.step().events {
+        if world.has(event.a) {
+            world.remove(event.a).expect("it is there");
+        }
+        world.step();
+        read += 1;
+    }
+    assert_eq!(read, 6, "each of four with each");
+    assert_eq!(world.ids().collect::<Vec<_>>(), [ids[3]]);
 }

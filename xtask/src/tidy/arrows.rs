@@ -7,9 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each package and those of ours that its shipped code may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("jostle-geom", &[]),
-    ("jostle-lab", &["jostle-geom"]),
     ("jostle-scene", &["jostle-geom"]),
     ("jostle-world", &["jostle-geom"]),
     // From scenes to worlds, so that neither of them knows the other.
@@ -26,16 +25,33 @@ const ARROWS: [(&str, &[&str]); 13] = [
         "jostle-net",
         &["jostle-directory", "jostle-store", "jostle-proto", "jostle-world", "jostle-geom"],
     ),
+    // Measures all of them; only the command may use it, for `jostle lab`.
+    (
+        LAB,
+        &[
+            "jostle-sim",
+            "jostle-proto",
+            "jostle-stage",
+            "jostle-scene",
+            "jostle-world",
+            "jostle-geom",
+            DICE,
+        ],
+    ),
     (C_LIBRARY, &["jostle-world", "jostle-geom"]),
     // Judges the others; used by tests and by xtask only.
-    (ORACLE, &["jostle-geom"]),
+    (ORACLE, &["jostle-geom", DICE]),
+    // Random numbers of the two before, and of tests.
+    (DICE, &[]),
 ];
 
-/// The facade may use every library above, the command the facade too.
+/// The facade may use every library above but the oracle and the laboratory, the command all.
 const FACADE: &str = "jostle";
 const COMMAND: &str = "jostle-cli";
 const C_LIBRARY: &str = "jostle-c";
 const ORACLE: &str = "jostle-oracle";
+const LAB: &str = "jostle-lab";
+const DICE: &str = "jostle-dice";
 const TOOL: &str = "xtask";
 
 /// What cargo knows about the workspace at `root`.
@@ -103,8 +119,8 @@ fn may_use(from: &str, to: &str, for_tests: bool) -> bool {
         return true;
     }
     match from {
-        FACADE => to != ORACLE,
-        COMMAND => to != ORACLE,
+        FACADE => ![ORACLE, LAB, DICE].contains(&to),
+        COMMAND => ![ORACLE, DICE].contains(&to),
         _ => ARROWS.iter().any(|(name, targets)| *name == from && targets.contains(&to)),
     }
 }
@@ -146,6 +162,8 @@ mod tests {
             ("jostle-sim", "jostle-proto"),
             ("jostle-net", "jostle-proto"),
             ("jostle-lab", "jostle-geom"),
+            ("jostle-lab", "jostle-sim"),
+            ("jostle-cli", "jostle-lab"),
             ("jostle-oracle", "jostle-geom"),
             ("jostle", "jostle-net"),
             ("jostle-cli", "jostle"),
@@ -166,7 +184,11 @@ mod tests {
             ("jostle-proto", "jostle-sim"),
             ("jostle-net", "jostle-sim"),
             ("jostle-directory", "jostle-net"),
-            ("jostle-lab", "jostle-world"),
+            ("jostle-world", "jostle-dice"),
+            ("jostle-world", "jostle-lab"),
+            ("jostle-proto", "jostle-lab"),
+            ("jostle", "jostle-lab"),
+            ("jostle-lab", "jostle-net"),
             ("jostle-geom", "jostle"),
             ("jostle", "jostle-cli"),
             ("jostle", "jostle-c"),

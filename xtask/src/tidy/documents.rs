@@ -1,9 +1,14 @@
-//! Documents do not rot: every path they name exists, and the coverage table is complete.
+//! Documents do not rot: every path that a document or a comment names exists, and the coverage
+//! table is complete.
 
+use super::source::{Kind, pieces};
 use super::{Finding, Rule, Tree};
 
 /// A word with one of these endings is a file of ours even without a folder in front.
 const ENDINGS: [&str; 9] = [".rs", ".toml", ".md", ".py", ".ts", ".cpp", ".h", ".svg", ".txt"];
+
+/// The folders of this repository whose paths comments name.
+const OURS: [&str; 7] = ["crates", "bindings", "docs", "scenes", "web", "xtask", "bench-peers"];
 
 const COVERAGE: &str = "docs/coverage.md";
 
@@ -17,6 +22,16 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             if !exists(tree, path, name) {
                 let message = format!("names `{name}`, which does not exist");
                 findings.push(finding(Rule::DocumentPath, path, line, message));
+            }
+        }
+    }
+    for (path, text) in tree.with_ending(&[".rs", ".ts", ".mjs", ".c"]) {
+        for piece in pieces(path, text).iter().filter(|piece| piece.kind == Kind::Comment) {
+            for (line, name) in named_in_comment(tree, &piece.text) {
+                if !exists(tree, path, name) {
+                    let message = format!("names `{name}`, which does not exist");
+                    findings.push(finding(Rule::DocumentPath, path, piece.line + line, message));
+                }
             }
         }
     }
@@ -52,6 +67,27 @@ fn named_paths<'a>(tree: &Tree, text: &'a str) -> Vec<(usize, &'a str)> {
     named
 }
 
+/// The same for a comment, where paths often stand without backticks; with a number of lines.
+fn named_in_comment<'a>(tree: &Tree, text: &'a str) -> Vec<(usize, &'a str)> {
+    let mut named = Vec::new();
+    let mut in_block = false;
+    for (index, line) in text.split('\n').enumerate() {
+        in_block ^= line.trim_start().starts_with("```");
+        if in_block {
+            continue;
+        }
+        for word in line.split([' ', '(', ')', '`', '"', ',', ';', ':']) {
+            let word = word.trim_end_matches('.');
+            let document = word.ends_with(".md");
+            let path = word.split_once('/').is_some_and(|(folder, _)| OURS.contains(&folder));
+            if (document || path) && looks_like_a_path(tree, word) {
+                named.push((index, word));
+            }
+        }
+    }
+    named
+}
+
 /// Globs, commands, addresses and placeholders have letters that our paths never have.
 fn looks_like_a_path(tree: &Tree, word: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
@@ -62,7 +98,7 @@ fn looks_like_a_path(tree: &Tree, word: &str) -> bool {
     }
     let has_ending =
         ENDINGS.iter().any(|ending| word.len() > ending.len() && word.ends_with(ending));
-    // `touch/no` is not a path, `crates/touch` is: the folder in front decides.
+    // `touch/no` is not a path, but it would be below `crates`: the first folder decides.
     let folder = word.split_once('/').map(|(first, _)| first);
     has_ending || folder.is_some_and(|folder| tree.has(folder))
 }
@@ -180,7 +216,27 @@ mod tests {
         }
         assert_eq!(found("docs/a.md", "```text\n`crates/geo`\n```\n"), [""; 0]);
         assert_eq!(found("docs/a.md", "```text\n```\n`crates/geo`").len(), 1);
-        assert_eq!(found("a.rs", "// `crates/geo`"), [""; 0]);
+    }
+
+    #[test]
+    fn paths_in_comments_exist() {
+        for text in [
+            "// `crates/geo`",
+            "//! See docs/gone.md, section 3.",
+            "//! See\n//! (docs/gone.md).",
+            "fn f() {} // crates/geom/src/pos.rs",
+            "/* DISTRIBUTED.md */",
+        ] {
+            assert_eq!(found("crates/geom/src/a.rs", text).len(), 1, "{text}");
+        }
+        for text in [
+            "// `crates/geom`, README.md (docs/decisions/0001-a.md).",
+            "f(\"docs/gone.md\")",
+            "// touch/no, gone.rs, https://example.org/gone.md, *.md, model/gltf-binary",
+            "// ```text\n// crates/geo\n// ```",
+        ] {
+            assert_eq!(found("crates/geom/src/a.rs", text), [""; 0], "{text}");
+        }
     }
 
     #[test]

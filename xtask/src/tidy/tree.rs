@@ -72,12 +72,12 @@ impl Tree {
         self.files.get(path).map(String::as_str)
     }
 
-    /// Is there a file or folder of this path?
+    /// Returns true if there is a file or folder of this path.
     pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.folders.contains(path)
     }
 
-    /// Is it a path that `.gitignore` hides: built here, never committed?
+    /// Returns true for a path that `.gitignore` hides: built here, never committed.
     pub(super) fn hides(&self, path: &str) -> bool {
         self.ignored.hides(path)
     }

@@ -1,4 +1,4 @@
-//! Testing, and what is told about it.
+//! Testing, and reports of collisions.
 
 use super::{Database, Placed, slot};
 use crate::failure::Failure;

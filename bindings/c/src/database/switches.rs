@@ -101,7 +101,7 @@ impl Database {
         })
     }
 
-    /// Tells the world which of the objects from `id` down take part.
+    /// Sets in the world which of the objects from `id` down take part.
     fn refresh_participation(&mut self, id: col_id) -> Result<(), Failure> {
         for (object, body) in self.objects_from(id) {
             if self.takes_part(object) {
@@ -113,21 +113,21 @@ impl Database {
         Ok(())
     }
 
-    /// Tells the world which pairs of objects from `id` down with some others are tested.
+    /// Sets in the world which pairs of objects from `id` down with some others are tested.
     fn refresh_pairs(&mut self, id: col_id, others: &[(col_id, BodyId)]) -> Result<(), Failure> {
         for (one, body) in self.objects_from(id) {
             for &(other, other_body) in others.iter().filter(|(other, _)| *other != one) {
                 if self.is_ignored(one, other) {
                     self.world.ignore_pair(body, other_body)?;
                 } else {
-                    self.world.heed_pair(body, other_body)?;
+                    self.world.unignore_pair(body, other_body)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Was the pair deactivated, or that of any two above them?
+    /// Returns true if the pair was deactivated, or a pair of switches above the two.
     fn is_ignored(&self, a: col_id, b: col_id) -> bool {
         self.lineage(a).any(|a| {
             let ignored = self.nodes.get(a).map(|node| &node.ignored);

@@ -114,8 +114,8 @@ fn ids_that_are_unknown_or_stale_are_refused_by_every_call() {
         for (call, status) in calls_with_one_id(&world, bad) {
             assert_eq!(status, COL_UNKNOWN_OBJECT, "{call} of {bad:#x}");
             let expected = "is neither an object nor a switch of this world";
-            let said = world.error();
-            assert!(said.starts_with(&format!("id {bad:#x} {expected}")), "{call}: {said}");
+            let message = world.error();
+            assert!(message.starts_with(&format!("id {bad:#x} {expected}")), "{call}: {message}");
         }
         for [a, b] in [[bad, known], [known, bad]] {
             for active in [false, true] {
@@ -174,8 +174,8 @@ fn numbers_that_are_not_finite_or_too_large_are_refused_at_every_place() {
             let mut corners = TETRAHEDRON[0];
             corners[at] = value;
             assert_eq!(world.add_triangle(id, &corners, 0), status, "{value} at {at}");
-            let said = world.error();
-            assert!(said.starts_with("the triangle contains "), "{said}");
+            let message = world.error();
+            assert!(message.starts_with("the triangle contains "), "{message}");
         }
         for at in 0..16 {
             let mut transform = STILL;
@@ -231,15 +231,18 @@ fn transforms_that_are_not_rigid_are_refused() {
         world.transform(id, &transform)
     };
     assert_eq!(with(&[(0, 2.0)]), COL_NOT_RIGID, "scaled");
-    let said = world.error();
-    assert!(said.starts_with("the first three columns of the transform, [2, 0, 0]"), "{said}");
+    let message = world.error();
+    assert!(
+        message.starts_with("the first three columns of the transform, [2, 0, 0]"),
+        "{message}"
+    );
     assert_eq!(with(&[(0, -1.0)]), COL_NOT_RIGID, "mirrored");
     assert_eq!(with(&[(1, 0.1)]), COL_NOT_RIGID, "sheared");
     assert_eq!(with(&[(0, 0.0), (5, 0.0), (10, 0.0)]), COL_NOT_RIGID, "nothing left");
     // The translation at the end: the mistake of giving columns instead of rows.
     assert_eq!(with(&[(12, 5.0)]), COL_NOT_RIGID);
-    let said = world.error();
-    assert!(said.contains("[5.0, 0.0, 0.0, 1.0]; expected 0 0 0 1"), "{said}");
+    let message = world.error();
+    assert!(message.contains("[5.0, 0.0, 0.0, 1.0]; expected 0 0 0 1"), "{message}");
     assert_eq!(with(&[(15, 2.0)]), COL_NOT_RIGID);
     world.ok(with(&[(0, 0.9999), (3, 5.0)]));
 }

@@ -35,7 +35,7 @@ fn faces_have_the_callers_numbers() {
 }
 
 #[test]
-fn faces_are_told_as_the_last_test_saw_them() {
+fn faces_are_those_of_the_last_test() {
     let world = Handle::open();
     let [stack, needle] = [world.object_of(&[flat(0.0), flat(1.0)]), world.object()];
     world.ok(world.add_triangle(needle, &upright(-0.5, 0.5), 7));
@@ -128,9 +128,9 @@ fn the_estimate_is_never_more_than_the_distance() {
         let exact = Pair::new(&model, &Pose::IDENTITY, &model, &pose).distance();
         let exact = exact.expect("no empty meshes").distance;
         let estimate = world.distance(a, b).expect("two objects");
-        let told = format!("seed {seed}, case {case}: {estimate} of {exact}");
-        assert!((0.0..=exact * (1.0 + 1e-12)).contains(&estimate), "{told}");
-        assert!(exact < 0.5 || estimate > 0.0, "{told}");
+        let message = format!("seed {seed}, case {case}: {estimate} of {exact}");
+        assert!((0.0..=exact * (1.0 + 1e-12)).contains(&estimate), "{message}");
+        assert!(exact < 0.5 || estimate > 0.0, "{message}");
         seen[usize::from(exact > 0.0)] += 1;
     }
     assert!(seen.iter().all(|&count| count > 20), "{seen:?}");

@@ -1,5 +1,5 @@
 //! Activation, pairs and switches in any order, against a plain model that remembers only what was
-//! said and works everything out anew.
+//! message and works everything out anew.
 
 use crate::handle::{Draw, Handle};
 use jostle_c::col_status::*;
@@ -198,7 +198,7 @@ fn any_order_of_calls_gives_what_the_plain_model_says() {
             seen[3] += model.off.len();
         }
     }
-    // Without collisions, children that take part and pairs that do not, this tells nothing.
+    // Without collisions, children that take part and pairs that do not, this tests nothing.
     assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
 
@@ -222,7 +222,7 @@ fn only_the_chosen_child_collides_and_nested_switches_must_agree() {
     world.ok(world.choose(inner, 0));
     assert_eq!(collisions(), [[wall, far]]);
 
-    // What the caller said of a child is kept while it is not chosen.
+    // What the caller message of a child is kept while it is not chosen.
     world.ok(world.set_active(far, false));
     world.ok(world.choose(outer, 0));
     world.ok(world.choose(outer, 1));

@@ -2,8 +2,8 @@
 
 use crate::handle::Draw;
 use glam::{DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Pose, Quality, solids};
-use jostle_world::{Ask, Body, BodyId, Found, Policy, Settings, Shape, World};
+use jostle_geom::{Mesh, Model, Pose, Quality, Shape, solids};
+use jostle_world::{Body, BodyId, ContactData, Policy, QueryKind, Settings, World};
 
 const STEPS: usize = 45;
 const OBJECTS: usize = 13;
@@ -35,7 +35,7 @@ struct Soup {
 impl Twin {
     /// All lines that the program prints, sorted.
     pub(crate) fn run() -> Vec<String> {
-        let policy = Policy::Everything(Ask::AllPairs);
+        let policy = Policy::Everything(QueryKind::AllPairs);
         let world = World::new(Settings { policy, ..Settings::default() });
         let mut twin = Twin { world, draw: Draw(2026), bodies: Vec::new(), faces: Vec::new() };
         for object in 0..OBJECTS {
@@ -86,7 +86,7 @@ impl Twin {
         let world = &mut self.world;
         match step % 10 {
             3 => world.ignore_pair(one, two).expect("bodies"),
-            7 => world.heed_pair(one, two).expect("bodies"),
+            7 => world.unignore_pair(one, two).expect("bodies"),
             _ => {}
         }
         match step % 12 {
@@ -106,7 +106,7 @@ impl Twin {
             }
             match step {
                 15 => world.ignore_pair(body, self.bodies[GROUND]).expect("bodies"),
-                40 => world.heed_pair(body, self.bodies[GROUND]).expect("bodies"),
+                40 => world.unignore_pair(body, self.bodies[GROUND]).expect("bodies"),
                 _ => {}
             }
         }
@@ -158,7 +158,7 @@ impl Twin {
     fn report(&self, step: usize, lines: &mut Vec<String>) {
         let object = |id| self.bodies.iter().position(|&body| body == id).expect("a known body");
         for contact in self.world.contacts() {
-            let Found::Faces(pairs) = &contact.found else { panic!("{contact:?}") };
+            let ContactData::Faces(pairs) = &contact.data else { panic!("{contact:?}") };
             let [first, second] = [object(contact.a), object(contact.b)];
             let number = |pair: &jostle_geom::FacePair| {
                 let faces =

@@ -1,4 +1,4 @@
-//! What can be asked of `jostle check`.
+//! The options of `jostle check`.
 
 use crate::scene::args::SceneArgs;
 use crate::share::args::PageArgs;
@@ -18,7 +18,7 @@ pub(crate) struct CheckArgs {
     /// files with names, poses and units
     #[arg(value_name = "FILE")]
     pub(crate) more: Vec<PathBuf>,
-    /// Where a file stands: NAME="tx ty tz qx qy qz qw"; its name is that of the file without
+    /// Pose of a file: NAME="tx ty tz qx qy qz qw"; its name is that of the file without
     /// folder and ending. Lengths as in --clearance; can be given several times
     #[arg(long, value_name = "NAME=POSE", value_parser = parse_named_pose)]
     pub(crate) pose: Vec<(String, Pose)>,
@@ -29,27 +29,27 @@ pub(crate) struct CheckArgs {
     /// All pairs of faces that touch, not just one
     #[arg(long)]
     pub(crate) all_pairs: bool,
-    /// List so many findings, the first in the order of the report; more are counted. What a file
-    /// of --accept names is listed beyond that
+    /// List at most N findings, the first in the order of the report; the others are counted. Pairs
+    /// in the file of --accept are listed in addition
     #[arg(long, value_name = "N", default_value = "100000")]
     pub(crate) max_findings: NonZeroUsize,
-    /// Two names, separated by a comma, of parts that may touch, or of what they are part of. `*`
-    /// stands for any characters, `?` for one; a name with a comma stands in double quotes. Can
-    /// be given several times
+    /// Two names, separated by a comma, of parts that may touch, or of nodes above them. `*`
+    /// matches any characters, `?` matches one; put a name with a comma in double quotes. Can be
+    /// given several times
     #[arg(long, value_name = "A,B", value_parser = parse_names)]
     pub(crate) ignore: Vec<Names>,
-    /// Join vertices of a part that are as close as this, so that surfaces with gaps from rounding
-    /// close; a length as in --clearance
+    /// Merge vertices of a part within this distance, which closes gaps from rounding; a length as
+    /// in --clearance
     #[arg(long, value_name = "D", value_parser = parse_length)]
     pub(crate) weld: Option<f64>,
     /// Test the level of an LOD that the viewpoint sees, not the finest
     #[arg(long)]
     pub(crate) lod_by_view: bool,
-    /// What a reviewer has approved: findings in this file are counted, not listed, and do not
-    /// fail
+    /// Findings that a reviewer has accepted: those in this file are counted, not listed, and do
+    /// not fail
     #[arg(long, value_name = "FILE")]
     pub(crate) accept: Option<PathBuf>,
-    /// Write the present findings to the file of --accept
+    /// Write the current findings to the file of --accept
     #[arg(long, requires = "accept")]
     pub(crate) write_accept: bool,
     /// Exit with code 1 if there is a finding of this kind that was not accepted
@@ -67,7 +67,7 @@ pub(crate) struct CheckArgs {
     /// List the findings on a page, each with its two parts and where they touch
     #[arg(long, conflicts_with = "json", help_heading = "Page")]
     pub(crate) view: bool,
-    /// Where the page is
+    /// Address of the page
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
     pub(crate) listen: SocketAddr,
     /// Do not open the page in a browser
@@ -77,11 +77,11 @@ pub(crate) struct CheckArgs {
     pub(crate) page: PageArgs,
 }
 
-/// What fails.
+/// The findings that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
     /// Parts may have volume in common: overlap, inside, identical, and also touch, where a
-    /// surface is not closed and contact cannot be told from interference.
+    /// surface is not closed and contact and interference cannot be distinguished.
     Overlap,
     /// Parts touch in any way, mere contact included.
     Touch,

@@ -1,14 +1,14 @@
-//! Which files are checked, what they are called and where they stand: from the command line, or
-//! from an assembly file (docs/command-line.md, decision 34).
+//! The files of a check with their names, poses and units: from the command line, or from an
+//! assembly file (`docs/command-line.md`, decision 34).
 
 use crate::check::args::CheckArgs;
 use crate::error::CliError;
+use crate::input;
 use crate::scene::args::SceneArgs;
-use crate::scene::files::{refusal, scene_files};
+use crate::scene::files::{fetch_error, scene_files};
 use crate::scene::{open_as, open_read};
 use crate::units::Unit;
 use glam::{DQuat, DVec3};
-use jostle::files::read_named;
 use jostle_geom::Pose;
 use jostle_scene::nodes::Transform;
 use jostle_scene::{Format, Opened, Rotation, Scene, UniqueNames};
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is checked.
+/// The scene that is checked.
 pub(crate) struct Assembly {
     pub(crate) scene: Scene,
     pub(crate) warnings: Vec<String>,
@@ -26,12 +26,12 @@ pub(crate) struct Assembly {
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// A file, and where it stands.
+/// A file with its pose.
 struct Part {
     path: PathBuf,
-    /// The assembly file that names it, and how; none if the command line does.
+    /// The assembly file that lists it, and its path there; none for files of the command line.
     named_by: Option<(PathBuf, PathBuf)>,
-    /// As the user names it; otherwise after the file.
+    /// The name that the user gives; none: that of the file.
     name: Option<String>,
     pose: Pose,
     unit: Option<Unit>,
@@ -41,7 +41,7 @@ struct Part {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AssemblyFile {
-    /// Of poses, and of files that do not say theirs.
+    /// The unit of poses, and of files without a unit.
     unit: Option<String>,
     parts: Vec<PartEntry>,
 }
@@ -82,7 +82,7 @@ impl Assembly {
                 let opened = open_part(part, &args.scene)?;
                 (opened.scene, opened.warnings.iter().map(ToString::to_string).collect())
             }
-            _ => put_together(&parts, args)?,
+            _ => merge_parts(&parts, args)?,
         };
         if let Some(file) = without_unit.as_ref().filter(|_| parts.iter().any(Part::has_unit)) {
             warnings.push(format!("{file} has no unit and is taken to be in metres; see --unit"));
@@ -115,8 +115,8 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
-/// Reads each file once, and puts its scene where its parts stand.
-fn put_together(parts: &[Part], args: &CheckArgs) -> Result<(Scene, Vec<String>), CliError> {
+/// Reads each file once, and adds its scene at the pose of each part.
+fn merge_parts(parts: &[Part], args: &CheckArgs) -> Result<(Scene, Vec<String>), CliError> {
     let names = names(parts);
     let pose_of = poses_by_name(&names, args)?;
     let mut read: BTreeMap<(PathBuf, Option<u64>), Scene> = BTreeMap::new();
@@ -140,22 +140,22 @@ fn put_together(parts: &[Part], args: &CheckArgs) -> Result<(Scene, Vec<String>)
     Ok((scene, warnings))
 }
 
-/// Reads a part. What an assembly file names must be below its folder, and so must what that names
-/// in turn.
+/// Reads a part. A file that an assembly file lists must be below its folder, and so must the files
+/// that it includes.
 fn open_part(part: &Part, args: &SceneArgs) -> Result<Opened, CliError> {
     let unit = part.unit.filter(|_| lacks_unit(&part.path));
     let Some((assembly, file)) = &part.named_by else { return open_as(&part.path, unit, args) };
     let mut files = scene_files(assembly, args.allow_outside);
     let fetched = files.read(file).map_err(|error| CliError::Assembly {
         file: assembly.display().to_string(),
-        what: format!("{}: {}", file.display(), refusal(&error)),
+        what: format!("{}: {}", file.display(), fetch_error(&error)),
     })?;
     let mut fetch =
-        |address: &str, from: &str| files.fetch(address, from).map_err(|error| refusal(&error));
+        |address: &str, from: &str| files.fetch(address, from).map_err(|error| fetch_error(&error));
     open_read((&part.path, fetched), unit, (args, &mut fetch))
 }
 
-/// The names of parts, each different: as given, or after the file.
+/// The unique names of parts: as given, or that of the file.
 fn names(parts: &[Part]) -> Vec<String> {
     let mut unique = UniqueNames::default();
     for name in parts.iter().filter_map(|part| part.name.as_deref()) {
@@ -185,7 +185,7 @@ fn poses_by_name<'a>(
     Ok(poses)
 }
 
-/// Fields of scenes have single precision, as coordinates of files.
+/// Fields of scenes have single precision, like coordinates of files.
 fn transform(pose: &Pose) -> Transform {
     let (axis, angle) = pose.rotation().to_axis_angle();
     Transform {
@@ -198,9 +198,8 @@ fn transform(pose: &Pose) -> Transform {
 fn read_assembly(path: &Path, unit: Option<Unit>, parts: &mut Vec<Part>) -> Result<(), CliError> {
     let file = path.display().to_string();
     let wrong = |what: String| CliError::Assembly { file: file.clone(), what };
-    let bytes = read_named(path).map_err(|source| CliError::Read { file: file.clone(), source })?;
     let assembly: AssemblyFile =
-        serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+        serde_json::from_slice(&input::read(path)?).map_err(|error| wrong(error.to_string()))?;
     let own = assembly.unit.as_deref().map(Unit::parse).transpose();
     let unit = own.map_err(|what| wrong(format!("unit: {what}")))?.or(unit);
     for (at, entry) in assembly.parts.into_iter().enumerate() {

@@ -4,8 +4,9 @@
 //! bounded, so that a report of large models stays small; those nearest to the contact are kept.
 
 use glam::{DVec2, DVec3};
+use jostle_geom::ShapeKind;
 use jostle_stage::{Finding, Stage};
-use jostle_world::{BodyId, ShapeKind};
+use jostle_world::BodyId;
 use std::fmt::Write;
 
 /// The size of a picture.
@@ -85,7 +86,7 @@ fn triangles(stage: &Stage, body: BodyId) -> Option<Vec<[DVec3; 3]>> {
     let (Ok(shape), Ok(pose)) = (world.shape(body), world.pose(body)) else { return None };
     let ShapeKind::Mesh(model) = shape.kind() else { return None };
     let mesh = model.mesh();
-    let placed = |corner: u32| pose.place(mesh.vertices()[corner as usize]);
+    let placed = |corner: u32| pose.transform_point(mesh.vertices()[corner as usize]);
     Some(mesh.triangles().iter().map(|corners| corners.map(placed)).collect())
 }
 

@@ -1,4 +1,4 @@
-//! The report: one HTML file without anything from outside, with a picture of each finding.
+//! The report: one self-contained HTML file with a picture of each finding.
 
 use super::text::{label, summary};
 use super::{Review, drawing};
@@ -128,8 +128,8 @@ fn meaning(kind: FindingKind) -> &'static str {
         FindingKind::BInsideA => "The second part lies inside the first.",
         FindingKind::Identical => "The parts are the same, in the same place: a duplicate.",
         FindingKind::Touch => {
-            "The surfaces touch. At least one part is not closed, so contact cannot be told from \
-             interference."
+            "The surfaces touch. At least one part is not closed, so contact and \
+             interference cannot be distinguished."
         }
         FindingKind::Contact => "The parts touch and have no volume in common.",
         FindingKind::TooClose => "The parts do not touch, but are closer than the clearance.",
@@ -170,8 +170,8 @@ fn article(
             "<dt>Distance</dt><dd>{distance}</dd><dt>Between</dt><dd>{p} and {q} {symbol}</dd>"
         );
     }
-    if let Some(pieces) = finding.faces.first() {
-        let ((shape_a, face_a), (shape_b, face_b)) = (&pieces.a, &pieces.b);
+    if let Some(faces) = finding.faces.first() {
+        let ((shape_a, face_a), (shape_b, face_b)) = (&faces.a, &faces.b);
         let (shape_a, shape_b) = (escape(shape_a), escape(shape_b));
         let _ = write!(
             text,

@@ -18,9 +18,9 @@ pub(super) fn csv(review: &Review<'_>) -> String {
             let _ = write!(text, ",{}", review.lengths.number(*coordinate));
         }
         match finding.faces.first() {
-            Some(pieces) => {
-                let (shape_a, shape_b) = (field(&pieces.a.0), field(&pieces.b.0));
-                let _ = write!(text, ",{shape_a},{},{shape_b},{}", pieces.a.1, pieces.b.1);
+            Some(faces) => {
+                let (shape_a, shape_b) = (field(&faces.a.0), field(&faces.b.0));
+                let _ = write!(text, ",{shape_a},{},{shape_b},{}", faces.a.1, faces.b.1);
             }
             None => text += ",,,,",
         }

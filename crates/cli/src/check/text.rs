@@ -18,7 +18,7 @@ pub(super) fn print(review: &Review<'_>, out: &mut dyn Write) -> io::Result<()> 
         }
     }
     if groups.iter().flatten().any(|finding| finding.kind == FindingKind::Touch) {
-        let why = "surface only: a part is not closed, so contact cannot be told from interference";
+        let why = "a part is not closed, so contact and interference cannot be distinguished";
         writeln!(out, "touch: {why}")?;
     }
     if let Some(note) = review.limit_note() {
@@ -43,7 +43,7 @@ fn groups<'a>(review: &Review<'a>) -> Vec<Vec<&'a Finding>> {
     groups
 }
 
-/// The name without the numbers that tell parts of the same name apart: `FRAME/BOLT (2)` is a
+/// The name without the numbers that distinguish parts of the same name: `FRAME/BOLT (2)` is a
 /// `FRAME/BOLT`.
 pub(super) fn part_name(name: &str) -> String {
     let plain = |word: &str| {
@@ -68,7 +68,7 @@ pub(super) fn label(kind: FindingKind) -> &'static str {
     }
 }
 
-/// Both names, as a sentence about them begins.
+/// Both names, in the order of a sentence about them.
 fn both(kind: FindingKind, a: &str, b: &str) -> String {
     match kind {
         FindingKind::AInsideB => format!("{a}  inside  {b}"),
@@ -80,8 +80,8 @@ fn both(kind: FindingKind, a: &str, b: &str) -> String {
 fn print_one(review: &Review<'_>, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let both = both(finding.kind, &finding.a, &finding.b);
     writeln!(out, "{:<10} {both}{}", label(finding.kind), place(review, finding))?;
-    for pieces in &finding.faces {
-        let ((shape_a, face_a), (shape_b, face_b)) = (&pieces.a, &pieces.b);
+    for faces in &finding.faces {
+        let ((shape_a, face_a), (shape_b, face_b)) = (&faces.a, &faces.b);
         writeln!(out, "           face {face_a} of {shape_a}, face {face_b} of {shape_b}")?;
     }
     if finding.more_faces {

@@ -1,12 +1,11 @@
-//! What happened in each step, for people and for files. The file is described in
-//! `docs/run-record.md`.
+//! The events of each step, as text and in a file. `docs/run-record.md` describes the file.
 
 use crate::check::FacesOutput;
 use crate::error::CliError;
 use crate::scene::args::RunArgs;
 use crate::units::thousands;
 use jostle_scene::Value;
-use jostle_stage::{Pieces, Stage, What};
+use jostle_stage::{NamedFaces, Stage, StageEventKind};
 use jostle_world::BodyId;
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
@@ -16,40 +15,40 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The first rows of a run.
+/// The first events of a run, and the number of the others.
 #[derive(Default)]
-pub(super) struct Happened {
+pub(super) struct EventLog {
     pub(super) rows: Vec<Row>,
-    /// How many rows are kept.
-    pub(super) most: usize,
-    /// Rows that came when there were so many.
-    pub(super) left_out: usize,
-    /// What keys and events from outside have led to before the step.
+    /// The number of rows that are kept.
+    pub(super) max_rows: usize,
+    /// The number of rows beyond `max_rows`.
+    pub(super) not_listed: usize,
+    /// Events that keys and `--send` have caused before the step.
     pub(super) before: Vec<Row>,
 }
 
-impl Happened {
+impl EventLog {
     pub(super) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
         for row in rows {
-            if self.rows.len() < self.most {
+            if self.rows.len() < self.max_rows {
                 self.rows.push(row);
             } else {
-                self.left_out += 1;
+                self.not_listed += 1;
             }
         }
     }
 
-    /// What says that more happened than is listed.
+    /// A note if not all events are listed.
     pub(super) fn limit_note(&self) -> Option<String> {
-        let (listed, all) = (self.rows.len(), self.rows.len() + self.left_out);
+        let (listed, all) = (self.rows.len(), self.rows.len() + self.not_listed);
         let [listed, all] = [listed, all].map(thousands);
-        (self.left_out > 0).then(|| {
+        (self.not_listed > 0).then(|| {
             format!("{all} events: the first {listed} are listed; --max-events lists more")
         })
     }
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
     step: u64,
@@ -61,40 +60,40 @@ pub(super) struct Row {
     b: Arc<str>,
     /// Faces that touch.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_faces")]
-    faces: Option<Pieces>,
+    faces: Option<NamedFaces>,
 }
 
 fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text)
 }
 
-fn as_faces<S: Serializer>(faces: &Option<Pieces>, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_faces<S: Serializer>(faces: &Option<NamedFaces>, serializer: S) -> Result<S::Ok, S::Error> {
     faces.as_ref().map(FacesOutput::of).serialize(serializer)
 }
 
 impl Row {
-    /// What happened among bodies, and events of nodes.
+    /// The events of bodies and nodes in the last step.
     pub(super) fn of_step(
         stage: &Stage,
         step: u64,
         node_events: bool,
     ) -> impl Iterator<Item = Row> + use<'_> {
         let time = stage.play().now();
-        let happened = stage.happened().iter().map(move |happening| {
-            let what = match happening.what {
-                What::Began(_) => "begin",
-                What::Ended(_) => "end",
-                What::Met(..) => "meet",
-                What::BoxesMet => "boxes begin",
-                What::BoxesParted => "boxes end",
+        let events = stage.events().iter().map(move |event| {
+            let what = match event.kind {
+                StageEventKind::Began(_) => "begin",
+                StageEventKind::Ended(_) => "end",
+                StageEventKind::Hit(..) => "meet",
+                StageEventKind::BoxesOverlap => "boxes begin",
+                StageEventKind::BoxesSeparate => "boxes end",
             };
-            let (a, b) = (Arc::clone(&happening.a), Arc::clone(&happening.b));
-            Row { step, time, what, a, b, faces: happening.faces.clone() }
+            let (a, b) = (Arc::clone(&event.a), Arc::clone(&event.b));
+            Row { step, time, what, a, b, faces: event.faces.clone() }
         });
-        happened.chain(Row::of_nodes(stage, step, node_events))
+        events.chain(Row::of_nodes(stage, step, node_events))
     }
 
-    /// Events of nodes, and what could not be done.
+    /// Events of nodes, and problems.
     pub(super) fn of_nodes(stage: &Stage, step: u64, node_events: bool) -> Vec<Row> {
         let time = stage.play().now();
         let mut rows = Vec::new();
@@ -102,7 +101,7 @@ impl Row {
         for event in stage.play().events() {
             let node = scene.node(event.node);
             let field = node.kind.fields().get(event.field).map_or("", |field| field.name);
-            if !node_events && !TOLD.contains(&field) {
+            if !node_events && !ALWAYS_REPORTED.contains(&field) {
                 continue;
             }
             let name = node.name.as_deref().map_or_else(
@@ -121,8 +120,8 @@ impl Row {
     }
 }
 
-/// Events of nodes that are always told: those of the papers' nodes and of `Collision`.
-const TOLD: [&str; 4] = ["collideTime", "collideObjects", "notColliding", "keyHit"];
+/// Events of nodes that are always reported: those of collision nodes and of `KeySensor`.
+const ALWAYS_REPORTED: [&str; 4] = ["collideTime", "collideObjects", "notColliding", "keyHit"];
 
 fn value_text(stage: &Stage, value: &Value) -> String {
     match value {
@@ -151,7 +150,7 @@ impl fmt::Display for Row {
             write!(f, "  {b}")?;
         }
         match faces {
-            Some(Pieces { a: (shape_a, face_a), b: (shape_b, face_b) }) => {
+            Some(NamedFaces { a: (shape_a, face_a), b: (shape_b, face_b) }) => {
                 write!(f, "  (face {face_a} of {shape_a}, face {face_b} of {shape_b})")
             }
             None => Ok(()),
@@ -159,11 +158,11 @@ impl fmt::Display for Row {
     }
 }
 
-/// A recording under way.
+/// Writes a recording.
 pub(super) struct Recorder {
     file: String,
     out: BufWriter<File>,
-    /// Where each body was when it was last written.
+    /// The last pose of each body that was written.
     last: HashMap<BodyId, [f64; 7]>,
 }
 
@@ -186,7 +185,7 @@ struct Step<'a> {
     moved: Vec<Moved>,
 }
 
-/// A body that is not where it was.
+/// A body whose pose has changed.
 #[derive(Serialize)]
 struct Moved {
     body: String,

@@ -1,4 +1,4 @@
-//! Events that the command line sends into a scene.
+//! Events that the command line sends to a scene.
 
 use crate::error::CliError;
 use glam::{Vec2, Vec3};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) struct Send {
     pub(crate) step: u64,
     node: String,
-    /// The field and the value as they were written; a click without.
+    /// The field and the value as text; none for a click.
     event: Option<(String, String)>,
 }
 
@@ -39,34 +39,31 @@ impl Send {
     /// Sends the event.
     pub(super) fn perform(&self, stage: &mut Stage) -> Result<(), CliError> {
         let scene = stage.play().scene();
-        let node =
-            scene.find(&self.node).and_then(|id| scene.through_instances(id)).ok_or_else(|| {
-                self.refused(format!("the scene has no node named \"{}\"", self.node))
-            })?;
+        let node = scene
+            .find(&self.node)
+            .and_then(|id| scene.through_instances(id))
+            .ok_or_else(|| self.error(format!("the scene has no node named \"{}\"", self.node)))?;
         let Some((field, value)) = &self.event else {
             let (point, normal, texture) = (Vec3::ZERO, Vec3::Z, Vec2::ZERO);
             let over = Touch::Over { point, normal, texture };
             for touch in [over, Touch::Press, Touch::Release, Touch::Out] {
                 let touched = stage.play_mut().touch(node, touch);
-                touched.map_err(|error| self.refused(error.to_string()))?;
+                touched.map_err(|error| self.error(error.to_string()))?;
             }
             return Ok(());
         };
         let kind = &scene.node(node).kind;
         let ty = type_of(kind, field).ok_or_else(|| {
-            self.refused(format!(
-                "{} has no field or event \"{field}\" that can be set",
-                kind.name()
-            ))
+            self.error(format!("{} has no field or event \"{field}\" that can be set", kind.name()))
         })?;
         let value = parse_value(ty, value).ok_or_else(|| {
-            self.refused(format!("\"{field}\" takes a value of type {ty}, found {value:?}"))
+            self.error(format!("\"{field}\" takes a value of type {ty}, found {value:?}"))
         })?;
         let sent = stage.play_mut().send(node, field, value);
-        sent.map_err(|error| self.refused(error.to_string()))
+        sent.map_err(|error| self.error(error.to_string()))
     }
 
-    fn refused(&self, what: String) -> CliError {
+    fn error(&self, what: String) -> CliError {
         CliError::Send { step: self.step, what }
     }
 }

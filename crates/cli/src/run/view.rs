@@ -1,6 +1,6 @@
-//! A scene in motion that is looked at: step by step as time passes, with keys from the page.
+//! Runs a scene in real time and shows it on a page, which sends its keys.
 
-use super::record::Happened;
+use super::record::EventLog;
 use crate::error::CliError;
 use crate::scene::args::RunArgs;
 use crate::share::{Screen, Seat, end_flag, failed, legend};
@@ -9,14 +9,14 @@ use std::io::Write;
 use std::sync::atomic::Ordering;
 
 /// Makes a step.
-pub(super) type Next<'a> = dyn FnMut(&mut Stage, u64, &mut Happened) -> Result<(), CliError> + 'a;
+pub(super) type Next<'a> = dyn FnMut(&mut Stage, u64, &mut EventLog) -> Result<(), CliError> + 'a;
 
-/// Runs until it is stopped, or all steps are done; gives how many were. What happens is printed
-/// at once.
+/// Runs until it is stopped or all steps are done, and returns the number of steps. Events are
+/// printed at once.
 pub(super) fn run(
     stage: &mut Stage,
     args: &RunArgs,
-    happened: &mut Happened,
+    log: &mut EventLog,
     out: &mut dyn Write,
     next: &mut Next<'_>,
 ) -> Result<u64, CliError> {
@@ -35,10 +35,10 @@ pub(super) fn run(
         for key in keys {
             stage.play_mut().key(key);
         }
-        next(stage, done + 1, happened)?;
+        next(stage, done + 1, log)?;
         done += 1;
         screen.show(stage, done)?;
-        for row in happened.rows.drain(..) {
+        for row in log.rows.drain(..) {
             writeln!(out, "{row}")?;
         }
         out.flush()?;
@@ -46,7 +46,7 @@ pub(super) fn run(
     Ok(done)
 }
 
-/// Steps per second, which pages count in whole numbers.
+/// Steps per second: a whole number, as the protocol of pages has it.
 fn rate(dt: f64) -> Result<u32, CliError> {
     let rate = (1.0 / dt).round();
     if !(1.0..=240.0).contains(&rate) || (rate * dt - 1.0).abs() > 1e-6 {

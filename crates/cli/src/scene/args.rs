@@ -1,4 +1,4 @@
-//! What can be asked about scenes.
+//! Options of commands that read scenes.
 
 use crate::keys::KeyPress;
 use crate::run::Send;
@@ -10,13 +10,13 @@ use jostle_scene::geometry::Tolerance;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The scene, and how it is to be understood.
+/// The scene, and how it is read.
 #[derive(Debug, Args)]
 pub(crate) struct SceneArgs {
     /// The scene: VRML97 (.wrl, also compressed), glTF (.gltf, .glb), OBJ, STL or PLY
     pub(crate) scene: PathBuf,
-    /// The unit of OBJ, STL and PLY files, which do not say theirs: mm, cm, m, in, ft, or a
-    /// number of metres; refused for glTF and VRML, which are in metres
+    /// The unit of OBJ, STL and PLY files, which have none of their own: mm, cm, m, in, ft, or a
+    /// number of metres; an error for glTF and VRML, which are in metres
     #[arg(long, value_name = "UNIT", value_parser = Unit::parse, help_heading = "Scene")]
     pub(crate) unit: Option<Unit>,
     /// The axis that points up in an OBJ, STL or PLY file
@@ -28,13 +28,14 @@ pub(crate) struct SceneArgs {
     /// Closed surfaces are solid: what lies inside touches them
     #[arg(long, help_heading = "Scene")]
     pub(crate) solid: bool,
-    /// Know only the nodes of the VRML97 standard, not those of the papers
+    /// Support only the nodes of the VRML97 standard, not the collision nodes of V-COLLIDE and
+    /// Ohlenburg
     #[arg(long, help_heading = "Scene")]
     pub(crate) standard_only: bool,
     /// Read and write the hierarchies that a scene names by `hierarchyFile`, in this folder only
     #[arg(long, value_name = "DIR", help_heading = "Scene")]
     pub(crate) hierarchies: Option<PathBuf>,
-    /// Read files that a scene or an assembly names also outside its folder
+    /// Also read files that a scene or an assembly names outside its folder
     #[arg(long, help_heading = "Scene")]
     pub(crate) allow_outside: bool,
     /// Print JSON
@@ -43,7 +44,7 @@ pub(crate) struct SceneArgs {
 }
 
 impl SceneArgs {
-    /// A scene without any option.
+    /// A scene with default options.
     pub(crate) fn plain(scene: &Path) -> SceneArgs {
         SceneArgs {
             scene: scene.into(),
@@ -86,7 +87,7 @@ pub(crate) struct RunArgs {
     /// Write each step to a file, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Print so many events, the first ones; more are counted. A file of --record has all
+    /// Print at most N events, the first ones; the others are counted. A file of --record has all
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Output")]
     pub(crate) max_events: usize,
     /// Print the events of all nodes, not only those of collisions and keys
@@ -96,7 +97,7 @@ pub(crate) struct RunArgs {
     /// KeySensors
     #[arg(long, conflicts_with = "json", help_heading = "Page")]
     pub(crate) view: bool,
-    /// Where the page is
+    /// Address of the page
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
     pub(crate) listen: SocketAddr,
     /// Do not open the page in a browser
@@ -106,11 +107,11 @@ pub(crate) struct RunArgs {
     pub(crate) page: PageArgs,
 }
 
-/// Steps if nothing is said about them.
+/// The default number of steps.
 const STEPS: u64 = 100;
 
 impl RunArgs {
-    /// How many steps at most.
+    /// The maximum number of steps.
     pub(crate) fn steps(&self) -> u64 {
         self.steps.unwrap_or(if self.view { u64::MAX } else { STEPS })
     }

@@ -1,4 +1,4 @@
-//! Files that a scene names: those that it is made of, and the hierarchies that it keeps.
+//! Files that a scene names: files that it includes, and hierarchy files.
 
 use jostle::files::{FILES_MAX, FetchError, SceneFiles, read_regular};
 use jostle_scene::Fetched;
@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The files that a scene may name.
+/// The files that a scene may include.
 pub(crate) fn scene_files(scene: &Path, allow_outside: bool) -> SceneFiles {
     match allow_outside {
         true => SceneFiles::anywhere(scene),
@@ -14,30 +14,30 @@ pub(crate) fn scene_files(scene: &Path, allow_outside: bool) -> SceneFiles {
     }
 }
 
-/// Brings the files that a scene names.
+/// Reads the files that a scene includes.
 pub(crate) fn fetcher(
     scene: &Path,
     allow_outside: bool,
 ) -> impl FnMut(&str, &str) -> Result<Fetched, String> + use<> {
     let mut files = scene_files(scene, allow_outside);
-    move |address: &str, from: &str| files.fetch(address, from).map_err(|error| refusal(&error))
+    move |address: &str, from: &str| files.fetch(address, from).map_err(|error| fetch_error(&error))
 }
 
-/// Why a file is not read, and what would permit it.
-pub(crate) fn refusal(error: &FetchError) -> String {
+/// Why a file is not read, and which option permits it.
+pub(crate) fn fetch_error(error: &FetchError) -> String {
     match error {
         FetchError::Outside => format!("{error} (--allow-outside permits it)"),
         other => other.to_string(),
     }
 }
 
-/// The one folder in which a scene may read and write hierarchies. A scene comes from anywhere
-/// and says the names: what is not a plain name in this folder is not touched, nor is what a link
-/// there leads to, nor a file that is there and is no hierarchy.
+/// The one folder in which a scene may read and write hierarchies. The scene, which is not trusted,
+/// chooses the names: only plain names in this folder are accepted, links are not followed, and a
+/// file that is no hierarchy is not overwritten.
 #[derive(Clone, Copy)]
 pub(super) struct Folder<'a>(pub(super) &'a Path);
 
-/// How many bytes tell that a file is a hierarchy (docs/hierarchy-file.md).
+/// The length of the magic bytes of a hierarchy file (`docs/hierarchy-file.md`).
 const MAGIC_BYTES: usize = 8;
 
 impl Folder<'_> {
@@ -66,14 +66,14 @@ impl Folder<'_> {
 
     fn path(self, name: &str) -> Option<PathBuf> {
         let plain = Path::new(name).file_name().is_some_and(|last| last == name);
-        // What begins with a point is for shells and programs, which act on it.
+        // Names that begin with a dot are configuration files of shells and programs.
         let plain = plain && !name.starts_with('.') && !name.contains(['\\', '\0']);
         plain.then(|| self.0.join(name))
     }
 }
 
-/// Writes a hierarchy where there is none or an older one: beside it first, and then in its place,
-/// so that a link is replaced and not followed.
+/// Writes a hierarchy atomically: to a temporary file beside it, which is then renamed, so that a
+/// link is replaced and not followed. A file that is no hierarchy is not replaced.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -91,7 +91,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
     let written = file.write_all(bytes).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
-        // What is left of it helps in no way; that it cannot be removed is no other error.
+        // The error that matters is the one above, not that of removing the temporary file.
         let _ = std::fs::remove_file(&beside);
     }
     written

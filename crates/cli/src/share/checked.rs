@@ -7,11 +7,11 @@ use super::{begin_log, browser, end_flag, failed};
 use crate::error::CliError;
 use crate::units::Lengths;
 use glam::DVec3;
-use jostle_geom::Pair;
+use jostle_geom::{Pair, ShapeKind};
 use jostle_net::view::{FINDINGS_MAX, Findings, PairFinding, Picture, Show, ShowSettings};
 use jostle_proto::{Class, Object, Objects, Tick};
 use jostle_stage::{Finding, Stage};
-use jostle_world::{BodyId, ShapeKind};
+use jostle_world::BodyId;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ const SEGMENTS_MAX: usize = 20_000;
 pub(crate) struct CheckPage<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) findings: &'a [&'a Finding],
-    /// There are no more than these.
+    /// All findings are listed.
     pub(crate) complete: bool,
     pub(crate) clearance: Option<f64>,
     /// How distances are written.
@@ -84,7 +84,7 @@ fn findings(check: &CheckPage<'_>, cast: &Cast) -> Result<Findings, CliError> {
     let world = check.stage.world();
     let mut segments_left = SEGMENTS_MAX;
     let mut list = Vec::new();
-    // The page lists no more: for what is cut off the parts would be looked up in vain.
+    // The page lists no more, so the parts of the others need not be looked up.
     for finding in check.findings.iter().take(FINDINGS_MAX) {
         let mut segments = Vec::new();
         if finding.touches() && segments_left > 0 {

@@ -86,7 +86,7 @@ impl Screen {
             extent: cast.extent(),
             shapes,
             names: cast.names.clone(),
-            poses: cast.poses(stage, |body| stage.is_scenery(body))?,
+            poses: cast.poses(stage, |body| stage.is_static(body))?,
             keys,
             findings: None,
             web: seat.listen,
@@ -195,7 +195,7 @@ impl Cast {
             };
             let class = match () {
                 () if stage.is_avatar(id) => Class::Avatar,
-                () if stage.is_scenery(id) => Class::Immovable,
+                () if stage.is_static(id) => Class::Immovable,
                 () => Class::Dynamic,
             };
             self.objects.insert(Object { id: shown.object, class, shape, state });

@@ -3,16 +3,15 @@
 use super::failed;
 use crate::error::CliError;
 use crate::scene::args::SceneArgs;
-use crate::scene::{open, tell_problems};
+use crate::scene::{open, print_problems};
 use glam::{DVec3, Vec3};
-use jostle_geom::{Model, Quality, solids};
+use jostle_geom::{Model, Quality, ShapeKind, solids};
 use jostle_net::serve::Start;
 use jostle_proto::{
     Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, Solid, State,
     VELOCITY_UNIT,
 };
-use jostle_stage::{HierarchyFiles, Stage, Staging};
-use jostle_world::ShapeKind;
+use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,9 +26,9 @@ const ROUND: f64 = 0.02;
 pub(super) fn scene(path: &Path, allow_outside: bool) -> Result<Start, CliError> {
     let args = SceneArgs { allow_outside, ..SceneArgs::plain(path) };
     let opened = open(&args)?;
-    let stage = Stage::new(opened.scene, Staging::default(), &mut HierarchyFiles::default())
+    let stage = Stage::new(opened.scene, StageOptions::default(), &mut HierarchyFiles::default())
         .map_err(|source| CliError::stage(path, source))?;
-    tell_problems(&args, stage.problems());
+    print_problems(&args, stage.problems());
     let world = stage.world();
     let mut forms = Forms::default();
     let mut objects = Vec::new();

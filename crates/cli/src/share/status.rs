@@ -3,7 +3,7 @@
 use super::args::StatusArgs;
 use super::{failed, resolve};
 use crate::error::CliError;
-use crate::lab::table::Table;
+use crate::table::Table;
 use jostle_net::Secret;
 use jostle_net::client::fetch_status;
 use serde_json::Value;

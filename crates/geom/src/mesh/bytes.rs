@@ -1,4 +1,4 @@
-//! The mesh of a model as bytes, and back: everything that the mesh knows, in the order in which it
+//! The mesh of a model as bytes, and back: all fields of the mesh, in the order in which it
 //! stands, so that the same mesh comes back to the bit.
 //!
 //! `docs/model-file.md` has the format. What is read is checked as if a stranger had written it:
@@ -104,7 +104,7 @@ impl Mesh {
     fn check(&self) -> Result<(), BadMesh> {
         check_count("vertices", self.vertices.len(), Mesh::VERTICES_MAX)?;
         check_count("triangles", self.triangles.len(), Mesh::TRIANGLES_MAX)?;
-        // Tables before numbers: whoever names a bad number, names its face.
+        // Tables before numbers, because the error for a bad number names its face.
         self.check_faces()?;
         self.check_sources()?;
         for (triangle, corners) in self.triangles.iter().enumerate() {

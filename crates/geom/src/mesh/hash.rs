@@ -10,7 +10,7 @@ impl Mesh {
     /// A hash of the content: vertices and triangles with the numbers that the caller gave, and
     /// the number of faces. It does not depend on the order in which vertices and triangles are
     /// stored, on being solid, nor on the platform. It finds stale files; it does not resist
-    /// somebody who wants two meshes to have the same hash.
+    /// an attacker who constructs two meshes with the same hash.
     ///
     /// Each vertex and each triangle is mixed with its numbers, and the results are added, so
     /// that their order does not matter.

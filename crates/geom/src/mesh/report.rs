@@ -5,7 +5,7 @@ mod text;
 pub use text::ReportText;
 
 use super::topology::{self, Side, edges};
-use super::{Gap, Mesh};
+use super::{ClosingGap, Mesh};
 use glam::{DVec3, Vec3};
 use robust::{Coord, orient2d};
 
@@ -17,12 +17,12 @@ pub const NON_PLANAR_BOUND: f64 = 1e-4;
 /// A triangle counts as a sliver if its height is less than this part of its longest side.
 pub const SLIVER_BOUND: f64 = 1e-4;
 
-/// How many faces a [`Finding`] names.
+/// How many faces a [`MeshIssue`] names.
 const EXAMPLES: usize = 5;
 
 /// How often something was found, and where first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finding {
+pub struct MeshIssue {
     /// How often.
     pub count: usize,
     /// The lowest-numbered faces that have it, at most five.
@@ -42,26 +42,26 @@ pub struct MeshReport {
     /// Vertices that no face uses.
     pub unused_vertices: usize,
     /// Faces that have exactly no area: points and segments.
-    pub degenerate_faces: Finding,
+    pub degenerate_faces: MeshIssue,
     /// Faces of one triangle that have an area, but a height of less than [`SLIVER_BOUND`] of their
     /// longest side.
-    pub sliver_faces: Finding,
+    pub sliver_faces: MeshIssue,
     /// Faces with the same set of corners as a face before.
-    pub duplicate_faces: Finding,
+    pub duplicate_faces: MeshIssue,
     /// Polygons bent by more than [`NON_PLANAR_BOUND`].
-    pub non_planar_faces: Finding,
+    pub non_planar_faces: MeshIssue,
     /// Largest distance of a vertex from the plane of its face, as part of the face's size.
     pub largest_bend: f64,
     /// Edges with one triangle.
-    pub open_edges: Finding,
+    pub open_edges: MeshIssue,
     /// Connected lines of open edges: the rims of holes, or of a surface that is open by nature.
     pub holes: usize,
     /// What would close the surface, see [`Mesh::closing_gap`].
-    pub gap: Option<Gap>,
+    pub gap: Option<ClosingGap>,
     /// Edges with three triangles or more.
-    pub non_manifold_edges: Finding,
+    pub non_manifold_edges: MeshIssue,
     /// Edges with two triangles that have it in the same direction: one of the two is inside out.
-    pub misoriented_edges: Finding,
+    pub misoriented_edges: MeshIssue,
     /// Connected parts of the surface.
     pub components: usize,
     /// Every edge has an even number of triangles, see [`Mesh::into_solid`].
@@ -101,16 +101,16 @@ impl Mesh {
             triangles: self.triangles.len(),
             vertices: self.vertices.len(),
             unused_vertices: used.iter().filter(|&&used| !used).count(),
-            degenerate_faces: Finding::default(),
-            sliver_faces: Finding::default(),
-            duplicate_faces: Finding::default(),
-            non_planar_faces: Finding::default(),
+            degenerate_faces: MeshIssue::default(),
+            sliver_faces: MeshIssue::default(),
+            duplicate_faces: MeshIssue::default(),
+            non_planar_faces: MeshIssue::default(),
             largest_bend: 0.0,
-            open_edges: Finding::default(),
+            open_edges: MeshIssue::default(),
             holes: 0,
             gap: None,
-            non_manifold_edges: Finding::default(),
-            misoriented_edges: Finding::default(),
+            non_manifold_edges: MeshIssue::default(),
+            misoriented_edges: MeshIssue::default(),
             components: topology::component_vertices(&place, &self.triangles).len(),
             closed: true,
             solid: self.solid,
@@ -223,7 +223,7 @@ impl Mesh {
     }
 }
 
-impl Finding {
+impl MeshIssue {
     /// Counts a face; they come in increasing order.
     fn add(&mut self, face: u32) {
         self.count += 1;
@@ -246,16 +246,16 @@ impl Examples {
         self.faces.extend(face);
     }
 
-    fn finish(mut self) -> Finding {
+    fn finish(mut self) -> MeshIssue {
         self.faces.sort_unstable();
         self.faces.dedup();
         self.faces.truncate(EXAMPLES);
-        Finding { count: self.count, faces: self.faces }
+        MeshIssue { count: self.count, faces: self.faces }
     }
 }
 
 /// Faces with the same set of corners as a face before; `place` says which corners are the same.
-pub(super) fn duplicate_faces(mesh: &Mesh, place: &[u32]) -> Finding {
+pub(super) fn duplicate_faces(mesh: &Mesh, place: &[u32]) -> MeshIssue {
     let mut shapes = Shapes::default();
     for triangles in mesh.triangles_by_face().chunk_by(|a, b| a.0 == b.0) {
         let corners = triangles.iter().flat_map(|&(_, triangle)| triangle);
@@ -289,7 +289,7 @@ impl Shapes {
     }
 
     /// The faces whose set an earlier face has too.
-    fn duplicates(&self) -> Finding {
+    fn duplicates(&self) -> MeshIssue {
         let set = |face: u32| {
             let start = if face == 0 { 0 } else { self.ends[face as usize - 1] };
             &self.places[start..self.ends[face as usize]]

@@ -38,7 +38,7 @@ pub struct WeldError(pub f64);
 
 /// How far a surface that is not closed is from being closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gap {
+pub struct ClosingGap {
     /// The smallest power of ten that closes the surface as a tolerance of [`Mesh::weld`].
     pub tolerance: f64,
     /// The largest distance by which this weld moves a vertex.
@@ -56,7 +56,7 @@ const SPACING_MIN: f64 = 1.401_298_464_324_817e-45;
 const FEW: usize = 32;
 
 /// A bit more than the root of 3: two points in a cell whose side is the tolerance divided by this
-/// are within the tolerance, also if the quotients that tell the cell are rounded.
+/// are within the tolerance, also if the quotients that give the cell are rounded.
 const SIDES_PER_TOLERANCE: f64 = 1.732_050_9;
 
 impl Mesh {
@@ -121,7 +121,7 @@ impl Mesh {
     /// would move a vertex farther than that or collapse more faces than there are open edges. The
     /// weld was tried.
     #[must_use]
-    pub fn closing_gap(&self) -> Option<Gap> {
+    pub fn closing_gap(&self) -> Option<ClosingGap> {
         let (place, _) = topology::places(&self.vertices);
         let open_edges = self.check_closed(&place).err()?.edges;
         let [low, high] = self.bounds()?;
@@ -143,7 +143,7 @@ impl Mesh {
         let (_, report) = self.weld(tolerance).ok()?;
         let largest_move = report.largest_move;
         let is_seam = largest_move <= most && report.collapsed_faces <= open_edges;
-        is_seam.then_some(Gap { tolerance, largest_move })
+        is_seam.then_some(ClosingGap { tolerance, largest_move })
     }
 
     fn is_closed_by(&self, place: &[u32], tolerance: f64) -> bool {

@@ -8,14 +8,14 @@
 //! | 8 | 4 | version, [`VERSION`] |
 //! | 12 | 8 | length of the whole |
 //! | 20 | | the mesh, see `mesh/bytes.rs` |
-//! | | | the hierarchy, as [`Model::save`] gives it |
+//! | | | the hierarchy, as [`Model::hierarchy_to_bytes`] gives it |
 //! | length − 8 | 8 | FNV-1a (64 bits) of all bytes before |
 
 use super::Model;
 use crate::checksum::Checksum;
 use crate::mesh::bytes::{self as mesh_bytes, BadMesh};
 use crate::mesh::{MeshError, NotClosed};
-use crate::tree::bytes::{self as tree_bytes, LoadTreeError, Loaded, u32_at, u64_at};
+use crate::tree::bytes::{self as tree_bytes, LoadHierarchyError, Loaded, u32_at, u64_at};
 
 /// First bytes of a saved model, made as those of a hierarchy.
 const MAGIC: [u8; 8] = *b"\x89JMD\r\n\x1a\n";
@@ -68,7 +68,7 @@ pub enum LoadModelError {
     NotClosed(NotClosed),
     /// The hierarchy is malformed, or of another mesh.
     #[error("the hierarchy of the model: {0}")]
-    Hierarchy(#[from] LoadTreeError),
+    Hierarchy(#[from] LoadHierarchyError),
 }
 
 impl From<BadMesh> for LoadModelError {
@@ -82,10 +82,10 @@ impl From<BadMesh> for LoadModelError {
 }
 
 pub(super) fn write(model: &Model) -> Vec<u8> {
-    // `save` has the tree and its quality; the others follow from the rest.
+    // `hierarchy_to_bytes` has the tree and its quality; the others follow from the rest.
     let Model { mesh, tree: _, quality: _, reach: _, hash: _ } = model;
-    let hierarchy = model.save();
-    let mut bytes = Vec::with_capacity(mesh.bytes() + hierarchy.len() + 64);
+    let hierarchy = model.hierarchy_to_bytes();
+    let mut bytes = Vec::with_capacity(mesh.memory_usage() + hierarchy.len() + 64);
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0; 8]); // the length, when it is known
@@ -99,7 +99,7 @@ pub(super) fn write(model: &Model) -> Vec<u8> {
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, LoadModelError> {
     let (mesh, hierarchy) = mesh_bytes::read(check_frame(bytes)?)?;
-    let Loaded { tree, order, quality } = tree_bytes::load(&mesh, hierarchy)?;
+    let Loaded { tree, order, quality } = tree_bytes::read(&mesh, hierarchy)?;
     if !(0u32..).zip(&order).all(|(stands_at, &triangle)| stands_at == triangle) {
         let what = "its triangles do not stand in the order of the hierarchy";
         return Err(LoadModelError::MalformedMesh { what });

@@ -51,7 +51,7 @@ impl<'a> Body<'a> {
 
     fn placed(&self, triangle: usize) -> Triangle {
         let mesh = &self.model.mesh;
-        mesh.triangles[triangle].map(|v| self.pose.place(mesh.vertices[v as usize]))
+        mesh.triangles[triangle].map(|v| self.pose.transform_point(mesh.vertices[v as usize]))
     }
 
     fn point(&self, at: DVec3, radius: f64) -> Point {
@@ -79,13 +79,13 @@ impl<'a> Body<'a> {
             f64::from(f32::EPSILON) * 8.0 * f64::from(frame.radius) + f64::from(f32::MIN_POSITIVE);
         let half = obb.half.as_dvec3() + box_slack;
         let edges = [
-            self.pose.turn(inverse.x_axis) * half.x,
-            self.pose.turn(inverse.y_axis) * half.y,
-            self.pose.turn(inverse.z_axis) * half.z,
+            self.pose.transform_vector(inverse.x_axis) * half.x,
+            self.pose.transform_vector(inverse.y_axis) * half.y,
+            self.pose.transform_vector(inverse.z_axis) * half.z,
         ];
-        let center = self.pose.place_wide(frame.origin.as_dvec3() + obb.center.as_dvec3());
+        let center = self.pose.transform_point(frame.origin.as_dvec3() + obb.center.as_dvec3());
         let radius = edges.iter().map(|edge| edge.length()).sum();
-        let normals = axes.map(|axis| self.pose.turn(axis));
+        let normals = axes.map(|axis| self.pose.transform_vector(axis));
         MovingBox { center: self.point(center, radius), radius, edges, normals }
     }
 
@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
         let faces = [edges_a[0].cross(edges_a[1]), edges_b[0].cross(edges_b[1])];
         let crossed = edges_a.iter().flat_map(|e| edges_b.iter().map(move |f| e.cross(*f)));
         // Closer than this the direction between two points has few digits left, and the planes
-        // of the triangles tell better how they are apart.
+        // of the triangles give the direction better.
         let more = faces.into_iter().chain(crossed);
         let candidates = std::iter::once(towards).chain(more.flat_map(|n| [n, -n]));
         if candidates.filter_map(DVec3::try_normalize).any(&mut enough) {

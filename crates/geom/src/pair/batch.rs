@@ -1,12 +1,13 @@
 //! The same question about many poses.
 
 use super::{Distance, Pair};
-use crate::{Model, Pose};
+use crate::Pose;
+use crate::shape::ShapeRef;
 use rayon::prelude::*;
 
-/// Two models, the second in many poses: grasps, steps of a path, places to try.
+/// Two shapes, the second at many poses: grasps, steps of a path, places to try.
 ///
-/// Questions are asked on the threads of the current `rayon` pool: all cores, unless the call comes
+/// Queries run on the threads of the current `rayon` pool: all cores, unless the call comes
 /// from inside `rayon::ThreadPool::install`. Answers come in the order of the poses and are the
 /// same, to the bit, as those of a [`Pair`] for each of them, for any number of threads.
 ///
@@ -21,14 +22,14 @@ use rayon::prelude::*;
 /// assert_eq!(batch.touches(), [true, true, false, false]);
 /// let distances: Vec<f64> = batch.distances().iter().flatten().map(|d| d.distance).collect();
 /// assert_eq!(distances, [0.0, 0.0, 0.5, 2.0]);
-/// assert_eq!(batch.ask(|pair| pair.within(0.5)), [true, true, true, false]);
+/// assert_eq!(batch.map(|pair| pair.within(0.5)), [true, true, true, false]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    a: &'a Model,
+    a: ShapeRef<'a>,
     pose_a: Pose,
-    b: &'a Model,
+    b: ShapeRef<'a>,
     poses_b: &'a [Pose],
 }
 
@@ -37,27 +38,32 @@ pub struct Batch<'a> {
 const POSES_AT_ONCE: usize = 16;
 
 impl<'a> Batch<'a> {
-    /// `a` in `pose_a`, and `b` in each of `poses_b`.
+    /// `a` at `pose_a`, and `b` at each of `poses_b`.
     #[must_use]
-    pub fn new(a: &'a Model, pose_a: &Pose, b: &'a Model, poses_b: &'a [Pose]) -> Batch<'a> {
-        Batch { a, pose_a: *pose_a, b, poses_b }
+    pub fn new(
+        a: impl Into<ShapeRef<'a>>,
+        pose_a: &Pose,
+        b: impl Into<ShapeRef<'a>>,
+        poses_b: &'a [Pose],
+    ) -> Batch<'a> {
+        Batch { a: a.into(), pose_a: *pose_a, b: b.into(), poses_b }
     }
 
     /// [`Pair::touches`] for each pose.
     #[must_use]
     pub fn touches(&self) -> Vec<bool> {
-        self.ask(Pair::touches)
+        self.map(Pair::touches)
     }
 
     /// [`Pair::distance`] for each pose.
     #[must_use]
     pub fn distances(&self) -> Vec<Option<Distance>> {
-        self.ask(Pair::distance)
+        self.map(Pair::distance)
     }
 
-    /// Any question, for each pose.
-    pub fn ask<R: Send>(&self, question: impl Fn(&Pair<'a>) -> R + Sync) -> Vec<R> {
-        let ask = |pose_b: &Pose| question(&Pair::new(self.a, &self.pose_a, self.b, pose_b));
-        self.poses_b.par_iter().with_min_len(POSES_AT_ONCE).map(ask).collect()
+    /// Any function of the pair, for each pose.
+    pub fn map<R: Send>(&self, query: impl Fn(&Pair<'a>) -> R + Sync) -> Vec<R> {
+        let at = |pose_b: &Pose| query(&Pair::new(self.a, &self.pose_a, self.b, pose_b));
+        self.poses_b.par_iter().with_min_len(POSES_AT_ONCE).map(at).collect()
     }
 }

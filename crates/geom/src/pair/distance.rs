@@ -4,11 +4,12 @@
 //! in a heap, the smallest gap first. What is further than the best distance found is never
 //! opened (a prototype needed three to four times more tests depth first).
 
+use super::Distance;
 use super::leaf::LeafFilter;
-use super::near::SquaredDistances;
-use super::place::{Entry, LeafPair, Opening};
+use super::models::ModelPair;
+use super::node_pair::{Expansion, LeafPair, NodePair};
 use super::walk::Counters;
-use super::{Distance, Pair};
+use super::within::SquaredDistances;
 use crate::simd::{Isa, Kernel, Simd};
 use crate::tree::Lane;
 use crate::tree::overlap::Gaps;
@@ -29,7 +30,8 @@ const RANK_SLACK: f64 = 1.0 + 1e-12;
 ///
 /// let ball = Model::build(solids::sphere(1.0, 0.001)?, Quality::Default);
 /// let beside = Pose::from_translation(DVec3::new(3.0, 0.0, 0.0))?;
-/// let mut search = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside).search_distance();
+/// let pair = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside);
+/// let mut search = pair.search_distance().ok_or("spheres have no search")?;
 /// while !search.run(10) {
 ///     assert!(search.lower_bound() <= 1.01); // a bound that grows with every run
 /// }
@@ -38,15 +40,15 @@ const RANK_SLACK: f64 = 1.0 + 1e-12;
 /// ```
 #[derive(Clone, Debug)]
 pub struct DistanceSearch<'a> {
-    pair: Pair<'a>,
+    pair: ModelPair<'a>,
     isa: Isa,
     counters: Counters,
     /// Pairs whose boxes overlap, the most promising last.
-    overlapping: Vec<Entry>,
+    overlapping: Vec<NodePair>,
     /// Pairs with a gap: the bits of a positive `f32` (which order like the number), then the
     /// place in `waiting`. One number, so that the heap compares fast.
     apart: BinaryHeap<Reverse<u64>>,
-    waiting: Vec<Entry>,
+    waiting: Vec<NodePair>,
     /// The closest of the newest, kept out of the heap: often it is the next.
     held: Option<u64>,
     /// Nothing further than this is of interest.
@@ -59,11 +61,11 @@ pub struct DistanceSearch<'a> {
 }
 
 impl<'a> DistanceSearch<'a> {
-    pub(crate) fn new(pair: Pair<'a>) -> DistanceSearch<'a> {
+    pub(crate) fn new(pair: ModelPair<'a>) -> DistanceSearch<'a> {
         let (a, b) = (pair.a.tree.child(Lane::ROOT), pair.b.tree.child(Lane::ROOT));
         let mut overlapping = Vec::with_capacity(64);
         if !a.is_empty() && !b.is_empty() {
-            overlapping.push(Entry::ROOTS);
+            overlapping.push(NodePair::ROOTS);
         }
         DistanceSearch {
             pair,
@@ -98,7 +100,7 @@ impl<'a> DistanceSearch<'a> {
     pub fn found(&self) -> Option<Distance> {
         let (a, b) = self.best?;
         let pair = &self.pair;
-        let closest = triangle::distance(&pair.placed_a(a), &pair.placed_b(b));
+        let closest = triangle::distance(&pair.triangle_a(a), &pair.triangle_b(b));
         Some(Distance {
             distance: closest.distance,
             point_a: closest.on_a,
@@ -187,8 +189,8 @@ impl Kernel for Run<'_, '_> {
             }
             // Boxes inside are no closer than the boxes around them.
             let mut floor = f32::NEG_INFINITY;
-            let entry = if let Some(entry) = self.search.overlapping.pop() {
-                entry
+            let node_pair = if let Some(node_pair) = self.search.overlapping.pop() {
+                node_pair
             } else {
                 let Some(key) = self.search.closest() else { return true };
                 if gap_of(key) >= self.search.limit {
@@ -199,12 +201,12 @@ impl Kernel for Run<'_, '_> {
                 self.search.waiting[key as u32 as usize]
             };
             self.budget -= 1;
-            let (a, b) = entry.lanes();
+            let (a, b) = node_pair.lanes();
             let (a, b) = (self.search.pair.a.tree.child(a), self.search.pair.b.tree.child(b));
             if a.is_leaf() && b.is_leaf() {
-                self.leaves::<S>(entry, floor > 0.0);
+                self.leaves::<S>(node_pair, floor > 0.0);
             } else {
-                self.open::<S>(entry, floor);
+                self.expand::<S>(node_pair, floor);
             }
         }
     }
@@ -212,28 +214,29 @@ impl Kernel for Run<'_, '_> {
 
 impl Run<'_, '_> {
     #[inline(always)]
-    fn open<S: Simd>(&mut self, entry: Entry, floor: f32) {
+    fn expand<S: Simd>(&mut self, node_pair: NodePair, floor: f32) {
         let search = &mut *self.search;
         let pair = &search.pair;
-        let opening = Opening::new(pair, entry, 0.0);
+        let expansion = Expansion::new(pair, node_pair, 0.0);
         search.counters.box_tests += 1;
         let limit = limit_above(search.limit);
-        let (gaps, mut rest) = Gaps { node: opening.node, one: &opening.one, limit }.run::<S>();
+        let (gaps, mut rest) =
+            Gaps { node: expansion.node, query: &expansion.query, limit }.run::<S>();
         let mut deepest = (f32::INFINITY, usize::MAX);
         while rest != 0 {
             let k = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            let entry = Entry(opening.first.0 + ((k as u64) << opening.shift));
+            let node_pair = NodePair(expansion.first.0 + ((k as u64) << expansion.shift));
             let gap = if gaps[k] > floor { gaps[k] } else { floor };
             if gap > 0.0 {
                 let key = u64::from(gap.to_bits()) << 32 | search.waiting.len() as u64;
-                search.waiting.push(entry);
+                search.waiting.push(node_pair);
                 search.hold(key);
             } else {
                 if gap < deepest.0 {
                     deepest = (gap, search.overlapping.len());
                 }
-                search.overlapping.push(entry);
+                search.overlapping.push(node_pair);
             }
         }
         if deepest.1 < search.overlapping.len() {
@@ -243,12 +246,12 @@ impl Run<'_, '_> {
     }
 
     #[inline(always)]
-    fn leaves<S: Simd>(&mut self, entry: Entry, apart: bool) {
+    fn leaves<S: Simd>(&mut self, node_pair: NodePair, apart: bool) {
         let search = &mut *self.search;
         let pair = &search.pair;
         // The gap matters to the filter only, and boxes with a gap need no filter: they hold no
         // triangles that touch.
-        let leaves = LeafPair::new(pair, entry, 0.0);
+        let leaves = LeafPair::new(pair, node_pair, 0.0);
         search.counters.triangle_tests += u64::from(leaves.used().count_ones());
         if !apart && !search.known_apart {
             let verdict = LeafFilter { pair, leaves }.run::<S>();

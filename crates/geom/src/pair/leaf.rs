@@ -15,14 +15,14 @@
 //! 128·2^-53 times the size of the models and H at most twice that, 64·e·H² covers both; 128
 //! leaves room.
 
-use super::Pair;
-use super::place::LeafPair;
+use super::models::ModelPair;
+use super::node_pair::LeafPair;
 use crate::Model;
 use crate::simd::{F64x4, Kernel, Simd, three};
 use crate::tree::Child;
 use glam::Vec3;
 
-/// What the filter knows of the four pairs (a0 b0, a0 b1, a1 b0, a1 b1), a bit each.
+/// The verdicts of the filter on the four pairs (a0 b0, a0 b1, a1 b0, a1 b1), a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// Surely touching.
@@ -38,7 +38,7 @@ impl Verdict {
 
 /// The filter.
 pub(crate) struct LeafFilter<'w, 'a> {
-    pub(crate) pair: &'w Pair<'a>,
+    pub(crate) pair: &'w ModelPair<'a>,
     pub(crate) leaves: LeafPair,
 }
 
@@ -59,7 +59,10 @@ impl Kernel for LeafFilter<'_, '_> {
 
 /// The corners of both leaves in the mesh frame of A, pair by pair.
 #[inline(always)]
-pub(crate) fn load_corners<S: Simd>(pair: &Pair<'_>, leaves: LeafPair) -> (Corners<S>, Corners<S>) {
+pub(crate) fn load_corners<S: Simd>(
+    pair: &ModelPair<'_>,
+    leaves: LeafPair,
+) -> (Corners<S>, Corners<S>) {
     let relative = &pair.relative;
     let (two_a, two_b) = (corners(pair.a, leaves.a), corners(pair.b, leaves.b));
     let a = three!(K => {

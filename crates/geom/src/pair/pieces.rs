@@ -10,16 +10,16 @@
 //! **Why touching faces are nearly enough.** A triangle that does not touch the other surface is
 //! on one side of it, and so is, by way of common corners, everything that is connected with it by
 //! such triangles. This ends at a touching triangle, of which the piece at that corner is on the
-//! same side, or one vertex of the connected part tells. What remains open is whether inside and
+//! same side, or one vertex of the connected part decides. What remains open is whether inside and
 //! outside of its own solid meet there: a face that is there twice, or one without area, bounds
 //! nothing, and then all triangles are looked at.
 //!
 //! No rounded point decides anything: pieces and their points are rational
-//! ([`crate::triangle::pieces`]), and a ray from such a point is exact ([`Placed::locate`]).
+//! ([`crate::triangle::pieces`]), and a ray from such a point is exact ([`PosedModel::locate`]).
 
-use super::Pair;
+use super::models::ModelPair;
 use super::walk::{Order, Touching, Walk};
-use crate::single::{Location, Placed, Side};
+use crate::posed_model::{Location, PosedModel, Side};
 use crate::triangle::pieces::{Cut, Face, Piece, cut_in_pieces, segment_points};
 use crate::triangle::{self, Triangle, TriangleRelation, ends};
 use std::ops::ControlFlow;
@@ -35,8 +35,8 @@ pub(super) enum Goal {
 
 /// What a look at two surfaces brought.
 pub(super) enum Looked {
-    /// A face passes through a face. For two solids that is told only where each of them has one
-    /// side of its face inside: then each has parts inside and outside of the other.
+    /// A face passes through a face. For two solids that is reported only where each of them has
+    /// one side of its face inside: then each has parts inside and outside of the other.
     Crossing,
     /// No such faces.
     Evidence(Evidence),
@@ -74,8 +74,8 @@ impl Evidence {
 }
 
 impl Looked {
-    pub(super) fn at(pair: &Pair<'_>, goal: Goal) -> Looked {
-        let placed = pair.placed();
+    pub(super) fn at(pair: &ModelPair<'_>, goal: Goal) -> Looked {
+        let placed = pair.posed();
         let solid = [0, 1].map(|i| placed[i].model().mesh.is_solid());
         let Some(touching) = touching_triangles(pair, solid == [true; 2]) else {
             return Looked::Crossing;
@@ -89,16 +89,16 @@ impl Looked {
 }
 
 /// All pairs of triangles that touch; `None` if the surfaces cross, as in [`Looked::Crossing`].
-fn touching_triangles(pair: &Pair<'_>, solids: bool) -> Option<Vec<[usize; 2]>> {
+fn touching_triangles(pair: &ModelPair<'_>, solids: bool) -> Option<Vec<[usize; 2]>> {
     let mut touching: Vec<[usize; 2]> = Vec::new();
     let mut crossing = false;
-    let [placed_a, placed_b] = pair.placed();
+    let [placed_a, placed_b] = pair.posed();
     Walk::new(pair, Order::Any, 0.0).run(
         pair,
         u64::MAX,
         &mut Touching(|a, b| {
             touching.push([a, b]);
-            let (s, t) = (pair.placed_a(a), pair.placed_b(b));
+            let (s, t) = (pair.triangle_a(a), pair.triangle_b(b));
             crossing = triangle::relation(&s, &t) == TriangleRelation::Crossing
                 && (!solids || sides_cross([&placed_a, &placed_b], &s, &t));
             if crossing { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -111,13 +111,13 @@ fn touching_triangles(pair: &Pair<'_>, solids: bool) -> Option<Vec<[usize; 2]>> 
 /// each has inside and outside of its own solid on its two sides there, and all four combinations
 /// with the two sides of the other.
 #[cold]
-fn sides_cross(placed: [&Placed<'_>; 2], a: &Triangle, b: &Triangle) -> bool {
+fn sides_cross(placed: [&PosedModel<'_>; 2], a: &Triangle, b: &Triangle) -> bool {
     let Some(point) = Face::new(a).and_then(|face| face.crossing_point(b)) else { return false };
     placed.iter().all(|placed| placed.locate(&point).triangles == 1)
 }
 
 struct Look<'a> {
-    placed: [Placed<'a>; 2],
+    placed: [PosedModel<'a>; 2],
     solid: [bool; 2],
     goal: Goal,
     evidence: Evidence,
@@ -162,7 +162,7 @@ impl Look<'_> {
         let mesh = &inner.model().mesh;
         let mut first_inside = None;
         for &vertex in &mesh.component_vertices {
-            let point = inner.pose().place(mesh.vertices[vertex as usize]);
+            let point = inner.pose().transform_point(mesh.vertices[vertex as usize]);
             match self.placed[1 - i].contains(point) {
                 Ok(Side::Inside) => {
                     self.evidence.inside[i] = true;

@@ -3,12 +3,12 @@
 //! Every answer follows from exact decisions about the placed vertices; see `pieces.rs` in this
 //! folder for how.
 
-use super::Pair;
+use super::models::ModelPair;
 use super::pieces::{Evidence, Goal, Looked};
 use crate::triangle::Triangle;
 use glam::DVec3;
 
-/// How two models lie to each other. Exact for the placed vertices.
+/// How two shapes lie to each other. Exact for the placed vertices.
 ///
 /// For two solids this is about the points that they enclose: which triangles a surface is made of
 /// does not matter, nor do faces that are there twice, since these bound nothing.
@@ -30,7 +30,7 @@ pub enum Relation {
     Identical,
 }
 
-/// Why there is no answer to whether two insides overlap: a surface has no inside.
+/// Why there is no answer to whether two insides overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverlapsError {
     /// The first model is not solid.
@@ -39,12 +39,15 @@ pub enum OverlapsError {
     /// The second model is not solid.
     #[error("only a solid has an inside: the second mesh must have passed Mesh::into_solid")]
     SecondNotSolid,
+    /// One of the shapes is a sphere.
+    #[error("whether insides overlap is only answered for meshes and cuboids, not for spheres")]
+    Sphere,
     /// Neither of the models is solid.
     #[error("only a solid has an inside: both meshes must have passed Mesh::into_solid")]
     NeitherSolid,
 }
 
-pub(crate) fn overlaps(pair: &Pair<'_>) -> Result<bool, OverlapsError> {
+pub(crate) fn overlaps(pair: &ModelPair<'_>) -> Result<bool, OverlapsError> {
     match (pair.a.mesh.is_solid(), pair.b.mesh.is_solid()) {
         (true, true) => {}
         (false, true) => return Err(OverlapsError::FirstNotSolid),
@@ -57,7 +60,7 @@ pub(crate) fn overlaps(pair: &Pair<'_>) -> Result<bool, OverlapsError> {
     })
 }
 
-pub(crate) fn relation(pair: &Pair<'_>) -> Relation {
+pub(crate) fn relation(pair: &ModelPair<'_>) -> Relation {
     if identical(pair) {
         return Relation::Identical;
     }
@@ -92,7 +95,7 @@ fn relation_of_solids(found: &Evidence) -> Option<Relation> {
 }
 
 /// Do both have the same triangles in the same places, whatever their order?
-fn identical(pair: &Pair<'_>) -> bool {
+fn identical(pair: &ModelPair<'_>) -> bool {
     let count = pair.a.mesh.triangles.len();
     if count == 0
         || count != pair.b.mesh.triangles.len()
@@ -112,12 +115,13 @@ fn identical(pair: &Pair<'_>) -> bool {
         all.sort_unstable();
         all
     };
-    sorted(&|t| pair.placed_a(t)) == sorted(&|t| pair.placed_b(t))
+    sorted(&|t| pair.triangle_a(t)) == sorted(&|t| pair.triangle_b(t))
 }
 
 /// The box around the placed vertices in use: quick to compare.
-fn bounds(pair: &Pair<'_>, first: bool) -> (DVec3, DVec3) {
+fn bounds(pair: &ModelPair<'_>, first: bool) -> (DVec3, DVec3) {
     let count = pair.a.mesh.triangles.len();
-    let corners = (0..count).flat_map(|t| if first { pair.placed_a(t) } else { pair.placed_b(t) });
+    let corners =
+        (0..count).flat_map(|t| if first { pair.triangle_a(t) } else { pair.triangle_b(t) });
     corners.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(lo, hi), p| (lo.min(p), hi.max(p)))
 }

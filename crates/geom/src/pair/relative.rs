@@ -1,4 +1,4 @@
-//! Where the second model is, seen from the first, and how far rounding can lead astray.
+//! The pose of the second model relative to the first, with bounds on the rounding errors.
 
 use crate::tree::Frame;
 use crate::{Model, Pose};
@@ -15,7 +15,7 @@ pub(crate) struct Relative {
     pub(crate) rows: [DVec3; 3],
     pub(crate) shift: DVec3,
     /// How far a point brought over by `rows` and `shift`, or taken as it is in A's frame, can be
-    /// from where [`Pose::place`] puts it, up to a rigid motion.
+    /// from where [`Pose::transform_point`] puts it, up to a rigid motion.
     pub(crate) point_error: f64,
     /// Nodes of one of the trees have frames of their own: `into`, `margin` and `point_error` are
     /// not for them, see [`Relative::between`].
@@ -41,8 +41,8 @@ impl Relative {
             DVec3::new(bx.y, by.y, bz.y),
             DVec3::new(bx.z, by.z, bz.z),
         ]
-        .map(|column| pose_a.turn_back(column));
-        let between = pose_a.turn_back(pose_b.translation() - pose_a.translation());
+        .map(|column| pose_a.inverse_transform_vector(column));
+        let between = pose_a.inverse_transform_vector(pose_b.translation() - pose_a.translation());
         let [cx, cy, cz] = columns;
         let rows = [
             DVec3::new(cx.x, cy.x, cz.x),
@@ -124,10 +124,10 @@ fn margin(a: Frame, b: Frame, shift: DVec3, far: f64) -> f32 {
 /// Bound on the error of a point in A's frame against where the world has it, in mesh units.
 ///
 /// With v = 2^-53 and L the sum of all lengths involved (both meshes' reach from their own zero,
-/// both translations): `Pose::place` is off from the exact product with its own matrix by 4v·L;
-/// that matrix is orthogonal up to 8v per entry, so the map is rigid up to 24v·L; bringing a
-/// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The
-/// sum of everything on both sides is below 96v·L; 128 leaves room.
+/// both translations): `Pose::transform_point` is off from the exact product with its own matrix by
+/// 4v·L; that matrix is orthogonal up to 8v per entry, so the map is rigid up to 24v·L; bringing a
+/// point over goes through two matrices (rounded products: 6v·L) and two additions (3v·L). The sum
+/// of everything on both sides is below 96v·L; 128 leaves room.
 fn point_error(a: Frame, b: Frame, shift: DVec3, far: f64) -> f64 {
     let reach = |t: Frame| f64::from(t.radius) + size(t.origin.as_dvec3());
     128.0 * 2f64.powi(-53) * (reach(a) + reach(b) + size(shift) + far)

@@ -1,15 +1,17 @@
 //! A search for touching faces with limits: how many, how deep, how long.
 //!
-//! What a limit cuts off is answered on the safe side: [`Answer::Maybe`] (Storey 2006, section
+//! What a limit cuts off is answered on the safe side: [`SearchResult::Maybe`] (Storey 2006,
+//! section
 //! 4.6: time-critical narrow phase).
 
+use super::models::ModelPair;
 use super::walk::{Counters, End, Order, Touching, Walk};
-use super::{FacePair, Pair};
+use super::{FacePair, Pair, Witness};
 use std::ops::ControlFlow;
 
 /// How far a [`TouchSearch`] looks. The default has no limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Stop after this many touching pairs of triangles; for a yes or no, 1 is enough.
     pub contacts_max: usize,
     /// Open no boxes that are more than this many box tests deep. Deep trees of a million
@@ -17,15 +19,15 @@ pub struct Limits {
     pub depth_max: u32,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { contacts_max: usize::MAX, depth_max: u32::MAX }
+impl Default for SearchLimits {
+    fn default() -> SearchLimits {
+        SearchLimits { contacts_max: usize::MAX, depth_max: u32::MAX }
     }
 }
 
 /// How far a search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum SearchStatus {
     /// Everything within the limits was looked at.
     Finished,
     /// As many contacts as wanted were found.
@@ -36,7 +38,7 @@ pub enum Progress {
 
 /// What is known of "do they touch?".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SearchResult {
     /// They touch.
     Yes,
     /// They do not.
@@ -49,77 +51,113 @@ pub enum Answer {
 ///
 /// ```
 /// use glam::DVec3;
-/// use jostle_geom::{Answer, Limits, Model, Pair, Pose, Progress, Quality, solids};
+/// use jostle_geom::{
+///     Model, Pair, Pose, Quality, SearchLimits, SearchResult, SearchStatus, solids,
+/// };
 ///
 /// let ball = Model::build(solids::sphere(1.0, 0.001)?, Quality::Default);
 /// let beside = Pose::from_translation(DVec3::new(1.9, 0.0, 0.0))?;
-/// let mut search = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside).search(Limits::default());
-/// assert_eq!(search.run(3), Progress::Paused);
-/// assert_eq!(search.answer(), Answer::Maybe);
-/// while search.run(100) == Progress::Paused {}
-/// assert_eq!(search.answer(), Answer::Yes);
+/// let pair = Pair::new(&ball, &Pose::IDENTITY, &ball, &beside);
+/// let mut search = pair.search(SearchLimits::default());
+/// assert_eq!(search.run(3), SearchStatus::Paused);
+/// assert_eq!(search.result(), SearchResult::Maybe);
+/// while search.run(100) == SearchStatus::Paused {}
+/// assert_eq!(search.result(), SearchResult::Yes);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct TouchSearch<'a> {
-    pair: Pair<'a>,
-    walk: Walk,
-    limits: Limits,
+    work: Work<'a>,
+    limits: SearchLimits,
     found: Vec<FacePair>,
+    /// The triangles of the first pair that was found.
+    first: Option<[usize; 2]>,
     inside: bool,
-    state: Progress,
+    status: SearchStatus,
+}
+
+/// What is searched.
+#[derive(Clone, Debug)]
+// A box for the large variant would be an allocation for each search.
+#[allow(clippy::large_enum_variant)]
+enum Work<'a> {
+    /// Two hierarchies.
+    Walk(ModelPair<'a>, Walk),
+    /// Shapes of which one has no hierarchy: answered as a whole by the first operation.
+    Whole(Pair<'a>),
 }
 
 impl<'a> TouchSearch<'a> {
-    pub(crate) fn new(pair: Pair<'a>, limits: Limits) -> TouchSearch<'a> {
+    pub(super) fn new(pair: &Pair<'a>, limits: SearchLimits) -> TouchSearch<'a> {
         let order = if limits.contacts_max <= 1 { Order::Deepest } else { Order::Any };
-        let walk = Walk::new(&pair, order, 0.0).with_depth_max(limits.depth_max);
-        let state = if limits.contacts_max == 0 { Progress::Full } else { Progress::Paused };
-        TouchSearch { pair, walk, limits, found: Vec::new(), inside: false, state }
+        let work = match pair.models() {
+            Some(models) => {
+                let walk = Walk::new(&models, order, 0.0).with_depth_max(limits.depth_max);
+                Work::Walk(models, walk)
+            }
+            None => Work::Whole(*pair),
+        };
+        let full = limits.contacts_max == 0;
+        let status = if full { SearchStatus::Full } else { SearchStatus::Paused };
+        TouchSearch { work, limits, found: Vec::new(), first: None, inside: false, status }
     }
 
     /// Goes on for about this many operations (a box against eight, or a pair of leaves).
-    pub fn run(&mut self, operations: u64) -> Progress {
-        if self.state != Progress::Paused {
-            return self.state;
+    pub fn run(&mut self, operations: u64) -> SearchStatus {
+        if self.status != SearchStatus::Paused {
+            return self.status;
         }
-        let pair = &self.pair;
-        let (found, most) = (&mut self.found, self.limits.contacts_max);
-        let end = self.walk.run(
-            pair,
-            operations,
-            &mut Touching(|a, b| {
-                found.push(pair.faces(a, b));
-                if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            }),
-        );
-        self.state = match end {
-            End::Stopped => Progress::Full,
-            End::Paused => Progress::Paused,
-            End::Finished => {
-                self.inside = self.found.is_empty() && pair.inside().is_some();
-                Progress::Finished
+        let (found, first, most) = (&mut self.found, &mut self.first, self.limits.contacts_max);
+        self.status = match &mut self.work {
+            Work::Walk(pair, walk) => {
+                let end = walk.run(
+                    pair,
+                    operations,
+                    &mut Touching(|a, b| {
+                        found.push(pair.faces(a, b));
+                        first.get_or_insert([a, b]);
+                        if found.len() < most {
+                            ControlFlow::Continue(())
+                        } else {
+                            ControlFlow::Break(())
+                        }
+                    }),
+                );
+                match end {
+                    End::Stopped => SearchStatus::Full,
+                    End::Paused => SearchStatus::Paused,
+                    End::Finished => {
+                        self.inside = found.is_empty() && pair.is_nested();
+                        SearchStatus::Finished
+                    }
+                }
+            }
+            Work::Whole(_) if operations == 0 => SearchStatus::Paused,
+            Work::Whole(pair) => {
+                *found = pair.all_pairs();
+                self.inside = found.is_empty() && pair.touches();
+                SearchStatus::Finished
             }
         };
-        self.state
+        self.status
     }
 
     /// What is known so far.
     #[must_use]
-    pub fn answer(&self) -> Answer {
+    pub fn result(&self) -> SearchResult {
         if !self.found.is_empty() || self.inside {
-            Answer::Yes
-        } else if self.state == Progress::Finished && !self.walk.cut_short {
-            Answer::No
+            SearchResult::Yes
+        } else if self.status == SearchStatus::Finished && !self.cut_short() {
+            SearchResult::No
         } else {
-            Answer::Maybe
+            SearchResult::Maybe
         }
     }
 
     /// Whether boxes at the depth limit overlap, so that there may be more contacts.
     #[must_use]
     pub fn cut_short(&self) -> bool {
-        self.walk.cut_short
+        matches!(&self.work, Work::Walk(_, walk) if walk.cut_short)
     }
 
     /// The touching faces found so far, sorted.
@@ -131,9 +169,40 @@ impl<'a> TouchSearch<'a> {
         pairs
     }
 
+    /// Two touching faces and a common point, if [`TouchSearch::result`] is yes: of the first pair
+    /// of triangles that was found.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Pair, Pose, Quality, SearchLimits, solids};
+    ///
+    /// let cube = Model::build(solids::cuboid(DVec3::ONE)?, Quality::Default);
+    /// let beside = Pose::from_translation(DVec3::new(0.5, 0.25, 0.125))?;
+    /// let pair = Pair::new(&cube, &Pose::IDENTITY, &cube, &beside);
+    /// let mut search = pair.search(SearchLimits { contacts_max: 1, ..SearchLimits::default() });
+    /// search.run(u64::MAX);
+    /// assert_eq!(search.witness(), pair.witness());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn witness(&self) -> Option<Witness> {
+        match &self.work {
+            Work::Walk(pair, _) => match self.first {
+                Some([a, b]) => pair.witness_of(a, b),
+                None if self.inside => pair.nested_witness(),
+                None => None,
+            },
+            Work::Whole(pair) if self.result() == SearchResult::Yes => pair.witness(),
+            Work::Whole(_) => None,
+        }
+    }
+
     /// What it cost so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.walk.counters
+        match &self.work {
+            Work::Walk(_, walk) => walk.counters,
+            Work::Whole(_) => Counters::default(),
+        }
     }
 }

@@ -5,10 +5,10 @@
 //! triangle test. Leaves are kept apart so that each loop does one kind of work. Two box tests at a
 //! time took some 7 % off all-pairs queries; the two lists alone gained nothing measurable.
 
-use super::Pair;
+use super::large_leaf;
 use super::leaf::LeafFilter;
-use super::needle;
-use super::place::{DEPTH_END, Entry, LeafPair, Opening};
+use super::models::ModelPair;
+use super::node_pair::{DEPTH_END, Expansion, LeafPair, NodePair};
 use crate::simd::{Isa, Kernel, Simd};
 use crate::tree::Lane;
 use crate::tree::overlap::{Overlap, OverlapDepth};
@@ -29,9 +29,9 @@ pub struct Counters {
 /// ones need no memory from the heap.
 #[derive(Clone, Debug)]
 struct List<const INLINE: usize> {
-    inline: [Entry; INLINE],
+    inline: [NodePair; INLINE],
     /// Takes over when `inline` is full; empty until then.
-    spilled: Vec<Entry>,
+    spilled: Vec<NodePair>,
     len: usize,
 }
 
@@ -55,21 +55,21 @@ static LANES: [[u8; 8]; 256] = {
 
 impl<const INLINE: usize> List<INLINE> {
     fn new() -> Self {
-        List { inline: [Entry::ROOTS; INLINE], spilled: Vec::new(), len: 0 }
+        List { inline: [NodePair::ROOTS; INLINE], spilled: Vec::new(), len: 0 }
     }
 
     #[inline(always)]
-    fn slots(&mut self) -> &mut [Entry] {
+    fn slots(&mut self) -> &mut [NodePair] {
         if self.spilled.is_empty() { &mut self.inline } else { &mut self.spilled }
     }
 
     #[inline(always)]
-    fn push(&mut self, entry: Entry) {
-        self.push_lanes(1, entry, 0);
+    fn push(&mut self, node_pair: NodePair) {
+        self.push_lanes(1, node_pair, 0);
     }
 
     #[inline(always)]
-    fn pop(&mut self) -> Option<Entry> {
+    fn pop(&mut self) -> Option<NodePair> {
         let last = self.len.checked_sub(1)?;
         self.len = last;
         Some(self.slots()[last])
@@ -77,7 +77,7 @@ impl<const INLINE: usize> List<INLINE> {
 
     /// Appends `first` with each set bit of `mask` added at `shift`.
     #[inline(always)]
-    fn push_lanes(&mut self, mask: u8, first: Entry, shift: u32) {
+    fn push_lanes(&mut self, mask: u8, first: NodePair, shift: u32) {
         let len = self.len;
         if len + 8 > self.slots().len() {
             self.grow();
@@ -85,7 +85,7 @@ impl<const INLINE: usize> List<INLINE> {
         let lanes = &LANES[usize::from(mask)];
         let slots = &mut self.slots()[len..len + 8];
         for k in 0..8 {
-            slots[k] = Entry(first.0 + (u64::from(lanes[k]) << shift));
+            slots[k] = NodePair(first.0 + (u64::from(lanes[k]) << shift));
         }
         self.len += mask.count_ones() as usize;
     }
@@ -93,7 +93,7 @@ impl<const INLINE: usize> List<INLINE> {
     #[cold]
     fn grow(&mut self) {
         let mut more = self.slots().to_vec();
-        more.resize(2 * more.len(), Entry::ROOTS);
+        more.resize(2 * more.len(), NodePair::ROOTS);
         self.spilled = more;
     }
 }
@@ -126,7 +126,7 @@ pub(crate) trait LeafWork {
     /// Looks at the triangles of two leaves; breaks to stop the walk.
     fn leaves<S: Simd>(
         &mut self,
-        pair: &Pair<'_>,
+        pair: &ModelPair<'_>,
         counters: &mut Counters,
         leaves: LeafPair,
     ) -> ControlFlow<()>;
@@ -151,15 +151,15 @@ pub(crate) struct Walk {
 impl Walk {
     /// A walk over everything closer than `gap`.
     #[inline(always)]
-    pub(crate) fn new(pair: &Pair<'_>, order: Order, gap: f32) -> Walk {
+    pub(crate) fn new(pair: &ModelPair<'_>, order: Order, gap: f32) -> Walk {
         let (mut boxes, mut leaves) = (List::new(), List::new());
         let (a, b) = (pair.a.tree.child(Lane::ROOT), pair.b.tree.child(Lane::ROOT));
         if a.is_empty() || b.is_empty() {
             // Nothing touches nothing.
         } else if a.is_leaf() && b.is_leaf() {
-            leaves.push(Entry::ROOTS);
+            leaves.push(NodePair::ROOTS);
         } else {
-            boxes.push(Entry::ROOTS);
+            boxes.push(NodePair::ROOTS);
         }
         Walk {
             counters: Counters::default(),
@@ -181,7 +181,12 @@ impl Walk {
 
     /// Walks on until done, stopped, or after `budget` box and leaf tests; always over the pair
     /// that it was made for.
-    pub(crate) fn run(&mut self, pair: &Pair<'_>, budget: u64, work: &mut impl LeafWork) -> End {
+    pub(crate) fn run(
+        &mut self,
+        pair: &ModelPair<'_>,
+        budget: u64,
+        work: &mut impl LeafWork,
+    ) -> End {
         let isa = self.isa;
         isa.run(Run { walk: self, pair, budget, work })
     }
@@ -191,7 +196,7 @@ impl Walk {
 /// tests need no call.
 struct Run<'w, 'a, W> {
     walk: &'w mut Walk,
-    pair: &'w Pair<'a>,
+    pair: &'w ModelPair<'a>,
     budget: u64,
     work: &'w mut W,
 }
@@ -211,17 +216,17 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
                         let second = if unlimited { self.walk.boxes.pop() } else { None };
                         if let Some(second) = second {
                             self.budget = self.budget.saturating_sub(1);
-                            self.open_two::<S>(first, second);
+                            self.expand_two::<S>(first, second);
                         } else {
-                            self.open::<S>(first);
+                            self.expand::<S>(first);
                         }
                     }
                 }
                 Order::Deepest => {
                     while self.walk.leaves.len == 0 && self.budget > 0 {
-                        let Some(entry) = self.walk.boxes.pop() else { break };
+                        let Some(node_pair) = self.walk.boxes.pop() else { break };
                         self.budget -= 1;
-                        self.open_deepest::<S>(entry);
+                        self.expand_deepest::<S>(node_pair);
                     }
                 }
             }
@@ -231,13 +236,13 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
             if self.walk.leaves.len == 0 {
                 return End::Finished;
             }
-            while let Some(entry) = self.walk.leaves.pop() {
+            while let Some(node_pair) = self.walk.leaves.pop() {
                 if self.budget == 0 {
                     self.walk.leaves.len += 1;
                     return End::Paused;
                 }
                 self.budget -= 1;
-                if self.leaves::<S>(entry).is_break() {
+                if self.leaves::<S>(node_pair).is_break() {
                     return End::Stopped;
                 }
             }
@@ -248,63 +253,63 @@ impl<W: LeafWork> Kernel for Run<'_, '_, W> {
 impl<'a, W: LeafWork> Run<'_, 'a, W> {
     /// The larger of two boxes is to be opened; `None` at the depth limit.
     #[inline(always)]
-    fn prepare(&mut self, entry: Entry) -> Option<Opening<'a>> {
-        if entry.depth() >= self.walk.depth_max && self.walk.depth_max < DEPTH_END {
+    fn prepare(&mut self, node_pair: NodePair) -> Option<Expansion<'a>> {
+        if node_pair.depth() >= self.walk.depth_max && self.walk.depth_max < DEPTH_END {
             self.walk.cut_short = true;
             return None;
         }
         self.walk.counters.box_tests += 1;
-        if self.pair.relative.framed && needle::is_far(self.pair, entry, self.walk.gap) {
+        if self.pair.relative.framed && large_leaf::is_far(self.pair, node_pair, self.walk.gap) {
             return None;
         }
-        Some(Opening::new(self.pair, entry, self.walk.gap))
+        Some(Expansion::new(self.pair, node_pair, self.walk.gap))
     }
 
     /// Keeps the lanes of `mask`: leaf against leaf waits for its triangle test.
     #[inline(always)]
-    fn keep<S: Simd>(&mut self, opening: &Opening<'_>, mask: u8) -> u8 {
+    fn keep<S: Simd>(&mut self, expansion: &Expansion<'_>, mask: u8) -> u8 {
         let mut boxes = mask;
-        if opening.one_is_leaf {
-            let leaf = opening.node.leaf_lanes::<S>();
-            self.walk.leaves.push_lanes(mask & leaf, opening.first, opening.shift);
+        if expansion.query_is_leaf {
+            let leaf = expansion.node.leaf_lanes::<S>();
+            self.walk.leaves.push_lanes(mask & leaf, expansion.first, expansion.shift);
             boxes &= !leaf;
         }
-        self.walk.boxes.push_lanes(boxes, opening.first, opening.shift);
+        self.walk.boxes.push_lanes(boxes, expansion.first, expansion.shift);
         boxes
     }
 
     #[inline(always)]
-    fn open<S: Simd>(&mut self, entry: Entry) {
-        let Some(opening) = self.prepare(entry) else { return };
-        let mask = Overlap(opening.node, &opening.one).run::<S>();
-        self.keep::<S>(&opening, mask);
+    fn expand<S: Simd>(&mut self, node_pair: NodePair) {
+        let Some(expansion) = self.prepare(node_pair) else { return };
+        let mask = Overlap(expansion.node, &expansion.query).run::<S>();
+        self.keep::<S>(&expansion, mask);
     }
 
     /// Opens two places at once, where there is no depth limit: their box tests do not wait for
     /// each other.
     #[inline(always)]
-    fn open_two<S: Simd>(&mut self, first: Entry, second: Entry) {
+    fn expand_two<S: Simd>(&mut self, first: NodePair, second: NodePair) {
         let (one, two) = match (self.prepare(first), self.prepare(second)) {
             (Some(one), Some(two)) => (one, two),
             (None, None) => return,
             (Some(only), None) | (None, Some(only)) => {
-                let mask = Overlap(only.node, &only.one).run::<S>();
+                let mask = Overlap(only.node, &only.query).run::<S>();
                 self.keep::<S>(&only, mask);
                 return;
             }
         };
-        let mask_one = Overlap(one.node, &one.one).run::<S>();
-        let mask_two = Overlap(two.node, &two.one).run::<S>();
+        let mask_one = Overlap(one.node, &one.query).run::<S>();
+        let mask_two = Overlap(two.node, &two.query).run::<S>();
         self.keep::<S>(&one, mask_one);
         self.keep::<S>(&two, mask_two);
     }
 
     /// Opens a place and leaves the lane that overlaps deepest on top.
     #[inline(always)]
-    fn open_deepest<S: Simd>(&mut self, entry: Entry) {
-        let Some(opening) = self.prepare(entry) else { return };
-        let (mask, depth) = OverlapDepth(opening.node, &opening.one).run::<S>();
-        let mask = self.keep::<S>(&opening, mask);
+    fn expand_deepest<S: Simd>(&mut self, node_pair: NodePair) {
+        let Some(expansion) = self.prepare(node_pair) else { return };
+        let (mask, depth) = OverlapDepth(expansion.node, &expansion.query).run::<S>();
+        let mask = self.keep::<S>(&expansion, mask);
         let count = mask.count_ones() as usize;
         if count > 1 {
             let lanes = &LANES[usize::from(mask)];
@@ -320,8 +325,8 @@ impl<'a, W: LeafWork> Run<'_, 'a, W> {
     }
 
     #[inline(always)]
-    fn leaves<S: Simd>(&mut self, entry: Entry) -> ControlFlow<()> {
-        let leaves = LeafPair::new(self.pair, entry, self.walk.gap);
+    fn leaves<S: Simd>(&mut self, node_pair: NodePair) -> ControlFlow<()> {
+        let leaves = LeafPair::new(self.pair, node_pair, self.walk.gap);
         self.work.leaves::<S>(self.pair, &mut self.walk.counters, leaves)
     }
 }
@@ -333,7 +338,7 @@ impl<V: FnMut(usize, usize) -> ControlFlow<()>> LeafWork for Touching<V> {
     #[inline(always)]
     fn leaves<S: Simd>(
         &mut self,
-        pair: &Pair<'_>,
+        pair: &ModelPair<'_>,
         counters: &mut Counters,
         leaves: LeafPair,
     ) -> ControlFlow<()> {

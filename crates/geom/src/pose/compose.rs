@@ -1,8 +1,8 @@
-//! Poses after poses, the way back, and poses as matrices of other libraries.
+//! Products and inverses of poses.
 
 use super::{Pose, PoseError, flush_entry, flush_translation, rows_of};
 use crate::limits::TRANSLATION_MAX;
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 use std::ops::{Mul, MulAssign};
 
 /// `a * b` is first `b`, then `a`, as matrices multiply and as glam has it: with the pose of a
@@ -33,7 +33,7 @@ impl Mul for Pose {
 
     fn mul(self, first: Pose) -> Pose {
         let (rotation, rows) = self.rotation_after(&first);
-        let translation = saturated(self.place_wide(first.translation));
+        let translation = saturated(self.transform_point(first.translation));
         Pose { rotation, rows, translation }
     }
 }
@@ -60,7 +60,7 @@ impl Pose {
     /// # Errors
     /// [`PoseError::TooFar`].
     pub fn compose(&self, first: &Pose) -> Result<Pose, PoseError> {
-        let translation = self.place_wide(first.translation);
+        let translation = self.transform_point(first.translation);
         if translation.abs().max_element() >= TRANSLATION_MAX {
             return Err(PoseError::TooFar { translation });
         }
@@ -76,7 +76,7 @@ impl Pose {
     /// use jostle_geom::Pose;
     ///
     /// let pose = Pose::new(DQuat::from_rotation_y(0.3), DVec3::new(1.0, 2.0, 3.0))?;
-    /// let back = pose.inverse().place_wide(pose.place(Vec3::X));
+    /// let back = pose.inverse().transform_point(pose.transform_point(Vec3::X));
     /// assert!(back.distance(DVec3::X) < 1e-15);
     /// # Ok::<(), jostle_geom::PoseError>(())
     /// ```
@@ -88,53 +88,8 @@ impl Pose {
             // Zeros have no sign in a pose.
             rotation: DQuat::from_vec4(glam::DVec4::from(self.rotation.conjugate()) + 0.0),
             rows: [rows.row(0), rows.row(1), rows.row(2)],
-            translation: saturated(self.turn_back(-self.translation)),
+            translation: saturated(self.inverse_transform_vector(-self.translation)),
         }
-    }
-
-    /// A pose from a map of glam that rotates and translates.
-    ///
-    /// # Errors
-    /// As [`Pose::from_rows`]: maps that scale, shear or mirror.
-    pub fn from_affine(map: &DAffine3) -> Result<Pose, PoseError> {
-        let m = &map.matrix3;
-        Pose::from_rows([m.row(0), m.row(1), m.row(2)], map.translation)
-    }
-
-    /// The pose as a map of glam, with the very numbers of [`Pose::rows`].
-    ///
-    /// ```
-    /// use glam::{DAffine3, DQuat, DVec3};
-    /// use jostle_geom::Pose;
-    ///
-    /// let map = DAffine3::from_rotation_translation(DQuat::from_rotation_x(0.5), DVec3::Y);
-    /// let pose = Pose::from_affine(&map)?;
-    /// assert!(pose.to_affine().abs_diff_eq(map, 1e-15));
-    /// # Ok::<(), jostle_geom::PoseError>(())
-    /// ```
-    #[must_use]
-    pub fn to_affine(&self) -> DAffine3 {
-        let [x, y, z] = self.rows;
-        DAffine3 { matrix3: DMat3::from_cols(x, y, z).transpose(), translation: self.translation }
-    }
-
-    /// A pose from the upper three rows of a 4 × 4 matrix: rotation, and translation in the last
-    /// column.
-    ///
-    /// # Errors
-    /// As [`Pose::from_rows`]: matrices that scale, shear or mirror.
-    pub fn from_matrix_3x4(rows: [[f64; 4]; 3]) -> Result<Pose, PoseError> {
-        let rotation = rows.map(|[x, y, z, _]| DVec3::new(x, y, z));
-        Pose::from_rows(rotation, DVec3::from_array(rows.map(|row| row[3])))
-    }
-
-    /// The upper three rows of the 4 × 4 matrix, with the very numbers of [`Pose::rows`].
-    #[must_use]
-    pub fn to_matrix_3x4(&self) -> [[f64; 4]; 3] {
-        [0, 1, 2].map(|k| {
-            let row = self.rows[k];
-            [row.x, row.y, row.z, self.translation[k]]
-        })
     }
 
     /// The rotation of `self * first`.
@@ -204,7 +159,7 @@ mod tests {
         }
 
         /// One of the 24 rotations of a cube, as a product of quarter turns made by [`Pose::new`].
-        fn cube_turn(&mut self) -> Pose {
+        fn cube_rotation(&mut self) -> Pose {
             let whole = || [[1., 0., 0., 1.], [0., 1., 0., 1.], [0., 0., 1., 1.], [1., 1., 1., 1.]];
             let [x, y, z, w] = whole()[self.bits() as usize % 4];
             let sign = if self.bits().is_multiple_of(2) { 1.0 } else { -1.0 };
@@ -226,7 +181,8 @@ mod tests {
         let mut different = 0;
         for turn in 0..20_000 {
             let (a, b, p) = (random.pose(), random.pose(), random.vector(10.0).as_vec3());
-            let (once, twice) = ((a * b).place(p), a.place_wide(b.place(p)));
+            let (once, twice) =
+                ((a * b).transform_point(p), a.transform_point(b.transform_point(p)));
             let size = p.as_dvec3().length() + a.translation.length() + b.translation.length();
             assert!(once.distance(twice) <= BOUND * size, "{turn}: {a:?} {b:?} {p}");
             assert_eq!(a.compose(&b), Ok(a * b), "{turn}");
@@ -243,9 +199,13 @@ mod tests {
             let p = random.vector(10.0).as_vec3();
             let size = [a, b, c].iter().fold(10.0, |sum, pose| sum + pose.translation.length());
             let (left, right) = ((a * b) * c, a * (b * c));
-            assert!(left.place(p).distance(right.place(p)) <= 3.0 * BOUND * size * 2.0, "{turn}");
+            assert!(
+                left.transform_point(p).distance(right.transform_point(p))
+                    <= 3.0 * BOUND * size * 2.0,
+                "{turn}"
+            );
             for around in [a * a.inverse(), a.inverse() * a] {
-                let back = around.place(p).distance(p.as_dvec3());
+                let back = around.transform_point(p).distance(p.as_dvec3());
                 assert!(back <= BOUND * size, "{turn}: {a:?} {p} {back}");
             }
             assert_eq!(a.inverse().inverse().rows, a.rows, "{turn}");
@@ -273,12 +233,12 @@ mod tests {
             let pose = random.pose();
             assert_eq!(pose * Pose::IDENTITY, pose, "{turn}");
             assert_eq!(Pose::IDENTITY * pose, pose, "{turn}");
-            let turns: Vec<Pose> = (0..1 + turn % 7).map(|_| random.cube_turn()).collect();
+            let turns: Vec<Pose> = (0..1 + turn % 7).map(|_| random.cube_rotation()).collect();
             let product = turns.iter().fold(Pose::IDENTITY, |product, turn| product * *turn);
             let p = Vec3::new(1.0, 2.0, 3.0);
-            let apart = turns.iter().rev().fold(p.as_dvec3(), |p, turn| turn.place_wide(p));
-            assert_eq!(product.place(p), apart, "{turn}");
-            assert_eq!(product.inverse().place_wide(apart), p.as_dvec3(), "{turn}");
+            let apart = turns.iter().rev().fold(p.as_dvec3(), |p, turn| turn.transform_point(p));
+            assert_eq!(product.transform_point(p), apart, "{turn}");
+            assert_eq!(product.inverse().transform_point(apart), p.as_dvec3(), "{turn}");
             let round = product * product.inverse();
             assert_eq!((round.rows, round.translation), (Pose::IDENTITY.rows, DVec3::ZERO));
         }
@@ -290,8 +250,8 @@ mod tests {
     fn products_and_inverses_have_the_parts_of_a_pose() {
         let mut random = Random(16);
         for turn in 0..20_000 {
-            let mut pose = if turn % 3 == 0 { random.cube_turn() } else { random.pose() };
-            pose *= if turn % 2 == 0 { random.cube_turn() } else { random.pose() };
+            let mut pose = if turn % 3 == 0 { random.cube_rotation() } else { random.pose() };
+            pose *= if turn % 2 == 0 { random.cube_rotation() } else { random.pose() };
             for pose in [pose, pose.inverse(), pose.inverse() * pose] {
                 let same = Pose::from_parts(pose.rotation, pose.rows, pose.translation);
                 assert_eq!(same, Ok(pose), "{turn}");
@@ -309,26 +269,5 @@ mod tests {
         let eighth = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_4);
         let corner = Pose::new(eighth, DVec3::new(1e30, 1e30, 0.0)).unwrap();
         assert_eq!(corner.inverse().translation.x, -most);
-    }
-
-    #[test]
-    fn matrices_there_and_back() {
-        let mut random = Random(17);
-        for turn in 0..1000 {
-            let pose = random.pose();
-            let (map, rows) = (pose.to_affine(), pose.to_matrix_3x4());
-            let p = random.vector(3.0);
-            let size = 3.0 + pose.translation.length();
-            assert!(map.transform_point3(p).distance(pose.place_wide(p)) <= 1e-15 * size);
-            for same in [Pose::from_affine(&map), Pose::from_matrix_3x4(rows)] {
-                let same = same.unwrap();
-                assert_eq!(same.translation, pose.translation, "{turn}");
-                for (found, row) in same.rows.iter().zip(pose.rows) {
-                    assert!(found.distance(row) <= BOUND, "{turn}");
-                }
-            }
-        }
-        let scaled = DAffine3::from_scale(DVec3::splat(2.0));
-        assert!(matches!(Pose::from_affine(&scaled), Err(PoseError::NotARotation { .. })));
     }
 }

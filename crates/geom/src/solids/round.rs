@@ -132,7 +132,7 @@ fn octahedron_cuts(radius: f64, sag: f64) -> Result<u32, SolidError> {
 }
 
 /// Points at equal steps on the unit circle, exact on the axes.
-pub(super) fn circle(count: u32) -> impl Iterator<Item = DVec2> {
+fn circle(count: u32) -> impl Iterator<Item = DVec2> {
     (0..count).map(move |i| {
         let eighths = 8 * u64::from(i) / u64::from(count);
         let exact = (8 * u64::from(i)).is_multiple_of(u64::from(count));

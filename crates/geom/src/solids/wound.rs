@@ -1,9 +1,8 @@
-//! Tori and hyperboloids: grids wound around an axis, at any resolution.
+//! Tori: grids wound around an axis, at any resolution.
 
-use super::round::circle;
 use super::{SolidError, check_dimension, check_least, check_triangles};
 use crate::Mesh;
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use std::f64::consts::PI;
 
 /// A torus around z whose tube swells and shrinks in waves: a body with many near contacts.
@@ -95,75 +94,5 @@ impl BumpyTorus {
         less("the size of the phase", self.phase.abs(), "1e6", 1e6)?;
         let thickest = self.minor * (1.0 + self.amplitude.abs());
         less("the largest tube radius", thickest, "the major radius", self.major)
-    }
-}
-
-/// A hyperboloid of one sheet around z: a tube with a waist. Its rulings are long thin triangles
-/// at small angles to each other, which is hard for boxes; Zachmann measured with it ("Virtual
-/// Reality in Assembly Simulation", 2000, section 3.5).
-///
-/// ```
-/// use jostle_geom::solids::Hyperboloid;
-///
-/// let shape = Hyperboloid { waist: 0.3, rim: 1.0, height: 2.0, cells: [32, 8], capped: true };
-/// assert!(shape.mesh()?.into_solid().is_ok());
-/// # Ok::<(), jostle_geom::solids::SolidError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hyperboloid {
-    /// Radius in the middle.
-    pub waist: f64,
-    /// Radius at both ends.
-    pub rim: f64,
-    /// Distance of the ends.
-    pub height: f64,
-    /// Cells around the axis and along it.
-    pub cells: [u32; 2],
-    /// The ends are closed by polygons.
-    pub capped: bool,
-}
-
-impl Hyperboloid {
-    /// The mesh: two triangles for each cell, then the lower and the upper polygon if capped.
-    ///
-    /// # Errors
-    /// Dimensions that are not usable numbers, a rim that is not wider than the waist, fewer than
-    /// 3 cells around or 1 along, too many cells.
-    pub fn mesh(&self) -> Result<Mesh, SolidError> {
-        let [around, along] = self.cells;
-        check_dimension("the radius of the waist", self.waist)?;
-        check_dimension("the radius of the rim", self.rim)?;
-        check_dimension("the height", self.height)?;
-        check_least("the number of cells around the axis", around, 3)?;
-        check_least("the number of cells along the axis", along, 1)?;
-        check_triangles((f64::from(along) + 1.0) * f64::from(around) * 2.0)?;
-        if self.waist >= self.rim {
-            let (smaller, larger) = ("the radius of the waist", "the radius of the rim");
-            let (found, limit) = (self.waist, self.rim);
-            return Err(SolidError::NotLess { smaller, larger, found, limit });
-        }
-        let mut vertices: Vec<Vec3> = Vec::new();
-        for ring in 0..=along {
-            // From −1 at the bottom to 1 at the top.
-            let t = 2.0 * f64::from(ring) / f64::from(along) - 1.0;
-            let growth = (self.rim - self.waist) * (self.rim + self.waist) * t * t;
-            let radius = (self.waist * self.waist + growth).sqrt();
-            let z = self.height * 0.5 * t;
-            vertices.extend(circle(around).map(|p| (p * radius).extend(z).as_vec3()));
-        }
-        let mut faces: Vec<Vec<u32>> = Vec::new();
-        for ring in 0..along {
-            for i in 0..around {
-                let (a, b) = (ring * around + i, ring * around + (i + 1) % around);
-                let (c, d) = (b + around, a + around);
-                faces.extend([vec![a, b, c], vec![a, c, d]]);
-            }
-        }
-        if self.capped {
-            let top = along * around;
-            faces.push((0..around).rev().collect());
-            faces.push((top..top + around).collect());
-        }
-        Ok(Mesh::from_polygons(vertices, faces)?)
     }
 }

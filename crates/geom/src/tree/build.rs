@@ -62,7 +62,7 @@ impl Boxes {
     }
 }
 
-/// The tree of a mesh, and the order in which it wants the triangles.
+/// The tree of a mesh, and the order of the triangles in its leaves.
 pub(crate) fn build(
     vertices: &[Vec3],
     triangles: &[[u32; 3]],

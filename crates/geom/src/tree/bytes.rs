@@ -49,7 +49,7 @@ const CHECKSUM_BYTES: usize = 8;
 
 /// Why bytes are not the hierarchy of a mesh.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LoadTreeError {
+pub enum LoadHierarchyError {
     /// The bytes do not begin like a saved hierarchy.
     #[error("not a saved hierarchy: it does not begin with the bytes {MAGIC:?}")]
     NotAHierarchy,
@@ -128,7 +128,7 @@ pub(crate) struct Loaded {
 }
 
 /// The hierarchy of a mesh whose triangles stand in its order.
-pub(crate) fn save(tree: &Tree, mesh: &Mesh, quality: Quality) -> Vec<u8> {
+pub(crate) fn write(tree: &Tree, mesh: &Mesh, quality: Quality) -> Vec<u8> {
     let (nodes, triangles) = (tree.nodes.len(), mesh.triangles.len());
     let mut bytes = Vec::with_capacity(whole_length(nodes as u32, triangles as u32) as usize);
     bytes.extend(MAGIC);
@@ -156,17 +156,17 @@ pub(crate) fn save(tree: &Tree, mesh: &Mesh, quality: Quality) -> Vec<u8> {
 }
 
 /// Reads and checks a hierarchy of `mesh`, whose triangles may stand in any order.
-pub(crate) fn load(mesh: &Mesh, bytes: &[u8]) -> Result<Loaded, LoadTreeError> {
+pub(crate) fn read(mesh: &Mesh, bytes: &[u8]) -> Result<Loaded, LoadHierarchyError> {
     let payload = check_frame(bytes)?;
     let hash = mesh.hash();
     let found = u64_at(bytes, 16);
     let (triangles, nodes) = (u32_at(bytes, 24) as usize, u32_at(bytes, 28) as usize);
     if found != hash || triangles != mesh.triangles.len() {
-        return Err(LoadTreeError::OtherMesh { expected: hash, found });
+        return Err(LoadHierarchyError::OtherMesh { expected: hash, found });
     }
     let code = u32_at(bytes, 12);
-    let quality =
-        quality_of(code).ok_or(LoadTreeError::BadHeader { what: "the quality", found: code })?;
+    let quality = quality_of(code)
+        .ok_or(LoadHierarchyError::BadHeader { what: "the quality", found: code })?;
     let (node_bytes, order_bytes) = payload.split_at(nodes * NODE_BYTES);
     let order = read_order(mesh, order_bytes)?;
     let f32_at = |at: usize| f32::from_bits(u32_at(bytes, at));
@@ -177,12 +177,12 @@ pub(crate) fn load(mesh: &Mesh, bytes: &[u8]) -> Result<Loaded, LoadTreeError> {
         radius: f32_at(44),
     };
     let in_order: Vec<[u32; 3]> = order.iter().map(|&t| mesh.triangles[t as usize]).collect();
-    let bad_node = |Fault { node, what }| LoadTreeError::BadNode { node, what };
+    let bad_node = |Fault { node, what }| LoadHierarchyError::BadNode { node, what };
     check_shape(&tree.nodes, in_order.len()).map_err(bad_node)?;
     let frame = Frame::around(&mesh.vertices, &in_order);
     let framed = frame.is_some_and(|frame| frame.is_too_wide(&mesh.vertices, &in_order));
     if framed != (u32_at(bytes, 8) == VERSION_FRAMED) {
-        return Err(LoadTreeError::OtherFrames { framed });
+        return Err(LoadHierarchyError::OtherFrames { framed });
     }
     if framed {
         tree.set_frames(&mesh.vertices, &in_order);
@@ -192,32 +192,32 @@ pub(crate) fn load(mesh: &Mesh, bytes: &[u8]) -> Result<Loaded, LoadTreeError> {
 }
 
 /// Checks all that can be checked without the mesh, and gives nodes and triangle order.
-fn check_frame(bytes: &[u8]) -> Result<&[u8], LoadTreeError> {
+fn check_frame(bytes: &[u8]) -> Result<&[u8], LoadHierarchyError> {
     let start = bytes.len().min(MAGIC.len());
     if bytes[..start] != MAGIC[..start] {
-        return Err(LoadTreeError::NotAHierarchy);
+        return Err(LoadHierarchyError::NotAHierarchy);
     }
     let found = bytes.len() as u64;
     let least = whole_length(1, 0);
     if bytes.len() < 12 {
-        return Err(LoadTreeError::WrongLength { expected: least, found });
+        return Err(LoadHierarchyError::WrongLength { expected: least, found });
     }
     let version = u32_at(bytes, 8);
     if version != VERSION && version != VERSION_FRAMED {
-        return Err(LoadTreeError::UnknownVersion { found: version });
+        return Err(LoadHierarchyError::UnknownVersion { found: version });
     }
     if bytes.len() < HEADER_BYTES {
-        return Err(LoadTreeError::WrongLength { expected: least, found });
+        return Err(LoadHierarchyError::WrongLength { expected: least, found });
     }
     let (triangles, nodes) = (u32_at(bytes, 24), u32_at(bytes, 28));
     let expected = whole_length(nodes, triangles);
     if found != expected {
-        return Err(LoadTreeError::WrongLength { expected, found });
+        return Err(LoadHierarchyError::WrongLength { expected, found });
     }
     let (content, stored) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
     let (expected, found) = (u64_at(stored, 0), Checksum::of(content));
     if expected != found {
-        return Err(LoadTreeError::Checksum { expected, found });
+        return Err(LoadHierarchyError::Checksum { expected, found });
     }
     Ok(&content[HEADER_BYTES..])
 }
@@ -242,14 +242,14 @@ fn quality_of(code: u32) -> Option<Quality> {
 }
 
 /// The triangles as the mesh has them now, in the order of the hierarchy.
-fn read_order(mesh: &Mesh, bytes: &[u8]) -> Result<Vec<u32>, LoadTreeError> {
+fn read_order(mesh: &Mesh, bytes: &[u8]) -> Result<Vec<u32>, LoadHierarchyError> {
     const TAKEN: u32 = u32::MAX;
     let mut stands_at = callers_order(mesh);
     let take = |(entry, number): (usize, &[u8])| {
         let found = u32_at(number, 0);
         match stands_at.get_mut(found as usize) {
             Some(at) if *at != TAKEN => Ok(std::mem::replace(at, TAKEN)),
-            _ => Err(LoadTreeError::BadOrder { entry, found }),
+            _ => Err(LoadHierarchyError::BadOrder { entry, found }),
         }
     };
     bytes.chunks_exact(4).enumerate().map(take).collect()
@@ -290,7 +290,7 @@ pub(crate) fn callers_order(mesh: &Mesh) -> Vec<u32> {
         *slot += 1;
     }
     if mesh.face_count < mesh.triangles.len() {
-        // Triangles of a face with the same corners cannot be told apart; `sort_by_key` leaves
+        // Triangles of a face with the same corners cannot be distinguished; `sort_by_key` leaves
         // them in the order in which they stand, so that what is saved stays the same.
         let corners = |t: &u32| mesh.triangles[*t as usize].map(|v| mesh.caller_vertex(v));
         let same_face = |a: &u32, b: &u32| mesh.face_of(*a) == mesh.face_of(*b);

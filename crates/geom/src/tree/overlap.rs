@@ -24,7 +24,7 @@ const AXIS_SLACK: f32 = 1.0 / 2048.0;
 
 /// A box brought into the frame of the tree that it is tested against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct One {
+pub(crate) struct QueryObb {
     center: [f32; 3],
     half: [f32; 3],
     /// `axes[j]` is the j-th axis.
@@ -33,15 +33,15 @@ pub(crate) struct One {
     slack: f32,
 }
 
-impl One {
+impl QueryObb {
     /// `obb` moved by a rotation and a translation; gaps up to `reach` count as overlap.
     #[inline(always)]
-    pub(crate) fn new(obb: &Obb, turn: &Mat3A, shift: Vec3A, reach: f32) -> One {
+    pub(crate) fn new(obb: &Obb, turn: &Mat3A, shift: Vec3A, reach: f32) -> QueryObb {
         let center = *turn * obb.center + shift;
         let (u, v) = (*turn * obb.axes[0], *turn * obb.axes[1]);
         let axes = [u.to_array(), v.to_array(), u.cross(v).to_array()];
         let slack = AXIS_SLACK * (obb.half.x + obb.half.y + obb.half.z) + reach;
-        One { center: center.to_array(), half: obb.half.to_array(), axes, slack }
+        QueryObb { center: center.to_array(), half: obb.half.to_array(), axes, slack }
     }
 }
 
@@ -61,18 +61,18 @@ struct Projections<S: Simd> {
 }
 
 #[inline(always)]
-fn faces<S: Simd>(node: &Node, one: &One) -> Projections<S> {
+fn faces<S: Simd>(node: &Node, query: &QueryObb) -> Projections<S> {
     let unit = S::F::splat(AXIS_UNIT);
     let u = three!(I => S::F::load_i16(&node.axis[I]).mul(unit));
     let v = three!(I => S::F::load_i16(&node.axis[3 + I]).mul(unit));
     let w = cross::<S>(u, v);
     let lane = [u, v, w];
-    let d = three!(I => S::F::splat(one.center[I]).sub(S::F::load(&node.center[I])));
+    let d = three!(I => S::F::splat(query.center[I]).sub(S::F::load(&node.center[I])));
     let h = three!(I => S::F::load(&node.half[I]));
-    let hh = three!(I => S::F::splat(one.half[I]));
+    let hh = three!(I => S::F::splat(query.half[I]));
 
     // r[k][j] = lane axis k · axis j of the one box; q = |r|.
-    let e = three!(J => three!(I => S::F::splat(one.axes[J][I])));
+    let e = three!(J => three!(I => S::F::splat(query.axes[J][I])));
     let r = three!(K => three!(J => dot::<S>(lane[K], e[J])));
     let q = three!(K => three!(J => r[K][J].abs()));
     // The offset of the centres in the frames of both.
@@ -86,7 +86,7 @@ fn faces<S: Simd>(node: &Node, one: &One) -> Projections<S> {
         let radius = q[0][J].mul_add(h[0], q[1][J].mul_add(h[1], q[2][J].mul_add(h[2], hh[J])));
         de[J].abs().sub(radius)
     });
-    let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(one.slack));
+    let slack = h[0].add(h[1]).add(h[2]).mul_add(S::F::splat(AXIS_SLACK), S::F::splat(query.slack));
     Projections { lane_faces, one_faces, slack, offset: dl, turn: r, half: h, one_half: hh }
 }
 
@@ -127,8 +127,8 @@ impl<S: Simd> Projections<S> {
 /// The lanes that may overlap, and per lane how far apart they are along the best of the 15
 /// directions. NaN (numbers beyond `f32`) counts as overlap: hence "not greater".
 #[inline(always)]
-fn separations<S: Simd>(node: &Node, one: &One) -> (u8, S::F) {
-    let p = faces::<S>(node, one);
+fn separations<S: Simd>(node: &Node, query: &QueryObb) -> (u8, S::F) {
+    let p = faces::<S>(node, query);
     let apart = p.best_face();
     let mask = p.used() & !apart.gt(p.slack);
     if mask == 0 {
@@ -153,7 +153,7 @@ fn cross<S: Simd>(a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
 }
 
 /// Which lanes may touch the box: bit k for lane k.
-pub(crate) struct Overlap<'a>(pub(crate) &'a Node, pub(crate) &'a One);
+pub(crate) struct Overlap<'a>(pub(crate) &'a Node, pub(crate) &'a QueryObb);
 
 impl Kernel for Overlap<'_> {
     type Out = u8;
@@ -165,7 +165,7 @@ impl Kernel for Overlap<'_> {
 }
 
 /// As [`Overlap`], and how far each lane is apart (below zero: how deep they overlap).
-pub(crate) struct OverlapDepth<'a>(pub(crate) &'a Node, pub(crate) &'a One);
+pub(crate) struct OverlapDepth<'a>(pub(crate) &'a Node, pub(crate) &'a QueryObb);
 
 impl Kernel for OverlapDepth<'_> {
     type Out = (u8, [f32; WIDTH]);
@@ -182,7 +182,7 @@ impl Kernel for OverlapDepth<'_> {
 /// Lower bounds of the distances of eight boxes to one, lane by lane.
 pub(crate) struct Gaps<'a> {
     pub(crate) node: &'a Node,
-    pub(crate) one: &'a One,
+    pub(crate) query: &'a QueryObb,
     /// Lanes further than this are of no interest; their bounds may be anything above it.
     pub(crate) limit: f32,
 }
@@ -197,7 +197,7 @@ impl Kernel for Gaps<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> Self::Out {
-        let p = faces::<S>(self.node, self.one);
+        let p = faces::<S>(self.node, self.query);
         let zero = S::F::splat(0.0);
         // Gaps along three orthogonal directions add up like the sides of a box.
         let [a, b, c] = three!(K => p.lane_faces[K].max(zero));

@@ -230,10 +230,10 @@ mod tests {
     fn check_life(mesh: Mesh, quality: Quality, name: &str) {
         let mut model = Model::build(mesh.clone(), quality);
         assert_eq!(check(&model), Ok(()), "built: {name}, {quality:?}");
-        let saved = model.save();
-        let loaded = Model::load(mesh.clone(), &saved).unwrap();
+        let saved = model.hierarchy_to_bytes();
+        let loaded = Model::hierarchy_from_bytes(mesh.clone(), &saved).unwrap();
         assert_eq!(check(&loaded), Ok(()), "loaded: {name}, {quality:?}");
-        assert!(loaded.save() == saved, "{name}, {quality:?}");
+        assert!(loaded.hierarchy_to_bytes() == saved, "{name}, {quality:?}");
         let mut random = random(mesh.triangle_count() as u64);
         let moved: Vec<Vec3> = mesh
             .vertices()

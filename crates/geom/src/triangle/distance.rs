@@ -49,7 +49,7 @@ const LIMIT_MARGIN: f64 = 1.0 / (1u64 << 45) as f64;
 /// The distance from `a` to `b` and where they are closest.
 ///
 /// The distance is within a small multiple of the rounding of the triangles' joint extent. For
-/// triangles that do not touch, but are closer than rounding can tell, the distance is the
+/// triangles that do not touch, but are closer than rounding can resolve, the distance is the
 /// smallest normal `f64` rather than zero.
 ///
 /// ```

@@ -4,7 +4,7 @@
 //! Everything happens in the triangle's own coordinates: (u, v) stands for
 //! p + u (q − p) + v (r − p), with rational u and v. Points are (U, V, W) with u = U / W,
 //! v = V / W, W > 0; lines are (a, b, c) with a u + b v + c = 0. So a cross product makes the line
-//! through two points and the point on two lines, and a dot product tells the side. Each corner of
+//! through two points and the point on two lines, and a dot product gives the side. Each corner of
 //! a piece is made of two lines that were given, never of earlier corners, so numbers do not grow
 //! from cut to cut.
 //!

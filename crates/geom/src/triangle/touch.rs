@@ -93,7 +93,7 @@ pub(super) fn arrange(
     [a, b]
 }
 
-/// Rotates the corners so that the lone one is first; also tells whether it is on (or, being in
+/// Rotates the corners so that the lone one is first; also returns whether it is on (or, being in
 /// the plane, counts for) the positive side.
 #[inline]
 fn lone_first(t: &Triangle, [p, q, r]: [Sign; 3]) -> (Triangle, bool) {

@@ -10,7 +10,7 @@
 //! is not the zero polynomial, so for all real e in some interval (0, e₀) it is the sign of a
 //! number; there are finitely many triangles, so one e serves for all. For that e the ray from
 //! p(e) meets no edge and no corner and is parallel to no triangle that it meets: each triangle
-//! it meets it passes through, and the parity of their number tells whether p(e) is inside of a
+//! it meets it passes through, and the parity of their number decides whether p(e) is inside of a
 //! surface on which every edge belongs to an even number of triangles. If p is not on the surface
 //! then for small e there is no surface between p and p(e), so p is inside iff p(e) is.
 
@@ -68,7 +68,7 @@ pub fn x_ray_crosses(p: DVec3, t: &Triangle) -> RayCross {
 /// As [`x_ray_crosses`], from a point that `f64` need not have.
 ///
 /// Where triangles hold `p`, leave them out: if they all lie in one plane, the number of `Yes` of
-/// the others tells whether the points next to `p` are inside that are on the side of the plane
+/// the others decides whether the points next to `p` are inside that are on the side of the plane
 /// which (1, e, e²) points to. (The ray from p(e) meets such a triangle next to `p` or not at all.
 /// Without it the count is that of a start just beyond the plane, or, for a plane along x, of p(e)
 /// itself.)

@@ -22,7 +22,7 @@ fn a_batch_answers_as_single_queries_do_on_any_number_of_threads() {
             let batch = Batch::new(&a, &pose_a, &b, &poses);
             assert_eq!(batch.touches(), touches, "{threads} threads");
             assert_eq!(batch.distances(), distances, "{threads} threads");
-            assert_eq!(batch.ask(Pair::relation), relations, "{threads} threads");
+            assert_eq!(batch.map(Pair::relation), relations, "{threads} threads");
             assert!(Batch::new(&a, &pose_a, &b, &[]).touches().is_empty());
         });
     }

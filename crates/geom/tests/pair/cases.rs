@@ -15,7 +15,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Calls `check` for every quality and pose, with the twin and words that tell the place.
+    /// Calls `check` for every quality and pose, with the twin and a description of the case.
     pub(crate) fn each(&self, mut check: impl FnMut(&Pair<'_>, &Twin, &str)) {
         let models =
             QUALITIES.map(|q| [Model::build(self.a.clone(), q), Model::build(self.b.clone(), q)]);

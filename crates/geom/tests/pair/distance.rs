@@ -120,7 +120,7 @@ fn check_paused(pair: &Pair<'_>, twin: &Twin, operations: u64, place: &str) -> u
     let truth = twin.distance().unwrap_or(f64::INFINITY);
     let slack = 1e-12 * truth.min(1e300) + twin.rounding();
     let (mut lower, mut upper) = (0.0, f64::INFINITY);
-    let mut search = pair.search_distance();
+    let mut search = pair.search_distance().unwrap();
     let mut pauses = 0;
     while !search.run(operations) {
         pauses += 1;
@@ -135,7 +135,7 @@ fn check_paused(pair: &Pair<'_>, twin: &Twin, operations: u64, place: &str) -> u
             upper = found.distance;
         }
     }
-    let mut whole = pair.search_distance();
+    let mut whole = pair.search_distance().unwrap();
     assert!(whole.run(u64::MAX));
     assert_eq!(search.found(), whole.found(), "{place}");
     assert_eq!(search.counters(), whole.counters(), "{place}");
@@ -206,7 +206,7 @@ fn near_ties() {
         for _ in 0..4 {
             let pose = tilted(angle);
             let place = |mesh: &Mesh, pose: &Pose, t: usize| {
-                mesh.triangles()[t].map(|v| pose.place(mesh.vertices()[v as usize]))
+                mesh.triangles()[t].map(|v| pose.transform_point(mesh.vertices()[v as usize]))
             };
             let [left, right] = [0, 1]
                 .map(|t| distance(&place(&a, &Pose::IDENTITY, t), &place(&b, &pose, t)).distance);

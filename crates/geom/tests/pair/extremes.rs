@@ -1,7 +1,7 @@
 //! Every query at the sizes where `f32` or its squares end.
 
 use crate::cases;
-use jostle_geom::{Answer, Limits};
+use jostle_geom::{SearchLimits, SearchResult};
 
 #[test]
 fn all_queries_at_all_sizes() {
@@ -18,10 +18,10 @@ fn all_queries_at_all_sizes() {
             assert_eq!(pair.touches(), expected == 0.0, "{place}");
             assert_eq!(pair.all_pairs(), pairs, "{place}");
             assert_eq!(pair.witness().is_some(), expected == 0.0, "{place}");
-            let mut search = pair.search(Limits::default());
+            let mut search = pair.search(SearchLimits::default());
             search.run(u64::MAX);
-            let answer = if expected == 0.0 { Answer::Yes } else { Answer::No };
-            assert_eq!(search.answer(), answer, "{place}");
+            let answer = if expected == 0.0 { SearchResult::Yes } else { SearchResult::No };
+            assert_eq!(search.result(), answer, "{place}");
 
             let slack = twin.rounding();
             let found = pair.distance();

@@ -5,8 +5,8 @@ use crate::soup::Random;
 use glam::DVec3;
 use jostle_geom::solids::BumpyTorus;
 use jostle_geom::{
-    Counters, Distance, DistanceSearch, FacePair, Mesh, Model, Motion, Pair, Placed, Pose, Quality,
-    Relation, TouchSearch,
+    Counters, Distance, DistanceSearch, FacePair, Mesh, Model, Motion, Pair, Pose, PosedModel,
+    Quality, Relation, TouchSearch,
 };
 use std::sync::Arc;
 use std::thread;
@@ -19,7 +19,7 @@ const _: () = {
     can_be_shared::<Model>();
     can_be_shared::<Pose>();
     can_be_shared::<Pair<'static>>();
-    can_be_shared::<Placed<'static>>();
+    can_be_shared::<PosedModel<'static>>();
     can_be_shared::<Motion>();
     can_be_shared::<TouchSearch<'static>>();
     can_be_shared::<DistanceSearch<'static>>();
@@ -33,7 +33,7 @@ fn ask(model: &Model) -> Answers {
         let pose = if k == 0 { shift(DVec3::ZERO) } else { random.pose(1.5) };
         let pair = Pair::new(model, &Pose::IDENTITY, model, &pose);
         let (pairs, counters) = pair.all_pairs_counted();
-        (pairs, counters, pair.distance(), pair.within(0.1), pair.relation())
+        (pairs, counters, pair.distance(), pair.within(0.1), pair.relation().unwrap())
     };
     (0..30).map(&mut one).collect()
 }

@@ -17,7 +17,7 @@ pub(crate) struct Twin {
 }
 
 fn placed(mesh: &Mesh, pose: &Pose) -> Vec<(u32, Triangle)> {
-    let place = |v: u32| pose.place(mesh.vertices()[v as usize]);
+    let place = |v: u32| pose.transform_point(mesh.vertices()[v as usize]);
     let triangles = mesh.triangles().iter().zip(0u32..);
     triangles.map(|(t, i)| (mesh.face_of(i), t.map(place))).collect()
 }

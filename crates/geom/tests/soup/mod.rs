@@ -81,7 +81,7 @@ pub(crate) fn polygon_soup(random: &mut Random, faces: usize) -> Mesh {
 }
 
 fn placed(mesh: &Mesh, pose: &Pose) -> Vec<Triangle> {
-    let place = |v: u32| pose.place(mesh.vertices()[v as usize]);
+    let place = |v: u32| pose.transform_point(mesh.vertices()[v as usize]);
     mesh.triangles().iter().map(|t| t.map(place)).collect()
 }
 

@@ -188,7 +188,7 @@ impl Show {
         let mut picture = Picture::new(columns, rows);
         for (body, own_colour) in COLOURS.into_iter().enumerate() {
             let mesh = self.models[body].mesh();
-            let place = |vertex: &Vec3| self.poses[body].place(*vertex);
+            let place = |vertex: &Vec3| self.poses[body].transform_point(*vertex);
             let placed: Vec<DVec3> = mesh.vertices().iter().map(place).collect();
             for (number, corners) in (0u32..).zip(mesh.triangles()) {
                 let corners = corners.map(|corner| placed[corner as usize]);
@@ -266,7 +266,7 @@ mod tests {
     /// Every triangle of one ring against every one of the other.
     fn touch_by_brute_force(mesh: &Mesh, poses: &[Pose; 2]) -> bool {
         let placed = |pose: &Pose| -> Vec<[DVec3; 3]> {
-            let place = |corner: u32| pose.place(mesh.vertices()[corner as usize]);
+            let place = |corner: u32| pose.transform_point(mesh.vertices()[corner as usize]);
             mesh.triangles().iter().map(|corners| corners.map(place)).collect()
         };
         let [first, second] = [placed(&poses[0]), placed(&poses[1])];

@@ -48,7 +48,7 @@ pub struct Approach {
 /// What a method took.
 #[derive(Clone, Debug)]
 pub struct Spent {
-    /// Which.
+    /// The method.
     pub method: Method,
     /// How many questions.
     pub queries: u64,
@@ -71,7 +71,7 @@ pub struct Spent {
 pub enum BenchError {
     /// A method answered other than the default hierarchy: one of them is wrong.
     Disagreement {
-        /// Which.
+        /// The name of the method.
         method: String,
         /// Where the second copy was.
         pose: Box<Pose>,
@@ -180,7 +180,7 @@ fn blocks(turn: &[Pose]) -> std::slice::Chunks<'_, Pose> {
     turn.chunks(turn.len().div_ceil(BLOCKS).max(1))
 }
 
-/// Asks everybody about the poses of a block; who begins changes from block to block.
+/// Queries all methods for the poses of a block; the first one changes from block to block.
 fn ask(
     contenders: &mut [Box<dyn Contender + '_>],
     total: &mut [Spent],

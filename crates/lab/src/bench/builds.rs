@@ -16,7 +16,7 @@ pub struct Build {
 }
 
 /// Prepares a mesh by each method, several times in turns. The methods prepare two meshes, so half
-/// of time and memory is told.
+/// of time and memory is reported.
 ///
 /// # Errors
 /// A hull of a mesh without triangles.

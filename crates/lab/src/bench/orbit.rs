@@ -42,7 +42,7 @@ pub struct Orbit {
 /// What a method took.
 #[derive(Clone, Debug)]
 pub struct OrbitRow {
-    /// Who.
+    /// The name of the method.
     pub name: String,
     /// For all steps.
     pub time: Duration,

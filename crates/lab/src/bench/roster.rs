@@ -1,5 +1,6 @@
 //! Every method that can be asked, by name.
 
+use crate::bsp::BspTrees;
 use crate::convex::{Filter, HullError, HullFilter};
 use crate::dop::{BoundaryWay, DopTrees, NormalSet, Realignment};
 use crate::traverse::ByTree;
@@ -24,8 +25,8 @@ pub enum Method {
     Obb,
     /// DOPs, each offset a sum of three others.
     Dop(DopSize),
-    /// The same for k = 6, with a function for every correspondence.
-    DopCoded,
+    /// The same, with a function for every correspondence: for k = 6, 8 and 10.
+    DopCoded(DopSize),
     /// 18 directions, the vertices of each DOP's own boundary turned.
     DopBoundary,
     /// 18 directions, the boundary taken from the node above.
@@ -36,6 +37,8 @@ pub enum Method {
     BoxesClipped,
     /// Boxes of all polygons, without a tree.
     Pipeline,
+    /// Storey's BSP trees, walked to the end.
+    Bsp,
 }
 
 /// How many directions a DOP has: even, from 6 to 32.
@@ -71,12 +74,15 @@ impl Method {
             Method::Aabb,
             Method::Sphere,
             Method::Obb,
-            Method::DopCoded,
+            Method::DopCoded(DopSize(6)),
+            Method::DopCoded(DopSize(8)),
+            Method::DopCoded(DopSize(10)),
             Method::DopBoundary,
             Method::DopBoundaryAbove,
             Method::BoxesAligned,
             Method::BoxesClipped,
             Method::Pipeline,
+            Method::Bsp,
         ];
         all.extend(DopSize::all().map(Method::Dop));
         all
@@ -98,18 +104,19 @@ impl Method {
             Method::Sphere => "sphere".to_owned(),
             Method::Obb => "obb".to_owned(),
             Method::Dop(size) => format!("dop-{}", size.0),
-            Method::DopCoded => "dop-6-coded".to_owned(),
+            Method::DopCoded(size) => format!("dop-{}-coded", size.0),
             Method::DopBoundary => "dop-18-own".to_owned(),
             Method::DopBoundaryAbove => "dop-18-above".to_owned(),
             Method::BoxesAligned => "boxtree-aligned".to_owned(),
             Method::BoxesClipped => "boxtree-clipped".to_owned(),
             Method::Pipeline => "pipeline".to_owned(),
+            Method::Bsp => "bsp".to_owned(),
         }
     }
 
     /// What is the same for all meshes is made beforehand, so that building can be timed.
     pub fn prepare(self) {
-        if let Method::Dop(size) = self {
+        if let Method::Dop(size) | Method::DopCoded(size) = self {
             size.normals();
         }
     }
@@ -136,7 +143,7 @@ impl Method {
             Method::Sphere => Box::new(ByTree::new(a, b, VolumeTrees::<Sphere>::new(a, b, mean))),
             Method::Obb => Box::new(ByTree::new(a, b, VolumeTrees::<Obb>::new(a, b, mean))),
             Method::Dop(size) => dop(size.normals(), Realignment::Affine),
-            Method::DopCoded => dop(&NormalSet::axes(), Realignment::Coded),
+            Method::DopCoded(size) => dop(size.normals(), Realignment::Coded),
             Method::DopBoundary => {
                 dop(&NormalSet::klosowski(), Realignment::Boundary(BoundaryWay::Own))
             }
@@ -146,6 +153,7 @@ impl Method {
             Method::BoxesAligned => Box::new(RealignedBoxTrees::new(a, b, &boxes)),
             Method::BoxesClipped => Box::new(ClippedBoxTrees::new(a, b, &boxes)),
             Method::Pipeline => Box::new(BoxPipeline::new(a, b)),
+            Method::Bsp => Box::new(BspTrees::new(a, b)),
         })
     }
 }

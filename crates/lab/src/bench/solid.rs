@@ -1,7 +1,8 @@
 //! The objects that methods are measured with, at any number of triangles.
 
+use crate::Hyperboloid;
 use glam::{DQuat, Vec3};
-use jostle_geom::solids::{self, BumpyTorus, Hyperboloid, SolidError};
+use jostle_geom::solids::{self, BumpyTorus, SolidError};
 use jostle_geom::{Mesh, MeshError};
 
 /// What a mesh is of. Sphere, torus and hyperboloid are the thesis' own (its car parts are not

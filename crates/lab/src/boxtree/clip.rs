@@ -127,7 +127,7 @@ const EMPTY: Part = [f64::INFINITY, f64::NEG_INFINITY];
 #[derive(Clone, Copy, Debug)]
 struct Edges {
     bounds: Bounds,
-    /// By the axis i that edges are along; four of them, bit 0 of which tells whether they are at
+    /// By the axis i that edges are along; four of them, bit 0 of which is set if they are at
     /// the high side of axis i + 1, bit 1 of axis i + 2.
     parts: [[Part; 4]; 3],
 }
@@ -232,7 +232,7 @@ impl Clip {
         // the low half and at the low side of the high half; the rest stays.
         let own = &pair[side].bounds;
         for along in [(axis + 1) % 3, (axis + 2) % 3] {
-            // Which bit of a corner tells its side of the split axis, and which is the third axis.
+            // Which bit of a corner is its side of the split axis, and which is the third axis.
             let (bit, third) = match (along + 1) % 3 == axis {
                 true => (0, (along + 2) % 3),
                 false => (1, (along + 1) % 3),
@@ -346,10 +346,7 @@ mod tests {
     #[test]
     fn clipping_equals_fifteen_axes() {
         let mut state = 11u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
-        };
+        let mut next = || jostle_dice::part(&mut state) - 0.5;
         let mut seen = [0; 2];
         for case in 0..4000 {
             let [a, b] = [0, 1].map(|_| {
@@ -373,7 +370,7 @@ mod tests {
 
     fn fifteen_axes(a: &Bounds, b: &Bounds, pose_b: &Pose) -> bool {
         let own = [DVec3::X, DVec3::Y, DVec3::Z];
-        let turned = own.map(|axis| pose_b.turn(axis));
+        let turned = own.map(|axis| pose_b.transform_vector(axis));
         let crossed = own.into_iter().flat_map(|x| turned.map(|y| x.cross(y)));
         let corners = |bounds: &Bounds| {
             let (low, high) = (bounds.low, bounds.high);
@@ -382,7 +379,7 @@ mod tests {
                 DVec3::new(pick(0), pick(1), pick(2))
             })
         };
-        let (ours, theirs) = (corners(a), corners(b).map(|p| pose_b.place_wide(p)));
+        let (ours, theirs) = (corners(a), corners(b).map(|p| pose_b.transform_point(p)));
         let spread = |points: &[DVec3; 8], axis: DVec3| {
             let along = points.map(|p| p.dot(axis));
             [along.into_iter().fold(f64::MAX, f64::min), along.into_iter().fold(f64::MIN, f64::max)]

@@ -200,7 +200,7 @@ struct Part {
 }
 
 /// Moves one side of a tumbled box by `step`, inwards, and with it three sides of the box around
-/// it: high ones go down by negative components, low ones up by positive ones. Tells whether one
+/// it: high ones go down by negative components, low ones up by positive ones. Returns whether one
 /// of the three has passed the other box.
 ///
 /// All three are always compared: leaving early would cost a branch that is hard to foresee.
@@ -229,10 +229,7 @@ mod tests {
     #[test]
     fn a_cut_changes_three_sides_and_gives_the_box_around_the_rest() {
         let mut state = 7u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut next = || jostle_dice::part(&mut state);
         for case in 0..2000 {
             let turn = DQuat::from_xyzw(next() - 0.5, next() - 0.5, next() - 0.5, next() + 0.01);
             let turn = DMat3::from_quat(turn.normalize());

@@ -2,12 +2,12 @@
 //!
 //! Every method of this module ends here: it has a direction along which it believes the hulls to
 //! be apart, and [`Placement::gap`] either proves it or does not. "Apart" is about the vertices as
-//! [`Pose::place`] puts them, which is what the exact test of triangles is about too; so no pair
-//! that touches is ever dismissed, whatever rounding does.
+//! [`Pose::transform_point`] puts them, which is what the exact test of triangles is about too; so
+//! no pair that touches is ever dismissed, whatever rounding does.
 //!
 //! **The bound.** Let n be a direction in the world, u = 2^-53, and p a vertex of a mesh whose pose
 //! has the matrix R (its rows are no longer than 1 + 2^-50) and the translation t.
-//! * `Pose::place` rounds each coordinate three times: it is off from R p + t by at most
+//! * `Pose::transform_point` rounds each coordinate three times: it is off from R p + t by at most
 //!   3.01 u (|p| + |t|), which moves n · x by at most 3.01 u |n|₁ (|p| + |t|).
 //! * w = Rᵀ n as computed is off by 3.01 u |n| in each component, and by far less for components
 //!   that are dropped (2^-200); w · p is then off from Rᵀ n · p by at most 5.3 u |n| |p|.
@@ -89,7 +89,7 @@ impl<'a> Placement<'a> {
     /// are relative to the first hull's translation.
     pub(super) fn gap(&self, direction: DVec3, start: [u32; 2], effort: &mut Effort) -> Gap {
         let [a, b] = self.hulls;
-        let [w, v] = self.poses.map(|pose| pose.turn_back(direction));
+        let [w, v] = self.poses.map(|pose| pose.inverse_transform_vector(direction));
         let low = a.lowest(w, start[0], &mut effort.corners);
         let high = b.lowest(-v, start[1], &mut effort.corners);
         let [from, to] = self.poses.map(Pose::translation);
@@ -103,11 +103,11 @@ impl<'a> Placement<'a> {
 
     /// Where a corner of one of the hulls is, up to rounding.
     pub(super) fn corner(&self, side: usize, corner: u32) -> DVec3 {
-        self.poses[side].place_wide(self.hulls[side].corners()[corner as usize])
+        self.poses[side].transform_point(self.hulls[side].corners()[corner as usize])
     }
 
     /// Where the middles of the bounding boxes are.
     pub(super) fn centres(&self) -> [DVec3; 2] {
-        [0, 1].map(|side| self.poses[side].place_wide(self.hulls[side].centre()))
+        [0, 1].map(|side| self.poses[side].transform_point(self.hulls[side].centre()))
     }
 }

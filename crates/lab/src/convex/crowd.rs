@@ -108,7 +108,7 @@ impl Crowd {
         })
     }
 
-    /// Everybody moves once, and all pairs that touch are found.
+    /// All bodies move once, and all pairs that touch are found.
     pub fn frame(&mut self, now: Stopwatch) -> CrowdCost {
         let air = self.air;
         self.flights.iter_mut().for_each(|flight| flight.step(air));
@@ -157,7 +157,7 @@ impl Crowd {
     /// The boxes around turned boxes, a little larger for rounding.
     fn boxes(&self, poses: &[Pose]) -> Vec<[DVec3; 2]> {
         let around = |pose: &Pose| {
-            let centre = pose.place_wide(self.middle);
+            let centre = pose.transform_point(self.middle);
             let [x, y, z] = pose.rows().map(|row| row.abs().dot(self.half));
             let half = DVec3::new(x, y, z) + (centre.abs() + self.half) * 1e-12;
             [centre - half, centre + half]
@@ -166,7 +166,7 @@ impl Crowd {
     }
 
     /// Pairs of boxes that meet, found in the cells of a grid. A pair that shares several cells is
-    /// told in the lowest of them only.
+    /// reported in the lowest of them only.
     fn in_cells(&self, boxes: &[[DVec3; 2]]) -> Vec<[usize; 2]> {
         let cell = |x: f64| {
             let at = (x / self.air.room * 0.5 + 0.5) * CELLS as f64;

@@ -27,7 +27,7 @@ pub struct Gjk {
 
 /// Steps end when the next corner is closer by less than this part of the distance.
 const CLOSER: f64 = 1e-14;
-/// A simplex closer to the origin than this part of the radii contains it, as far as one can tell.
+/// A simplex closer to the origin than this part of the radii contains it, within rounding.
 const INSIDE: f64 = 1e-15;
 /// GJK ends in a few steps; rounding could keep it going.
 const STEPS_MAX: u32 = 200;
@@ -56,7 +56,7 @@ impl Gjk {
         self.corners =
             [0, 1].map(|i| if self.corners[i] < counts[i] { self.corners[i] } else { 0 });
         let [a, b] = placement.centres();
-        let kept = self.direction.map(|direction| placement.poses[0].turn(direction));
+        let kept = self.direction.map(|direction| placement.poses[0].transform_vector(direction));
         let mut v = kept.unwrap_or(a - b);
         if v == DVec3::ZERO {
             v = DVec3::X;
@@ -93,6 +93,7 @@ impl Gjk {
 
     fn keep(&mut self, placement: &Placement<'_>, v: DVec3) {
         let unit = v.try_normalize();
-        self.direction = unit.map(|direction| placement.poses[0].turn_back(direction));
+        self.direction =
+            unit.map(|direction| placement.poses[0].inverse_transform_vector(direction));
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn whole(points: &[DVec3], triangles: &[Vec<u32>]) -> Vec<Vec<u32>> {
     facets
 }
 
-/// The corners of the rim of triangles in one plane; `inner` tells of an edge whether the triangle
+/// The corners of the rim of triangles in one plane; `inner` is true for an edge if the triangle
 /// across it is one of them too.
 fn rim(
     points: &[DVec3],

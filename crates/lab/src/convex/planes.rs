@@ -162,7 +162,7 @@ impl SeparatingPlane {
         let shift = |normal: DVec3| normal.dot(start - middle);
         let mut plane = self.first(placement);
         let mut second = self.kept.map(|kept| Plane {
-            normal: placement.poses[1].turn(kept.normals[1]),
+            normal: placement.poses[1].transform_vector(kept.normals[1]),
             offset: kept.offset,
         });
         let mut eta = self.settings.eta;
@@ -197,18 +197,17 @@ impl SeparatingPlane {
     /// The plane kept with the first object, or the first guess.
     fn first(&self, placement: &Placement<'_>) -> Plane {
         if let Some(kept) = self.kept {
-            let normal = placement.poses[0].turn(kept.normals[0]);
+            let normal = placement.poses[0].transform_vector(kept.normals[0]);
             return Plane { normal, offset: kept.offset };
         }
         let between = |[a, b]: [DVec3; 2]| (a - b).try_normalize().unwrap_or(DVec3::X);
-        let normal =
-            match self.settings.start {
-                Start::Trivial => DVec3::X,
-                Start::BoxCentres => between(placement.centres()),
-                Start::Barycentres => between([0, 1].map(|side| {
-                    placement.poses[side].place_wide(placement.hulls[side].barycentre())
-                })),
-            };
+        let normal = match self.settings.start {
+            Start::Trivial => DVec3::X,
+            Start::BoxCentres => between(placement.centres()),
+            Start::Barycentres => between([0, 1].map(|side| {
+                placement.poses[side].transform_point(placement.hulls[side].barycentre())
+            })),
+        };
         Plane { normal, offset: 0.0 }
     }
 
@@ -217,7 +216,9 @@ impl SeparatingPlane {
         let length = plane.normal.length();
         let usable = length.is_normal() && plane.offset.is_finite();
         self.kept = usable.then(|| Kept {
-            normals: placement.poses.map(|pose| pose.turn_back(plane.normal / length)),
+            normals: placement
+                .poses
+                .map(|pose| pose.inverse_transform_vector(plane.normal / length)),
             offset: plane.offset / length,
         });
     }

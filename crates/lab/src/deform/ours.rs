@@ -54,7 +54,7 @@ impl Contender for Renewed {
     }
 
     fn bytes(&self) -> usize {
-        self.models.iter().map(|model| model.bytes() - model.mesh().bytes()).sum()
+        self.models.iter().map(|model| model.memory_usage() - model.mesh().memory_usage()).sum()
     }
 }
 

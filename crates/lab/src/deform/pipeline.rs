@@ -219,9 +219,9 @@ pub(crate) fn face_pairs(a: &Mesh, b: &Mesh, touching: &[(u32, u32)]) -> Vec<Fac
     pairs
 }
 
-/// The places of a triangle's corners, where `Pose::place` has them.
+/// The places of a triangle's corners, where `Pose::transform_point` has them.
 pub(crate) fn placed(mesh: &Mesh, triangle: u32, pose: &Pose) -> Triangle {
-    mesh.triangles()[triangle as usize].map(|v| pose.place(mesh.vertices()[v as usize]))
+    mesh.triangles()[triangle as usize].map(|v| pose.transform_point(mesh.vertices()[v as usize]))
 }
 
 /// The box of a triangle, in the frame of its mesh: exact.

@@ -1,7 +1,8 @@
 //! Deforming meshes to measure with.
 
+use crate::Hyperboloid;
 use glam::{DQuat, DVec2, DVec3, Vec3};
-use jostle_geom::solids::{self, BumpyTorus, Hyperboloid, SolidError};
+use jostle_geom::solids::{self, BumpyTorus, SolidError};
 use jostle_geom::{Mesh, Pose};
 
 /// What moves, and how.

@@ -1,12 +1,16 @@
 //! For k = 6, one function for every correspondence, called through a table (Zachmann 2000, 3.5.9;
 //! row Z8): which offset goes where is then part of the code, and no index is read.
 //!
-//! The DOP is a box, so the planes that bound a direction are told by the signs of its three
+//! The DOP is a box, so the planes that bound a direction follow from the signs of its three
 //! coordinates, and a correspondence is the signs of a matrix: 512 patterns, of which 96 are those
-//! of rotations. The thesis found 96 by sampling, and so do we. All 512 have a function here:
-//! a coordinate that is zero may be taken either way, and then other patterns come up.
+//! of rotations. The thesis found 96 by sampling, and so do we. All 512 have a function here: a
+//! coordinate that is zero may be taken either way, and then other patterns come up. Functions for
+//! k = 8 and 10 are in `coded/sums.rs`.
+
+mod sums;
 
 use glam::DVec3;
+pub(super) use sums::{CodedSums, has_functions};
 
 /// What is the same for all nodes of a question.
 #[derive(Clone, Copy, Debug, Default)]

@@ -96,6 +96,11 @@ impl GenericDop {
         self.vertices.len()
     }
 
+    /// The three planes of each vertex, in the order in which they are found.
+    pub fn vertices(&self) -> impl Iterator<Item = [usize; 3]> {
+        self.vertices.iter().map(|vertex| vertex.planes)
+    }
+
     /// How the DOPs of the set are bounded along a direction of length about 1, given in their own
     /// frame.
     ///

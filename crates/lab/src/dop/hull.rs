@@ -1,4 +1,4 @@
-//! A convex hull that somebody supplies for a mesh, checked before anybody relies on it.
+//! A convex hull that the caller supplies for a mesh, checked before it is used.
 
 use glam::Vec3;
 use jostle_geom::predicates::{Sign, orient3d};

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 /// k directions of length 1, in pairs: direction i + k/2 is the opposite of direction i.
 ///
-/// They are ordered so that each is as perpendicular as possible to those before it, which tells
+/// They are ordered so that each is as perpendicular as possible to those before it, which finds
 /// volumes that do not overlap early (Zachmann 2000, 3.5.9).
 ///
 /// ```

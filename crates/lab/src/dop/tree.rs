@@ -85,7 +85,7 @@ impl DopTree {
     }
 }
 
-/// Tells files of DOP-trees from those of other trees.
+/// Distinguishes files of DOP-trees from those of other trees.
 const KIND: u32 = 16;
 
 impl DopTree {

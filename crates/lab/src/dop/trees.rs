@@ -5,11 +5,11 @@
 //! visited, once per question, and kept as `f32` that were rounded with room to spare, so that two
 //! of them are compared without any tolerance.
 
-use super::coded::{self, Coded};
+use super::coded::{self, Coded, CodedSums};
 use super::{BoundaryWay, DopTree, GenericDop, NormalSet, Row};
 use crate::Count;
 use crate::traverse::{Method, Node, ROUNDING, Relative, Side};
-use crate::tree::{Marks, Splitting};
+use crate::tree::{Freshness, Splitting};
 use glam::DVec3;
 use jostle_geom::Mesh;
 
@@ -18,7 +18,7 @@ use jostle_geom::Mesh;
 pub enum Realignment {
     /// Each offset is a sum of three others (Zachmann): 6k operations.
     Affine,
-    /// The same for k = 6, with a function for every correspondence.
+    /// The same for k = 6, 8 and 10, with a function for every correspondence.
     Coded,
     /// The vertices of its boundary are turned and enclosed anew (Klosowski, Ohlenburg).
     Boundary(BoundaryWay),
@@ -37,9 +37,9 @@ pub struct DopTrees {
 #[derive(Clone, Debug)]
 struct Aligning {
     way: Way,
-    /// k offsets for each node, valid for those that are marked.
+    /// k offsets for each node, valid for those that are fresh.
     aligned: Vec<f32>,
-    marks: Marks,
+    fresh: Freshness,
 }
 
 #[derive(Clone, Debug)]
@@ -47,6 +47,7 @@ enum Way {
     AsTheyAre,
     Affine(GenericDop, Vec<Sum>),
     Coded(Coded),
+    CodedSums(CodedSums, GenericDop),
     Boundary(Turn),
 }
 
@@ -67,7 +68,7 @@ struct Turn {
 
 impl DopTrees {
     /// Builds both trees with the same directions. [`Realignment::Coded`] is for k = 6 along the
-    /// axes; with other directions it is [`Realignment::Affine`].
+    /// axes and for the best 8 and 10; with other directions it is [`Realignment::Affine`].
     #[must_use]
     pub fn new(
         a: &Mesh,
@@ -82,10 +83,7 @@ impl DopTrees {
             second = second.with_boundary(b, way);
         }
         let mut trees = DopTrees::of([first, second], normals.clone());
-        let coded = realignment == Realignment::Coded && *normals == NormalSet::axes();
-        if coded {
-            trees.sides[1].way = Way::Coded(Coded::default());
-        }
+        let coded = realignment == Realignment::Coded && trees.sides[1].way.be_coded(normals);
         let way = match realignment {
             Realignment::Coded if coded => " coded",
             Realignment::Affine | Realignment::Coded => "",
@@ -112,14 +110,28 @@ impl DopTrees {
                 Way::Affine(GenericDop::new(&tree.normals), Vec::new())
             };
             let numbers = if as_it_is { 0 } else { nodes * k };
-            let marks = Marks::new(if as_it_is { 0 } else { nodes });
-            Aligning { way, aligned: vec![0.0; numbers], marks }
+            let fresh = Freshness::by_counter(if as_it_is { 0 } else { nodes });
+            Aligning { way, aligned: vec![0.0; numbers], fresh }
         };
         let as_it_is = trees[0].normals == common;
         let sides = [aligning(&trees[0], as_it_is), aligning(&trees[1], false)];
         let [k_a, k_b] = [0, 1].map(|side: usize| trees[side].normals.k());
         let name = format!("{k_a}-DOP and {k_b}-DOP along {k}");
         DopTrees { trees, common, sides, name }
+    }
+
+    /// Each re-aligned DOP keeps the placement that it was re-aligned for, and is used again while
+    /// that is the same (Ohlenburg 2003, 3.2.5, for objects that do not move in every frame; row
+    /// O21).
+    #[must_use]
+    pub fn with_placements(mut self) -> DopTrees {
+        for (side, tree) in self.sides.iter_mut().zip(&self.trees) {
+            if !matches!(side.way, Way::AsTheyAre) {
+                side.fresh = Freshness::by_placement(tree.shape.node_count());
+            }
+        }
+        self.name.push_str(" by placement");
+        self
     }
 
     /// The two trees.
@@ -168,9 +180,25 @@ fn margin(relative: &Relative, left_over: f64, coefficients: f64) -> f64 {
     relative.slack + wide * relative.length + narrow * relative.near + smallest
 }
 
+impl Way {
+    /// Functions for correspondences, if there are any for these directions.
+    fn be_coded(&mut self, normals: &NormalSet) -> bool {
+        if *normals == NormalSet::axes() {
+            *self = Way::Coded(Coded::default());
+        } else if let Way::Affine(generic, _) = self
+            && coded::has_functions(generic)
+        {
+            *self = Way::CodedSums(CodedSums::default(), generic.clone());
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
 impl Aligning {
     fn begin(&mut self, relative: &Relative, common: &NormalSet) {
-        self.marks.next_question();
+        self.fresh.next_question(relative);
         let directions = (0..common.k()).map(|i| common.normal(i));
         let local = |normal: DVec3| relative.turn_back(normal);
         let constant = |normal: DVec3| normal.dot(relative.shift);
@@ -183,6 +211,15 @@ impl Aligning {
                     let more = margin(relative, left_over, c.iter().sum());
                     Sum { planes, c, t: constant(normal) + more }
                 }));
+            }
+            Way::CodedSums(coded, generic) => {
+                let half = common.half().iter().map(|&normal| generic.row(local(normal)));
+                let rows: Vec<Row> = half.collect();
+                coded.choose(&rows);
+                for (i, normal) in directions.enumerate() {
+                    let Row { c, left_over, .. } = rows[i % rows.len()];
+                    coded.t[i] = constant(normal) + margin(relative, left_over, c.iter().sum());
+                }
             }
             Way::Coded(coded) => {
                 coded.octants = coded::octants(&relative.rows);
@@ -203,7 +240,7 @@ impl Aligning {
     }
 
     fn align(&mut self, tree: &DopTree, node: u32, k: usize, count: &mut Count) {
-        if matches!(self.way, Way::AsTheyAre) || !self.marks.first(node) {
+        if matches!(self.way, Way::AsTheyAre) || !self.fresh.first(node) {
             return;
         }
         count.alignments += 1;
@@ -218,6 +255,10 @@ impl Aligning {
                     let sum = (c[0] * at(*i) + c[1] * at(*j)) + (c[2] * at(*l) + t);
                     *aligned = sum as f32;
                 }
+            }
+            Way::CodedSums(coded, _) => {
+                count.operations += 6 * k as u64;
+                coded.align(tree.offsets(node), aligned);
             }
             Way::Coded(coded) => {
                 count.operations += 36;
@@ -264,7 +305,7 @@ impl Method for DopTrees {
 
     fn bytes(&self) -> usize {
         let sides = self.sides.iter();
-        let kept = sides.map(|side| size_of_val(&side.aligned[..]) + side.marks.bytes());
+        let kept = sides.map(|side| size_of_val(&side.aligned[..]) + side.fresh.bytes());
         self.trees.iter().map(DopTree::bytes).sum::<usize>() + kept.sum::<usize>()
     }
 

@@ -184,7 +184,7 @@ mod tests {
                 let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
                 for &t in &triangles {
                     for v in ball.triangles()[t as usize] {
-                        let along = normal.dot(pose.place(ball.vertices()[v as usize]));
+                        let along = normal.dot(pose.transform_point(ball.vertices()[v as usize]));
                         (low, high) = (low.min(along), high.max(along));
                     }
                 }

@@ -72,10 +72,12 @@ impl PointsInVoxels {
         2.0 * self.error() + 3f64.sqrt() * self.reach
     }
 
-    /// Is a point of the cloud in a voxel that is set? Also tells how many points were looked at.
+    /// Is a point of the cloud in a voxel that is set? Also returns how many points were looked at.
     #[must_use]
     pub fn touches(&self, pose_cloud: &Pose, pose_solid: &Pose) -> (bool, usize) {
-        let inside = |p: &Vec3| self.grid.is_set(pose_solid.unplace(pose_cloud.place(*p)));
+        let inside = |p: &Vec3| {
+            self.grid.is_set(pose_solid.inverse_transform_point(pose_cloud.transform_point(*p)))
+        };
         match self.points.iter().position(inside) {
             Some(found) => (true, found + 1),
             None => (false, self.points.len()),

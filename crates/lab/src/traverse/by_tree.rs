@@ -32,7 +32,7 @@ impl<'a, M: Method> ByTree<'a, M> {
         self.surfaces.placed()
     }
 
-    /// Do the two surfaces share a point, as far as a search of so many operations tells? Goes
+    /// Do the two surfaces share a point, as far as a search of so many operations shows? Goes
     /// breadth first, and what it did not get to see may touch (Zachmann 2000, 3.5.1).
     pub fn touches_within(
         &mut self,

@@ -18,10 +18,10 @@ pub struct Relative {
     /// No coordinate is larger in the frame of the first mesh: both meshes' reach and the
     /// translation between them, but not how far both are from the middle of the world.
     pub near: f64,
-    /// Two points of the meshes that [`Pose::place`] puts at the same place are less than this
-    /// apart in the frame of the first mesh, computed with `rows` and `shift`, and a method may
-    /// round on top of that by 384 · 2⁻⁵³ · `length` in all. So volumes that are further apart than
-    /// this hold nothing that touches. See [`Relative::new`].
+    /// Two points of the meshes that [`Pose::transform_point`] puts at the same place are less than
+    /// this apart in the frame of the first mesh, computed with `rows` and `shift`, and a method
+    /// may round on top of that by 384 · 2⁻⁵³ · `length` in all. So volumes that are further apart
+    /// than this hold nothing that touches. See [`Relative::new`].
     pub slack: f64,
 }
 
@@ -32,9 +32,9 @@ impl Relative {
 
     /// Seen from the first of two meshes whose vertices reach so far from their own zero.
     ///
-    /// With v = 2⁻⁵³ and L = `length`: `Pose::place` is off from the exact product with its own
-    /// matrix by 4v·L; that matrix is orthogonal up to 8v per entry, so the map is rigid up to
-    /// 24v·L; bringing a point over goes through two matrices (rounded products: 6v·L) and two
+    /// With v = 2⁻⁵³ and L = `length`: `Pose::transform_point` is off from the exact product with
+    /// its own matrix by 4v·L; that matrix is orthogonal up to 8v per entry, so the map is rigid up
+    /// to 24v·L; bringing a point over goes through two matrices (rounded products: 6v·L) and two
     /// additions (3v·L). Everything on both sides together is below 96v·L, as in
     /// `crates/geom/src/pair/relative.rs`. 128v·L for that and 384v·L for the method: 512v·L.
     #[must_use]
@@ -45,13 +45,13 @@ impl Relative {
             DVec3::new(bx.y, by.y, bz.y),
             DVec3::new(bx.z, by.z, bz.z),
         ];
-        let [cx, cy, cz] = columns.map(|column| pose_a.turn_back(column));
+        let [cx, cy, cz] = columns.map(|column| pose_a.inverse_transform_vector(column));
         let rows = [
             DVec3::new(cx.x, cy.x, cz.x),
             DVec3::new(cx.y, cy.y, cz.y),
             DVec3::new(cx.z, cy.z, cz.z),
         ];
-        let shift = pose_a.turn_back(pose_b.translation() - pose_a.translation());
+        let shift = pose_a.inverse_transform_vector(pose_b.translation() - pose_a.translation());
         let far = size(pose_a.translation()) + size(pose_b.translation());
         let near = reach[0] + reach[1] + size(shift);
         let length = near + far;

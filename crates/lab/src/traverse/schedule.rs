@@ -24,7 +24,7 @@ impl Schedule {
         order
     }
 
-    /// Asks about every pair in that order. `ask` is told the number of the pair and how much of
+    /// Asks about every pair in that order. `ask` gets the number of the pair and how much of
     /// the budget is left; with nothing left a pair is not asked about, keeps its cost, and may
     /// touch. Verdicts come by the number of the pair.
     pub fn run(

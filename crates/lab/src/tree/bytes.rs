@@ -21,7 +21,7 @@ const HEADER: usize = 32;
 pub enum LoadError {
     /// Too few bytes, or too many.
     WrongLength {
-        /// As the bytes that are there tell.
+        /// As the header requires.
         expected: u64,
         /// How many there are.
         found: u64,
@@ -114,7 +114,7 @@ pub(crate) struct Loaded<'a> {
     pub(crate) volumes: &'a [u8],
 }
 
-/// `sizes` tells for k how many bytes the directions have, and how many a volume.
+/// `sizes` returns for k how many bytes the directions have, and how many a volume.
 pub(crate) fn load<'a>(
     mesh: &Mesh,
     bytes: &'a [u8],

@@ -61,7 +61,7 @@ impl Volume for Obb {
     /// terms 10v·L, and for crossed axes the identities that replace cross products by entries hold
     /// up to 24v per box, another 48v·L. Together below 170v·L, of the 384v·L in the slack. If a
     /// crossed axis is near zero because edges are parallel, all its terms are below that, and the
-    /// boxes are not told apart by it.
+    /// boxes are not separated by it.
     fn overlap(a: &Obb, b: &Obb, slack: f64, count: &mut Count) -> bool {
         count.operations += 60;
         let d = b.centre - a.centre;

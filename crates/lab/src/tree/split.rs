@@ -15,6 +15,10 @@ use jostle_geom::Mesh;
 use std::fmt;
 use std::num::NonZeroUsize;
 
+/// Combined rules take nodes of more than this part of all triangles for the first levels, which
+/// the paper does not number: about four levels.
+const COMBINED_PARTS: usize = 16;
+
 /// How a node is split in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitRule {
@@ -30,17 +34,24 @@ pub enum SplitRule {
     Mean,
     /// From both ends in turn, to the side that grows less (Zachmann).
     AlternatingEnds,
+    /// The smallest sum in the first levels, the longest side below. Ohlenburg tried it and the
+    /// next and saw no significant effect (3.2.4; row O21).
+    CombinedLongestSide,
+    /// The smallest sum in the first levels, the variance of centroids below.
+    CombinedSplatter,
 }
 
 impl SplitRule {
     /// All of them.
-    pub const ALL: [SplitRule; 6] = [
+    pub const ALL: [SplitRule; 8] = [
         SplitRule::LongestSide,
         SplitRule::Splatter,
         SplitRule::MinSum,
         SplitRule::MinMax,
         SplitRule::Mean,
         SplitRule::AlternatingEnds,
+        SplitRule::CombinedLongestSide,
+        SplitRule::CombinedSplatter,
     ];
 
     /// One word, for tables and command lines.
@@ -53,6 +64,8 @@ impl SplitRule {
             SplitRule::MinMax => "min-max",
             SplitRule::Mean => "mean",
             SplitRule::AlternatingEnds => "alternating-ends",
+            SplitRule::CombinedLongestSide => "combined-longest-side",
+            SplitRule::CombinedSplatter => "combined-splatter",
         }
     }
 
@@ -128,15 +141,15 @@ pub(super) struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// Puts the triangles of the left child first and tells how many these are. All or none if
-    /// they cannot be told apart.
+    /// Puts the triangles of the left child first and returns how many these are. All or none if
+    /// they cannot be separated.
     pub(super) fn split(&mut self, triangles: &mut [u32]) -> usize {
-        match self.rule {
-            SplitRule::LongestSide => {
+        match self.rule_for(triangles.len()) {
+            SplitRule::LongestSide | SplitRule::CombinedLongestSide => {
                 let extent = self.extent(triangles);
                 self.first_that_parts(triangles, by_size(extent))
             }
-            SplitRule::Splatter => {
+            SplitRule::Splatter | SplitRule::CombinedSplatter => {
                 let variance = self.variance(triangles);
                 self.first_that_parts(triangles, by_size(variance))
             }
@@ -148,6 +161,14 @@ impl Splitter<'_> {
                 None => 0,
             },
         }
+    }
+
+    /// For a node of so many triangles: combined rules begin with another.
+    fn rule_for(&self, triangles: usize) -> SplitRule {
+        let combined =
+            matches!(self.rule, SplitRule::CombinedLongestSide | SplitRule::CombinedSplatter);
+        let high = triangles > self.centroids.len() / COMBINED_PARTS;
+        if combined && high { SplitRule::MinSum } else { self.rule }
     }
 
     fn extent(&self, triangles: &[u32]) -> DVec3 {
@@ -180,7 +201,7 @@ impl Splitter<'_> {
         left
     }
 
-    /// The first of these axes along which the triangles can be told apart (as RAPID does).
+    /// The first of these axes along which the triangles can be separated (as RAPID does).
     fn first_that_parts(&self, triangles: &mut [u32], axes: [DVec3; 3]) -> usize {
         let tries = axes.map(|axis| (axis, self.middle(triangles, axis)));
         self.first_of(triangles, tries)

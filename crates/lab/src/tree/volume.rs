@@ -19,7 +19,7 @@ pub trait Volume: Copy + Debug {
     /// One word, for tables.
     const NAME: &'static str;
 
-    /// A tag that tells files of different kinds apart.
+    /// A tag that distinguishes files of different kinds.
     const TAG: u8;
 
     /// How many bytes [`Volume::write`] appends.

@@ -3,7 +3,8 @@
 use super::Random;
 use glam::{DVec2, DVec3, Vec3};
 use jostle_geom::Mesh;
-use jostle_geom::solids::{self, BumpyTorus, Hyperboloid};
+use jostle_geom::solids::{self, BumpyTorus};
+use jostle_lab::Hyperboloid;
 
 /// Two meshes, and how far apart they are tried.
 pub(crate) struct Case {

@@ -3,6 +3,7 @@
 use super::Make;
 use jostle_geom::Mesh;
 use jostle_lab::Contender;
+use jostle_lab::bsp::BspTrees;
 use jostle_lab::dop::{BoundaryWay, DopTree, DopTrees, GivenHull, NormalSet, Realignment};
 use jostle_lab::traverse::ByTree;
 use jostle_lab::tree::{Aabb, Obb, Sphere, SplitRule, Splitting, Volume, VolumeTrees};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// What a group of contenders is called, and how it is made.
-pub(crate) const METHODS: [(&str, Make); 8] = [
+pub(crate) const METHODS: [(&str, Make); 9] = [
     ("boxes along the axes", trees::<Aabb>),
     ("spheres", trees::<Sphere>),
     ("oriented boxes", trees::<Obb>),
@@ -19,6 +20,7 @@ pub(crate) const METHODS: [(&str, Make); 8] = [
     ("DOPs by boundaries", boundaries),
     ("DOPs with different directions", mixed),
     ("DOPs with a hull", with_hull),
+    ("BSP trees", bsp),
 ];
 
 /// Every rule with leaves of one triangle, and one rule with leaves of three.
@@ -65,7 +67,8 @@ pub(crate) fn affine<'a>(a: &'a Mesh, b: &'a Mesh) -> Vec<Box<dyn Contender + 'a
 
 pub(crate) fn coded<'a>(a: &'a Mesh, b: &'a Mesh) -> Vec<Box<dyn Contender + 'a>> {
     let splitting = Splitting::single(SplitRule::AlternatingEnds);
-    dops(a, b, vec![(NormalSet::axes(), splitting, Realignment::Coded)])
+    let sets = [NormalSet::axes(), spread(8), spread(10)];
+    dops(a, b, sets.map(|normals| (normals, splitting, Realignment::Coded)).into())
 }
 
 pub(crate) fn boundaries<'a>(a: &'a Mesh, b: &'a Mesh) -> Vec<Box<dyn Contender + 'a>> {
@@ -91,6 +94,10 @@ pub(crate) fn mixed<'a>(a: &'a Mesh, b: &'a Mesh) -> Vec<Box<dyn Contender + 'a>
         Box::new(ByTree::new(a, b, trees)) as Box<dyn Contender + 'a>
     };
     sets.into_iter().map(contender).collect()
+}
+
+pub(crate) fn bsp<'a>(a: &'a Mesh, b: &'a Mesh) -> Vec<Box<dyn Contender + 'a>> {
+    vec![Box::new(BspTrees::new(a, b))]
 }
 
 /// The second mesh with its hull, where it is convex and so its own.

@@ -49,7 +49,7 @@ pub(crate) fn any_hull(rng: &mut Rng, whole: bool) -> Hull {
 }
 
 pub(crate) fn placed(hull: &Hull, pose: &Pose) -> Vec<DVec3> {
-    hull.corners().iter().map(|&corner| pose.place_wide(corner)).collect()
+    hull.corners().iter().map(|&corner| pose.transform_point(corner)).collect()
 }
 
 /// The triangles of a hull in the world; of a segment or a point those that it is.
@@ -91,8 +91,8 @@ pub(crate) fn poses(rng: &mut Rng, a: &Hull, b: &Hull, whole: bool) -> [Pose; 2]
     let shift = (point(rng) * far).round();
     let first = Pose::new(turn_a, shift).expect("a finite place");
     let unshifted = Pose::new(turn_b, DVec3::ZERO).expect("a turn");
-    let on_a = first.place_wide(mix(rng, a, whole));
-    let on_b = unshifted.place_wide(mix(rng, b, whole));
+    let on_a = first.transform_point(mix(rng, a, whole));
+    let on_b = unshifted.transform_point(mix(rng, b, whole));
     let apart = match rng.below(4) {
         0 => DVec3::ZERO,
         1 => point(rng).normalize_or_zero() * 10f64.powi(-(rng.below(17) as i32)),

@@ -206,7 +206,8 @@ impl Frames {
     fn is_turned_so(&self, then: &State, is: &State, ticks: u64) -> bool {
         let seconds = ticks as f64 / f64::from(self.rate);
         let spin = DVec3::from_array(per_second(then.spin));
-        let turn = jostle_geom::turn(spin * seconds).unwrap_or(DQuat::IDENTITY);
+        let turn =
+            jostle_geom::rotation_from_scaled_axis(spin * seconds).unwrap_or(DQuat::IDENTITY);
         let there = turn * then.rotation.quaternion();
         1.0 - there.dot(is.rotation.quaternion()).abs() < TURNED
     }

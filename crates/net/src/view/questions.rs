@@ -3,9 +3,8 @@
 
 use super::scene::{Forms, Scene, is_moved};
 use glam::DVec3;
-use jostle_geom::{FacePair, Pair, Placed, Ray, RayHit, SharedSegment};
+use jostle_geom::{Aabb, FacePair, Pair, PosedModel, Ray, RayHit, SharedSegment};
 use jostle_proto::{Block, Class, Object, ObjectId, POSITION_UNIT};
-use jostle_world::Aabb;
 use jostle_world::broad::{Broad, Structure};
 use std::time::{Duration, Instant};
 
@@ -62,7 +61,7 @@ pub(crate) fn pick(scene: &Scene, forms: &Forms, glance: &Glance) -> Option<Pick
         if !may_meet(ray, pose.translation(), model.radius(), best) {
             continue;
         }
-        if let Some(hit) = Placed::new(model, &pose).ray(ray)
+        if let Some(hit) = PosedModel::new(model, &pose).ray(ray)
             && hit.distance < best
         {
             first = Some(Picked { object: *object, hit, faces: model.mesh().face_count() });
@@ -205,7 +204,7 @@ pub(crate) fn candidates<'a>(
     let corner = |of: [i32; 3]| DVec3::from_array(of.map(f64::from));
     let bounds = |block: &Block, more: f64| {
         let more = DVec3::splat(more / POSITION_UNIT);
-        Aabb::around_wide(corner(block.min) - more, corner(block.max) + more)
+        Aabb::around_f64(corner(block.min) - more, corner(block.max) + more)
     };
     let mut broad = Broad::new(Structure::Cells);
     for (slot, (_, block)) in present.iter().enumerate() {

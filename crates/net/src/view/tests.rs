@@ -6,7 +6,7 @@ use super::questions::{CONTACTS_MAX, Glance, all_near, contacts, near, pick};
 use super::scene::{Forms, NO_OTHERS, Now, Scene, is_moved};
 use crate::files::FileSystem;
 use glam::DVec3;
-use jostle_geom::{Model, Pair, Placed, Quality, Ray, solids};
+use jostle_geom::{Model, Pair, PosedModel, Quality, Ray, solids};
 use jostle_proto::{
     Class, Commit, Detector, Epoch, GatewayId, GroupId, Input, Member, Message, NodeId, Object,
     ObjectId, Objects, Rotation, ShapeId, Shapes, Share, Solid, State, Tick, Time, Timing, Touch,
@@ -72,7 +72,7 @@ fn object(dice: &mut Dice, id: u64, reach: i64) -> Object {
         _ => Class::Dynamic,
     };
     let turned = DVec3::from_array(dice.point(100).map(f64::from)) / 40.0;
-    let turned = jostle_geom::turn(turned).expect("finite");
+    let turned = jostle_geom::rotation_from_scaled_axis(turned).expect("finite");
     let state = State {
         position: dice.point(reach),
         rotation: Rotation::from_quaternion(turned),
@@ -226,7 +226,7 @@ fn a_ray_meets_what_trying_every_object_says() {
             };
             for object in scene.objects.iter().filter(seen) {
                 let (model, pose) = forms.placed(object).expect("a form");
-                if let Some(hit) = Placed::new(model, &pose).ray(&ray)
+                if let Some(hit) = PosedModel::new(model, &pose).ray(&ray)
                     && first.is_none_or(|(distance, _)| hit.distance < distance)
                 {
                     first = Some((hit.distance, object.id));
@@ -262,7 +262,7 @@ fn contacts_are_those_of_all_pairs_of_triangles() {
                 let (a, pose_a) = forms.placed(object).expect("a form");
                 let other = scene.get(contact.other).expect("there");
                 let (b, pose_b) = forms.placed(other).expect("a form");
-                let (one, two) = (Placed::new(a, &pose_a), Placed::new(b, &pose_b));
+                let (one, two) = (PosedModel::new(a, &pose_a), PosedModel::new(b, &pose_b));
                 let mut slow = Vec::new();
                 for i in 0..a.mesh().triangle_count() {
                     for j in 0..b.mesh().triangle_count() {

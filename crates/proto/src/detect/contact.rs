@@ -13,7 +13,8 @@ use crate::normal::{Normal, narrow};
 use crate::state::{Block, POSITION_UNIT};
 use glam::DVec3;
 use jostle_geom::{
-    Contact, ContactLimits, Distance, Model, Motion, Pair, Placed, Pose, time_of_contact,
+    Distance, Model, Motion, Pair, Pose, PosedModel, TimeOfImpact, TimeOfImpactLimits,
+    time_of_impact,
 };
 
 /// How far from something immovable an object is set down, in units of positions. More than what
@@ -31,7 +32,7 @@ const DIRECTION_MIN: f64 = 1e-9;
 const AREA_MIN: f64 = 1e-9;
 
 /// How exactly the time of a contact is found, and after how many steps it is left open.
-const LIMITS: ContactLimits = ContactLimits { time: 1e-6, distance: 0.0, steps_max: 100 };
+const LIMITS: TimeOfImpactLimits = TimeOfImpactLimits { time: 1e-6, distance: 0.0, steps_max: 100 };
 
 /// A contact of two objects, the one with the smaller id first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +86,8 @@ impl<'a> Meeting<'a> {
         Hit { normal: Normal::of(direction), shift: [0; 3] }
     }
 
-    fn placed(&self) -> [Placed<'a>; 2] {
-        [0, 1].map(|at: usize| Placed::new(self.models[at], &self.poses[at]))
+    fn placed(&self) -> [PosedModel<'a>; 2] {
+        [0, 1].map(|at: usize| PosedModel::new(self.models[at], &self.poses[at]))
     }
 
     /// The area vector of the curve in which the surfaces cross, from the first to the second: half
@@ -125,11 +126,11 @@ impl<'a> Meeting<'a> {
             Motion::linear(&start, &self.poses[at])
         });
         let [motion_a, motion_b] = &motions;
-        let found = time_of_contact(self.models[0], motion_a, self.models[1], motion_b, &LIMITS);
+        let found = time_of_impact(self.models[0], motion_a, self.models[1], motion_b, &LIMITS);
         let free = match found {
-            Contact::Never => return None,
-            Contact::During { free, .. } => free,
-            Contact::AtStart | Contact::Unknown { .. } => return here(),
+            TimeOfImpact::Never => return None,
+            TimeOfImpact::During { free, .. } => free,
+            TimeOfImpact::AtStart | TimeOfImpact::Unknown { .. } => return here(),
         };
         // As seen from the second.
         let way = ways[0] - ways[1];

@@ -8,7 +8,7 @@
 //! touch, and says so: nothing is missed silently.
 
 use super::tests;
-use jostle_geom::{Answer, Limits, Pair};
+use jostle_geom::{Pair, SearchLimits, SearchResult};
 use jostle_world::broad::SlotPair;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub enum Certainty {
     Assumed,
 }
 
-/// No pair of trees is this deep: no limit (see [`Limits::depth_max`]).
+/// No pair of trees is this deep: no limit (see [`SearchLimits::depth_max`]).
 const DEPTH_FREE: u32 = 63;
 /// Opening less than this tells little more than the boxes do.
 const DEPTH_LEAST: u32 = 2;
@@ -72,15 +72,15 @@ impl Effort {
         }
         let depth_max = if self.depth_max >= DEPTH_FREE { u32::MAX } else { self.depth_max };
         // One contact is enough for a yes.
-        let mut search = pair.search(Limits { contacts_max: 1, depth_max });
+        let mut search = pair.search(SearchLimits { contacts_max: 1, depth_max });
         search.run(self.left);
         let cost = tests(&search.counters());
         self.left = self.left.saturating_sub(u64::from(cost));
         self.fresh.push((slots, cost));
-        let answer = match search.answer() {
-            Answer::Yes => Some(Certainty::Exact),
-            Answer::No => None,
-            Answer::Maybe => {
+        let answer = match search.result() {
+            SearchResult::Yes => Some(Certainty::Exact),
+            SearchResult::No => None,
+            SearchResult::Maybe => {
                 self.ran_out |= self.left == 0;
                 Some(Certainty::Assumed)
             }

@@ -141,7 +141,7 @@ fn radius(object: &Object, shapes: &Shapes) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_world::aura::{Finder, Method, Recipients, RelationLimit};
+    use jostle_world::aura::{Finder, Recipients, RelationLimit};
 
     /// Those who share a relation with somebody are those whose auras overlap.
     #[test]
@@ -171,7 +171,7 @@ mod tests {
                 };
                 auras.push(Aura::new(place, radius).expect("an aura"));
             }
-            let mut finder = Finder::new(Method::OrderedColumns);
+            let mut finder = Finder::default();
             let found = finder.relations(&auras, RelationLimit::CoverWith(1 << 20)).expect("few");
             let all = Recipients::new(&found.relations, auras.len());
             let near = Near::new(&auras, reach);

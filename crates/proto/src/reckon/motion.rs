@@ -1,7 +1,7 @@
 //! Where something is, how it is turned, and how both change: dead reckoning's formulas.
 
 use glam::{DQuat, DVec3};
-use jostle_geom::turn;
+use jostle_geom::rotation_from_scaled_axis;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -118,7 +118,7 @@ impl Place {
 
 /// What [`Place::turned_from`] gives for an angle from 0 to π.
 pub(crate) fn chord(angle: f64) -> f64 {
-    turn(DVec3::X * (angle * 0.5)).map_or(2.0, |half| 2.0 * half.x)
+    rotation_from_scaled_axis(DVec3::X * (angle * 0.5)).map_or(2.0, |half| 2.0 * half.x)
 }
 
 impl Rates {
@@ -194,19 +194,19 @@ pub(crate) fn turned(rotation: DQuat, by: DVec3) -> DQuat {
     if by == DVec3::ZERO {
         return rotation;
     }
-    let after = turn(by).unwrap_or(DQuat::IDENTITY) * rotation;
+    let after = rotation_from_scaled_axis(by).unwrap_or(DQuat::IDENTITY) * rotation;
     after / after.length()
 }
 
 /// The axis times the angle, up to half a turn, of a rotation of length 1: the inverse of
-/// [`jostle_geom::turn`], and like it without a library's trigonometry.
+/// [`jostle_geom::rotation_from_scaled_axis`], and like it without a library's trigonometry.
 ///
 /// ```
 /// use glam::DVec3;
 /// use jostle_proto::reckon::turn_of;
 ///
 /// let by = DVec3::new(0.5, -1.0, 2.0);
-/// assert!(turn_of(jostle_geom::turn(by).unwrap()).distance(by) < 1e-14);
+/// assert!(turn_of(jostle_geom::rotation_from_scaled_axis(by).unwrap()).distance(by) < 1e-14);
 /// ```
 #[must_use]
 pub fn turn_of(rotation: DQuat) -> DVec3 {

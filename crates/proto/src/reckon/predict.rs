@@ -10,7 +10,7 @@ use super::motion::{BadNumber, Motion, Place, Rates, check_number, check_vector}
 use super::track::{Course, Path};
 use crate::time::{Span, Time};
 use glam::DVec3;
-use jostle_geom::{Contact, ContactLimits, Model, Pose, time_of_contact};
+use jostle_geom::{Model, Pose, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 use std::sync::Arc;
 
 /// What is closer than this and approaching is in contact: a unit of position.
@@ -312,10 +312,10 @@ fn model_hit(body: &Model, piece: &Piece, model: &Model, motions: &[Motion; 2]) 
     let body_motion = straight(&piece.from, &piece.to)?;
     let motion = straight(from, to)?;
     // With no time to probe, the answer is the moment when they are as close as the skin.
-    let limits = ContactLimits { time: 0.0, distance: SKIN, ..ContactLimits::default() };
-    match time_of_contact(body, &body_motion, model, &motion, &limits) {
-        Contact::Never | Contact::AtStart => None,
-        Contact::During { free, closest, .. } => {
+    let limits = TimeOfImpactLimits { time: 0.0, distance: SKIN, ..TimeOfImpactLimits::default() };
+    match time_of_impact(body, &body_motion, model, &motion, &limits) {
+        TimeOfImpact::Never | TimeOfImpact::AtStart => None,
+        TimeOfImpact::During { free, closest, .. } => {
             let arm = closest.point_b - from.toward(to, free).position;
             Some(Hit {
                 free,
@@ -323,7 +323,7 @@ fn model_hit(body: &Model, piece: &Piece, model: &Model, motions: &[Motion; 2]) 
                 velocity: speed.linear + speed.angular.cross(arm),
             })
         }
-        Contact::Unknown { free } => Some(Hit { free, normal: None, velocity: speed.linear }),
+        TimeOfImpact::Unknown { free } => Some(Hit { free, normal: None, velocity: speed.linear }),
     }
 }
 

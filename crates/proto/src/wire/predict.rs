@@ -69,7 +69,10 @@ impl Forecast {
         let spin = DVec3::from_array(state.spin.map(|part| f64::from(part) * VELOCITY_UNIT));
         let (times, share) =
             if self.ticks <= TURNS { (self.ticks, 1.0) } else { (1, self.ticks as f64) };
-        let Some(turn) = jostle_geom::turn(spin / self.rate as f64 * share) else { return };
+        let Some(turn) = jostle_geom::rotation_from_scaled_axis(spin / self.rate as f64 * share)
+        else {
+            return;
+        };
         for _ in 0..times {
             state.rotation = Rotation::from_quaternion(turn * state.rotation.quaternion());
         }

@@ -41,7 +41,7 @@ impl Dice {
     }
 
     pub(crate) fn rotation(&mut self) -> DQuat {
-        jostle_geom::turn(self.direction() * self.number(0.0, 3.1)).unwrap()
+        jostle_geom::rotation_from_scaled_axis(self.direction() * self.number(0.0, 3.1)).unwrap()
     }
 
     pub(crate) fn motion(&mut self) -> Motion {

@@ -44,8 +44,8 @@ pub(super) fn extrusion(node: &Extrusion) -> Result<Option<Mesh>, Fault> {
     faces.into_mesh(vertices).map(Some)
 }
 
-/// One value is for all points of the spine, and values that are too many are ignored. What too few
-/// mean is not defined, except that a list without any says nothing.
+/// One value applies to all points of the spine, and excess values are ignored. Too few values are
+/// not defined, except that an empty list means the default.
 fn check_values(what: &str, count: usize, points: usize) -> Result<(), Fault> {
     if count > 1 && count < points {
         let what = format!("{what} has {count} values for {points} points of the spine");

@@ -1,4 +1,4 @@
-//! The scene under construction, and what was odd on the way.
+//! The scene under construction, with its warnings.
 
 use super::source::{Allowance, Source};
 use crate::error::{LoadError, Place};
@@ -46,7 +46,7 @@ impl<'s, 'a> Build<'s, 'a> {
         self.note(what, false, path);
     }
 
-    /// Something that was read in the only sense it can have.
+    /// Something invalid that was read in the only way it can be meant.
     pub(super) fn mended(&mut self, what: &'static str, path: impl Display) {
         self.note(what, true, path);
     }

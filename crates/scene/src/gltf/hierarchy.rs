@@ -1,5 +1,5 @@
 //! Nodes become `Transform` nodes, cameras `Viewpoint` nodes. Nothing here recurses: hierarchies
-//! may be as deep as they like.
+//! may have any depth.
 
 use super::build::Build;
 use super::json::{InstanceAttributes, Node, Whole};
@@ -20,7 +20,7 @@ const LAST_ROW_SLACK: f32 = 1e-6;
 /// The `Transform` of each node; none for those outside the scene that is shown.
 pub(super) type Placed = Vec<Option<NodeId>>;
 
-/// Adds the scene that the file shows.
+/// Adds the default scene of the file.
 pub(super) fn add(
     build: &mut Build<'_, '_>,
     progress: &mut dyn FnMut(usize, usize),

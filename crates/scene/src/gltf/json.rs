@@ -38,7 +38,7 @@ pub(super) struct Root<'a> {
     pub(super) buffers: Vec<Buffer<'a>>,
 }
 
-/// Enough to tell the version of a file whose other parts are not as they should be.
+/// The minimum that is needed to find the version of an otherwise invalid file.
 #[derive(Deserialize)]
 pub(super) struct AssetOnly<'a> {
     #[serde(borrow)]
@@ -268,7 +268,7 @@ impl Visitor<'_> for WholeVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Whole, E> {
-        // 2^53: above, an f64 no longer tells neighbours apart.
+        // 2^53: above, an f64 no longer distinguishes neighbours.
         if value.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value) {
             return Ok(Whole(value as u64));
         }

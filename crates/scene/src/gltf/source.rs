@@ -37,7 +37,7 @@ pub(super) struct Allowance {
 }
 
 impl<'a> Source<'a> {
-    /// Brings in the buffers. `name` is that of the file, for whoever fetches.
+    /// Reads the buffers. `name` is that of the file, for `fetch`.
     pub(super) fn open(
         root: Root<'a>,
         container: &Container<'a>,
@@ -137,7 +137,7 @@ impl<'a> Source<'a> {
         let path = format!("buffers[{index}]");
         let Some(buffer) = self.root.buffers.get(index) else { return Ok(Cow::default()) };
         let needs = buffer.byte_length.get();
-        let (bytes, told) = match buffer.uri.as_ref().map(|uri| &*uri.0) {
+        let (bytes, label) = match buffer.uri.as_ref().map(|uri| &*uri.0) {
             None => match bin {
                 Some(bin) if index == 0 => (Cow::Borrowed(bin), "the BIN chunk".to_string()),
                 _ => {
@@ -150,22 +150,22 @@ impl<'a> Source<'a> {
                 (Cow::Owned(self.decode(uri, &path)?), "a data address".to_string())
             }
             Some(uri) => {
-                let told = found(Some(uri.as_bytes()));
+                let label = found(Some(uri.as_bytes()));
                 let missing = |why: &str| {
                     let why: String = why.chars().take(200).collect();
                     self.refused(
                         &path,
-                        format!("needs the file {told} with {needs} bytes, but {why}"),
+                        format!("needs the file {label} with {needs} bytes, but {why}"),
                     )
                 };
                 let Some(fetch) = reading.fetch.as_mut() else {
                     return Err(missing("nothing is fetched here"));
                 };
-                (Cow::Owned(fetch(uri, name).map_err(|why| missing(&why))?.bytes), told)
+                (Cow::Owned(fetch(uri, name).map_err(|why| missing(&why))?.bytes), label)
             }
         };
         if bytes.len() < needs {
-            let what = format!("{path} in {told}");
+            let what = format!("{path} in {label}");
             let (place, needs, left) = (self.place, needs as u128, bytes.len());
             return Err(LoadError::Truncated { place, what, needs, left });
         }

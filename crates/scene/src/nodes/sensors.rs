@@ -78,7 +78,7 @@ node_tables! {
         EventOut "time" f64;
     }
 
-    /// 6.51: somebody points at the geometry of its parent.
+    /// 6.51: detects a pointer over the geometry of its parent.
     TouchSensor {
         ExposedField "enabled" enabled: bool = true;
     } events {
@@ -90,7 +90,7 @@ node_tables! {
         EventOut "touchTime" f64;
     }
 
-    /// 6.54: somebody may see a box.
+    /// 6.54: detects that a box may be visible.
     VisibilitySensor {
         ExposedField "center" center: Vec3 = Vec3::ZERO;
         ExposedField "enabled" enabled: bool = true;

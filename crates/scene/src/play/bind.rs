@@ -1,4 +1,4 @@
-//! Nodes of which one is in force: the stacks of bindable nodes (ISO/IEC 14772-1, 4.6.10).
+//! The stacks of bindable nodes (ISO/IEC 14772-1, 4.6.10).
 
 use super::{Play, nodes};
 use crate::nodes::Kind;
@@ -34,7 +34,7 @@ impl Play {
         self.bound.0[NAVIGATION].last().copied()
     }
 
-    /// Binds the first node of each kind. What an `Inline` brings in is no candidate.
+    /// Binds the first node of each kind, except those in an `Inline`.
     pub(super) fn bind_first(&mut self) {
         for (id, _) in nodes::walk(&self.scene, false) {
             let stack = stack_of(&self.scene.node(id).kind).and_then(|at| self.bound.0.get(at));
@@ -49,7 +49,7 @@ impl Play {
         let stack = stack_of(&self.scene.node(node).kind);
         let Some(stack) = stack.and_then(|at| self.bound.0.get_mut(at)) else { return };
         let top = stack.last().copied();
-        // A node that is on top already, or that leaves the middle of its stack, says nothing.
+        // A node that is on top already, or that is removed from below the top, sends nothing.
         stack.retain(|&other| other != node);
         if bind {
             stack.push(node);
@@ -57,17 +57,17 @@ impl Play {
         let new_top = stack.last().copied();
         if new_top != top {
             if let Some(old) = top {
-                self.tell_bound(old, false);
+                self.send_bound(old, false);
             }
             if let Some(new) = new_top {
-                self.tell_bound(new, true);
+                self.send_bound(new, true);
             }
         }
     }
 
-    fn tell_bound(&mut self, node: NodeId, bound: bool) {
+    fn send_bound(&mut self, node: NodeId, bound: bool) {
         self.give_named(node, "isBound", bound);
-        // Only a Viewpoint has this one; it tells both (6.53).
+        // Only a Viewpoint has this one; it sends both (6.53).
         self.give_named(node, "bindTime", self.now);
     }
 }

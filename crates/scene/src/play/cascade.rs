@@ -1,11 +1,11 @@
-//! Events on their way: who gives, who takes, and the loop rule (ISO/IEC 14772-1, 4.10).
+//! Event cascades: sending, receiving, and the loop rule (ISO/IEC 14772-1, 4.10).
 
 use super::{Event, Play, Problem, interpolate, nodes, report};
 use crate::nodes::{Access, FieldIndex, Kind, Way};
 use crate::scene::{NodeId, Route, Value};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Where events go, and those that are on their way.
+/// The routes, and the queue of events.
 #[derive(Debug)]
 pub(super) struct Cascade {
     /// Sorted by source; those of one source in the order of the file.
@@ -13,7 +13,7 @@ pub(super) struct Cascade {
     queue: VecDeque<(NodeId, FieldIndex, Value)>,
     /// Counts the cascades.
     number: u64,
-    /// In which cascade an eventOut has given its last event. Only looked up, never walked.
+    /// The cascade in which each eventOut has sent its last event. Only looked up, never iterated.
     given: HashMap<(NodeId, FieldIndex), u64>,
 }
 
@@ -36,12 +36,12 @@ impl Cascade {
 }
 
 impl Play {
-    /// From here on there is a new timestamp.
+    /// Begins a cascade with a new timestamp.
     pub(super) fn begin_cascade(&mut self) {
         self.cascade.number += 1;
     }
 
-    /// Leads on all events that are on their way, and all that follow from them.
+    /// Delivers all queued events, and all that follow from them.
     pub(super) fn run_cascade(&mut self) {
         while let Some((node, field, value)) = self.cascade.queue.pop_front() {
             for at in self.cascade.routes_from((node, field)) {
@@ -52,7 +52,7 @@ impl Play {
         }
     }
 
-    /// A node gives an event, unless it has given one of this kind in this cascade.
+    /// Sends an event of a node, unless this eventOut has sent one in this cascade.
     pub(super) fn give(&mut self, node: NodeId, field: FieldIndex, value: Value) {
         if !report::is_finite(&value) {
             self.problems.push(Problem::NotFinite { node, field });
@@ -73,7 +73,7 @@ impl Play {
         }
     }
 
-    /// A node takes an event that has the right type and only finite numbers.
+    /// Receives an event of the right type with finite numbers.
     pub(super) fn take(&mut self, node: NodeId, field: FieldIndex, value: Value) {
         let Some(spec) = self.scene.node(node).kind.fields().get(field) else { return };
         match spec.access {
@@ -83,8 +83,8 @@ impl Play {
         }
     }
 
-    /// Stores what an event brings to an exposedField, and tells it, unless the node has a reason
-    /// to refuse it.
+    /// Stores the value of an event in an exposedField and sends `…_changed`, unless the node
+    /// rejects it.
     pub(super) fn set_exposed(&mut self, node: NodeId, field: FieldIndex, value: Value) {
         let kind = &self.scene.node(node).kind;
         if matches!(kind, Kind::TimeSensor(_)) {
@@ -106,10 +106,10 @@ impl Play {
         if name == Some("enabled") && value == Value::Bool(false) {
             self.let_go(node);
         }
-        self.store_and_tell(node, field, value);
+        self.store_and_send(node, field, value);
     }
 
-    pub(super) fn store_and_tell(&mut self, node: NodeId, field: FieldIndex, value: Value) {
+    pub(super) fn store_and_send(&mut self, node: NodeId, field: FieldIndex, value: Value) {
         self.store(node, field, value.clone());
         self.give(node, field, value);
     }
@@ -118,8 +118,11 @@ impl Play {
         if matches!(value, Value::Node(_) | Value::Nodes(_)) {
             self.proximity.forget_paths();
         }
-        if self.scene.node_mut(node).kind.set(field, value) {
-            self.changes.insert(node);
+        let kind = &mut self.scene.node_mut(node).kind;
+        let name = kind.fields().get(field).map_or("", |spec| spec.name);
+        let moves = matches!(kind, Kind::Transform(_)) && nodes::MOTION.contains(&name);
+        if kind.set(field, value) {
+            *self.changes.entry(node).or_insert(true) &= moves;
         }
     }
 
@@ -145,8 +148,8 @@ impl Play {
                     self.set_exposed(node, enabled, Value::Bool(!disable));
                 }
             }
-            // set_height, set_coordIndex and their like: fields that events write but that do
-            // not tell.
+            // set_height, set_coordIndex and the like: fields that events write and that send
+            // none.
             _ => {
                 let field = name.strip_prefix("set_").and_then(|field| kind.field(field));
                 if let Some(field) = field {

@@ -6,7 +6,7 @@ use crate::scene::{NodeId, Rotation, Value};
 use glam::{DVec3, Vec2, Vec3};
 use std::collections::BTreeMap;
 
-/// What a pointer does to the geometry beside a drag sensor.
+/// An action of a pointer on the geometry beside a drag sensor.
 ///
 /// All coordinates are those of the sensor at the time of [`Drag::Press`]: what the drag moves
 /// does not move them.
@@ -42,13 +42,13 @@ pub(super) struct Dragged {
     at: DVec3,
     /// How far a cylinder was turned, over any number of rounds.
     angle: f64,
-    /// Is a cylinder turned by its cap?
+    /// A cylinder is turned by its cap.
     is_disk: bool,
     /// What `offset` becomes; none before the first move.
     offset: Option<Value>,
 }
 
-/// The three kinds, copied out of the scene.
+/// A copy of a sensor of one of the three kinds.
 #[derive(Clone)]
 enum Sensor {
     Plane(PlaneSensor),
@@ -75,10 +75,10 @@ impl Sensor {
 }
 
 impl Play {
-    /// Tells a drag sensor what a pointer does. A sensor that is not enabled does not notice.
+    /// Sends a pointer action to a drag sensor. A disabled sensor ignores it.
     ///
     /// A pointer that misses the sphere or cylinder drags its nearest point; one that does not
-    /// meet the plane at all drags nothing (the standard leaves both to the browser).
+    /// intersect the plane drags nothing (the standard leaves both to the browser).
     ///
     /// # Errors
     /// The node is no drag sensor, a number is not finite, or a direction has no length.
@@ -183,7 +183,7 @@ impl Play {
 }
 
 impl Dragged {
-    /// Where a pointer meets the plane, cylinder or sphere on which the drag began.
+    /// Where a pointer intersects the plane, cylinder or sphere on which the drag began.
     fn meet(&self, sensor: &Sensor, origin: DVec3, direction: DVec3) -> Option<DVec3> {
         match sensor {
             Sensor::Plane(_) => meet_plane(origin, direction, DVec3::Z, self.from),
@@ -199,7 +199,7 @@ impl Dragged {
     }
 }
 
-/// Where a ray meets the plane through a point; `normal` is an axis.
+/// Where a ray intersects the plane through a point; `normal` is an axis.
 fn meet_plane(origin: DVec3, direction: DVec3, normal: DVec3, through: DVec3) -> Option<DVec3> {
     let way = (through - origin).dot(normal) / direction.dot(normal);
     if !(way.is_finite() && way >= 0.0) {
@@ -210,9 +210,9 @@ fn meet_plane(origin: DVec3, direction: DVec3, normal: DVec3, through: DVec3) ->
     Some(met * (DVec3::ONE - normal) + through * normal)
 }
 
-/// Where a ray first meets a sphere, or a cylinder about y: `counts` is 1 for the coordinates
-/// that make the distance from the centre or axis, which is that of `surface`. A ray that misses
-/// meets its nearest point, moved onto the surface.
+/// Where a ray first intersects a sphere, or a cylinder about y: `counts` is 1 for the coordinates
+/// that make the distance from the centre or axis, which is that of `surface`. For a ray
+/// that misses, its nearest point, moved onto the surface.
 fn meet_round(origin: DVec3, direction: DVec3, surface: DVec3, counts: DVec3) -> Option<DVec3> {
     let (from, along) = (origin * counts, direction * counts);
     let radius = surface.length();

@@ -14,7 +14,7 @@ pub struct Key {
     pub state: i32,
 }
 
-/// The sensors as one meets them from the roots; those that stand nowhere in the world, as in the
+/// The sensors in the order of a walk from the roots; those that are not in the world, as in the
 /// body of a prototype, come last.
 pub(super) fn in_order(scene: &Scene) -> Vec<NodeId> {
     let is_key = |id: NodeId| matches!(scene.node(id).kind, Kind::KeySensor(_));
@@ -30,15 +30,16 @@ pub(super) fn in_order(scene: &Scene) -> Vec<NodeId> {
 }
 
 impl Play {
-    /// Shows a key to the enabled `KeySensor`s in the order of the file, up to the first that
-    /// consumes it. True if one did: then the key is not for the application either.
+    /// Sends a key to the enabled `KeySensor`s in the order of the file, up to the first that
+    /// consumes it. Returns true if one did: then the application must ignore the key too.
     ///
-    /// A sensor whose recipient is not there does nothing, see [`Play::problems`]. A sensor with
-    /// an empty recipient only says `keyHit`.
+    /// A sensor whose recipient does not exist does nothing, see [`Play::problems`]. A sensor with
+    /// an empty recipient only sends `keyHit`.
     pub fn key(&mut self, key: Key) -> bool {
         for at in 0..self.keys.len() {
             let Some(&node) = self.keys.get(at) else { break };
-            // A timestamp for each sensor: two of them may push one Transform, and both tell.
+            // A timestamp for each sensor: two of them may change one Transform, and both send
+            // events.
             self.begin_cascade();
             let consumed = self.show_key(node, key);
             self.finish_call();

@@ -1,5 +1,5 @@
-//! Who holds whom: the check that no node is missing, the way down from the roots, and children
-//! that come and go (ISO/IEC 14772-1, 4.6.5).
+//! References between nodes: the check that none is missing, reachability from the roots, and
+//! events that add and remove children (ISO/IEC 14772-1, 4.6.5).
 
 use super::{Play, PlayError, Problem};
 use crate::nodes::Kind;
@@ -8,8 +8,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 pub(super) const CHILDREN: &str = "children";
-/// Names nodes of other places, so it may name the node itself or what is above it.
+/// References nodes elsewhere in the scene, so it may reference the node itself or an ancestor.
 pub(super) const IGNORED: &str = "ignoredObjects";
+
+/// The fields of a `Transform` that place or move what is inside it.
+pub(super) const MOTION: [&str; 6] =
+    ["center", "rotation", "scale", "scaleOrientation", "translation", "velocityVector"];
 
 /// The nodes that a value names.
 pub(super) fn named(value: &Value) -> &[NodeId] {
@@ -52,8 +56,8 @@ pub(super) fn check(scene: &Scene) -> Result<(), PlayError> {
     bad.map_or(Ok(()), |id| Err(PlayError::NoNode { id }))
 }
 
-/// Is `node` the node `below`, or held by it, at any depth? `seen` has what is known not to hold
-/// it, so that a list of children is walked once.
+/// Returns true if `node` is the node `below` or one of its descendants. `seen` has nodes without
+/// `node` below them, so that a list of children is walked once.
 pub(super) fn is_within(
     scene: &Scene,
     node: NodeId,
@@ -108,7 +112,7 @@ impl Play {
             }
         }
         if list.len() != old.len() {
-            self.store_and_tell(node, index, Value::Nodes(Arc::new(list)));
+            self.store_and_send(node, index, Value::Nodes(Arc::new(list)));
         }
     }
 
@@ -118,7 +122,7 @@ impl Play {
         let removed: HashSet<NodeId> = removed.iter().copied().collect();
         let list: Vec<NodeId> = old.iter().copied().filter(|id| !removed.contains(id)).collect();
         if list.len() != old.len() {
-            self.store_and_tell(node, index, Value::Nodes(Arc::new(list)));
+            self.store_and_send(node, index, Value::Nodes(Arc::new(list)));
         }
     }
 

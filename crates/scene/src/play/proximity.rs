@@ -1,4 +1,4 @@
-//! `ProximitySensor`: the viewer in a box (ISO/IEC 14772-1, 6.38).
+//! `ProximitySensor`: detects the viewer in a box (ISO/IEC 14772-1, 6.38).
 
 use super::{Play, nodes, turn};
 use crate::nodes::{Kind, ProximitySensor, Transform};
@@ -9,7 +9,7 @@ use glam::{DQuat, DVec3, Vec3};
 #[derive(Debug)]
 pub(super) struct Proximity {
     sensors: Vec<Sensor>,
-    /// Are the paths still those of the scene?
+    /// The paths are those of the scene.
     paths_known: bool,
 }
 
@@ -19,7 +19,7 @@ struct Sensor {
     /// The `Transform`s above it on the first way from the roots, the topmost first; none if no
     /// way leads to it.
     path: Option<Vec<NodeId>>,
-    /// Where the viewer was last told to be inside.
+    /// The last viewer inside the box that was sent.
     inside: Option<(Vec3, Rotation)>,
 }
 
@@ -33,7 +33,7 @@ impl Proximity {
         Proximity { sensors, paths_known: false }
     }
 
-    /// Somebody holds other nodes now.
+    /// A field with child nodes has changed.
     pub(super) fn forget_paths(&mut self) {
         self.paths_known = false;
     }
@@ -64,7 +64,7 @@ impl Proximity {
 }
 
 impl Play {
-    /// Every sensor looks where the viewer is.
+    /// Updates every sensor with the viewer.
     pub(super) fn sense_proximity(&mut self) {
         let Some(viewer) = self.viewer else { return };
         if self.proximity.sensors.is_empty() {
@@ -97,16 +97,16 @@ impl Play {
         if is_inside != was_inside.is_some() {
             self.give_named(id, "isActive", is_inside);
         }
-        // Where the viewer went out is told too, if the sensor still stands in the world.
+        // The position at which the viewer left is sent too, if the sensor is still in the world.
         if let Some((position, orientation)) = local {
-            let told = (position.as_vec3(), turn::to_rotation(orientation));
-            if was_inside.is_none_or(|was| was.0 != told.0) {
-                self.give_named(id, "position_changed", told.0);
+            let view = (position.as_vec3(), turn::to_rotation(orientation));
+            if was_inside.is_none_or(|was| was.0 != view.0) {
+                self.give_named(id, "position_changed", view.0);
             }
-            if was_inside.is_none_or(|was| was.1 != told.1) {
-                self.give_named(id, "orientation_changed", told.1);
+            if was_inside.is_none_or(|was| was.1 != view.1) {
+                self.give_named(id, "orientation_changed", view.1);
             }
-            sensor.inside = Some(told);
+            sensor.inside = Some(view);
         }
         if !is_inside {
             sensor.inside = None;

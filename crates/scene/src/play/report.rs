@@ -1,9 +1,9 @@
-//! What the host is told: events, problems and errors.
+//! Reports to the host: events, problems and errors.
 
 use crate::nodes::FieldIndex;
 use crate::scene::{NodeId, Value};
 
-/// An event that a node gave.
+/// An event that a node sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Its timestamp, in seconds.
@@ -16,26 +16,26 @@ pub struct Event {
     pub value: Value,
 }
 
-/// Something that could not be done and did not stop the play.
+/// A problem that does not stop the simulation.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
-    /// An event with a number that is not finite. It was neither stored nor led on.
+    /// An event with a number that is not finite. It was neither stored nor routed.
     #[error("node {}: an event of field {field} has a number that is not finite", .node.index())]
     NotFinite {
-        /// The node that was to give or to take it.
+        /// The node that was to send or to receive it.
         node: NodeId,
         /// The number of the field.
         field: FieldIndex,
     },
-    /// A node would have come to contain itself. The child was left out.
+    /// A node would contain itself. The child was not added.
     #[error("node {} would contain itself through node {}", .node.index(), .child.index())]
     ContainsItself {
         /// The node.
         node: NodeId,
-        /// What it was to hold.
+        /// The child.
         child: NodeId,
     },
-    /// A `KeySensor` whose recipient is no `Transform` or is not there.
+    /// A `KeySensor` whose recipient is no `Transform` or does not exist.
     #[error("node {}: no Transform is at \"{path}\"", .node.index())]
     NoRecipient {
         /// The sensor.
@@ -44,31 +44,31 @@ pub enum Problem {
         path: String,
     },
     /// The `cycleInterval` of a `TimeSensor` is not above zero, or one of its times is not finite.
-    /// If an event brought it, the sensor keeps what it had; otherwise it does not run.
+    /// The sensor keeps its old value if it comes from an event; otherwise it does not run.
     #[error("node {}: a TimeSensor needs finite times and a cycleInterval above 0", .node.index())]
     BadTimes {
         /// The sensor.
         node: NodeId,
     },
-    /// `TimeSensor`s start and stop each other more often than anybody waits for. Those that are
-    /// still due have to wait for the next call.
+    /// `TimeSensor`s start and stop each other too often in one call. Those that are still due wait
+    /// for the next call.
     #[error("TimeSensors start and stop too often at {time}")]
     TooOften {
         /// Where it was cut off.
         time: f64,
     },
-    /// A `Script`, of which nothing is run.
+    /// A `Script`, which is not run.
     #[error("node {}: a Script is not run", .node.index())]
     ScriptNotRun {
         /// The script.
         node: NodeId,
     },
-    /// The viewer was said to be at a place, or turned in a way, that is not finite.
+    /// A position or orientation of the viewer that is not finite.
     #[error("the viewer's position and orientation must be finite")]
     Viewer,
 }
 
-/// Why a call did nothing.
+/// Why a call was rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlayError {
     /// A time that is not finite.
@@ -104,7 +104,7 @@ pub enum PlayError {
     Pointer,
 }
 
-/// Are all numbers in it finite?
+/// Returns true if all numbers of a value are finite.
 pub(super) fn is_finite(value: &Value) -> bool {
     match value {
         Value::Bool(_)

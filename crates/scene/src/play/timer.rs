@@ -1,4 +1,4 @@
-//! `TimeSensor`: when it runs, and what it says then (ISO/IEC 14772-1, 4.6.9 and 6.50).
+//! `TimeSensor`: when it runs, and what it sends (ISO/IEC 14772-1, 4.6.9 and 6.50).
 
 use super::{Play, Problem};
 use crate::nodes::{FieldIndex, Kind};
@@ -32,26 +32,26 @@ impl Ord for Moment {
     }
 }
 
-/// All `TimeSensor`s, by what they wait for.
+/// All `TimeSensor`s, with the queue of starts and stops.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     all: BTreeMap<NodeId, Timer>,
     running: BTreeSet<NodeId>,
     /// When a sensor starts or stops next.
     due: BTreeSet<(Moment, NodeId)>,
-    /// While a scene is begun, a cycle that began earlier is not told (6.50, last paragraph).
+    /// While a scene starts, a cycle that began earlier is not sent (6.50, last paragraph).
     loading: bool,
 }
 
-/// What a `TimeSensor` remembers beyond its fields.
+/// The state of a `TimeSensor` beyond its fields.
 #[derive(Debug, Default)]
 struct Timer {
     running: bool,
-    /// The number of the cycle that was told last.
+    /// The last cycle that was sent.
     cycle: f64,
     /// The number of the cycle after which it stops, if it does not loop.
     last_cycle: f64,
-    /// When it has told the time last.
+    /// The last time that was sent.
     ticked: f64,
     due: Option<Moment>,
     /// A startTime that came while it ran, and the cascade in which it came.
@@ -118,7 +118,7 @@ impl Clock {
         if is_end && time > self.start { 1.0 } else { part.min(1.0) as f32 }
     }
 
-    /// Should it run at this time? An inactive sensor asks; an active one waits for its end.
+    /// Returns true if an inactive sensor starts at this time; an active one waits for its end.
     fn runs_at(self, time: f64) -> bool {
         self.enabled
             && self.is_usable()
@@ -155,7 +155,7 @@ impl Play {
         }
     }
 
-    /// Starts those sensors that would run if somebody had looked at the scene all the time.
+    /// Starts the sensors that would run if the scene had run before its start time.
     pub(super) fn start_timers(&mut self) {
         self.timers.loading = true;
         self.run_timers(self.now);
@@ -180,14 +180,14 @@ impl Play {
         }
     }
 
-    /// Every running sensor tells the time, once.
+    /// Sends the time of every running sensor, once.
     pub(super) fn tick_timers(&mut self) {
         let now = self.now;
         let running: Vec<NodeId> = self.timers.running.iter().copied().collect();
         for id in running {
             let Some(clock) = Clock::of(&self.scene.node(id).kind) else { continue };
             let Some(timer) = self.timers.all.get_mut(&id) else { continue };
-            // One that has told this time, or that should have stopped but had to wait.
+            // A sensor that has sent this time, or that is due to stop and had to wait.
             if timer.ticked >= now || timer.due.is_some_and(|due| due.0 <= now) {
                 continue;
             }
@@ -232,11 +232,11 @@ impl Play {
             ("loop", Value::Bool(false)) if timer.running && clock.looping => {
                 timer.last_cycle = clock.cycle_at(now).max(timer.cycle);
             }
-            // Says its last words before it is disabled (6.50).
+            // Sends its final events before it is disabled (6.50).
             ("enabled", Value::Bool(false)) if timer.running => self.stop(id, clock, now),
             _ => {}
         }
-        self.store_and_tell(id, field, value);
+        self.store_and_send(id, field, value);
         if stops {
             self.stop(id, clock, now);
             self.restart(id);
@@ -253,7 +253,7 @@ impl Play {
         if let (Some((asked, start)), Some(field)) = (ignored, field)
             && asked == number
         {
-            self.store_and_tell(id, field, Value::Time(start));
+            self.store_and_send(id, field, Value::Time(start));
         }
     }
 
@@ -288,12 +288,12 @@ impl Play {
     fn stop(&mut self, id: NodeId, clock: Clock, at: f64) {
         let Some(timer) = self.timers.all.get_mut(&id) else { return };
         timer.running = false;
-        let told = timer.cycle;
+        let sent = timer.cycle;
         self.timers.running.remove(&id);
         let cycle = clock.cycle_at(at);
-        if cycle > told && clock.cycle_start(cycle) < at {
+        if cycle > sent && clock.cycle_start(cycle) < at {
             self.give_named(id, "cycleTime", clock.cycle_start(cycle));
-        } else if cycle - 1.0 > told {
+        } else if cycle - 1.0 > sent {
             self.give_named(id, "cycleTime", clock.cycle_start(cycle - 1.0));
         }
         self.give_named(id, "fraction_changed", clock.fraction(at));
@@ -301,7 +301,7 @@ impl Play {
         self.give_named(id, "isActive", false);
     }
 
-    /// Notes when the sensor starts or stops next.
+    /// Schedules the next start or stop of the sensor.
     fn schedule(&mut self, id: NodeId) {
         let now = self.now;
         let Some(clock) = Clock::of(&self.scene.node(id).kind) else { return };

@@ -6,10 +6,10 @@ use crate::scene::NodeId;
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
 
-/// What a pointer does to the geometry beside a `TouchSensor`.
+/// An action of a pointer on the geometry beside a `TouchSensor`.
 ///
-/// Which sensors a pointer means (the nearest above the geometry, and all beside it), and that a
-/// pressed one keeps the pointer to itself until it is released (4.6.7.5), is up to the host.
+/// The host selects the sensors (the nearest above the geometry, and all beside it), and grabs the
+/// pointer for a pressed sensor until it is released (4.6.7.5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Touch {
     /// It moved and points at the geometry; all in the sensor's coordinate system.
@@ -40,8 +40,8 @@ struct Touched {
 }
 
 impl Play {
-    /// Tells a `TouchSensor` what a pointer does. A sensor that is not enabled does not notice;
-    /// nor is a press noticed by one that is not pointed at.
+    /// Sends a pointer action to a `TouchSensor`. A disabled sensor ignores it, and one that is not
+    /// pointed at ignores a press.
     ///
     /// # Errors
     /// The node is no `TouchSensor`, or a number is not finite.

@@ -82,7 +82,7 @@ pub(super) fn angle_about_y(from: DVec3, to: DVec3) -> f64 {
     cross.atan2(dot)
 }
 
-/// Is the sharp angle between a direction and the y axis less than this?
+/// Returns true if the acute angle between a direction and the y axis is less than `angle`.
 pub(super) fn is_near_y(direction: DVec3, angle: f64) -> bool {
     direction.x.hypot(direction.z).atan2(direction.y.abs()) < angle
 }

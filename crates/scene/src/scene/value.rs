@@ -2,7 +2,7 @@
 
 use super::NodeId;
 use glam::{DQuat, DVec3, Vec2, Vec3};
-use jostle_geom::turn;
+use jostle_geom::rotation_from_scaled_axis;
 use std::fmt;
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ impl Rotation {
     #[must_use]
     pub fn quaternion(&self) -> DQuat {
         let axis: Option<DVec3> = self.axis.as_dvec3().try_normalize();
-        axis.and_then(|axis| turn(axis * f64::from(self.angle))).unwrap_or(DQuat::IDENTITY)
+        axis.and_then(|axis| rotation_from_scaled_axis(axis * f64::from(self.angle)))
+            .unwrap_or(DQuat::IDENTITY)
     }
 }
 
@@ -173,7 +174,7 @@ impl fmt::Display for FieldType {
 }
 
 impl FieldType {
-    /// The value that a field of this type has when nobody says otherwise: zero, empty, `NULL`.
+    /// The default value of a field of this type: zero, empty, `NULL`.
     #[must_use]
     pub fn zero(self) -> Value {
         match self {

@@ -64,7 +64,7 @@ pub(super) struct Env {
 /// A node with a DEF name.
 pub(super) struct Slot {
     pub(super) id: NodeId,
-    /// Is the node still being built?
+    /// The node is still being built.
     pub(super) open: bool,
     pub(super) ends: Ends,
 }

@@ -1,5 +1,5 @@
-//! Does a node contain itself? Only a USE inside the node that it names can lead to that, and
-//! V-COLLIDE's figure 4 has one that does not: what an object ignores is not part of it.
+//! Finds nodes that contain themselves. Only a USE inside the node that it names can lead to that,
+//! and V-COLLIDE's figure 4 has one that does not: what an object ignores is not part of it.
 
 use super::build::{BackUse, Builder, Trail};
 use crate::error::LoadError;
@@ -85,7 +85,7 @@ fn parts(scene: &Scene, id: NodeId) -> Vec<NodeId> {
     parts
 }
 
-/// An error in a file, told from the first file on.
+/// An error in a file, reported with all files that include it.
 fn along(trail: Option<&Trail>, error: LoadError) -> LoadError {
     let mut error = error;
     let mut trail = trail;

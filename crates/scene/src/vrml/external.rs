@@ -1,4 +1,4 @@
-//! What a file brings in: Inline and EXTERNPROTO, through the caller's `fetch`.
+//! Files that a file includes: Inline and EXTERNPROTO, through the caller's `fetch`.
 
 use super::build::{Builder, Trail};
 use super::opening::{self, Text};
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The most files that one file may bring in, and those in turn: ten files that bring in each the
-/// next one ten times ask for 10^10.
+/// The most files that one file may include, directly and indirectly: ten files that bring in each
+/// the next one ten times ask for 10^10.
 const FILES_MAX: usize = 10_000;
 
 /// The most bytes in those files: 4 GiB, as for a single file.
@@ -25,7 +25,7 @@ pub(super) struct Outside<'f> {
     pub(super) fetch: Option<&'f mut Fetch<'f>>,
     pub(super) extensions: Extensions,
     pub(super) frame: Frame,
-    /// The files that are being read, each brought in by the one before.
+    /// The files that are being read, each included by the one before.
     pub(super) open: Vec<String>,
     /// Files with prototypes, by name: read once.
     documents: BTreeMap<String, Rc<[Rc<Prototype>]>>,
@@ -63,7 +63,7 @@ impl<'f> Outside<'f> {
         }
     }
 
-    /// The text of a file that was brought in: a small one may unpack to a large one, again and
+    /// The text of an included file: a small one may unpack to a large one, again and
     /// again.
     pub(super) fn open<'b>(&mut self, bytes: &'b [u8]) -> Result<Text<'b>, LoadError> {
         let text = opening::open(bytes, true)?;
@@ -140,7 +140,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The nodes of a file that was brought in.
+    /// The nodes of an included file.
     fn inlined(
         &mut self,
         fetched: &Fetched,

@@ -1,4 +1,4 @@
-//! Blanks, words, strings (ISO/IEC 14772-1, A.3), and skipping what nobody knows.
+//! Blanks, words, strings (ISO/IEC 14772-1, A.3), and skipping unknown content.
 
 use memchr::memchr2;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
-/// Can no word go on with this byte? The end ends a word too.
+/// Returns true if this byte ends a word. The end of the file does too.
 pub(super) fn ends_word(byte: Option<&u8>) -> bool {
     byte.is_none_or(|&byte| class(byte) != Class::Word)
 }
@@ -67,7 +67,7 @@ impl<'s> Lexer<'s> {
         Lexer { bytes, at }
     }
 
-    /// The byte it stands at. Files with more than 32 bits can count are refused before.
+    /// The byte it stands at. Files of more bytes than 32 bits can count are rejected before.
     pub(super) fn at(&self) -> u32 {
         self.at as u32
     }

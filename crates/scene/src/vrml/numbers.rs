@@ -112,8 +112,8 @@ impl Decimal {
         self.quick().or_else(|| parse(word)).unwrap_or(f64::NAN)
     }
 
-    /// Does the number lose digits as the `f32` `narrow`? As [`crate::text::loses_digits`] says,
-    /// with the usual cases decided in a few steps.
+    /// Returns true if the number loses digits as the `f32` `narrow`. As
+    /// [`crate::text::loses_digits`] says, with the usual cases decided in a few steps.
     #[inline]
     pub(super) fn loses_digits(&self, word: &[u8], narrow: f32) -> bool {
         // Six digits survive in every `f32` that has all its bits.
@@ -135,7 +135,8 @@ impl Decimal {
     }
 }
 
-/// Is the `f32` nearest to `wide` also the nearest to every number whose nearest `f64` is `wide`?
+/// Returns true if the `f32` nearest to `wide` is also the nearest to every number whose nearest
+/// `f64` is `wide`.
 /// Not half-way between two of them, and where `f32` are as dense as usual.
 #[inline]
 fn rounds_safely(wide: f64) -> bool {
@@ -184,7 +185,7 @@ pub(super) fn int(word: &[u8]) -> Option<i32> {
     }
 }
 
-/// Is it a number at all, finite or not?
+/// Returns true for a number, finite or not.
 pub(super) fn is_number(word: &[u8]) -> bool {
     parse::<f64>(word).is_some()
 }

@@ -18,7 +18,7 @@ const RATIO_MAX: u64 = 100;
 /// ... or this long, whichever is more.
 const INFLATED_MAX: u64 = 64 << 20;
 
-/// How many bytes tell what a file is.
+/// How many bytes identify the format of a file.
 const HEAD: usize = 1024;
 
 /// The endings of file names that stand for VRML or X3D.
@@ -29,7 +29,7 @@ pub(super) struct Text<'b> {
     pub(super) bytes: Cow<'b, [u8]>,
     /// Where the reading begins: behind a byte order mark.
     pub(super) start: usize,
-    /// Is the header just as the standard wants it?
+    /// The header is exactly that of the standard.
     right: bool,
 }
 
@@ -44,7 +44,7 @@ impl Text<'_> {
     }
 }
 
-/// Is it VRML or X3D of any version, by its first bytes or its name?
+/// Recognises VRML or X3D of any version by the first bytes or the name.
 pub(super) fn is_vrml(name: &str, bytes: &[u8]) -> bool {
     let by_name = name.rsplit_once('.').is_some_and(|(stem, ending)| {
         let ending = if ending.eq_ignore_ascii_case("gz") {
@@ -58,7 +58,7 @@ pub(super) fn is_vrml(name: &str, bytes: &[u8]) -> bool {
         let mut unpacked = Vec::new();
         let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
         let head = if bytes.starts_with(&GZIP) {
-            // What can be unpacked tells; damage is told when it is read.
+            // What can be unpacked identifies the format; damage is reported when it is read.
             let _ = GzDecoder::new(head).take(HEAD as u64).read_to_end(&mut unpacked);
             &unpacked
         } else {

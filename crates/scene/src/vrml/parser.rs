@@ -37,11 +37,11 @@ pub(super) struct Parser<'s, 'p> {
     kinds: Vec<(&'s [u8], Kind)>,
     /// How many coordinates lost digits, and where the first one stands.
     digits_lost: Option<(usize, f64, u32)>,
-    /// Are numbers that are not finite read as 0? Where only the looks depend on them.
+    /// Numbers that are not finite are read as 0: only the appearance depends on them.
     pub(super) looks_only: bool,
 }
 
-/// What the rest of a program is told about a file and its place in others.
+/// What parsing a file depends on beside its bytes.
 pub(super) struct Around<'p> {
     pub(super) extensions: Extensions,
     pub(super) progress: Option<&'p mut dyn FnMut(usize)>,
@@ -184,8 +184,7 @@ impl<'s, 'p> Parser<'s, 'p> {
         }
     }
 
-    /// The kind that the tables know under a name, if the papers' nodes are wanted or it is not
-    /// one of them.
+    /// The kind with a name in the tables; collision nodes only if [`Extensions`] enables them.
     pub(super) fn built_in(&mut self, name: &'s [u8]) -> Option<Kind> {
         // A file uses few kinds, so a list of them is enough.
         if let Some((_, kind)) = self.kinds.iter().find(|(known, _)| *known == name) {
@@ -199,15 +198,15 @@ impl<'s, 'p> Parser<'s, 'p> {
                 | Kind::CollisionResponse(_)
                 | Kind::KeySensor(_)
         );
-        if paper && !self.knows_papers() {
+        if paper && !self.knows_collision_nodes() {
             return None;
         }
         self.kinds.push((name, kind.clone()));
         Some(kind)
     }
 
-    pub(super) fn knows_papers(&self) -> bool {
-        self.extensions == Extensions::Papers
+    pub(super) fn knows_collision_nodes(&self) -> bool {
+        self.extensions == Extensions::CollisionNodes
     }
 
     /// The fields of a node from a table, up to the closing brace.

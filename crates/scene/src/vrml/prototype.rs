@@ -51,7 +51,7 @@ struct Use<'s> {
     user: &'s [u8],
     used: &'s [u8],
     at: u32,
-    /// Was the name declared when it was used?
+    /// The name was declared when it was used.
     known: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'s> Parser<'s, '_> {
             self.strings()?.to_vec()
         };
         let known = urls.iter().any(|url| url.eq_ignore_ascii_case(COLLISION_OBJECT));
-        if known && self.knows_papers() {
+        if known && self.knows_collision_nodes() {
             if let Some(kind) = self.built_in(b"CollisionObject") {
                 self.scope().prototypes.insert(name, Named::Kind(kind));
             }
@@ -274,7 +274,7 @@ impl<'s> Parser<'s, '_> {
         Ok(interface)
     }
 
-    /// Does the next field of an interface, or its end, come next?
+    /// Returns true if the next word begins a field of an interface, or ends it.
     fn at_declaration(&mut self) -> bool {
         matches!(self.lexer.peek(), Some(b']') | None)
             || access_from(self.lexer.word_here()).is_some()

@@ -18,11 +18,11 @@ const ROUTES_MAX: u64 = 1 << 22;
 pub(super) enum Ends {
     /// Its own fields.
     Own,
-    /// Its own fields, and the events that the script declares and nobody runs.
+    /// Its own fields, and the events that the script declares, which are not run.
     Script(Rc<Script>),
     /// Fields of the nodes inside.
     Instance(Rc<InstanceEnds>),
-    /// Nowhere, and that was said before: a node that is unknown or could not be had.
+    /// Nowhere, and a warning was given: a node that is unknown or could not be read.
     Silent,
 }
 
@@ -54,7 +54,7 @@ impl InstanceEnds {
 enum Found {
     /// The type of the event, and the fields that give or take it.
     Fields(FieldType, Vec<(NodeId, FieldIndex)>),
-    /// Nothing, and that was said before.
+    /// Nothing, and a warning was given.
     Silent,
     /// Why not.
     No(String),

@@ -1,4 +1,4 @@
-//! A file under reading: its name, where its lines begin, and what was odd in it.
+//! A file while it is read: its name, the beginnings of its lines, and its warnings.
 
 use crate::error::{LoadError, Place, quote};
 use crate::warning::Warnings;
@@ -68,12 +68,12 @@ impl Source {
         self.warnings.borrow_mut().digits_lost(count, largest, self.place(first));
     }
 
-    /// Takes over what was odd in another file.
+    /// Adds the warnings of another file.
     pub(super) fn within(&self, other: &Source) {
         self.warnings.borrow_mut().within(&other.name, other.take_warnings());
     }
 
-    /// Takes over what another reader found odd.
+    /// Adds the warnings of another reader.
     pub(super) fn within_other(&self, file: &str, warnings: Warnings) {
         self.warnings.borrow_mut().within(file, warnings);
     }

@@ -170,7 +170,7 @@ impl Interface {
     }
 }
 
-/// Do events go this way through a field?
+/// Returns true if a field has events in this direction.
 pub(super) fn lets_pass(access: Access, way: Way) -> bool {
     match access {
         Access::ExposedField => true,
@@ -180,7 +180,7 @@ pub(super) fn lets_pass(access: Access, way: Way) -> bool {
     }
 }
 
-/// Has the field a value that a file may write?
+/// Returns true if a file may have a value for the field.
 pub(super) fn has_value(access: Access) -> bool {
     matches!(access, Access::Field | Access::ExposedField)
 }

@@ -1,20 +1,20 @@
-//! What depends on where the viewer is: billboards and levels of detail.
+//! Billboards and levels of detail, which depend on the viewer.
 
 use crate::nodes::{Billboard, Lod};
 use crate::placement::Placement;
 use glam::{DMat3, DQuat, DVec3};
 
-/// Who looks at the scene, in the world.
+/// The viewer of the scene, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewer {
     /// The position.
     pub position: DVec3,
-    /// How the viewer is turned from looking along −z with y up.
+    /// The rotation of the viewer from looking along −z with y up.
     pub orientation: DQuat,
 }
 
 impl Default for Viewer {
-    /// Where a `Viewpoint` stands when nobody says otherwise (ISO/IEC 14772-1, 6.53).
+    /// The default `Viewpoint` (ISO/IEC 14772-1, 6.53).
     fn default() -> Viewer {
         Viewer { position: DVec3::new(0.0, 0.0, 10.0), orientation: DQuat::IDENTITY }
     }
@@ -25,8 +25,8 @@ impl Default for Viewer {
 pub enum LodRule {
     /// The one for the distance of the viewer, as for looking at it (6.26).
     ByViewer,
-    /// Always the first and most detailed, so that collisions do not depend on who looks
-    /// (V-COLLIDE, 4.1).
+    /// Always the first and most detailed, so that collisions do not depend on the
+    /// viewer (V-COLLIDE, 4.1).
     Finest,
 }
 
@@ -39,7 +39,7 @@ impl Viewer {
     pub(super) fn level_of(&self, node: &Lod, placement: &Placement) -> usize {
         // What is flat in the world has no distance inside; it is taken as far away.
         let distance = placement
-            .unplace(self.position)
+            .inverse_transform_point(self.position)
             .map_or(f64::INFINITY, |viewer| viewer.distance(node.center.as_dvec3()));
         let level = node.range.iter().take_while(|&&range| distance >= f64::from(range)).count();
         level.min(node.level.len().saturating_sub(1))
@@ -48,7 +48,7 @@ impl Viewer {
     /// How a `Billboard` in `outside` turns (6.6). Where the standard leaves it undefined, it does
     /// not turn.
     pub(super) fn turn_of(&self, node: &Billboard, outside: &Placement) -> DQuat {
-        let Some(to_viewer) = outside.unplace(self.position) else {
+        let Some(to_viewer) = outside.inverse_transform_point(self.position) else {
             return DQuat::IDENTITY;
         };
         let axis = node.axis_of_rotation.as_dvec3();
@@ -62,7 +62,7 @@ impl Viewer {
 
     /// z points to the viewer, and y as far as possible along the viewer's.
     fn facing(&self, to_viewer: DVec3, outside: &Placement) -> Option<DQuat> {
-        let up = outside.turn_back(self.orientation * DVec3::Y)?.try_normalize()?;
+        let up = outside.inverse_transform_vector(self.orientation * DVec3::Y)?.try_normalize()?;
         let z = to_viewer.try_normalize()?;
         let x = up.cross(z);
         if x.length() < SHORT {

@@ -2,7 +2,7 @@
 
 use super::*;
 use glam::DVec2;
-use jostle_geom::{Model, Placed, Pose, Quality};
+use jostle_geom::{Model, Pose, PosedModel, Quality};
 use jostle_scene::nodes::{Cone, Cylinder};
 use std::f64::consts::{PI, TAU};
 
@@ -19,7 +19,7 @@ fn check_both_ways(
 ) {
     let random = &mut Random(seed);
     let model = Model::build(mesh.clone(), Quality::Fast);
-    let placed = Placed::new(&model, &Pose::IDENTITY);
+    let placed = PosedModel::new(&model, &Pose::IDENTITY);
     for _ in 0..300 {
         let point = true_point(random);
         let found = placed.closest_point(point, f64::INFINITY).unwrap().distance;

@@ -16,7 +16,7 @@ pub(crate) fn events(play: &Play) -> Vec<Named> {
 }
 
 /// The events of one node: name and value.
-pub(crate) fn said(play: &Play, node: NodeId) -> Vec<(&'static str, Value)> {
+pub(crate) fn sent_by(play: &Play, node: NodeId) -> Vec<(&'static str, Value)> {
     events(play)
         .into_iter()
         .filter(|event| event.1 == node)
@@ -37,7 +37,7 @@ pub(crate) fn alone(kind: impl Into<Kind>) -> (Play, NodeId) {
     (Play::new(scene, 0.0).unwrap(), node)
 }
 
-/// A clock that starts when told: `startTime` is far away.
+/// A clock that starts on an event: `startTime` is far away.
 pub(crate) fn stopped_clock(interval: f64) -> TimeSensor {
     TimeSensor { cycle_interval: interval, start_time: 1e6, ..TimeSensor::default() }
 }

@@ -200,7 +200,7 @@ Transform { fancy 1 2 3 spin \"a\" glow TRUE inner Foo { } list [ 1 [ 2 ] ] chil
 ROUTE U.a TO U.b
 ";
 
-const PAPERS: &str = "DEF BALL Transform { velocityVector 1 0 0 enslaved TRUE remote 0
+const COLLISION_NODES: &str = "DEF BALL Transform { velocityVector 1 0 0 enslaved TRUE remote 0
   collisionResponse CollisionResponse { responseType 1 setBack FALSE }
   children Shape { convexHull [ 0 0 0, 1 1 1 ] hierarchyFile \"x\" splitThreshold 4
     geometry Sphere { } } }
@@ -238,7 +238,7 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("prototypes", with_header(PROTOTYPES)),
         ("script", with_header(SCRIPT)),
         ("unknown", with_header(UNKNOWN)),
-        ("papers", with_header(PAPERS)),
+        ("collision-nodes", with_header(COLLISION_NODES)),
         ("everything", with_header(EVERYTHING)),
         ("nested", with_header(NESTED)),
         ("V-COLLIDE figures 2 and 4", with_header(&figures)),

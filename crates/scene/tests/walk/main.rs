@@ -35,7 +35,7 @@ impl Random {
         }
     }
 
-    /// A transform of one of the kinds that the rule of composition tells apart.
+    /// A transform of one of the kinds that the rule of composition distinguishes.
     fn transform(&mut self) -> Transform {
         let scale = match self.below(5) {
             0 => Vec3::splat(self.unit() as f32 + 0.5),
@@ -68,10 +68,10 @@ fn matrix_of(node: &Transform) -> DMat4 {
         * shift(-node.center)
 }
 
-/// Do both bring the corners of a box to the same places?
+/// Returns true if both map the corners of a box to the same points.
 fn agree(placement: &Placement, matrix: &DMat4) -> bool {
     [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(-3.0, 5.0, 7.0)].iter().all(|&p| {
         let expected = matrix.transform_point3(p);
-        placement.place(p).distance(expected) <= 1e-11 * (1.0 + expected.length())
+        placement.transform_point(p).distance(expected) <= 1e-11 * (1.0 + expected.length())
     })
 }

@@ -27,7 +27,7 @@ fn chains_of_transforms_are_products_of_matrices() {
             (false, false) => sheared += 1,
         }
         let point = DVec3::new(1.0, -2.0, 3.0);
-        let back = placement.unplace(placement.place(point)).unwrap();
+        let back = placement.inverse_transform_point(placement.transform_point(point)).unwrap();
         assert!(back.distance(point) < 1e-6, "seed 3, round {round}: {back}");
     }
     assert!(rigid > 1000 && alike > 1000 && sheared > 1000, "{rigid} {alike} {sheared}");
@@ -65,9 +65,9 @@ fn poses_refuse_what_is_not_finite_and_flat_worlds_have_no_way_back() {
     let far = Placement { translation: DVec3::new(f64::NAN, 0.0, 0.0), ..Placement::IDENTITY };
     assert!(far.pose().is_err());
     let node = Transform { scale: Vec3::new(1.0, 0.0, 1.0), ..Transform::default() };
-    assert_eq!(Placement::of_transform(&node).unplace(DVec3::ONE), None);
+    assert_eq!(Placement::of_transform(&node).inverse_transform_point(DVec3::ONE), None);
     let node = Transform { scale: Vec3::ZERO, ..Transform::default() };
-    assert_eq!(Placement::of_transform(&node).unplace(DVec3::ONE), None);
+    assert_eq!(Placement::of_transform(&node).inverse_transform_point(DVec3::ONE), None);
     let pose = Placement { rotation: DQuat::from_rotation_x(1.0), ..Placement::IDENTITY }.pose();
     assert_eq!(pose.unwrap().translation(), DVec3::ZERO);
 }

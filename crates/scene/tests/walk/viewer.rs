@@ -91,7 +91,10 @@ fn axes(outer: Transform, axis: Vec3, viewer: &Viewer) -> [DVec3; 2] {
     walk(&scene, viewer, LodRule::ByViewer, &mut |visit| {
         if matches!(scene.kind(visit.node()), Some(Kind::Shape(_))) {
             let from = visit.placement.translation;
-            found.push([DVec3::Z, DVec3::Y].map(|d| (visit.placement.place(d) - from).normalize()));
+            found.push(
+                [DVec3::Z, DVec3::Y]
+                    .map(|d| (visit.placement.transform_point(d) - from).normalize()),
+            );
         }
     })
     .unwrap();

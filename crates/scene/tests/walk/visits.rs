@@ -9,7 +9,7 @@ use jostle_scene::nodes::{
 use jostle_scene::{LodRule, NodeId, Scene, Viewer, walk};
 use std::sync::Arc;
 
-/// What both tell of a visit.
+/// What both record of a visit.
 struct Seen {
     path: Vec<NodeId>,
     matrix: DMat4,

@@ -1,4 +1,4 @@
-//! One finding: two objects that touch or are too close, where, and how severe it is.
+//! A finding: two objects that touch or are too close, where, and how severe it is.
 
 #[cfg(doc)]
 use super::FACES_MAX;
@@ -10,30 +10,30 @@ use std::sync::Arc;
 /// Two objects that touch or are too close.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The name of the first.
+    /// The name of the first object.
     pub a: Arc<str>,
-    /// The name of the second.
+    /// The name of the second object.
     pub b: Arc<str>,
-    /// How they lie to each other.
+    /// How they are positioned relative to each other.
     pub kind: FindingKind,
     /// 0 exactly if they touch.
     pub distance: f64,
     /// A point of contact, or the closest points, in the world.
     pub points: [[f64; 3]; 2],
-    /// Faces that touch; or the two that are closest.
-    pub faces: Vec<Pieces>,
+    /// The touching faces, or the two closest ones.
+    pub faces: Vec<NamedFaces>,
     /// More faces touch than `faces` lists: a report has [`FACES_MAX`] at most.
     pub more_faces: bool,
     /// The bodies that `points` lie on, of `a` and of `b`. An object may consist of several.
     pub bodies: [BodyId; 2],
 }
 
-/// A face of each of two objects: the name of its shape, and its number there.
+/// A face of each of two objects: the name of its shape, and its index in the shape.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pieces {
-    /// Of the first.
+pub struct NamedFaces {
+    /// The face of the first object.
     pub a: (Arc<str>, u32),
-    /// Of the second.
+    /// The face of the second object.
     pub b: (Arc<str>, u32),
 }
 

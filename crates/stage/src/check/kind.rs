@@ -1,18 +1,17 @@
-//! Interference or mere contact? Decided for parts whose surfaces are closed.
+//! Classifies findings as interference or mere contact, for parts whose surfaces are closed.
 
-use jostle_geom::{Model, Pair, Pose, Relation};
-use jostle_world::{Shape, ShapeKind};
+use jostle_geom::{Model, Pair, Pose, Relation, Shape, ShapeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How two objects lie to each other, the most severe first.
+/// How two objects are positioned relative to each other, the most severe kind first.
 ///
-/// Parts are taken as solid for this if their surfaces are closed, whether or not
-/// [`Checking::solid`](super::Checking::solid) says so: that option decides *whether* two parts
-/// touch, and this says *how*.
+/// Parts with closed surfaces are classified as solids even without
+/// [`CheckOptions::solid`](super::CheckOptions::solid): that option decides *whether* two parts
+/// touch, the kind is *how*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
-    /// Interference: they have a part of their volumes in common.
+    /// Interference: their volumes overlap.
     Overlap,
     /// The first lies inside the second.
     AInsideB,
@@ -20,8 +19,8 @@ pub enum FindingKind {
     BInsideA,
     /// They have the same triangles in the same places: a duplicate.
     Identical,
-    /// They touch, and at least one of them is not closed: contact cannot be told from
-    /// interference.
+    /// They touch, and at least one of them is not closed, so that contact and interference cannot
+    /// be distinguished.
     Touch,
     /// They share points of their surfaces and no volume.
     Contact,
@@ -68,8 +67,8 @@ impl FindingKind {
     }
 }
 
-/// Classifies pairs that touch. Holds the solid twin of each model that was asked about, so that
-/// each is tested for being closed once.
+/// Classifies pairs that touch. Caches the solid version of each model, so that each model is
+/// tested once for being closed.
 #[derive(Default)]
 pub(super) struct Classifier {
     /// By the address of the model, which the world keeps alive; none if it is not closed.
@@ -83,16 +82,17 @@ impl Classifier {
             return FindingKind::Touch;
         };
         match Pair::new(&solid_a, a.1, &solid_b, b.1).relation() {
-            Relation::Identical => FindingKind::Identical,
-            Relation::AInsideB => FindingKind::AInsideB,
-            Relation::BInsideA => FindingKind::BInsideA,
-            Relation::Crossing => FindingKind::Overlap,
-            Relation::Touching | Relation::Apart => FindingKind::Contact,
+            Some(Relation::Identical) => FindingKind::Identical,
+            Some(Relation::AInsideB) => FindingKind::AInsideB,
+            Some(Relation::BInsideA) => FindingKind::BInsideA,
+            Some(Relation::Crossing) => FindingKind::Overlap,
+            Some(Relation::Touching | Relation::Apart) => FindingKind::Contact,
+            None => FindingKind::Touch,
         }
     }
 
-    /// The solid twin of a shape. The shapes of scenes are meshes, also those of `Sphere` and
-    /// `Box`.
+    /// The solid version of a shape. All shapes of scenes are meshes, including those of `Sphere`
+    /// and `Box`.
     fn solid(&mut self, shape: &Shape) -> Option<Arc<Model>> {
         let ShapeKind::Mesh(model) = shape.kind() else { return None };
         if model.mesh().is_solid() {

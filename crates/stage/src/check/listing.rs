@@ -1,14 +1,14 @@
 //! The first findings in the order of a report, out of any number.
 //!
 //! A finding is a draft of about 130 bytes until it is certain to be listed: names and faces are
-//! looked up at the end, and parts that are named often share one text.
+//! looked up at the end, and equal names share one allocation.
 
 use super::parts::Parts;
-use super::{FACES_MAX, Finding, FindingKind, Pieces};
+use super::{FACES_MAX, Finding, FindingKind, NamedFaces};
 use crate::StageError;
 use crate::stage::Stage;
-use jostle_geom::{FacePair, Limits, Progress};
-use jostle_world::{BodyId, ShapePair};
+use jostle_geom::{FacePair, Pair, SearchLimits, SearchStatus};
+use jostle_world::BodyId;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) struct Draft {
     pub(super) distance: f64,
     pub(super) points: [[f64; 3]; 2],
     pub(super) faces: [u32; 2],
-    /// More bodies of the same parts that touch, where all faces are wanted.
+    /// Further touching bodies of the same parts, if all faces are requested.
     pub(super) others: Vec<[BodyId; 2]>,
 }
 
@@ -34,9 +34,8 @@ impl Draft {
         self.kind.cmp(&other.kind).then_with(by_distance).then_with(by_name)
     }
 
-    /// Adds what was found about two other bodies of the same two objects. The most severe of
-    /// their kinds is that of the objects.
-    pub(super) fn join(&mut self, mut other: Draft, all_faces: bool) {
+    /// Merges a finding of two other bodies of the same two objects. The more severe kind is kept.
+    pub(super) fn merge(&mut self, mut other: Draft, all_faces: bool) {
         if other.order(self) == Ordering::Less {
             std::mem::swap(self, &mut other);
         }
@@ -69,25 +68,31 @@ impl Ord for Draft {
 
 /// Counts all findings and keeps the first ones.
 pub(super) struct Listing {
-    most: usize,
-    /// These pairs of parts are listed beyond that.
+    max_findings: usize,
+    /// Pairs of parts that are listed in addition.
     always: HashSet<[u32; 2]>,
-    /// The last one in the order on top.
+    /// The last in the order is on top.
     first: BinaryHeap<Draft>,
-    known: Vec<Draft>,
+    always_listed: Vec<Draft>,
     pub(super) counts: [usize; FindingKind::ALL.len()],
 }
 
 impl Listing {
-    pub(super) fn new(most: usize, always: HashSet<[u32; 2]>) -> Listing {
-        Listing { most, always, first: BinaryHeap::new(), known: Vec::new(), counts: [0; 7] }
+    pub(super) fn new(max_findings: usize, always: HashSet<[u32; 2]>) -> Listing {
+        Listing {
+            max_findings,
+            always,
+            first: BinaryHeap::new(),
+            always_listed: Vec::new(),
+            counts: [0; FindingKind::ALL.len()],
+        }
     }
 
     pub(super) fn add(&mut self, draft: Draft) {
         self.counts[draft.kind as usize] += 1;
         if self.always.contains(&draft.parts) {
-            self.known.push(draft);
-        } else if self.first.len() < self.most {
+            self.always_listed.push(draft);
+        } else if self.first.len() < self.max_findings {
             self.first.push(draft);
         } else if let Some(mut last) = self.first.peek_mut()
             && draft < *last
@@ -96,7 +101,7 @@ impl Listing {
         }
     }
 
-    /// What is listed, in order, with names and faces.
+    /// Makes the listed findings, in order, with names and faces.
     pub(super) fn findings(
         self,
         stage: &Stage,
@@ -104,7 +109,7 @@ impl Listing {
         all_faces: bool,
     ) -> Result<Vec<Finding>, StageError> {
         let mut drafts = self.first.into_vec();
-        drafts.extend(self.known);
+        drafts.extend(self.always_listed);
         drafts.sort_unstable();
         let mut faces = Faces { stage, left: FACES_MAX, names: HashSet::new() };
         let mut findings = Vec::with_capacity(drafts.len());
@@ -113,7 +118,7 @@ impl Listing {
             let (faces, more_faces) = if all {
                 faces.all(&draft)?
             } else {
-                (faces.pieces(draft.bodies, draft.faces).into_iter().collect(), false)
+                (faces.named_faces(draft.bodies, draft.faces).into_iter().collect(), false)
             };
             let name = |part: u32| Arc::clone(&parts.names()[part as usize]);
             findings.push(Finding {
@@ -131,18 +136,18 @@ impl Listing {
     }
 }
 
-/// Looks faces up.
+/// Looks up the names of faces.
 struct Faces<'a> {
     stage: &'a Stage,
     /// Pairs of faces that may still be listed.
     left: usize,
-    /// Names of shapes that were used.
+    /// Names of shapes that are in use: equal names share one allocation.
     names: HashSet<Arc<str>>,
 }
 
 impl Faces<'_> {
-    /// All faces of two objects that touch, and whether there are more.
-    fn all(&mut self, draft: &Draft) -> Result<(Vec<Pieces>, bool), StageError> {
+    /// All touching faces of two objects, and whether there are more.
+    fn all(&mut self, draft: &Draft) -> Result<(Vec<NamedFaces>, bool), StageError> {
         let mut list = Vec::new();
         let mut more = false;
         for &bodies in std::iter::once(&draft.bodies).chain(&draft.others) {
@@ -153,16 +158,16 @@ impl Faces<'_> {
             let (pairs, cut) = touching_faces(self.stage, bodies, self.left)?;
             more |= cut;
             self.left -= pairs.len();
-            list.extend(pairs.iter().filter_map(|pair| self.pieces(bodies, [pair.a, pair.b])));
+            list.extend(pairs.iter().filter_map(|pair| self.named_faces(bodies, [pair.a, pair.b])));
         }
         Ok((list, more))
     }
 
-    fn pieces(&mut self, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<Pieces> {
-        Some(Pieces { a: self.piece(a, faces[0])?, b: self.piece(b, faces[1])? })
+    fn named_faces(&mut self, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<NamedFaces> {
+        Some(NamedFaces { a: self.named_face(a, faces[0])?, b: self.named_face(b, faces[1])? })
     }
 
-    fn piece(&mut self, body: BodyId, face: u32) -> Option<(Arc<str>, u32)> {
+    fn named_face(&mut self, body: BodyId, face: u32) -> Option<(Arc<str>, u32)> {
         let (name, face) = self.stage.face(body, face)?;
         if let Some(known) = self.names.get(&name) {
             return Some((Arc::clone(known), face));
@@ -172,7 +177,7 @@ impl Faces<'_> {
     }
 }
 
-/// At most so many pairs of faces of two bodies that touch, and whether there are more.
+/// At most `most` pairs of touching faces of two bodies, and whether there are more.
 fn touching_faces(
     stage: &Stage,
     [a, b]: [BodyId; 2],
@@ -180,19 +185,14 @@ fn touching_faces(
 ) -> Result<(Vec<FacePair>, bool), StageError> {
     let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
-    let pair = ShapePair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
-    let Some(models) = pair.model_pair() else {
-        // At least one has a few faces only.
-        let mut pairs = pair.all_pairs();
-        let more = pairs.len() > most;
-        pairs.truncate(most);
-        return Ok((pairs, more));
-    };
-    // One more than are listed tells whether there are more.
+    let pair = Pair::new(world.shape(a)?, &pose_a, world.shape(b)?, &pose_b);
+    // One more than are listed shows whether there are more.
     let contacts_max = most.saturating_add(1);
-    let mut search = models.search(Limits { contacts_max, ..Limits::default() });
-    let full = search.run(u64::MAX) == Progress::Full;
+    let mut search = pair.search(SearchLimits { contacts_max, ..SearchLimits::default() });
+    let full = search.run(u64::MAX) == SearchStatus::Full;
     let mut pairs = search.pairs();
+    // A search of shapes without a hierarchy has no limit: it finds all pairs at once.
+    let more = full || pairs.len() > most;
     pairs.truncate(most);
-    Ok((pairs, full))
+    Ok((pairs, more))
 }

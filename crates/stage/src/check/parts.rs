@@ -1,4 +1,4 @@
-//! The parts that findings are about, by number: numbers compare like names and take less.
+//! The parts of a check by number. Numbers compare as the names do, and take less memory.
 
 use crate::stage::Stage;
 use jostle_scene::NodeId;
@@ -6,21 +6,21 @@ use jostle_world::BodyId;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// The objects of a stage in the order of their names, then of their paths. A part is the number of
-/// an object there.
+/// The objects of a stage, sorted by name, then by path. A part is the index of an object in this
+/// order.
 pub(super) struct Parts {
     names: Vec<Arc<str>>,
     by_body: HashMap<BodyId, u32>,
 }
 
-/// Two bodies between which something holds, in the order of their parts.
+/// Two bodies in contact, in the order of their parts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touching {
+pub(super) struct ContactPair {
     pub(super) parts: [u32; 2],
     pub(super) bodies: [BodyId; 2],
 }
 
-impl Touching {
+impl ContactPair {
     /// By parts, then in the order of the world.
     pub(super) fn order(&self) -> ([u32; 2], [BodyId; 2]) {
         let [a, b] = self.bodies;
@@ -30,8 +30,11 @@ impl Touching {
 
 impl Parts {
     pub(super) fn of(stage: &Stage) -> Parts {
-        let mut known: Vec<(Arc<str>, &[NodeId], BodyId)> =
-            stage.world().ids().map(|id| (stage.shared_name(id), stage.unit(id), id)).collect();
+        let mut known: Vec<(Arc<str>, &[NodeId], BodyId)> = stage
+            .world()
+            .ids()
+            .map(|id| (stage.shared_name(id), stage.object_path(id), id))
+            .collect();
         known.sort_unstable();
         let mut names: Vec<Arc<str>> = Vec::new();
         let mut by_body = HashMap::new();
@@ -48,16 +51,16 @@ impl Parts {
         &self.names
     }
 
-    pub(super) fn touching(&self, [a, b]: [BodyId; 2]) -> Option<Touching> {
+    pub(super) fn contact_pair(&self, [a, b]: [BodyId; 2]) -> Option<ContactPair> {
         let (of_a, of_b) = (*self.by_body.get(&a)?, *self.by_body.get(&b)?);
         let in_order = of_a <= of_b;
-        Some(Touching {
+        Some(ContactPair {
             parts: if in_order { [of_a, of_b] } else { [of_b, of_a] },
             bodies: if in_order { [a, b] } else { [b, a] },
         })
     }
 
-    /// Pairs of names as pairs of parts; those without a part are left out.
+    /// Converts pairs of names to pairs of parts. Names without a part are skipped.
     pub(super) fn pairs(&self, names: &BTreeSet<[String; 2]>) -> HashSet<[u32; 2]> {
         let numbered = self.names.iter().zip(0..);
         let by_name: HashMap<&str, u32> = numbered.map(|(name, at)| (&**name, at)).collect();

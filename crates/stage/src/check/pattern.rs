@@ -1,20 +1,21 @@
-//! Names with wildcards: which objects does a pattern mean?
+//! Patterns with wildcards for names of objects.
 
-/// Is this the name of an object, or of something that it is part of? A name is a path, and a
-/// pattern fits where its parts fit parts of the path that stand side by side. In each part `*`
-/// stands for any number of characters and `?` for one.
-pub(super) fn fits(object: &str, pattern: &str) -> bool {
+/// Returns true if a pattern matches the name of an object or of a node above it. A name is a path,
+/// and a pattern matches if its parts match consecutive parts of the path. In each part `*` matches
+/// any number of characters and `?` matches one.
+pub(super) fn matches_name(object: &str, pattern: &str) -> bool {
     let (parts, wanted): (Vec<&str>, Vec<&str>) =
         (object.split('/').collect(), pattern.split('/').collect());
-    let fits = |window: &[&str]| window.iter().zip(&wanted).all(|(part, one)| fits_part(part, one));
-    parts.windows(wanted.len()).any(fits)
+    let matches =
+        |window: &[&str]| window.iter().zip(&wanted).all(|(part, one)| matches_part(part, one));
+    parts.windows(wanted.len()).any(matches)
 }
 
-fn fits_part(name: &str, pattern: &str) -> bool {
+fn matches_part(name: &str, pattern: &str) -> bool {
     let (name, pattern): (Vec<char>, Vec<char>) =
         (name.chars().collect(), pattern.chars().collect());
     let (mut at, mut wanted) = (0, 0);
-    // Where to go on if what follows the last `*` does not fit: it then stands for one more.
+    // Where to continue if what follows the last `*` does not match: it then matches one more.
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match pattern.get(wanted) {
@@ -39,7 +40,7 @@ fn fits_part(name: &str, pattern: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The obvious twin: what the first of the pattern may stand for, all tried.
+    /// The slow, obvious version: tries everything that the first character may match.
     fn slow(name: &[u8], pattern: &[u8]) -> bool {
         match (name, pattern) {
             (_, [b'*', rest @ ..]) => (0..=name.len()).any(|skip| slow(&name[skip..], rest)),
@@ -50,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_mean_what_trying_everything_finds() {
+    fn wildcards_match_what_trying_everything_matches() {
         let words = |letters: &[u8], most: usize| {
             let mut all: Vec<Vec<u8>> = vec![Vec::new()];
             let mut last = all.clone();
@@ -70,7 +71,7 @@ mod tests {
                 let text = |word: &[u8]| String::from_utf8(word.to_vec()).unwrap();
                 let (n, p) = (text(&name), text(&pattern));
                 let expected = slow(&name, &pattern);
-                assert_eq!(fits(&n, &p), expected, "{n:?} {p:?}");
+                assert_eq!(matches_name(&n, &p), expected, "{n:?} {p:?}");
                 if expected { yes += 1 } else { no += 1 }
             }
         }
@@ -78,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_fits_parts_of_a_path_side_by_side() {
-        assert!(fits("CAR/FRAME/BOLT (2)", "BOLT*"));
-        assert!(fits("CAR/FRAME/BOLT (2)", "FR?ME/BOLT*"));
-        assert!(fits("CAR/FRAME/BOLT (2)", "CAR"));
-        assert!(!fits("CAR/FRAME/BOLT (2)", "CAR/BOLT*"));
-        assert!(!fits("CAR/FRAME", "CAR*FRAME"), "a star does not cross a slash");
-        assert!(fits("Schraube ä", "Schraube ?"));
+    fn a_pattern_matches_consecutive_parts_of_a_path() {
+        assert!(matches_name("CAR/FRAME/BOLT (2)", "BOLT*"));
+        assert!(matches_name("CAR/FRAME/BOLT (2)", "FR?ME/BOLT*"));
+        assert!(matches_name("CAR/FRAME/BOLT (2)", "CAR"));
+        assert!(!matches_name("CAR/FRAME/BOLT (2)", "CAR/BOLT*"));
+        assert!(!matches_name("CAR/FRAME", "CAR*FRAME"), "a star does not cross a slash");
+        assert!(matches_name("Schraube ä", "Schraube ?"));
     }
 }

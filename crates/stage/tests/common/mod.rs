@@ -1,12 +1,12 @@
-//! What the tests of the stage share: scenes from text, and what became of them.
+//! Helpers of the stage's tests: scenes from text, and queries of their state.
 
-// Each test file is a program of its own and uses a part of this.
+// Each test file is a crate of its own and uses some of these functions.
 #![allow(dead_code)]
 
 use glam::{DVec3, Vec3};
 use jostle_scene::nodes::{Kind, Transform};
-use jostle_scene::{NodeId, Reading, Scene, Value, read};
-use jostle_stage::{HierarchyFiles, Stage, Staging};
+use jostle_scene::{NodeId, Reading, Rotation, Scene, Value, read};
+use jostle_stage::{HierarchyFiles, Stage, StageOptions};
 use jostle_world::{BodyId, Runtime, World, WorldError};
 
 /// The scene of a text without its first line.
@@ -18,12 +18,12 @@ pub(crate) fn scene(body: &str) -> Scene {
     }
 }
 
-pub(crate) fn staged(body: &str) -> Stage {
-    staged_with(body, Staging::default())
+pub(crate) fn stage_of(body: &str) -> Stage {
+    stage_with(body, StageOptions::default())
 }
 
-pub(crate) fn staged_with(body: &str, staging: Staging) -> Stage {
-    Stage::new(scene(body), staging, &mut HierarchyFiles::default()).expect(body)
+pub(crate) fn stage_with(body: &str, options: StageOptions) -> Stage {
+    Stage::new(scene(body), options, &mut HierarchyFiles::default()).expect(body)
 }
 
 /// The node with this name, through the instances of prototypes.
@@ -39,6 +39,10 @@ pub(crate) fn send(stage: &mut Stage, name: &str, field: &str, value: Value) {
 
 pub(crate) fn vec3(x: f32, y: f32, z: f32) -> Value {
     Value::Vec3(Vec3::new(x, y, z))
+}
+
+pub(crate) fn rotation(x: f32, y: f32, z: f32, angle: f32) -> Value {
+    Value::Rotation(Rotation { axis: Vec3::new(x, y, z), angle })
 }
 
 pub(crate) fn nodes(ids: &[NodeId]) -> Value {
@@ -91,7 +95,7 @@ pub(crate) fn touching(stage: &Stage) -> Vec<[String; 2]> {
     pairs
 }
 
-/// Do these two touch, and nobody else?
+/// Returns true if these two touch, and no other pair does.
 pub(crate) fn only_touch(stage: &Stage, a: &str, b: &str) -> bool {
     touching(stage) == [[a.to_string(), b.to_string()]]
 }
@@ -100,23 +104,27 @@ pub(crate) fn only_touch(stage: &Stage, a: &str, b: &str) -> bool {
 pub(crate) fn events(stage: &Stage, name: &str, field: &str) -> Vec<Value> {
     let id = node(stage, name);
     let kind = &stage.play().scene().node(id).kind;
-    let told = stage.play().events().iter().filter(|event| {
+    let sent = stage.play().events().iter().filter(|event| {
         event.node == id && kind.fields().get(event.field).is_some_and(|f| f.name == field)
     });
-    told.map(|event| event.value.clone()).collect()
+    sent.map(|event| event.value.clone()).collect()
 }
 
-/// What happened in the last step, as "what a b".
-pub(crate) fn happened(stage: &Stage) -> Vec<String> {
-    use jostle_stage::What;
-    let what = |what: What| match what {
-        What::Began(_) => "begin",
-        What::Ended(_) => "end",
-        What::Met(..) => "meet",
-        What::BoxesMet => "boxes begin",
-        What::BoxesParted => "boxes end",
+/// The stage events of the last step, as "kind a b".
+pub(crate) fn stage_events(stage: &Stage) -> Vec<String> {
+    use jostle_stage::StageEventKind;
+    let name = |kind: StageEventKind| match kind {
+        StageEventKind::Began(_) => "begin",
+        StageEventKind::Ended(_) => "end",
+        StageEventKind::Hit(..) => "meet",
+        StageEventKind::BoxesOverlap => "boxes begin",
+        StageEventKind::BoxesSeparate => "boxes end",
     };
-    stage.happened().iter().map(|h| format!("{} {} {}", what(h.what), h.a, h.b)).collect()
+    stage
+        .events()
+        .iter()
+        .map(|event| format!("{} {} {}", name(event.kind), event.a, event.b))
+        .collect()
 }
 
 /// Numbers without structure, the same for the same seed (splitmix64).

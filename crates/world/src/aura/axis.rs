@@ -10,22 +10,24 @@ const CHANGE_AT: f64 = 1.25;
 
 /// Where an aura begins or ends on the axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct EndPoint {
+pub struct EndPoint {
     at: f64,
-    pub(super) object: u32,
-    pub(super) is_end: bool,
+    /// Whose point it is.
+    pub object: u32,
+    /// Its end, not its start.
+    pub is_end: bool,
 }
 
 /// All end points in order; where an end meets a start, the start comes first, for touching counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Axis {
+pub struct Axis {
     axis: usize,
     points: Vec<EndPoint>,
 }
 
 impl Axis {
     /// The end points of this frame. Returns by how many places points were moved to order them.
-    pub(super) fn update(&mut self, auras: &[Aura]) -> u64 {
+    pub fn update(&mut self, auras: &[Aura]) -> u64 {
         let spread = spread(auras);
         for axis in 0..3 {
             if spread[axis] > spread[self.axis] * CHANGE_AT {
@@ -46,7 +48,9 @@ impl Axis {
         })
     }
 
-    pub(super) fn points(&self) -> &[EndPoint] {
+    /// In order along the axis.
+    #[must_use]
+    pub fn points(&self) -> &[EndPoint] {
         &self.points
     }
 
@@ -58,7 +62,7 @@ impl Axis {
 
 /// The auras that have begun and not ended along the axis.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Active {
+pub struct Active {
     list: Vec<u32>,
     /// Where each object is in the list.
     places: Vec<Option<u32>>,
@@ -66,28 +70,32 @@ pub(super) struct Active {
 
 impl Active {
     /// None yet, of so many objects.
-    pub(super) fn begin(&mut self, objects: usize) {
+    pub fn begin(&mut self, objects: usize) {
         self.list.clear();
         self.places.clear();
         self.places.resize(objects, None);
     }
 
-    pub(super) fn list(&self) -> &[u32] {
+    /// All of them.
+    #[must_use]
+    pub fn list(&self) -> &[u32] {
         &self.list
     }
 
-    pub(super) fn contains(&self, object: u32) -> bool {
+    /// Returns true if the object is among them.
+    #[must_use]
+    pub fn contains(&self, object: u32) -> bool {
         self.places[object as usize].is_some()
     }
 
     /// Adds at the end of the list.
-    pub(super) fn push(&mut self, object: u32) {
+    pub fn push(&mut self, object: u32) {
         self.places[object as usize] = Some(self.list.len() as u32);
         self.list.push(object);
     }
 
     /// Removes, if present; the last takes its place.
-    pub(super) fn remove(&mut self, object: u32) {
+    pub fn remove(&mut self, object: u32) {
         if let Some(place) = self.places[object as usize].take() {
             self.list.swap_remove(place as usize);
             if let Some(&moved) = self.list.get(place as usize) {

@@ -1,17 +1,19 @@
 //! Ordered axis with columns: what overlaps on one axis, sorted into columns over the two others.
+//! Not in the paper.
 //!
-//! Ordered axis alone cannot be linear: at constant coverage, n auras in a cube overlap n^(2/3)
-//! others on any axis, so the comparisons grow as n^(5/3), whatever relations dismiss. Here the
-//! auras that have begun and not ended are entered into the columns that they cross, and an aura
-//! is compared only with those in its own columns: a number that does not depend on n. A look into
-//! a column compares no numbers, so it is no comparison; every sphere test is counted.
+//! Ordered axis alone (§3.3 of the paper, `crates/lab/src/aura/ordered_axis.rs`) cannot be linear:
+//! at constant coverage, n auras in a cube overlap n^(2/3) others on any axis, so the comparisons
+//! grow as n^(5/3), whatever relations dismiss. Here the auras that have begun and not ended are
+//! entered into the columns that they cross, and an aura is compared only with those in its own
+//! columns: a number that does not depend on n. A look into a column compares no numbers, so it is
+//! no comparison; every sphere test is counted.
 //!
 //! The spheres of relations are not used here. Tried, they did not pay: who is left in a column is
 //! so near that the sphere is met nearly always (20 % coverage: up to 6 % more comparisons).
 
-use super::Aura;
 use super::axis::{Active, Axis, spread};
-use super::groups::{Full, Groups};
+use super::groups::{Full, RelationBuilder};
+use super::{Aura, Completeness, Found};
 
 /// Auras that cross more columns than this are not entered but compared with all: a few giants
 /// shall not fill all columns.
@@ -20,12 +22,12 @@ const COLUMNS_MOST: i64 = 64;
 #[derive(Clone, Debug, Default)]
 pub(super) struct OrderedColumns {
     axis: Axis,
-    groups: Groups,
+    groups: RelationBuilder,
     columns: Columns,
 }
 
 impl OrderedColumns {
-    pub(super) fn find(&mut self, auras: &[Aura], limit: usize) -> Result<&mut Groups, Full> {
+    pub(super) fn find(&mut self, auras: &[Aura], limit: usize) -> Result<Found, Full> {
         let OrderedColumns { axis, groups, columns } = self;
         groups.begin(auras.len(), limit);
         groups.comparisons.sort_steps = axis.update(auras);
@@ -41,7 +43,11 @@ impl OrderedColumns {
             groups.join()?;
             columns.enter(point.object, crossed);
         }
-        Ok(groups)
+        Ok(Found {
+            relations: groups.relations(),
+            completeness: Completeness::Complete,
+            comparisons: groups.comparisons,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A choice of relations when there are too many: few enough to hold, chosen to serve many.
 //!
 //! First a relation for every object that is in none yet, in order; then one for every pair that
-//! overlaps and shares none yet, in order. Each is grown from that object or pair by adding whoever
+//! overlaps and shares none yet, in order. Each is grown from that object or pair by adding what
 //! overlaps all members so far, so it is maximal and was not chosen before.
 //! At most one relation per pair is needed, however many there are in all.
 

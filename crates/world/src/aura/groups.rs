@@ -15,7 +15,7 @@
 //! part of it. Refusing a part of an earlier candidate does not help when the larger one comes
 //! later. And where a relation that overlaps x wholly is enlarged in place, as the text has it and
 //! the figure not, {a,b,x} is not even among those that {a,x} is compared with.
-//! `tests/aura/figure_three.rs` has all three readings.
+//! `crates/lab/tests/aura/figure_three.rs` has all three readings.
 //!
 //! So here a candidate stays if, and only if, nothing in N(x) can be added to it. Why this gives
 //! exactly the relations: a relation that holds x is K + x for a maximal clique K of N(x), and K
@@ -25,24 +25,12 @@
 //! end.
 
 use super::{Aura, Comparisons, Relations};
-use glam::DVec3;
 
-/// Added to squares where a relative margin would vanish below the smallest number.
-const TINY: f64 = 1e-300;
-
-/// Of how many relations of an object the largest is sought, the newest first: more save no further
-/// comparisons to speak of (0.3 % at 20 % coverage), and an object can be in very many.
-const GROUPS_LOOKED_AT: usize = 8;
-
-/// One relation, with the sphere that encloses it.
+/// One relation.
 #[derive(Clone, Debug)]
 struct Group {
-    /// In the order of joining. The first gives the centre of the sphere.
+    /// In the order of joining.
     members: Vec<u32>,
-    /// How far the first `measured` members reach from the centre; the others are measured when
-    /// the sphere is asked for.
-    reach: f64,
-    measured: usize,
     /// The turn in which it was last cut by a new object.
     cut: u32,
 }
@@ -52,25 +40,33 @@ struct Group {
 struct Verdict {
     /// The turn in which it was compared or dismissed.
     decided: u32,
-    /// The turn in which it was found to overlap, and its place in `Groups::overlapping`.
+    /// The turn in which it was found to overlap, and its place in `RelationBuilder::overlapping`.
     overlaps: u32,
     place: u32,
 }
 
 /// There are more relations than allowed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Full {
-    pub(super) considered: usize,
-    pub(super) comparisons: Comparisons,
+pub struct Full {
+    /// How many objects were considered until then.
+    pub considered: usize,
+    /// What was compared until then.
+    pub comparisons: Comparisons,
 }
 
+/// The relations of the objects considered so far.
+///
+/// After [`RelationBuilder::begin`], for each object in any order: [`RelationBuilder::consider`],
+/// then [`RelationBuilder::compare`] with every object considered before it that it overlaps (and
+/// with others, which costs time only), then [`RelationBuilder::join`].
 #[derive(Clone, Debug, Default)]
-pub(super) struct Groups {
+pub struct RelationBuilder {
     limit: usize,
     groups: Vec<Group>,
     /// The groups of each object.
     groups_of: Vec<Vec<u32>>,
-    pub(super) comparisons: Comparisons,
+    /// What was compared in this frame.
+    pub comparisons: Comparisons,
 
     /// The object under consideration, the number of its turn (from 1), and what is known about it.
     object: u32,
@@ -81,9 +77,9 @@ pub(super) struct Groups {
     candidates: Candidates,
 }
 
-impl Groups {
+impl RelationBuilder {
     /// Before the first object of a frame. No object is known yet.
-    pub(super) fn begin(&mut self, objects: usize, limit: usize) {
+    pub fn begin(&mut self, objects: usize, limit: usize) {
         self.limit = limit;
         self.groups.clear();
         self.groups_of.truncate(objects);
@@ -96,21 +92,31 @@ impl Groups {
     }
 
     /// How many relations there are by now.
-    pub(super) fn len(&self) -> usize {
+    #[must_use]
+    pub fn count(&self) -> usize {
         self.groups.len()
     }
 
-    /// In the order of joining.
-    pub(super) fn members(&self, group: u32) -> &[u32] {
+    /// The members of a relation, in the order of joining. Members are added at the end only, and
+    /// relations keep their numbers.
+    #[must_use]
+    pub fn members(&self, group: u32) -> &[u32] {
         &self.groups[group as usize].members
     }
 
-    pub(super) fn relations(&mut self) -> Relations {
+    /// The relations that an object is in, in the order of joining.
+    #[must_use]
+    pub fn groups_of(&self, object: u32) -> &[u32] {
+        &self.groups_of[object as usize]
+    }
+
+    /// Ends the frame: all relations, in order.
+    pub fn relations(&mut self) -> Relations {
         Relations::sorted(self.groups.drain(..).map(|group| group.members).collect())
     }
 
     /// The next object under consideration (OUC of the paper).
-    pub(super) fn consider(&mut self, object: u32) {
+    pub fn consider(&mut self, object: u32) {
         self.object = object;
         self.turn += 1;
         self.overlapping.clear();
@@ -118,7 +124,7 @@ impl Groups {
 
     /// Compares the object under consideration with another, unless that is decided.
     #[inline]
-    pub(super) fn compare(&mut self, auras: &[Aura], other: u32) {
+    pub fn compare(&mut self, auras: &[Aura], other: u32) {
         let verdict = &mut self.verdicts[other as usize];
         if verdict.decided == self.turn {
             return;
@@ -132,92 +138,28 @@ impl Groups {
         }
     }
 
-    /// Compares the object under consideration with a relation: with its sphere first, and with the
-    /// members only if it meets that. Members for which `possible` is false are known not to
-    /// overlap.
-    ///
-    /// Beyond the paper: what is decided in this turn is not compared again; and the sphere is left
-    /// out for a single open member, or where a member is known to overlap, hence the sphere too.
-    pub(super) fn compare_with_group(
-        &mut self,
-        auras: &[Aura],
-        group: u32,
-        possible: impl Fn(u32) -> bool,
-    ) {
-        let open = self.count_open(group, &possible);
-        if open == 0 {
-            return;
-        }
-        let members = self.groups[group as usize].members.iter();
-        let one_overlaps =
-            members.clone().any(|&member| self.verdicts[member as usize].overlaps == self.turn);
-        if open > 1 && !one_overlaps && !self.meets_sphere(auras, group) {
-            for &member in &self.groups[group as usize].members {
-                self.verdicts[member as usize].decided = self.turn;
-            }
-            return;
-        }
-        for at in 0..self.groups[group as usize].members.len() {
-            let member = self.groups[group as usize].members[at];
-            if possible(member) {
-                self.compare(auras, member);
-            }
-        }
+    /// Without a comparison: the object under consideration does not overlap the other.
+    pub fn dismiss(&mut self, other: u32) {
+        self.verdicts[other as usize].decided = self.turn;
     }
 
-    /// Compares the object under consideration with that relation of another object, considered
-    /// before, that has the most open members: the largest first, as in §3.2 of the paper.
-    pub(super) fn compare_with_largest_group(
-        &mut self,
-        auras: &[Aura],
-        other: u32,
-        possible: impl Fn(u32) -> bool,
-    ) {
-        if self.verdicts[other as usize].decided == self.turn {
-            return;
-        }
-        let mut largest = None;
-        let mut most = 0;
-        for &group in self.groups_of[other as usize].iter().rev().take(GROUPS_LOOKED_AT) {
-            if self.groups[group as usize].members.len() > most {
-                let open = self.count_open(group, &possible);
-                if open > most {
-                    (largest, most) = (Some(group), open);
-                }
-            }
-        }
-        if let Some(group) = largest {
-            self.compare_with_group(auras, group, possible);
-        }
+    /// Returns true if the other was compared with the object under consideration, or dismissed.
+    #[must_use]
+    pub fn is_decided(&self, other: u32) -> bool {
+        self.verdicts[other as usize].decided == self.turn
     }
 
-    /// How many members of the group may overlap, for all that is known in this turn?
-    fn count_open(&self, group: u32, possible: impl Fn(u32) -> bool) -> usize {
-        let is_open = |&&member: &&u32| {
-            self.verdicts[member as usize].decided != self.turn && possible(member)
-        };
-        self.groups[group as usize].members.iter().filter(is_open).count()
-    }
-
-    /// Might the object under consideration overlap a member of the group?
-    fn meets_sphere(&mut self, auras: &[Aura], group: u32) -> bool {
-        self.comparisons.group_tests += 1;
-        let group = &mut self.groups[group as usize];
-        let centre = auras[group.members[0] as usize].centre;
-        for &member in &group.members[group.measured..] {
-            self.comparisons.reach_steps += 1;
-            group.reach = group.reach.max(reach_from(centre, &auras[member as usize]));
-        }
-        group.measured = group.members.len();
-        let object = &auras[self.object as usize];
-        // Rounded far outward: an error of 2^-40 dismisses none that `Aura::overlaps` accepts,
-        // whose own error and that of the reach are below 2^-45 of the sum of the radii.
-        let reach = object.radius + group.reach;
-        object.centre.distance_squared(centre) <= reach * reach * (1.0 + 1e-12) + TINY
+    /// Returns true if the other was found to overlap the object under consideration.
+    #[must_use]
+    pub fn overlaps(&self, other: u32) -> bool {
+        self.verdicts[other as usize].overlaps == self.turn
     }
 
     /// Ends the turn: the object joins, and the relations are those of all objects so far.
-    pub(super) fn join(&mut self) -> Result<(), Full> {
+    ///
+    /// # Errors
+    /// If that makes more relations than allowed.
+    pub fn join(&mut self) -> Result<(), Full> {
         let mut candidates = std::mem::take(&mut self.candidates);
         let result = self.join_with(&mut candidates);
         self.candidates = candidates;
@@ -272,13 +214,8 @@ impl Groups {
         for &member in &members {
             self.groups_of[member as usize].push(group);
         }
-        self.groups.push(Group { members, reach: 0.0, measured: 0, cut: 0 });
+        self.groups.push(Group { members, cut: 0 });
     }
-}
-
-/// How far from a point an aura reaches, to within a few roundings.
-fn reach_from(centre: DVec3, aura: &Aura) -> f64 {
-    centre.distance(aura.centre) + aura.radius
 }
 
 /// The parts of relations that one object overlaps, as sets of places in the list of those that it

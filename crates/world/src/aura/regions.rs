@@ -1,6 +1,6 @@
 //! Interest by regions: the alternative to auras, coarse and cheap.
 //!
-//! Space is cut into cubes once and for all; a message reaches whoever is in the region of its
+//! Space is cut into cubes once and for all; a message reaches all objects in the region of its
 //! sender or in one of the 26 around it (§2 of the paper). Auras play no part: two that overlap
 //! across more than a region miss each other's messages, and many receive what does not concern
 //! them.
@@ -27,7 +27,7 @@ pub enum RegionError {
         /// As given.
         size: f64,
     },
-    /// An object is not finite, or so far out that neighbouring regions cannot be told apart.
+    /// An object is not finite, or so far out that neighbouring regions cannot be distinguished.
     #[error("object {object} at {place} must be within ±2^52 regions of size {size}")]
     TooFar {
         /// Its number.

@@ -24,7 +24,7 @@ impl Relations {
         relations
     }
 
-    /// How many.
+    /// The number of relations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -8,7 +8,7 @@ const STEPS_PER_ENTRY: usize = 16;
 
 /// Sorts, entries that compare equal staying as they are. Linear for what is nearly sorted.
 /// Returns by how many places entries were moved one at a time.
-pub(super) fn insertion_sort<T: Copy>(list: &mut [T], order: impl Fn(&T, &T) -> Ordering) -> u64 {
+pub fn insertion_sort<T: Copy>(list: &mut [T], order: impl Fn(&T, &T) -> Ordering) -> u64 {
     let budget = list.len() * STEPS_PER_ENTRY;
     let mut steps = 0;
     for sorted in 1..list.len() {

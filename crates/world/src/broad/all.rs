@@ -4,7 +4,7 @@
 
 use super::boxes::Boxes;
 use super::{BroadCounters, SlotPair, slot_pair};
-use crate::Aabb;
+use jostle_geom::Aabb;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllPairs {

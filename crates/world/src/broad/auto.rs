@@ -3,31 +3,32 @@
 //! Counts and not times decide, so that the same boxes give the same structure everywhere. Measured
 //! by `jostle lab broad`: all pairs are as fast as cells up to about 20 boxes that all move; cells
 //! are the fastest of all for boxes of similar size. Where sizes differ so much that cells have to
-//! look at many boxes for each question, the tree takes over.
+//! look at many boxes for each query, the tree takes over.
 
 use super::all::AllPairs;
-use super::near::{Asked, IndexKind, NearPairs};
+use super::near::{IndexKind, NearPairs, QueryCounts};
 use super::{BroadCounters, SlotPair};
-use crate::{Aabb, Workers};
+use crate::Workers;
+use jostle_geom::Aabb;
 
 /// From this many boxes on, cells; below half of it, all pairs again.
 const MANY: usize = 20;
-/// A question to cells looks at about 80 boxes where sizes are similar and boxes are not crowded,
-/// and a crowd gives many near pairs. Looking at more than this for each question and each pair
-/// means that cells do not fit; the tree looks at 150 to 400 for a question.
-const TESTS_PER_QUESTION: u64 = 400;
+/// A query of cells looks at about 80 boxes where sizes are similar and boxes are not crowded,
+/// and a crowd gives many near pairs. Looking at more than this for each query and each pair
+/// means that cells do not fit; the tree looks at 150 to 400 for a query.
+const TESTS_PER_QUERY: u64 = 400;
 const TESTS_PER_PAIR: u64 = 16;
-/// So many questions must have been too costly, all in all.
-const QUESTIONS: u64 = 256;
-/// So many boxes are asked to judge a larger number. All with all of them takes some milliseconds.
+/// So many queries must have been made before they count as too costly.
+const QUERIES: u64 = 256;
+/// So many boxes are a sample of a larger number. All with all of them takes some milliseconds.
 const SAMPLE: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(super) struct Auto {
     inner: Inner,
     boxes: usize,
-    /// What was asked since cells were chosen.
-    asked: Asked,
+    /// What queries cost since cells were chosen.
+    counts: QueryCounts,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ enum Inner {
 impl Default for Auto {
     fn default() -> Auto {
         let inner = Inner::AllPairs(AllPairs::default());
-        Auto { inner, boxes: 0, asked: Asked::default() }
+        Auto { inner, boxes: 0, counts: QueryCounts::default() }
     }
 }
 
@@ -91,7 +92,7 @@ impl Auto {
                 let tree = NearPairs::new(IndexKind::Nodes);
                 Inner::Tree(filled(tree, &boxes, &moved, workers))
             };
-            self.asked = Asked::default();
+            self.counts = QueryCounts::default();
         }
         match &mut self.inner {
             Inner::AllPairs(all) => all.find_pairs(out),
@@ -106,13 +107,13 @@ impl Auto {
     /// Another structure for the next steps, if the last ones spoke for it.
     fn reconsider(&mut self, workers: &Workers) {
         let (Inner::Cells(near) | Inner::Tree(near)) = &mut self.inner else { return };
-        self.asked += near.take_asked();
+        self.counts += near.take_counts();
         if self.boxes < MANY / 2 {
             let mut all = AllPairs::default();
             near.all().into_iter().for_each(|(slot, bounds)| all.insert(slot, bounds));
             all.find_pairs(&mut Vec::new()); // nothing has moved since
             self.inner = Inner::AllPairs(all);
-        } else if matches!(self.inner, Inner::Cells(_)) && self.asked.is_too_much() {
+        } else if matches!(self.inner, Inner::Cells(_)) && self.counts.is_too_much() {
             let (tree, boxes) = (NearPairs::new(IndexKind::Nodes), self.all());
             self.inner = Inner::Tree(filled(tree, &boxes, &[], workers));
         }
@@ -123,37 +124,37 @@ impl Auto {
     }
 }
 
-impl Asked {
+impl QueryCounts {
     fn is_too_much(&self) -> bool {
-        let fair = TESTS_PER_QUESTION * self.questions + TESTS_PER_PAIR * self.pairs;
-        self.questions > QUESTIONS && self.tests > fair
+        let fair = TESTS_PER_QUERY * self.queries + TESTS_PER_PAIR * self.pairs;
+        self.queries > QUERIES && self.tests > fair
     }
 }
 
 /// Will cells do with these boxes? Where they do not, the first step alone can take minutes: with
-/// 300,000 boxes in one cell, each question looks at all of them. So samples of two sizes are asked
-/// first, and what a question looks at is taken to grow on as it does from one to the other.
+/// 300,000 boxes in one cell, each query looks at all of them. So samples of two sizes are queried
+/// first, and what a query looks at is taken to grow on as it does from one to the other.
 fn cells_suit(boxes: &[(u32, Aabb)], workers: &Workers) -> bool {
     if boxes.len() < 2 * SAMPLE {
         return true;
     }
-    let ask = |count: usize| {
+    let sample = |count: usize| {
         let mut cells = NearPairs::new(IndexKind::Cells);
         let sample = boxes.iter().step_by(boxes.len() / count).take(count);
         (0..).zip(sample).for_each(|(slot, &(_, bounds))| cells.insert(slot, bounds));
         cells.find_pairs(workers, &mut Vec::new());
-        cells.take_asked()
+        cells.take_counts()
     };
-    let (small, large) = (ask(SAMPLE / 2), ask(SAMPLE));
-    // In thousandths for each question.
-    let rate = |count: u64, questions: u64| count * 1000 / questions.max(1);
+    let (small, large) = (sample(SAMPLE / 2), sample(SAMPLE));
+    // In thousandths for each query.
+    let rate = |count: u64, queries: u64| count * 1000 / queries.max(1);
     let of_all = |small: u64, large: u64| {
         let growth = large.saturating_sub(small) * (boxes.len() - SAMPLE) as u64;
         large + growth / (SAMPLE as u64 / 2)
     };
-    let tests = of_all(rate(small.tests, small.questions), rate(large.tests, large.questions));
-    let pairs = of_all(rate(small.pairs, small.questions), rate(large.pairs, large.questions));
-    tests <= 1000 * TESTS_PER_QUESTION + TESTS_PER_PAIR * pairs
+    let tests = of_all(rate(small.tests, small.queries), rate(large.tests, large.queries));
+    let pairs = of_all(rate(small.pairs, small.queries), rate(large.pairs, large.queries));
+    tests <= 1000 * TESTS_PER_QUERY + TESTS_PER_PAIR * pairs
 }
 
 /// A structure with these boxes, of which only `moved` have moved.

@@ -1,8 +1,7 @@
-//! Boxes by slot, and which of them moved since they were last asked for: what every structure
-//! that works when asked (and not at each move) keeps.
+//! Boxes by slot, and which of them moved since they were last asked for.
 
-use crate::Aabb;
 use glam::{Vec3, Vec3A};
+use jostle_geom::Aabb;
 
 /// A box as two vectors in one half of a cache line: compared by two instructions.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +26,6 @@ impl QuickBox {
     pub(super) fn overlaps(&self, other: &QuickBox) -> bool {
         (self.min.cmple(other.max) & other.min.cmple(self.max)).all()
     }
-
-    /// The low corner of what two overlapping boxes share.
-    #[inline]
-    pub(super) fn shared_min(&self, other: &QuickBox) -> Vec3 {
-        self.min.max(other.min).into()
-    }
 }
 
 impl From<Aabb> for QuickBox {
@@ -49,7 +42,6 @@ pub(super) struct Boxes {
     states: Vec<State>,
     /// Slots marked as moved, each once; some may have gone since.
     moved: Vec<u32>,
-    count: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +60,6 @@ impl Boxes {
         }
         assert!(!self.states[at].present, "slot {slot} is taken");
         self.states[at].present = true;
-        self.count += 1;
         self.set(slot, bounds);
     }
 
@@ -80,7 +71,6 @@ impl Boxes {
     pub(super) fn remove(&mut self, slot: u32) {
         assert!(self.has(slot), "only boxes that are there go, not {slot}");
         self.states[slot as usize].present = false;
-        self.count -= 1;
     }
 
     fn set(&mut self, slot: u32, bounds: Aabb) {
@@ -92,17 +82,7 @@ impl Boxes {
         }
     }
 
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
-    /// One more than the largest slot ever used.
-    pub(super) fn slots(&self) -> usize {
-        self.states.len()
-    }
-
-    pub(super) fn has(&self, slot: u32) -> bool {
+    fn has(&self, slot: u32) -> bool {
         self.states.get(slot as usize).is_some_and(|state| state.present)
     }
 

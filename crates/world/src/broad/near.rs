@@ -7,15 +7,15 @@
 //! by box. A step has three parts:
 //!
 //! 1. boxes that left their fat boxes get new ones and go to their place in an index;
-//! 2. these ask the index who is near, and the pairs join the list of near pairs;
+//! 2. these query the index for what is near, and the pairs join the list of near pairs;
 //! 3. the list is gone through once: pairs of which one got a new fat box since are dropped (its
-//!    own question found them again), the others are compared box by box.
+//!    own query found them again), the others are compared box by box.
 //!
 //! A box that has not moved for [`REST`] steps rests. Pairs of resting boxes leave the list, so a
-//! quiet world costs nothing; a resting box that moves always asks anew.
+//! quiet world costs nothing; a resting box that moves is always queried again.
 //!
-//! Boxes have seats, numbered so that neighbours in space are neighbours in memory; the caller's
-//! slots are looked up at the border. At 100,000 boxes this saves a third of a step.
+//! Each box has a proxy, numbered so that neighbours in space are neighbours in memory; the
+//! caller's slots are looked up at the border. At 100,000 boxes this saves a third of a step.
 
 mod cells;
 mod index;
@@ -24,12 +24,13 @@ mod nodes;
 mod span;
 
 use super::{BroadCounters, SlotPair, slot_pair};
-use crate::{Aabb, Workers};
+use crate::Workers;
 use glam::Vec3;
 pub(super) use index::IndexKind;
-use index::{Fat, Index, Leaver};
+use index::{Escaped, Fat, Index};
+use jostle_geom::Aabb;
 use jostle_geom::simd::{Isa, prefetch};
-use kernels::{Ask, Compare, Compared, Near, Now, Query};
+use kernels::{Compare, Compared, FindNear, Near, Proxy, Query};
 use span::Span;
 use std::sync::{Mutex, PoisonError};
 
@@ -38,7 +39,7 @@ const REST: u32 = 8;
 /// Fewer boxes than this are done sooner by one thread than by waking a second (measured).
 const WORTH_SHARING: usize = 30_000;
 /// Pieces of work for threads. The same for any number of threads, so the order is too.
-const CHUNK_LEAVERS: usize = 256;
+const CHUNK_ESCAPED: usize = 256;
 const CHUNK_NEAR: usize = 8192;
 /// Boxes compared at a time: the lanes of a vector of `f32`.
 const WIDTH: usize = 8;
@@ -47,22 +48,22 @@ const WIDTH: usize = 8;
 const REPLACED_MAX: usize = 8;
 /// How many updates ahead memory is fetched.
 const FETCH_AHEAD: usize = 8;
-/// No seat.
+/// No proxy.
 const NONE: u32 = u32::MAX;
 
 /// What it took to find near pairs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
-    pub(super) questions: u64,
+pub(super) struct QueryCounts {
+    pub(super) queries: u64,
     /// Boxes that were looked at.
     pub(super) tests: u64,
     /// Near pairs that were found.
     pub(super) pairs: u64,
 }
 
-impl std::ops::AddAssign for Asked {
-    fn add_assign(&mut self, more: Asked) {
-        self.questions += more.questions;
+impl std::ops::AddAssign for QueryCounts {
+    fn add_assign(&mut self, more: QueryCounts) {
+        self.queries += more.queries;
         self.tests += more.tests;
         self.pairs += more.pairs;
     }
@@ -71,15 +72,15 @@ impl std::ops::AddAssign for Asked {
 #[derive(Clone, Debug)]
 pub(super) struct NearPairs {
     /// By slot.
-    seats: Vec<u32>,
-    /// By seat, as are the following.
+    proxy_of_slot: Vec<u32>,
+    /// By proxy, as are the following.
     slots: Vec<u32>,
-    now: Vec<Now>,
+    proxies: Vec<Proxy>,
     fat: Vec<Span>,
     /// How far a box moved when it left its fat box.
     motion: Vec<Vec3>,
     /// Which boxes left their fat boxes since the last step: a bit each.
-    leaves: Vec<u64>,
+    escaped: Vec<u64>,
     index: Index,
     near: Vec<Near>,
     /// Where the pairs of a step are put together; only room.
@@ -91,21 +92,21 @@ pub(super) struct NearPairs {
     /// Boxes that have no fat box yet.
     new: usize,
     /// Seats without a box.
-    empty_seats: Vec<u32>,
-    /// Boxes that changed their place in the index since seats were numbered.
+    free_proxies: Vec<u32>,
+    /// Boxes that changed their place in the index since proxies were numbered.
     replaced: usize,
-    asked: Asked,
+    counts: QueryCounts,
 }
 
 impl NearPairs {
     pub(super) fn new(kind: IndexKind) -> NearPairs {
         NearPairs {
-            seats: Vec::new(),
+            proxy_of_slot: Vec::new(),
             slots: Vec::new(),
-            now: Vec::new(),
+            proxies: Vec::new(),
             fat: Vec::new(),
             motion: Vec::new(),
-            leaves: Vec::new(),
+            escaped: Vec::new(),
             index: Index::new(kind),
             near: Vec::new(),
             room: Vec::new(),
@@ -113,86 +114,91 @@ impl NearPairs {
             movers: 0,
             boxes: 0,
             new: 0,
-            empty_seats: Vec::new(),
+            free_proxies: Vec::new(),
             replaced: 0,
-            asked: Asked::default(),
+            counts: QueryCounts::default(),
         }
     }
 
     pub(super) fn insert(&mut self, slot: u32, bounds: Aabb) {
         let at = slot as usize;
-        if self.seats.len() <= at {
-            self.seats.resize(at + 1, NONE);
+        if self.proxy_of_slot.len() <= at {
+            self.proxy_of_slot.resize(at + 1, NONE);
         }
-        assert!(self.seats[at] == NONE, "slot {slot} is taken");
-        let seat = self.empty_seats.pop().unwrap_or_else(|| self.add_seat());
-        self.seats[at] = seat;
-        self.slots[seat as usize] = slot;
-        self.now[seat as usize] = Now::new(Span::from(&bounds), self.step);
-        self.fat[seat as usize] = Span::EMPTY;
+        assert!(self.proxy_of_slot[at] == NONE, "slot {slot} is taken");
+        let proxy_index = self.free_proxies.pop().unwrap_or_else(|| self.add_proxy());
+        self.proxy_of_slot[at] = proxy_index;
+        self.slots[proxy_index as usize] = slot;
+        self.proxies[proxy_index as usize] = Proxy::new(Span::from(&bounds), self.step);
+        self.fat[proxy_index as usize] = Span::EMPTY;
         self.boxes += 1;
         self.new += 1;
         self.movers += 1;
-        self.leave(seat, Vec3::ZERO);
+        self.mark_escaped(proxy_index, Vec3::ZERO);
     }
 
-    fn add_seat(&mut self) -> u32 {
-        let seat = u32::try_from(self.slots.len()).expect("seats are no more than slots");
+    fn add_proxy(&mut self) -> u32 {
+        let proxy_index = u32::try_from(self.slots.len()).expect("proxies are no more than slots");
         self.slots.push(NONE);
-        self.now.push(Now::GONE);
+        self.proxies.push(Proxy::GONE);
         self.fat.push(Span::EMPTY);
         self.motion.push(Vec3::ZERO);
-        if self.leaves.len() * 64 == seat as usize {
-            self.leaves.push(0);
+        if self.escaped.len() * 64 == proxy_index as usize {
+            self.escaped.push(0);
         }
-        seat
+        proxy_index
     }
 
-    fn leave(&mut self, seat: u32, motion: Vec3) {
-        self.motion[seat as usize] = motion;
-        self.leaves[seat as usize / 64] |= 1 << (seat % 64);
+    fn mark_escaped(&mut self, proxy_index: u32, motion: Vec3) {
+        self.motion[proxy_index as usize] = motion;
+        self.escaped[proxy_index as usize / 64] |= 1 << (proxy_index % 64);
     }
 
     #[inline]
     pub(super) fn update(&mut self, slot: u32, bounds: Aabb) {
-        let seat = self.seats[slot as usize];
-        assert!(seat != NONE, "slot {slot} is empty");
+        let proxy_index = self.proxy_of_slot[slot as usize];
+        assert!(proxy_index != NONE, "slot {slot} is empty");
         self.fetch_ahead(slot);
-        let at = seat as usize;
-        let before = self.now[at];
+        let at = proxy_index as usize;
+        let before = self.proxies[at];
         let span = Span::from(&bounds);
         let stays = self.fat[at].contains(&span) & (self.step - before.moved() < REST);
         self.movers += usize::from(before.moved() != self.step);
-        self.now[at] = Now::new(span, self.step);
+        self.proxies[at] = Proxy::new(span, self.step);
         if !stays {
             let was = before.span();
-            self.leave(seat, 0.5 * (span.low - was.low) + 0.5 * (span.high - was.high));
+            self.mark_escaped(
+                proxy_index,
+                0.5 * (span.low - was.low) + 0.5 * (span.high - was.high),
+            );
         }
     }
 
-    /// Callers mostly go through their boxes in order; seats are in another one.
+    /// Callers mostly go through their boxes in order; proxies are in another one.
     #[inline(always)]
     fn fetch_ahead(&self, slot: u32) {
-        let Some(&seat) = self.seats.get(slot as usize + FETCH_AHEAD) else { return };
-        self.now.get(seat as usize).into_iter().for_each(prefetch);
-        self.fat.get(seat as usize).into_iter().for_each(prefetch);
+        let Some(&proxy_index) = self.proxy_of_slot.get(slot as usize + FETCH_AHEAD) else {
+            return;
+        };
+        self.proxies.get(proxy_index as usize).into_iter().for_each(prefetch);
+        self.fat.get(proxy_index as usize).into_iter().for_each(prefetch);
     }
 
     pub(super) fn remove(&mut self, slot: u32) {
-        let seat = std::mem::replace(&mut self.seats[slot as usize], NONE);
-        assert!(seat != NONE, "slot {slot} is empty");
-        let at = seat as usize;
-        self.movers -= usize::from(self.now[at].moved() == self.step);
-        self.now[at] = Now::GONE;
+        let proxy_index = std::mem::replace(&mut self.proxy_of_slot[slot as usize], NONE);
+        assert!(proxy_index != NONE, "slot {slot} is empty");
+        let at = proxy_index as usize;
+        self.movers -= usize::from(self.proxies[at].moved() == self.step);
+        self.proxies[at] = Proxy::GONE;
         self.slots[at] = NONE;
-        self.leaves[at / 64] &= !(1 << (at % 64));
+        self.escaped[at / 64] &= !(1 << (at % 64));
         self.boxes -= 1;
         if std::mem::replace(&mut self.fat[at], Span::EMPTY) == Span::EMPTY {
             self.new -= 1;
         } else {
-            self.index.remove(seat);
+            self.index.remove(proxy_index);
         }
-        self.empty_seats.push(seat);
+        self.free_proxies.push(proxy_index);
     }
 
     pub(super) fn find_pairs(
@@ -208,27 +214,27 @@ impl NearPairs {
         if self.new * 2 > self.boxes {
             self.start_anew();
         } else if self.replaced > REPLACED_MAX * self.boxes {
-            self.number_seats();
+            self.renumber_proxies();
         }
-        let (leavers, asking) = self.take_leavers();
-        self.place(&leavers);
+        let (escaped, querying) = self.take_escaped();
+        self.place(&escaped);
         let known = self.near.len();
-        let looked_at = self.ask_for_near_pairs(&leavers, &asking, workers);
+        let looked_at = self.find_near_pairs(&escaped, &querying, workers);
         let compared = self.near.len() as u64;
-        self.asked += Asked {
-            questions: leavers.len() as u64,
+        self.counts += QueryCounts {
+            queries: escaped.len() as u64,
             tests: looked_at,
             pairs: compared - known as u64,
         };
         self.compare_near_pairs(known, movers == self.boxes, workers, out);
-        for leaver in &leavers {
-            self.now[leaver.seat as usize].set_asking(false);
+        for escaped_box in &escaped {
+            self.proxies[escaped_box.proxy_index as usize].set_querying(false);
         }
         self.step += 1;
         if self.step > kernels::LAST_STEP {
             self.count_steps_anew(); // after half a year at 60 steps per second
         }
-        BroadCounters { box_tests: looked_at + compared, updates: leavers.len() as u64 }
+        BroadCounters { box_tests: looked_at + compared, updates: escaped.len() as u64 }
     }
 
     /// Adds the slots of all boxes that overlap `bounds` to `out`, sorted.
@@ -237,82 +243,87 @@ impl NearPairs {
         let mut found = Vec::new();
         Isa::best().run(Query { index: &self.index, span, found: &mut found });
         // Boxes that left their fat boxes are elsewhere than the index believes.
-        for_each_one(&self.leaves, |seat| found.push(seat));
+        for_each_one(&self.escaped, |proxy_index| found.push(proxy_index));
         found.sort_unstable();
         found.dedup();
-        found.retain(|&seat| self.now[seat as usize].span().overlaps(&span));
-        out.extend(found.into_iter().map(|seat| self.slots[seat as usize]));
+        found.retain(|&proxy_index| self.proxies[proxy_index as usize].span().overlaps(&span));
+        out.extend(found.into_iter().map(|proxy_index| self.slots[proxy_index as usize]));
         out.sort_unstable();
     }
 
-    fn is_new(&self, seat: u32) -> bool {
-        self.fat[seat as usize] == Span::EMPTY
+    fn is_new(&self, proxy_index: u32) -> bool {
+        self.fat[proxy_index as usize] == Span::EMPTY
     }
 
-    /// What was asked since this was last called.
-    pub(super) fn take_asked(&mut self) -> Asked {
-        std::mem::take(&mut self.asked)
+    /// What queries cost since this was last called.
+    pub(super) fn take_counts(&mut self) -> QueryCounts {
+        std::mem::take(&mut self.counts)
     }
 
     /// All boxes.
     pub(super) fn all(&self) -> Vec<(u32, Aabb)> {
-        let there = self.now.iter().zip(&self.slots).filter(|(now, _)| now.is_there());
-        let boxes = there.map(|(now, &slot)| (slot, now.span()));
+        let there = self.proxies.iter().zip(&self.slots).filter(|(proxy, _)| proxy.is_there());
+        let boxes = there.map(|(proxy, &slot)| (slot, proxy.span()));
         boxes.map(|(slot, span)| (slot, Aabb::around(span.low, span.high))).collect()
     }
 
-    /// The boxes that left their fat boxes, and the same as bits by seat.
-    fn take_leavers(&mut self) -> (Vec<Leaver>, Vec<u64>) {
-        let none = vec![0; self.leaves.len()];
-        let asking = std::mem::replace(&mut self.leaves, none);
-        let mut leavers = Vec::with_capacity(self.boxes / 8 + 8);
-        for_each_one(&asking, |seat| {
-            leavers.push(Leaver { seat, motion: self.motion[seat as usize] });
+    /// The boxes that left their fat boxes, and the same as bits by proxy.
+    fn take_escaped(&mut self) -> (Vec<Escaped>, Vec<u64>) {
+        let none = vec![0; self.escaped.len()];
+        let querying = std::mem::replace(&mut self.escaped, none);
+        let mut escaped = Vec::with_capacity(self.boxes / 8 + 8);
+        for_each_one(&querying, |proxy_index| {
+            escaped.push(Escaped { proxy_index, motion: self.motion[proxy_index as usize] });
         });
-        (leavers, asking)
+        (escaped, querying)
     }
 
-    /// New fat boxes for the leavers, and their new places in the index.
-    fn place(&mut self, leavers: &[Leaver]) {
-        let mut homeless = Vec::new();
-        for leaver in leavers {
-            let at = leaver.seat as usize;
-            self.now[at].set_asking(true);
-            let fat = self.index.fatten(self.now[at].span(), leaver);
+    /// New fat boxes for the escaped, and their new places in the index.
+    fn place(&mut self, escaped: &[Escaped]) {
+        let mut to_reinsert = Vec::new();
+        for escaped_box in escaped {
+            let at = escaped_box.proxy_index as usize;
+            self.proxies[at].set_querying(true);
+            let fat = self.index.fatten(self.proxies[at].span(), escaped_box);
             let before = std::mem::replace(&mut self.fat[at], fat.span);
             let new = before == Span::EMPTY;
             self.new -= usize::from(new);
-            if new || !self.index.update_or_remove(leaver.seat, fat) {
-                homeless.push((fat, leaver.seat));
+            if new || !self.index.update_or_remove(escaped_box.proxy_index, fat) {
+                to_reinsert.push((fat, escaped_box.proxy_index));
             }
         }
-        self.replaced += homeless.len();
-        if homeless.len() * 4 > self.boxes && self.index.gains_by_rebuilding() {
+        self.replaced += to_reinsert.len();
+        if to_reinsert.len() * 4 > self.boxes && self.index.gains_by_rebuilding() {
             self.index.rebuild(&self.all_fat());
         } else {
-            self.index.insert_all(&homeless);
+            self.index.insert_all(&to_reinsert);
         }
     }
 
     fn all_fat(&self) -> Vec<(Fat, u32)> {
-        let seats = self.fat.iter().enumerate().filter(|(_, fat)| **fat != Span::EMPTY);
-        let extent = |seat: usize| self.now[seat].span().cell_extent();
-        seats.map(|(seat, &span)| (Fat { span, extent: extent(seat) }, seat as u32)).collect()
+        let present = self.fat.iter().enumerate().filter(|(_, fat)| **fat != Span::EMPTY);
+        let extent = |proxy_index: usize| self.proxies[proxy_index].span().cell_extent();
+        present
+            .map(|(proxy_index, &span)| {
+                (Fat { span, extent: extent(proxy_index) }, proxy_index as u32)
+            })
+            .collect()
     }
 
-    /// Each leaver's pairs join the list of near pairs. Returns how many boxes were looked at.
-    fn ask_for_near_pairs(&mut self, leavers: &[Leaver], asking: &[u64], workers: &Workers) -> u64 {
+    /// The pairs of each box that escaped join the list of near pairs. Returns how many boxes were
+    /// looked at.
+    fn find_near_pairs(&mut self, escaped: &[Escaped], querying: &[u64], workers: &Workers) -> u64 {
         let isa = Isa::best();
         let (index, fat) = (&self.index, &self.fat[..]);
         if workers.threads() == 1 {
-            let ask = Ask { index, asking, fat, leavers, near: &mut self.near };
-            return isa.run(ask) * WIDTH as u64;
+            let find = FindNear { index, querying, fat, escaped, near: &mut self.near };
+            return isa.run(find) * WIDTH as u64;
         }
-        let pieces: Vec<_> = leavers.chunks(CHUNK_LEAVERS).collect();
+        let pieces: Vec<_> = escaped.chunks(CHUNK_ESCAPED).collect();
         let answers = workers.share(pieces.len(), |piece| {
-            let leavers = pieces[piece];
-            let mut near = Vec::with_capacity(leavers.len() * 8);
-            let visited = isa.run(Ask { index, asking, fat, leavers, near: &mut near });
+            let escaped = pieces[piece];
+            let mut near = Vec::with_capacity(escaped.len() * 8);
+            let visited = isa.run(FindNear { index, querying, fat, escaped, near: &mut near });
             (near, visited)
         });
         let mut visited = 0;
@@ -335,12 +346,12 @@ impl NearPairs {
         if self.room.len() < self.near.len() {
             self.room.resize(self.near.len().next_power_of_two(), [0; 2]);
         }
-        let (now, step) = (&self.now[..], self.step);
+        let (proxies, step) = (&self.proxies[..], self.step);
         let slots = &self.slots;
         let with_slots = |&[a, b]: &Near| slot_pair(slots[a as usize], slots[b as usize]);
         if workers.threads() == 1 {
             let (near, room) = (&mut self.near[..], &mut self.room[..]);
-            let compare = Compare { now, step, all_moved, near, new_from: known, out: room };
+            let compare = Compare { proxies, step, all_moved, near, new_from: known, out: room };
             let Compared { kept, found } = isa.run(compare);
             self.near.truncate(kept);
             out.extend(self.room[..found].iter().map(with_slots));
@@ -352,7 +363,7 @@ impl NearPairs {
             let mut chunk = pieces[piece].lock().unwrap_or_else(PoisonError::into_inner);
             let (near, out) = &mut *chunk;
             let new_from = known.saturating_sub(piece * CHUNK_NEAR).min(near.len());
-            isa.run(Compare { now, step, all_moved, near, new_from, out })
+            isa.run(Compare { proxies, step, all_moved, near, new_from, out })
         });
         drop(pieces);
         let mut end = 0;
@@ -365,59 +376,64 @@ impl NearPairs {
         self.near.truncate(end);
     }
 
-    /// Makes everything anew: an index for boxes of the sizes that there are now, and all boxes ask
-    /// anew.
+    /// Makes everything anew: an index for boxes of the sizes that there are now, and all boxes
+    /// are queried again.
     fn start_anew(&mut self) {
         self.near.clear();
         self.fat.fill(Span::EMPTY);
         self.new = self.boxes;
-        let there = self.now.iter().filter(|now| now.is_there());
-        self.index = self.index.anew(there.map(|now| now.span().cell_extent()).collect());
-        self.number_seats();
-        for seat in 0..self.now.len() as u32 {
-            let motion = self.motion[seat as usize];
-            self.leave(seat, motion);
+        let there = self.proxies.iter().filter(|proxy| proxy.is_there());
+        self.index = self.index.anew(there.map(|proxy| proxy.span().cell_extent()).collect());
+        self.renumber_proxies();
+        for proxy_index in 0..self.proxies.len() as u32 {
+            let motion = self.motion[proxy_index as usize];
+            self.mark_escaped(proxy_index, motion);
         }
     }
 
     /// The numbers of steps are used up: everything rests, at the beginning of time.
     fn count_steps_anew(&mut self) {
         self.step = kernels::FIRST_STEP + REST;
-        for now in self.now.iter_mut().filter(|now| now.is_there()) {
-            now.set_moved(kernels::FIRST_STEP);
+        for proxy in self.proxies.iter_mut().filter(|proxy| proxy.is_there()) {
+            proxy.set_moved(kernels::FIRST_STEP);
         }
         self.start_anew();
     }
 
-    /// Gives neighbours in space neighbouring seats, and makes the index anew for them.
-    fn number_seats(&mut self) {
+    /// Gives neighbours in space neighbouring proxies, and makes the index anew for them.
+    fn renumber_proxies(&mut self) {
         self.replaced = 0;
-        let mut order: Vec<u32> = (0..self.now.len() as u32).collect();
-        order.retain(|&seat| self.now[seat as usize].is_there());
+        let mut order: Vec<u32> = (0..self.proxies.len() as u32).collect();
+        order.retain(|&proxy_index| self.proxies[proxy_index as usize].is_there());
         let width = self.index.neighbourhood();
-        order.sort_by_cached_key(|&seat| self.now[seat as usize].span().district(width));
-        let mut new_seat = vec![NONE; self.now.len()];
+        order.sort_by_cached_key(|&proxy_index| {
+            self.proxies[proxy_index as usize].span().cell_key(width)
+        });
+        let mut new_index = vec![NONE; self.proxies.len()];
         for (new, &old) in order.iter().enumerate() {
-            new_seat[old as usize] = new as u32;
+            new_index[old as usize] = new as u32;
         }
-        // A pair of which one went, or went and came back in the same seat, is not known any more.
-        let new = |seat: u32| if self.is_new(seat) { NONE } else { new_seat[seat as usize] };
+        // A pair of which one box was removed, or replaced in the same proxy, is dropped.
+        let new = |proxy_index: u32| {
+            if self.is_new(proxy_index) { NONE } else { new_index[proxy_index as usize] }
+        };
         let near = self.near.iter().map(|&[a, b]| [new(a), new(b)]);
         self.near = near.filter(|pair| !pair.contains(&NONE)).collect();
-        let mut leaves = vec![0; order.len().div_ceil(64)];
-        for_each_one(&self.leaves, |seat| {
-            let seat = new_seat[seat as usize];
-            leaves[seat as usize / 64] |= 1 << (seat % 64);
+        let mut escaped = vec![0; order.len().div_ceil(64)];
+        for_each_one(&self.escaped, |proxy_index| {
+            let proxy_index = new_index[proxy_index as usize];
+            escaped[proxy_index as usize / 64] |= 1 << (proxy_index % 64);
         });
-        self.leaves = leaves;
-        self.now = order.iter().map(|&seat| self.now[seat as usize]).collect();
-        self.fat = order.iter().map(|&seat| self.fat[seat as usize]).collect();
-        self.motion = order.iter().map(|&seat| self.motion[seat as usize]).collect();
-        self.slots = order.iter().map(|&seat| self.slots[seat as usize]).collect();
-        for (seat, &slot) in self.slots.iter().enumerate() {
-            self.seats[slot as usize] = seat as u32;
+        self.escaped = escaped;
+        self.proxies =
+            order.iter().map(|&proxy_index| self.proxies[proxy_index as usize]).collect();
+        self.fat = order.iter().map(|&proxy_index| self.fat[proxy_index as usize]).collect();
+        self.motion = order.iter().map(|&proxy_index| self.motion[proxy_index as usize]).collect();
+        self.slots = order.iter().map(|&proxy_index| self.slots[proxy_index as usize]).collect();
+        for (proxy_index, &slot) in self.slots.iter().enumerate() {
+            self.proxy_of_slot[slot as usize] = proxy_index as u32;
         }
-        self.empty_seats.clear();
+        self.free_proxies.clear();
         self.index.rebuild(&self.all_fat());
     }
 }

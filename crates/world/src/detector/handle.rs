@@ -23,7 +23,7 @@ pub struct Handle {
 
 /// Why a request was not accepted. It is handed back.
 #[derive(Debug, Error)]
-pub enum Refused {
+pub enum PostError {
     /// The queue holds as many requests as the settings allow.
     #[error("the detector's queue is full")]
     Full(Box<Job>),
@@ -44,13 +44,13 @@ pub enum WaitError {
 }
 
 impl Handle {
-    /// Puts a request, or [`Job::Step`], into the queue. If it comes to nothing, a
-    /// [`Trouble`](crate::Trouble) says so.
+    /// Puts a request, or [`Job::Step`], into the queue. If it fails, a
+    /// [`DetectorError`](crate::DetectorError) is published.
     ///
     /// # Errors
     /// Hands the request back at once if the queue is full or the detector stopped. A request that
     /// was not handed back is applied, unless the world itself panics.
-    pub fn post(&self, job: impl Into<Job>) -> Result<(), Refused> {
+    pub fn post(&self, job: impl Into<Job>) -> Result<(), PostError> {
         self.push(job.into(), None)
     }
 
@@ -60,7 +60,7 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::post`].
-    pub fn ask(&self, job: impl Into<Job>) -> Result<Ticket, Refused> {
+    pub fn ask(&self, job: impl Into<Job>) -> Result<Ticket, PostError> {
         let (ticket, answer) = Ticket::new();
         self.push(job.into(), Some(answer))?;
         Ok(ticket)
@@ -81,7 +81,7 @@ impl Handle {
 
     /// **Waits** until a step is published before which at least `count` requests were applied. For
     /// tests and tools; everything else here does not wait. At
-    /// [`Pace::OnDemand`](crate::Pace::OnDemand) somebody must ask for that step.
+    /// [`Pace::OnDemand`](crate::Pace::OnDemand) that step must be requested, too.
     ///
     /// # Errors
     /// When the detector stops before, and when called by one of its own callbacks.
@@ -101,14 +101,14 @@ impl Handle {
         if latest.applied >= count { Ok(latest) } else { Err(WaitError::Stopped) }
     }
 
-    fn push(&self, job: Job, answer: Option<Answer>) -> Result<(), Refused> {
+    fn push(&self, job: Job, answer: Option<Answer>) -> Result<(), PostError> {
         let pushed = self.shared.queue.push(Entry { job, answer });
         // Also wakes a detector that is about to park: `park` then returns at once. Costs one
         // atomic exchange while the detector is at work, a system call only if it sleeps.
         self.thread.unpark();
         pushed.map_err(|refused| match refused {
-            PushError::Full(entry) => Refused::Full(Box::new(entry.job)),
-            PushError::Closed(entry) => Refused::Stopped(Box::new(entry.job)),
+            PushError::Full(entry) => PostError::Full(Box::new(entry.job)),
+            PushError::Closed(entry) => PostError::Stopped(Box::new(entry.job)),
         })
     }
 }

@@ -1,12 +1,13 @@
 //! What a detector makes known after each step.
 
-use crate::contact::{Contact, Measured};
+use crate::contact::{Contact, PairDistance};
 use crate::id::GroupId;
 use crate::modules::{Delivery, ModuleId};
 use crate::report::Report;
 use crate::request::RequestError;
 use crate::world::World;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The state of a detector after a step. It never changes; the next step publishes another one.
@@ -16,26 +17,26 @@ pub struct Published {
     /// Requests of modules are not counted.
     pub applied: u64,
     /// What the step did.
-    pub report: Report,
+    pub report: Arc<Report>,
     /// As [`World::contacts`].
     pub contacts: Vec<Contact>,
     /// As [`World::distances`].
-    pub distances: Vec<Measured>,
+    pub distances: Vec<PairDistance>,
     /// As [`World::group_overlaps`].
     pub group_overlaps: Vec<[GroupId; 2]>,
     /// How often modules were called after this step.
     pub calls: u64,
     /// The last things that went wrong since the start, the newest last; how many are kept is in
     /// the settings.
-    pub troubles: Vec<Trouble>,
-    /// How many things went wrong since the start. More than `troubles` has: the oldest were
+    pub errors: Vec<DetectorError>,
+    /// How many things went wrong since the start. More than `errors` has: the oldest were
     /// dropped.
-    pub troubles_total: u64,
+    pub errors_total: u64,
 }
 
-/// Something that went wrong, and that nobody who waits for an answer was told.
+/// An error that was not returned to a caller.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum Trouble {
+pub enum DetectorError {
     /// A request from a handle came to nothing.
     #[error("request {number}: {error}")]
     Request {
@@ -47,7 +48,7 @@ pub enum Trouble {
     /// A request of a module came to nothing.
     #[error("a request of {module}: {error}")]
     ModuleRequest {
-        /// Whose request.
+        /// The module that made the request.
         module: ModuleId,
         /// Why.
         error: RequestError,
@@ -62,20 +63,20 @@ pub enum Trouble {
     },
 }
 
-/// The newest troubles and how many there were.
+/// The newest errors and how many there were.
 #[derive(Debug)]
-pub(super) struct Troubles {
-    newest: VecDeque<Trouble>,
+pub(super) struct RecentErrors {
+    newest: VecDeque<DetectorError>,
     kept_max: usize,
     total: u64,
 }
 
-impl Troubles {
-    pub(super) fn new(kept_max: usize) -> Troubles {
-        Troubles { newest: VecDeque::new(), kept_max, total: 0 }
+impl RecentErrors {
+    pub(super) fn new(kept_max: usize) -> RecentErrors {
+        RecentErrors { newest: VecDeque::new(), kept_max, total: 0 }
     }
 
-    pub(super) fn note(&mut self, trouble: Trouble) {
+    pub(super) fn note(&mut self, trouble: DetectorError) {
         self.total += 1;
         self.newest.push_back(trouble);
         if self.newest.len() > self.kept_max {
@@ -85,25 +86,25 @@ impl Troubles {
 
     pub(super) fn note_all(&mut self, delivery: Delivery) {
         for (module, error) in delivery.refused {
-            self.note(Trouble::ModuleRequest { module, error });
+            self.note(DetectorError::ModuleRequest { module, error });
         }
         for (module, message) in delivery.panicked {
-            self.note(Trouble::ModulePanicked { module, message });
+            self.note(DetectorError::ModulePanicked { module, message });
         }
     }
 }
 
 impl Published {
-    pub(super) fn of(world: &World, applied: u64, calls: u64, troubles: &Troubles) -> Published {
+    pub(super) fn of(world: &World, applied: u64, calls: u64, errors: &RecentErrors) -> Published {
         Published {
             applied,
-            report: world.report().clone(),
+            report: Arc::clone(world.report()),
             contacts: world.contacts().to_vec(),
             distances: world.distances().to_vec(),
             group_overlaps: world.group_overlaps().to_vec(),
             calls,
-            troubles: troubles.newest.iter().cloned().collect(),
-            troubles_total: troubles.total,
+            errors: errors.newest.iter().cloned().collect(),
+            errors_total: errors.total,
         }
     }
 }

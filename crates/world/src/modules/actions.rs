@@ -9,12 +9,12 @@ use crate::ticket::{Answer, Ticket};
 #[derive(Debug)]
 pub struct Actions {
     module: ModuleId,
-    wishes: Vec<Wish>,
+    pending: Vec<PendingJob>,
 }
 
-/// A request, and who made it.
+/// A request of a module, applied after the last callback.
 #[derive(Debug)]
-pub(super) struct Wish {
+pub(super) struct PendingJob {
     pub(super) module: ModuleId,
     pub(super) job: Job,
     pub(super) answer: Option<Answer>,
@@ -22,12 +22,12 @@ pub(super) struct Wish {
 
 impl Actions {
     pub(super) fn of(module: ModuleId) -> Actions {
-        Actions { module, wishes: Vec::new() }
+        Actions { module, pending: Vec::new() }
     }
 
     /// Asks for something. It is done after the last callback of this step, in the order of asking.
     pub fn request(&mut self, job: impl Into<Job>) {
-        self.wishes.push(Wish { module: self.module, job: job.into(), answer: None });
+        self.pending.push(PendingJob { module: self.module, job: job.into(), answer: None });
     }
 
     /// [`Actions::request`], with a ticket under which the module finds the reply when it is called
@@ -35,21 +35,21 @@ impl Actions {
     pub fn ask(&mut self, job: impl Into<Job>) -> Ticket {
         let (ticket, answer) = Ticket::new();
         let (module, job) = (self.module, job.into());
-        self.wishes.push(Wish { module, job, answer: Some(answer) });
+        self.pending.push(PendingJob { module, job, answer: Some(answer) });
         ticket
     }
 
-    /// From the next step on, no other module hears about this body.
+    /// From the next step on, no other module is called for this body.
     pub fn suppress(&mut self, body: BodyId) {
         self.request(ModuleRequest::Suppress { by: self.module, body });
     }
 
-    /// From the next step on, the others hear about this body again.
+    /// From the next step on, the others are called for this body again.
     pub fn release(&mut self, body: BodyId) {
         self.request(ModuleRequest::Release { by: self.module, body });
     }
 
-    pub(super) fn into_wishes(self) -> Vec<Wish> {
-        self.wishes
+    pub(super) fn into_pending(self) -> Vec<PendingJob> {
+        self.pending
     }
 }

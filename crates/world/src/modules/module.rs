@@ -1,13 +1,13 @@
-//! What a module is: a callback, when its turn is, and what it wants to hear.
+//! A module: a callback, its order, and for which events it is called.
 
 use super::ModuleId;
 use super::actions::Actions;
 use crate::contact::{Change, Contact, Event};
-use crate::id::{BodyId, GroupId};
-use crate::world::{World, ordered};
+use crate::id::{BodyId, GroupId, ordered};
+use crate::world::World;
 use std::fmt;
 
-/// Which pairs a module hears about.
+/// For which pairs a module is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// All.
@@ -34,22 +34,24 @@ impl Subject {
     }
 }
 
-/// Which changes a module hears about.
+/// For which changes a module is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wants {
+pub struct ChangeFilter {
     /// New contacts.
     pub began: bool,
-    /// Contacts that go on. If nobody wants these, a step costs what changed and not what touches.
+    /// Contacts that continue. If no module is called for these, a step costs what changed and not
+    /// what touches.
     pub continued: bool,
     /// Contacts that are gone.
     pub ended: bool,
 }
 
-impl Wants {
+impl ChangeFilter {
     /// Only what changes.
-    pub const BEGAN_AND_ENDED: Wants = Wants { began: true, continued: false, ended: true };
+    pub const BEGAN_AND_ENDED: ChangeFilter =
+        ChangeFilter { began: true, continued: false, ended: true };
     /// Every contact in every step.
-    pub const ALL: Wants = Wants { began: true, continued: true, ended: true };
+    pub const ALL: ChangeFilter = ChangeFilter { began: true, continued: true, ended: true };
 
     pub(super) fn has(self, change: Change) -> bool {
         match change {
@@ -63,21 +65,21 @@ impl Wants {
 /// What happens after a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The next module hears about this pair.
+    /// The next module is called for this pair.
     GoOn,
-    /// Later modules do not hear about this pair in this step.
+    /// Later modules are not called for this pair in this step.
     NextPair,
     /// No more callbacks in this step: after one interesting pair the others can be ignored
     /// (Zachmann §3.11.1).
     EndStep,
 }
 
-/// What a callback is told.
+/// The arguments of a callback.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The module that is called.
     pub module: ModuleId,
-    /// What happened, and to whom.
+    /// What happened, and between which bodies.
     pub event: Event,
     /// What was found; `None` if it ended.
     pub contact: Option<&'a Contact>,
@@ -88,22 +90,22 @@ pub struct Call<'a> {
 /// What a module does when it is called.
 pub type Callback = Box<dyn FnMut(&Call<'_>, &mut Actions) -> Next + Send>;
 
-/// A callback, when its turn is, and what it wants to hear, for
+/// A callback, its order, and for which events it is called, for
 /// [`Modules::add`](super::Modules::add).
 pub struct Module {
     pub(super) order: i32,
     pub(super) subject: Subject,
-    pub(super) wants: Wants,
+    pub(super) changes: ChangeFilter,
     pub(super) callback: Callback,
 }
 
 impl Module {
-    /// Hears what begins and ends between any two bodies, in order 0.
+    /// Called for what begins and ends between any two bodies, in order 0.
     #[must_use]
     pub fn new(callback: impl FnMut(&Call<'_>, &mut Actions) -> Next + Send + 'static) -> Module {
         let callback = Box::new(callback);
-        let (subject, wants) = (Subject::Everything, Wants::BEGAN_AND_ENDED);
-        Module { order: 0, subject, wants, callback }
+        let (subject, changes) = (Subject::Everything, ChangeFilter::BEGAN_AND_ENDED);
+        Module { order: 0, subject, changes, callback }
     }
 
     /// Called before modules with a larger number. Modules with the same number are called in the
@@ -113,16 +115,16 @@ impl Module {
         Module { order, ..self }
     }
 
-    /// Hears only about these pairs.
+    /// Called only for these pairs.
     #[must_use]
     pub fn about(self, subject: Subject) -> Module {
         Module { subject: subject.in_order(), ..self }
     }
 
-    /// Hears only about these changes.
+    /// Called only for these changes.
     #[must_use]
-    pub fn wanting(self, wants: Wants) -> Module {
-        Module { wants, ..self }
+    pub fn with_changes(self, changes: ChangeFilter) -> Module {
+        Module { changes, ..self }
     }
 }
 
@@ -130,6 +132,6 @@ impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Module");
         out.field("order", &self.order).field("subject", &self.subject);
-        out.field("wants", &self.wants).finish_non_exhaustive()
+        out.field("changes", &self.changes).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes to records, one after the other; an error says where.
+//! Bytes to records, one after the other; errors have the place.
 
 use super::LoadWorldError;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Items that `each` makes of records and their numbers. Room is made as they come: there may
-    /// be fewer than the bytes say.
+    /// be fewer than the count promises.
     pub(super) fn list<T: Deserialize<'a>, Item>(
         &mut self,
         what: &'static str,

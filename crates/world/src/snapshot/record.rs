@@ -4,19 +4,18 @@
 //! the bit. What comes back is checked by itself here; whether all fit together, `restore` checks.
 
 use super::values::*;
-use crate::Aabb;
-use crate::body::{Body, Layers, Mobility, Velocity};
-use crate::broad::Structure;
-use crate::contact::{Certainty, Change, Contact, Event, Found, Measured};
+use crate::bodies::{Member, State};
+use crate::body::{Body, CollisionGroups, Mobility, Velocity};
+use crate::broad_phase::BodyBounds;
+use crate::contact::{Certainty, Change, Contact, ContactData, Event, PairDistance};
+use crate::error::check_number;
 use crate::id::{BodyId, Key};
-use crate::interest::{Ask, Interests, Party, Policy};
+use crate::interest::{InterestTarget, Policy, QueryKind};
 use crate::report::{Counts, Limited, Report, Times};
-use crate::respond::{Fall, Response, VelocityResponse};
-use crate::shape::Shape;
+use crate::respond::{GravityTarget, Response, VelocityResponse};
 use crate::step::budget::Budget;
-use crate::world::{Member, State, check_number};
 use glam::{DQuat, DVec3};
-use jostle_geom::{Distance, FacePair, Pose, Witness};
+use jostle_geom::{Aabb, Distance, FacePair, Pose, Shape, Witness};
 use serde::{Deserialize, Serialize};
 
 /// What is wrong with a record.
@@ -53,8 +52,7 @@ impl From<Id> for BodyId {
 /// How the world is run, and what depends on that: not part of the hash.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HowRecord {
-    #[serde(with = "StructureDef")]
-    pub(super) structure: Structure,
+    pub(super) structure: SavedStructure,
     pub(super) box_tests: u64,
     pub(super) structure_updates: u64,
 }
@@ -154,7 +152,8 @@ fn bits(pose: &Pose) -> [u64; 16] {
 #[derive(Serialize, Deserialize)]
 struct ResponseRecord(#[serde(with = "ResponseDef")] Response);
 
-/// A body and what the world knows of it. Interests and ignored bodies are written by pair.
+/// A body and what the parts of a world know of it. Interests and ignored bodies are written by
+/// pair.
 #[derive(Serialize, Deserialize)]
 pub(super) struct MemberRecord {
     pub(super) shape: ShapeRecord,
@@ -163,13 +162,13 @@ pub(super) struct MemberRecord {
     mobility: Mobility,
     #[serde(with = "VelocityDef")]
     velocity: Velocity,
-    #[serde(with = "LayersDef")]
-    layers: Layers,
+    #[serde(with = "CollisionGroupsDef")]
+    layers: CollisionGroups,
     family: Option<u32>,
     group: Option<Id>,
     response: Option<ResponseRecord>,
     /// What is floor, sorted.
-    fall: Option<Vec<PartyRecord>>,
+    fall: Option<Vec<InterestTargetRecord>>,
     continuous: bool,
     /// Low corner, high corner.
     bounds: Option<[[f32; 3]; 2]>,
@@ -183,28 +182,24 @@ pub(super) struct MemberRecord {
 }
 
 impl MemberRecord {
-    pub(super) fn of(member: &Member, shape_record: impl FnOnce(&Shape) -> ShapeRecord) -> Self {
-        let Member {
-            body,
-            bounds,
-            reach,
-            free_pose,
-            interests: _,
-            ignored: _,
-            state,
-            changed,
-            in_broad,
-        } = member;
+    pub(super) fn of(
+        member: &Member,
+        bounds: &BodyBounds,
+        free_pose: &Pose,
+        shape_record: impl FnOnce(&Shape) -> ShapeRecord,
+    ) -> Self {
+        let Member { body, state, changed } = member;
+        let BodyBounds { tight, reach, in_structure } = bounds;
         let Body {
             shape,
             pose,
             mobility,
             velocity,
-            layers,
+            collision_groups,
             family,
             group,
             response,
-            fall,
+            gravity,
             continuous,
         } = body;
         MemberRecord {
@@ -212,23 +207,25 @@ impl MemberRecord {
             pose: PoseRecord::of(pose),
             mobility: *mobility,
             velocity: *velocity,
-            layers: *layers,
+            layers: *collision_groups,
             family: *family,
             group: group.map(|group| group.0.into()),
             response: response.map(ResponseRecord),
-            fall: fall.as_ref().map(|Fall { floors }| floors.iter().map(|&f| f.into()).collect()),
+            fall: gravity
+                .as_ref()
+                .map(|GravityTarget { floors }| floors.iter().map(|&f| f.into()).collect()),
             continuous: *continuous,
-            bounds: bounds.map(|b| [b.min().to_array(), b.max().to_array()]),
+            bounds: tight.map(|b| [b.min().to_array(), b.max().to_array()]),
             reach: *reach,
             free_pose: (bits(free_pose) != bits(pose)).then(|| PoseRecord::of(free_pose)),
             state: *state,
             changed: *changed,
-            in_broad: *in_broad,
+            in_broad: *in_structure,
         }
     }
 
-    /// The member, without interests and ignored bodies.
-    pub(super) fn member(self, shape: Shape) -> Result<Member, Why> {
+    /// What the parts of a world know of the body, and its last free pose.
+    pub(super) fn parts(self, shape: Shape) -> Result<(Member, BodyBounds, Pose), Why> {
         let pose = self.pose.pose()?;
         let corners = |[low, high]: [[f32; 3]; 2]| Aabb::from_corners(low.into(), high.into());
         let bounds = match self.bounds {
@@ -248,28 +245,22 @@ impl MemberRecord {
         if enabled && !self.changed && self.in_broad != bounds.is_some() {
             return Err("it has a box, but is not compared");
         }
-        Ok(Member {
-            body: Body {
-                shape,
-                pose,
-                mobility: self.mobility,
-                velocity: self.velocity,
-                layers: self.layers,
-                family: self.family,
-                group: self.group.map(|id| crate::GroupId(id.into())),
-                response,
-                fall: self.fall.map(Fall::onto),
-                continuous: self.continuous,
-            },
-            bounds,
-            reach: self.reach,
-            free_pose: self.free_pose.map_or(Ok(pose), PoseRecord::pose)?,
-            interests: Interests::default(),
-            ignored: Vec::new(),
-            state: self.state,
-            changed: self.changed,
-            in_broad: self.in_broad,
-        })
+        let body = Body {
+            shape,
+            pose,
+            mobility: self.mobility,
+            velocity: self.velocity,
+            collision_groups: self.layers,
+            family: self.family,
+            group: self.group.map(|id| crate::GroupId(id.into())),
+            response,
+            gravity: self.fall.map(GravityTarget::onto),
+            continuous: self.continuous,
+        };
+        let free_pose = self.free_pose.map_or(Ok(pose), PoseRecord::pose)?;
+        let member = Member { body, state: self.state, changed: self.changed };
+        let (reach, in_structure) = (self.reach, self.in_broad);
+        Ok((member, BodyBounds { tight: bounds, reach, in_structure }, free_pose))
     }
 }
 
@@ -284,32 +275,32 @@ fn check_motion(velocity: Velocity, response: Option<Response>) -> Result<(), Wh
     }
 }
 
-/// A group. Who is inside, says who is inside.
+/// A group. Its members name it, and not the other way round.
 #[derive(Serialize, Deserialize)]
 pub(super) struct GroupRecord {
     pub(super) parent: Option<Id>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) enum PartyRecord {
+pub(super) enum InterestTargetRecord {
     Body(Id),
     Group(Id),
 }
 
-impl From<Party> for PartyRecord {
-    fn from(party: Party) -> PartyRecord {
-        match party {
-            Party::Body(id) => PartyRecord::Body(id.into()),
-            Party::Group(id) => PartyRecord::Group(id.0.into()),
+impl From<InterestTarget> for InterestTargetRecord {
+    fn from(target: InterestTarget) -> InterestTargetRecord {
+        match target {
+            InterestTarget::Body(id) => InterestTargetRecord::Body(id.into()),
+            InterestTarget::Group(id) => InterestTargetRecord::Group(id.0.into()),
         }
     }
 }
 
-impl From<PartyRecord> for Party {
-    fn from(party: PartyRecord) -> Party {
-        match party {
-            PartyRecord::Body(id) => Party::Body(id.into()),
-            PartyRecord::Group(id) => Party::Group(crate::GroupId(id.into())),
+impl From<InterestTargetRecord> for InterestTarget {
+    fn from(target: InterestTargetRecord) -> InterestTarget {
+        match target {
+            InterestTargetRecord::Body(id) => InterestTarget::Body(id.into()),
+            InterestTargetRecord::Group(id) => InterestTarget::Group(crate::GroupId(id.into())),
         }
     }
 }
@@ -317,9 +308,9 @@ impl From<PartyRecord> for Party {
 /// An interest of two parties in each other, the smaller first.
 #[derive(Serialize, Deserialize)]
 pub(super) struct InterestRecord {
-    pub(super) parties: [PartyRecord; 2],
-    #[serde(with = "AskDef")]
-    pub(super) ask: Ask,
+    pub(super) parties: [InterestTargetRecord; 2],
+    #[serde(with = "QueryKindDef")]
+    pub(super) ask: QueryKind,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -341,48 +332,48 @@ pub(super) struct ContactRecord {
 }
 
 impl ContactRecord {
-    pub(super) fn of(Contact { a, b, found, certainty }: &Contact) -> ContactRecord {
-        let found = match found {
-            Found::BoxesOverlap => FoundRecord::BoxesOverlap,
-            Found::Touching => FoundRecord::Touching,
-            Found::Witness(witness) => FoundRecord::Witness(*witness),
-            Found::Faces(pairs) => {
+    pub(super) fn of(Contact { a, b, data, certainty }: &Contact) -> ContactRecord {
+        let found = match data {
+            ContactData::BoxesOverlap => FoundRecord::BoxesOverlap,
+            ContactData::Touching => FoundRecord::Touching,
+            ContactData::Witness(witness) => FoundRecord::Witness(*witness),
+            ContactData::Faces(pairs) => {
                 FoundRecord::Faces(pairs.iter().map(|&FacePair { a, b }| [a, b]).collect())
             }
-            Found::TooClose => FoundRecord::TooClose,
+            ContactData::TooClose => FoundRecord::TooClose,
         };
         ContactRecord { a: (*a).into(), b: (*b).into(), found, certainty: *certainty }
     }
 
     pub(super) fn contact(self) -> Contact {
         let found = match self.found {
-            FoundRecord::BoxesOverlap => Found::BoxesOverlap,
-            FoundRecord::Touching => Found::Touching,
-            FoundRecord::Witness(witness) => Found::Witness(witness),
+            FoundRecord::BoxesOverlap => ContactData::BoxesOverlap,
+            FoundRecord::Touching => ContactData::Touching,
+            FoundRecord::Witness(witness) => ContactData::Witness(witness),
             FoundRecord::Faces(pairs) => {
-                Found::Faces(pairs.into_iter().map(|[a, b]| FacePair { a, b }).collect())
+                ContactData::Faces(pairs.into_iter().map(|[a, b]| FacePair { a, b }).collect())
             }
-            FoundRecord::TooClose => Found::TooClose,
+            FoundRecord::TooClose => ContactData::TooClose,
         };
-        Contact { a: self.a.into(), b: self.b.into(), found, certainty: self.certainty }
+        Contact { a: self.a.into(), b: self.b.into(), data: found, certainty: self.certainty }
     }
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct MeasuredRecord {
+pub(super) struct PairDistanceRecord {
     a: Id,
     b: Id,
     #[serde(with = "DistanceDef")]
     distance: Distance,
 }
 
-impl MeasuredRecord {
-    pub(super) fn of(&Measured { a, b, distance }: &Measured) -> MeasuredRecord {
-        MeasuredRecord { a: a.into(), b: b.into(), distance }
+impl PairDistanceRecord {
+    pub(super) fn of(&PairDistance { a, b, distance }: &PairDistance) -> PairDistanceRecord {
+        PairDistanceRecord { a: a.into(), b: b.into(), distance }
     }
 
-    pub(super) fn measured(self) -> Measured {
-        Measured { a: self.a.into(), b: self.b.into(), distance: self.distance }
+    pub(super) fn measured(self) -> PairDistance {
+        PairDistance { a: self.a.into(), b: self.b.into(), distance: self.distance }
     }
 }
 

@@ -1,16 +1,22 @@
-//! Records to a world, if they fit together: what the code behind the door of a world relies on is
-//! checked here as it is there.
+//! Records to a world, if they fit together: what the methods of a world check on the way in, and
+//! other code relies on, is checked here too.
 
 use super::read::Reader;
 use super::record::*;
 use super::{LoadWorldError, Runtime, shared};
-use crate::broad::Broad;
-use crate::contact::Contact;
-use crate::id::{BodyId, Entry, GroupId, Slots};
-use crate::interest::{Interests, Party, Policy};
-use crate::shape::Shape;
-use crate::world::{Group, Member, Settings, State, World, check_number};
-use std::collections::BTreeSet;
+use crate::bodies::{Bodies, Member};
+use crate::broad_phase::{BodyBounds, BroadPhase};
+use crate::contact::{Contact, PairDistance};
+use crate::contacts::Contacts;
+use crate::error::check_number;
+use crate::filters::{Filters, Group, Groups};
+use crate::id::{BodyId, Entry, GroupId};
+use crate::interest::{InterestTarget, Policy};
+use crate::motion::Motion;
+use crate::settings::Settings;
+use crate::world::World;
+use jostle_geom::{Pose, Shape};
+use std::sync::Arc;
 
 pub(super) fn world(mut from: Reader<'_>, runtime: Runtime) -> Result<World, LoadWorldError> {
     let how: HowRecord = from.value("how the world is run")?;
@@ -22,42 +28,28 @@ pub(super) fn world(mut from: Reader<'_>, runtime: Runtime) -> Result<World, Loa
     if !gravity.is_finite() {
         return Err(refused("gravity", 0, "it is not finite"));
     }
-    let members = read_members(&mut from, &shapes)?;
+    let Read { bodies, bounds, free_poses } = read_bodies(&mut from, &shapes)?;
+    let bodies = Bodies::from_entries(bodies, gone);
     let groups = read_groups(&mut from)?;
     let Runtime { workers, stopwatch } = runtime;
-    let structure = how.structure;
-    let changed = members.iter().filter(|(_, member)| member.changed);
-    let mut world = World {
-        last_contacts: Vec::new(),
-        settings: Settings { policy, structure, workers, stopwatch },
-        changed: changed.map(|(key, _)| key.slot).collect(),
-        members,
-        groups,
-        broad: Broad::new(structure),
-        gone,
-        contacts: Vec::new(),
-        measured: Vec::new(),
-        distance_pairs: Vec::new(),
-        group_overlaps: Vec::new(),
-        report: crate::Report::default(),
-        budget: crate::step::budget::Budget::default(),
-        gravity,
-        movers: BTreeSet::new(),
-        responders: BTreeSet::new(),
-        candidates: Vec::new(),
-    };
-    world.fill_activity();
-    world.fill_groups()?;
-    world.read_interests(&mut from)?;
-    world.read_ignored(&mut from)?;
-    world.read_results(&mut from)?;
+    let structure = how.structure.into();
+    let filters = read_filters(&mut from, &bodies, Filters::new(policy, groups))?;
+    let (filters, contacts) = read_results(&mut from, &bodies, filters)?;
     let report: ReportRecord = from.value("what the last step did")?;
-    world.report = report.report(&how).map_err(|why| refused("step", 0, why))?;
+    let report = report.report(&how).map_err(|why| refused("step", 0, why))?;
     let budget: BudgetRecord = from.value("the state of the budget")?;
-    world.budget = budget.budget().map_err(|why| refused("budget", 0, why))?;
+    let budget = budget.budget().map_err(|why| refused("budget", 0, why))?;
     from.end()?;
-    world.fill_broad();
-    Ok(world)
+    Ok(World {
+        broad_phase: BroadPhase::restored(structure, bounds, &workers),
+        settings: Settings { policy, structure, workers, stopwatch },
+        motion: Motion::restored(gravity, &bodies, free_poses),
+        bodies,
+        filters,
+        contacts,
+        budget,
+        report: Arc::new(report),
+    })
 }
 
 const CLEARANCE: Why = "its clearance is not a number from 0 on";
@@ -66,193 +58,147 @@ fn refused(what: &'static str, number: usize, why: Why) -> LoadWorldError {
     LoadWorldError::Refused { what, number, why }
 }
 
-fn read_members(from: &mut Reader<'_>, shapes: &[Shape]) -> Result<Slots<Member>, LoadWorldError> {
-    let entries = from.list("a body", |slot: SlotRecord<MemberRecord>, number| {
-        let member = |record: MemberRecord| {
-            let shape = shared::find(&record.shape, shapes)?;
-            record.member(shape)
-        };
-        let value =
-            slot.value.map(member).transpose().map_err(|why| refused("body", number, why))?;
-        Ok(Entry { generation: slot.generation, value })
-    })?;
-    slots("body", entries)
+/// What is known of bodies, by slot.
+struct Read {
+    bodies: Vec<Entry<Member>>,
+    bounds: Vec<BodyBounds>,
+    free_poses: Vec<Pose>,
 }
 
-fn read_groups(from: &mut Reader<'_>) -> Result<Slots<Group>, LoadWorldError> {
+fn read_bodies(from: &mut Reader<'_>, shapes: &[Shape]) -> Result<Read, LoadWorldError> {
+    let (mut bounds, mut free_poses) = (Vec::new(), Vec::new());
+    let bodies = from.list("a body", |slot: SlotRecord<MemberRecord>, number| {
+        let parts = |record: MemberRecord| {
+            let shape = shared::find(&record.shape, shapes)?;
+            record.parts(shape)
+        };
+        let parts = slot.value.map(parts).transpose();
+        let (value, known) = match parts.map_err(|why| refused("body", number, why))? {
+            Some((member, bounds, free_pose)) => (Some(member), (bounds, free_pose)),
+            None => (None, (BodyBounds::default(), Pose::IDENTITY)),
+        };
+        bounds.push(known.0);
+        free_poses.push(known.1);
+        Ok(Entry { generation: slot.generation, value })
+    })?;
+    check_slots("body", bodies.len())?;
+    Ok(Read { bodies, bounds, free_poses })
+}
+
+fn read_groups(from: &mut Reader<'_>) -> Result<Groups, LoadWorldError> {
     let entries = from.list("a group", |slot: SlotRecord<GroupRecord>, _| {
         let group = |record: GroupRecord| Group {
             parent: record.parent.map(|id| GroupId(id.into())),
-            groups: Vec::new(),
-            bodies: Vec::new(),
-            interests: Interests::default(),
+            ..Group::default()
         };
         Ok(Entry { generation: slot.generation, value: slot.value.map(group) })
     })?;
-    slots("group", entries)
+    check_slots("group", entries.len())?;
+    Groups::from_entries(entries).map_err(|(slot, why)| refused("group", slot as usize, why))
 }
 
-fn slots<T>(what: &'static str, entries: Vec<Entry<T>>) -> Result<Slots<T>, LoadWorldError> {
-    match u32::try_from(entries.len()) {
-        Ok(_) => Ok(Slots::from_entries(entries)),
-        Err(_) => Err(refused(what, entries.len(), "there are more than slots")),
+fn check_slots(what: &'static str, count: usize) -> Result<(), LoadWorldError> {
+    match u32::try_from(count) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(refused(what, count, "there are more than slots")),
     }
 }
 
-impl World {
-    /// Who is inside which group. Slots are gone through in order, so the lists are sorted.
-    fn fill_groups(&mut self) -> Result<(), LoadWorldError> {
-        let parents: Vec<(GroupId, GroupId)> = self
-            .groups
-            .iter()
-            .filter_map(|(key, group)| Some((GroupId(key), group.parent?)))
-            .collect();
-        for &(id, parent) in &parents {
-            let Some(parent) = self.groups.get_mut(parent.0) else {
-                return Err(refused(
-                    "group",
-                    id.0.slot as usize,
-                    "the group around it is not there",
-                ));
-            };
-            parent.groups.push(id);
+/// Members of groups, interests, and ignored pairs.
+fn read_filters(
+    from: &mut Reader<'_>,
+    bodies: &Bodies,
+    mut filters: Filters,
+) -> Result<Filters, LoadWorldError> {
+    for (id, body) in bodies.iter() {
+        if body.group.is_some_and(|group| filters.groups().get(group).is_err()) {
+            return Err(refused("body", id.slot() as usize, "its group is not there"));
         }
-        self.check_circles(&parents)?;
-        for (key, member) in self.members.iter() {
-            let Some(group) = member.body.group else { continue };
-            let Some(group) = self.groups.get_mut(group.0) else {
-                return Err(refused("body", key.slot as usize, "its group is not there"));
-            };
-            group.bodies.push(BodyId(key));
+        filters.insert(id, body.group);
+    }
+    read_interests(from, bodies, &mut filters)?;
+    let mut last = None;
+    from.list("an ignored pair", |record: [Id; 2], number| {
+        let [a, b] = record.map(BodyId::from);
+        if last >= Some([a, b]) || a >= b {
+            return Err(refused("ignored pair", number, "it is not sorted"));
         }
-        Ok(())
-    }
-
-    /// No group is inside itself. Each way up is followed until it meets one that was followed.
-    fn check_circles(&self, parents: &[(GroupId, GroupId)]) -> Result<(), LoadWorldError> {
-        const NEVER: usize = usize::MAX;
-        let mut seen = vec![NEVER; self.groups.entries().len()];
-        for (turn, &(start, _)) in parents.iter().enumerate() {
-            let mut next = Some(start);
-            while let Some(id) = next {
-                let slot = id.0.slot as usize;
-                match std::mem::replace(&mut seen[slot], turn) {
-                    NEVER => next = self.groups.at(id.0.slot).parent,
-                    before if before == turn => {
-                        return Err(refused("group", slot, "it is inside itself"));
-                    }
-                    _ => break,
-                }
-            }
+        last = Some([a, b]);
+        if !bodies.has(a) || !bodies.has(b) {
+            return Err(refused("ignored pair", number, "a body is not there"));
         }
+        filters.set_ignored(a, b, true);
         Ok(())
-    }
+    })?;
+    Ok(filters)
+}
 
-    /// In order, so that each party's list is sorted: first those before it, each as the first of
-    /// its pair, then those after it.
-    fn read_interests(&mut self, from: &mut Reader<'_>) -> Result<(), LoadWorldError> {
-        let mut last = None;
-        from.list("an interest", |record: InterestRecord, number| {
-            let InterestRecord { parties, ask } = record;
-            let [a, b]: [Party; 2] = parties.map(Party::from);
-            let refused = |why| Err(refused("interest", number, why));
-            if check_number("clearance", ask.reach()).is_err() {
-                return refused(CLEARANCE);
-            }
-            if last >= Some([a, b]) || a > b || matches!(a, Party::Body(_)) && a == b {
-                return refused("it is not sorted, or of a body in itself");
-            }
-            last = Some([a, b]);
-            for (one, other) in [(a, b), (b, a)] {
-                let interests = match one {
-                    Party::Body(id) => self.members.get_mut(id.0).map(|m| &mut m.interests),
-                    Party::Group(id) => self.groups.get_mut(id.0).map(|g| &mut g.interests),
-                };
-                match interests {
-                    Some(interests) => interests.set(other, ask),
-                    None => return refused("a party is not there"),
-                }
-            }
-            Ok(())
-        })?;
-        Ok(())
-    }
-
-    /// In order, as interests are.
-    fn read_ignored(&mut self, from: &mut Reader<'_>) -> Result<(), LoadWorldError> {
-        let mut last = None;
-        from.list("an ignored pair", |record: [Id; 2], number| {
-            let [a, b] = record.map(BodyId::from);
-            if last >= Some([a, b]) || a >= b {
-                return Err(refused("ignored pair", number, "it is not sorted"));
-            }
-            last = Some([a, b]);
-            for (one, other) in [(a, b), (b, a)] {
-                match self.members.get_mut(one.0) {
-                    Some(member) => member.ignored.push(other),
-                    None => return Err(refused("ignored pair", number, "a body is not there")),
-                }
-            }
-            Ok(())
-        })?;
-        Ok(())
-    }
-
-    /// What is known since the last step.
-    fn read_results(&mut self, from: &mut Reader<'_>) -> Result<(), LoadWorldError> {
-        self.contacts = from.list("a contact", |record: ContactRecord, _| Ok(record.contact()))?;
-        self.measured =
-            from.list("a distance", |record: MeasuredRecord, _| Ok(record.measured()))?;
-        let pair = |record: [Id; 2], _| Ok(record.map(BodyId::from));
-        self.distance_pairs = from.list("a pair of bodies", pair)?;
-        let pair = |record: [Id; 2], _| Ok(record.map(|id| GroupId(id.into())));
-        self.group_overlaps = from.list("a pair of groups", pair)?;
-
-        check_sorted("contact", self.contacts.iter().map(Contact::pair))?;
-        check_sorted("distance", self.measured.iter().map(|m| [m.a, m.b]))?;
-        check_sorted("pair of bodies", self.distance_pairs.iter().copied())?;
-        check_sorted("pair of groups", self.group_overlaps.iter().copied())?;
-        let contacts = self.contacts.iter().map(Contact::pair);
-        self.check_there("contact", contacts)?;
-        self.check_there("distance", self.measured.iter().map(|m| [m.a, m.b]))
-    }
-
-    /// Only if somebody is gone since the last step, something may be known of him.
-    fn check_there(
-        &self,
-        what: &'static str,
-        pairs: impl Iterator<Item = [BodyId; 2]>,
-    ) -> Result<(), LoadWorldError> {
-        let takes_part = |id: &BodyId| {
-            self.members.get(id.0).is_some_and(|member| member.state == State::Enabled)
+fn read_interests(
+    from: &mut Reader<'_>,
+    bodies: &Bodies,
+    filters: &mut Filters,
+) -> Result<(), LoadWorldError> {
+    let mut last = None;
+    from.list("an interest", |record: InterestRecord, number| {
+        let InterestRecord { parties, ask } = record;
+        let [a, b]: [InterestTarget; 2] = parties.map(InterestTarget::from);
+        let refused = |why| Err(refused("interest", number, why));
+        if check_number("clearance", ask.reach()).is_err() {
+            return refused(CLEARANCE);
+        }
+        if last >= Some([a, b]) || a > b || matches!(a, InterestTarget::Body(_)) && a == b {
+            return refused("it is not sorted, or of a body in itself");
+        }
+        last = Some([a, b]);
+        let exists = |target| match target {
+            InterestTarget::Body(id) => bodies.has(id),
+            InterestTarget::Group(id) => filters.groups().get(id).is_ok(),
         };
-        for (number, pair) in pairs.enumerate() {
-            if !self.gone && !pair.iter().all(takes_part) {
-                return Err(refused(what, number, "a body is not there or takes no part"));
-            }
+        if !exists(a) || !exists(b) {
+            return refused("a target is not there");
         }
+        filters.set_interest(a, b, Some(ask));
         Ok(())
-    }
+    })?;
+    Ok(())
+}
 
-    /// Who moves by itself and who responds.
-    fn fill_activity(&mut self) {
-        for (key, member) in self.members.iter() {
-            let [moves, responds] = member.body.activity();
-            let noted = [(moves, &mut self.movers), (responds, &mut self.responders)];
-            for (_, slots) in noted.into_iter().filter(|(on, _)| *on) {
-                slots.insert(key.slot);
-            }
+/// What is known since the last step.
+fn read_results(
+    from: &mut Reader<'_>,
+    bodies: &Bodies,
+    mut filters: Filters,
+) -> Result<(Filters, Contacts), LoadWorldError> {
+    let contacts = from.list("a contact", |record: ContactRecord, _| Ok(record.contact()))?;
+    let distances =
+        from.list("a distance", |record: PairDistanceRecord, _| Ok(record.measured()))?;
+    let pair = |record: [Id; 2], _| Ok(record.map(BodyId::from));
+    let distance_pairs = from.list("a pair of bodies", pair)?;
+    let pair = |record: [Id; 2], _| Ok(record.map(|id| GroupId(id.into())));
+    let group_overlaps = from.list("a pair of groups", pair)?;
+
+    check_sorted("contact", contacts.iter().map(Contact::pair))?;
+    check_sorted("distance", distances.iter().map(PairDistance::pair))?;
+    check_sorted("pair of bodies", distance_pairs.iter().copied())?;
+    check_sorted("pair of groups", group_overlaps.iter().copied())?;
+    check_there(bodies, "contact", contacts.iter().map(Contact::pair))?;
+    check_there(bodies, "distance", distances.iter().map(PairDistance::pair))?;
+    filters.restore_distance_pairs(distance_pairs);
+    Ok((filters, Contacts::restored(contacts, distances, group_overlaps)))
+}
+
+/// Only if a body is gone since the last step, something may be known of one that is not there.
+fn check_there(
+    bodies: &Bodies,
+    what: &'static str,
+    pairs: impl Iterator<Item = [BodyId; 2]>,
+) -> Result<(), LoadWorldError> {
+    for (number, pair) in pairs.enumerate() {
+        if !bodies.is_gone() && !pair.iter().all(|&id| bodies.takes_part(id)) {
+            return Err(refused(what, number, "a body is not there or takes no part"));
         }
     }
-
-    /// Gives the broad phase all boxes, none of which has moved since.
-    fn fill_broad(&mut self) {
-        let known = self.members.iter().filter(|(_, member)| member.in_broad);
-        let boxes = known.filter_map(|(key, member)| Some((key.slot, member.wide_bounds()?)));
-        boxes.for_each(|(slot, bounds)| self.broad.insert(slot, bounds));
-        self.broad.find_pairs(&self.settings.workers, &mut self.candidates);
-        self.candidates = Vec::new();
-    }
+    Ok(())
 }
 
 fn check_sorted<T: PartialOrd>(

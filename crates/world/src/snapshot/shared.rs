@@ -4,10 +4,10 @@ use super::LoadWorldError;
 use super::read::Reader;
 use super::record::{ShapeRecord, SharedRecord, Why};
 use super::write::Writer;
-use crate::shape::{Shape, ShapeKind};
 use crate::world::World;
-use jostle_geom::{Checksum, Model};
+use jostle_geom::{Checksum, Model, Shape, ShapeKind};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Which models there are, in the order of their first use.
 pub(super) struct Table<'w> {
@@ -20,10 +20,10 @@ pub(super) struct Table<'w> {
 impl<'w> Table<'w> {
     pub(super) fn of(world: &'w World) -> Table<'w> {
         let mut table = Table { shapes: Vec::new(), numbers: BTreeMap::new() };
-        for (_, member) in world.members.iter() {
-            let shape = &member.body.shape;
+        for (_, body) in world.bodies.iter() {
+            let shape = &body.shape;
             if let Some(model) = shape.model() {
-                table.numbers.entry(model).or_insert_with(|| {
+                table.numbers.entry(Arc::as_ptr(model)).or_insert_with(|| {
                     table.shapes.push(shape);
                     table.shapes.len() as u64 - 1
                 });
@@ -34,7 +34,7 @@ impl<'w> Table<'w> {
 
     /// The number of the shape of a body of this world.
     pub(super) fn number(&self, shape: &Shape) -> u64 {
-        let number = shape.model().and_then(|model| self.numbers.get(&std::ptr::from_ref(model)));
+        let number = shape.model().and_then(|model| self.numbers.get(&Arc::as_ptr(model)));
         *number.expect("the table has the models of all bodies")
     }
 

@@ -1,12 +1,12 @@
 //! Mirrors of plain values for serde, field by field: serde's `remote` makes sure that a field or
 //! a case that is added to one of them has to be added here.
 
-use crate::body::{Layers, Mobility, Velocity};
+use crate::bodies::State;
+use crate::body::{CollisionGroups, Mobility, Velocity};
 use crate::broad::Structure;
 use crate::contact::{Certainty, Change};
-use crate::interest::{Ask, Policy};
+use crate::interest::{Policy, QueryKind};
 use crate::respond::{Response, VelocityResponse};
-use crate::world::State;
 use glam::{DQuat, DVec3};
 use jostle_geom::{Distance, FacePair, Witness};
 use serde::{Deserialize, Serialize};
@@ -46,10 +46,10 @@ pub(super) struct VelocityDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Layers")]
-pub(super) struct LayersDef {
-    member: u32,
-    wants: u32,
+#[serde(remote = "CollisionGroups")]
+pub(super) struct CollisionGroupsDef {
+    memberships: u32,
+    filter: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,9 +75,10 @@ pub(super) enum StateDef {
     Disabled { moved: bool },
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Structure")]
-pub(super) enum StructureDef {
+/// The names as they stand in files. Three of them left the product and read as `Auto`: contacts do
+/// not depend on the structure, so a world saved with one of them goes on as it would have.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) enum SavedStructure {
     Auto,
     AllPairs,
     Sweep,
@@ -87,9 +88,34 @@ pub(super) enum StructureDef {
     Cells,
 }
 
+impl From<Structure> for SavedStructure {
+    fn from(structure: Structure) -> SavedStructure {
+        match structure {
+            Structure::Auto => SavedStructure::Auto,
+            Structure::AllPairs => SavedStructure::AllPairs,
+            Structure::Tree => SavedStructure::Tree,
+            Structure::Cells => SavedStructure::Cells,
+        }
+    }
+}
+
+impl From<SavedStructure> for Structure {
+    fn from(saved: SavedStructure) -> Structure {
+        match saved {
+            SavedStructure::AllPairs => Structure::AllPairs,
+            SavedStructure::Tree => Structure::Tree,
+            SavedStructure::Cells => Structure::Cells,
+            SavedStructure::Auto
+            | SavedStructure::Sweep
+            | SavedStructure::Grid
+            | SavedStructure::Octree => Structure::Auto,
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Ask")]
-pub(super) enum AskDef {
+#[serde(remote = "QueryKind")]
+pub(super) enum QueryKindDef {
     Volume,
     Touch,
     Witness,
@@ -101,7 +127,7 @@ pub(super) enum AskDef {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Policy")]
 pub(super) enum PolicyDef {
-    Everything(#[serde(with = "AskDef")] Ask),
+    Everything(#[serde(with = "QueryKindDef")] QueryKind),
     InterestsOnly,
 }
 

@@ -2,12 +2,12 @@
 
 use super::record::*;
 use super::shared::{self, Table};
-use crate::id::{BodyId, Entry, GroupId};
-use crate::interest::Party;
+use crate::filters::Group;
+use crate::id::{Entry, GroupId};
 use crate::report::Report;
-use crate::shape::Shape;
-use crate::world::{Group, Settings, World};
-use jostle_geom::Checksum;
+use crate::settings::Settings;
+use crate::world::World;
+use jostle_geom::{Checksum, Shape};
 use serde::Serialize;
 
 /// Where records go, one after the other.
@@ -33,38 +33,44 @@ impl<Out: Extend<u8> + Default> Writer<Out> {
     fn state(&mut self, world: &World, shape_record: impl Fn(&Shape) -> ShapeRecord) {
         let World {
             settings: Settings { policy, structure: _, workers: _, stopwatch: _ },
-            members,
-            groups,
-            broad: _,   // found anew from the boxes
-            changed: _, // the members know
-            gone,
+            bodies,
+            broad_phase,
+            filters,
             contacts,
-            measured,
-            distance_pairs,
-            group_overlaps,
-            report,
+            motion,
             budget,
-            gravity,
-            movers: _, // their bodies say so
-            responders: _,
-            last_contacts: _, // always empty
-            candidates: _,    // empty between steps, as far as anybody cares
+            report,
         } = world;
-        self.value(&HeadRecord { policy: *policy, gravity: *gravity, gone: *gone });
-        self.list(members.entries().iter().map(|Entry { generation, value }| SlotRecord {
-            generation: *generation,
-            value: value.as_ref().map(|member| MemberRecord::of(member, &shape_record)),
+        let (policy, gravity, gone) = (*policy, motion.gravity, bodies.is_gone());
+        self.value(&HeadRecord { policy, gravity, gone });
+        self.list(bodies.entries().iter().enumerate().map(
+            |(slot, Entry { generation, value })| {
+                let slot = slot as u32;
+                let record = |member| {
+                    let free_pose = motion.free_pose(slot);
+                    MemberRecord::of(member, broad_phase.bounds(slot), &free_pose, &shape_record)
+                };
+                SlotRecord { generation: *generation, value: value.as_ref().map(record) }
+            },
+        ));
+        self.list(filters.groups().entries().iter().map(|Entry { generation, value }| {
+            SlotRecord { generation: *generation, value: value.as_ref().map(group_record) }
         }));
-        self.list(groups.entries().iter().map(|Entry { generation, value }| SlotRecord {
-            generation: *generation,
-            value: value.as_ref().map(group_record),
-        }));
-        self.list(interests(world).into_iter());
+        let interests = filters.all_interests(bodies);
+        let interests: Vec<_> = interests
+            .map(|(targets, kind)| InterestRecord {
+                parties: targets.map(InterestTargetRecord::from),
+                ask: kind,
+            })
+            .collect();
+        self.list(interests.into_iter());
         self.list(ignored(world).into_iter());
-        self.list(contacts.iter().map(ContactRecord::of));
-        self.list(measured.iter().map(MeasuredRecord::of));
-        self.list(distance_pairs.iter().map(|pair| pair.map(Id::from)));
-        self.list(group_overlaps.iter().map(|pair| pair.map(|GroupId(key)| Id::from(key))));
+        self.list(contacts.all().iter().map(ContactRecord::of));
+        self.list(contacts.distances().iter().map(PairDistanceRecord::of));
+        let pairs = filters.distance_pairs(bodies);
+        self.list(pairs.iter().map(|pair| pair.map(Id::from)));
+        let overlaps = contacts.group_overlaps().iter();
+        self.list(overlaps.map(|pair| pair.map(|GroupId(key)| Id::from(key))));
         self.value(&ReportRecord::of(report));
         self.value(&BudgetRecord::of(budget));
     }
@@ -73,9 +79,9 @@ impl<Out: Extend<u8> + Default> Writer<Out> {
 /// Adds everything to `bytes`.
 pub(super) fn file(world: &World, bytes: Vec<u8>) -> Vec<u8> {
     let mut to = Writer(bytes);
-    let Report { counts, .. } = &world.report;
+    let Report { counts, .. } = &*world.report;
     to.value(&HowRecord {
-        structure: world.settings.structure,
+        structure: world.settings.structure.into(),
         box_tests: counts.box_tests,
         structure_updates: counts.structure_updates,
     });
@@ -91,28 +97,14 @@ pub(super) fn hash(world: &World) -> u64 {
     to.0.value()
 }
 
-fn group_record(Group { parent, groups: _, bodies: _, interests: _ }: &Group) -> GroupRecord {
+fn group_record(Group { parent, children: _, bodies: _, interests: _ }: &Group) -> GroupRecord {
     GroupRecord { parent: parent.map(|GroupId(key)| key.into()) }
-}
-
-/// Each once, sorted: the two of an interest have the same.
-fn interests(world: &World) -> Vec<InterestRecord> {
-    let bodies = world.members.iter().map(|(key, m)| (Party::Body(BodyId(key)), &m.interests));
-    let groups = world.groups.iter().map(|(key, g)| (Party::Group(GroupId(key)), &g.interests));
-    let all = bodies.chain(groups).flat_map(|(one, interests)| {
-        interests.iter().filter(move |&(other, _)| one <= other).map(move |(other, ask)| {
-            InterestRecord { parties: [one, other].map(PartyRecord::from), ask }
-        })
-    });
-    all.collect()
 }
 
 /// Each pair once, sorted.
 fn ignored(world: &World) -> Vec<[Id; 2]> {
-    let members = world.members.iter();
-    let pairs = members.flat_map(|(key, member)| {
-        let id = BodyId(key);
-        let others = member.ignored.iter().filter(move |&&other| id < other);
+    let pairs = world.bodies.iter().flat_map(|(id, _)| {
+        let others = world.filters.ignored(id.slot()).iter().filter(move |&&other| id < other);
         others.map(move |&other| [id, other].map(Id::from))
     });
     pairs.collect()

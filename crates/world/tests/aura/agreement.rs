@@ -1,12 +1,13 @@
 //! All methods give exactly the maximal cliques of the overlap graph, whatever the auras and
 //! whatever was asked before.
 
-use crate::oracle::{all_finders, aura, find, maximal_cliques, overlap_graph, sets};
+use crate::finders::{all_finders, find, name, sets};
+use crate::oracle::{aura, maximal_cliques, overlap_graph};
 use crate::rng::Rng;
 use glam::DVec3;
 use jostle_world::aura::{Aura, AuraError};
 
-/// What was drawn, so that a test can tell whether it meant anything.
+/// What was drawn, so that a test can check that the cases occurred.
 #[derive(Default)]
 struct Seen {
     singles: usize,
@@ -16,7 +17,7 @@ struct Seen {
 
 /// All methods against the oracle, on frames in sequence.
 fn compare(
-    name: &str,
+    kind: &str,
     seed: u64,
     frames: u32,
     mut frame: impl FnMut(&mut Rng) -> Vec<Aura>,
@@ -29,8 +30,8 @@ fn compare(
         let expected = maximal_cliques(&overlap_graph(&auras));
         for finder in &mut finders {
             let found = sets(&find(finder, &auras));
-            let method = finder.method().name();
-            assert_eq!(found, expected, "{name}, seed {seed}, frame {at}, {method}: {auras:?}");
+            let method = name(finder);
+            assert_eq!(found, expected, "{kind}, seed {seed}, frame {at}, {method}: {auras:?}");
         }
         for relation in expected {
             match relation.len() {
@@ -191,7 +192,7 @@ fn on_special_worlds() {
             let expected = maximal_cliques(&overlap_graph(world));
             assert_eq!(expected.len(), count);
             for finder in &mut finders {
-                assert_eq!(sets(&find(finder, world)), expected, "{}", finder.method().name());
+                assert_eq!(sets(&find(finder, world)), expected, "{}", name(finder));
             }
         }
     }

@@ -2,7 +2,7 @@
 //! *Finding all cliques of an undirected graph*, 1973) on the overlap graph.
 
 use glam::DVec3;
-use jostle_world::aura::{Aura, Finder, Found, Method, RelationLimit};
+use jostle_world::aura::Aura;
 
 /// An aura that is known to be valid.
 pub(crate) fn aura(centre: DVec3, radius: f64) -> Aura {
@@ -53,22 +53,6 @@ fn extend(
         candidates.retain(|&other| other != next);
         done.push(next);
     }
-}
-
-/// One finder of each kind, for frames in sequence.
-pub(crate) fn all_finders() -> Vec<Finder> {
-    Method::ALL.into_iter().map(Finder::new).collect()
-}
-
-/// What a finder says of a frame that is not expected to be too much.
-pub(crate) fn find(finder: &mut Finder, auras: &[Aura]) -> Found {
-    finder
-        .relations(auras, RelationLimit::FailAbove(1_000_000))
-        .unwrap_or_else(|error| panic!("{}: {error}", finder.method().name()))
-}
-
-pub(crate) fn sets(found: &Found) -> Vec<Vec<u32>> {
-    found.relations.iter().map(<[u32]>::to_vec).collect()
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Worlds that are no larger than others and must not cost more: boxes without size, in a row, of
 //! very different size, very far apart. Counted in tests for each box, never in time.
 
+use super::judge::Judge;
 use super::random::Random;
-use super::worlds::run_quietly;
 use glam::Vec3;
+use jostle_geom::Aabb;
+use jostle_world::Workers;
 use jostle_world::broad::{Broad, Structure};
-use jostle_world::{Aabb, Workers};
 
 /// Enough for all with all (2.4e8 tests for each box that is looked at twice) to stand out.
 const COUNT: u32 = 30_000;
@@ -37,6 +38,20 @@ fn check(kind: &str, structures: &[Structure], place: impl Fn(u32, &mut Random) 
         assert!(tests < 2500, "{kind}, {}: {tests} tests for each box", structure.name());
     }
     run_quietly(kind, |slot, random| place(slot, random));
+}
+
+/// The same kind of world as others, small enough for the judge, with boxes by number.
+fn run_quietly(kind: &str, place: impl Fn(u32, &mut Random) -> Aabb) {
+    let mut random = Random(1);
+    let mut judge = Judge::new(kind.to_string());
+    for slot in 0..200 {
+        judge.insert(slot, place(slot, &mut random));
+    }
+    judge.check();
+    for slot in (0..200).step_by(3) {
+        judge.update(slot, place(slot, &mut random));
+    }
+    judge.check();
 }
 
 const NEAR: &[Structure] = &[Structure::Auto, Structure::Tree, Structure::Cells];

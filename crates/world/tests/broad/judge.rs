@@ -1,8 +1,9 @@
 //! The plain model, and the judge who compares structures with it.
 
-use super::STRUCTURES;
-use jostle_world::broad::{Broad, BroadCounters, SlotPair, Structure};
-use jostle_world::{Aabb, Workers};
+use super::{Broad, STRUCTURES, Structure};
+use jostle_geom::Aabb;
+use jostle_world::Workers;
+use jostle_world::broad::{BroadCounters, SlotPair};
 use std::collections::BTreeMap;
 
 /// What a broad phase is: boxes by slot, and who moved.

@@ -2,7 +2,7 @@
 
 use super::judge::Judge;
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

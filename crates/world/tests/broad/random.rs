@@ -1,18 +1,14 @@
 //! Numbers that look random and are the same in every run.
 
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 /// SplitMix64.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        jostle_dice::bits(&mut self.0)
     }
 
     pub(crate) fn below(&mut self, limit: u32) -> u32 {

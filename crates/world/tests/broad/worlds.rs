@@ -3,7 +3,7 @@
 use super::judge::Judge;
 use super::random::Random;
 use glam::Vec3;
-use jostle_world::Aabb;
+use jostle_geom::Aabb;
 
 const SEEDS: u64 = 3;
 
@@ -37,20 +37,6 @@ fn run(
         assert!(judge.seen[0] > 0, "{kind}: none ever overlap");
         assert!(judge.seen[1] > 0 || kind == "all overlap", "{kind}: all always overlap");
     }
-}
-
-/// The same kind of world as others, small enough for the judge, with boxes by number.
-pub(super) fn run_quietly(kind: &str, place: impl Fn(u32, &mut Random) -> Aabb) {
-    let mut random = Random(1);
-    let mut judge = Judge::new(kind.to_string());
-    for slot in 0..200 {
-        judge.insert(slot, place(slot, &mut random));
-    }
-    judge.check();
-    for slot in (0..200).step_by(3) {
-        judge.update(slot, place(slot, &mut random));
-    }
-    judge.check();
 }
 
 fn shifted(bounds: Aabb, by: Vec3) -> Aabb {

@@ -2,8 +2,7 @@
 #![allow(dead_code)] // each test program uses some of it
 
 use glam::{DQuat, DVec3};
-use jostle_geom::{Model, Pose, Quality, solids};
-use jostle_world::Shape;
+use jostle_geom::{Model, Pose, Quality, Shape, solids};
 use std::sync::Arc;
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the same numbers on every machine.
@@ -11,11 +10,7 @@ pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        jostle_dice::bits(&mut self.0)
     }
 
     pub(crate) fn below(&mut self, n: usize) -> usize {

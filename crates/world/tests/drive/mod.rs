@@ -3,11 +3,11 @@
 
 use crate::common::{Rng, shapes};
 use glam::{DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Quality, solids};
+use jostle_geom::{Mesh, Model, Quality, Shape, ShapeKind, solids};
 use jostle_world::{
-    Ask, Body, BodyId, Contact, Event, Fall, GroupId, Layers, Measured, Party, Reply, Report,
-    Request, Response, Runtime, Settings, Shape, ShapeKind, Velocity, VelocityResponse, Workers,
-    World, WorldError,
+    Body, BodyId, CollisionGroups, Contact, Event, GravityTarget, GroupId, InterestTarget,
+    PairDistance, QueryKind, Reply, Report, Request, Response, Runtime, Settings, Velocity,
+    VelocityResponse, Workers, World, WorldError,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Driver {
         (self.rng.below(3) > 0).then_some(Response { velocity, set_back })
     }
 
-    fn party(&mut self, world: &World) -> Party {
+    fn party(&mut self, world: &World) -> InterestTarget {
         if !self.groups.is_empty() && self.rng.below(3) == 0 {
             let group = self.rng.below(self.groups.len());
             return self.groups[group].into();
@@ -137,14 +137,20 @@ impl Driver {
     fn request(&mut self, world: &World) -> Request {
         let (id, other) = (self.any(world), self.any(world));
         let layer = 1 << self.rng.below(3);
-        let asks = [Ask::Volume, Ask::Touch, Ask::Witness, Ask::AllPairs, Ask::Distance];
-        let clearance = Ask::Clearance(self.rng.unit());
+        let asks = [
+            QueryKind::Volume,
+            QueryKind::Touch,
+            QueryKind::Witness,
+            QueryKind::AllPairs,
+            QueryKind::Distance,
+        ];
+        let clearance = QueryKind::Clearance(self.rng.unit());
         match self.rng.below(46) {
             40 => Request::SetGravity(self.rng.point(1.0)),
             41 => {
-                let floors = Fall::onto([self.party(world), self.party(world)]);
-                let falls = [None, Some(floors), Some(Fall::onto_everything())];
-                Request::SetFall { id, fall: falls[self.rng.below(3)].clone() }
+                let floors = GravityTarget::onto([self.party(world), self.party(world)]);
+                let falls = [None, Some(floors), Some(GravityTarget::onto_everything())];
+                Request::SetGravityTarget { id, target: falls[self.rng.below(3)].clone() }
             }
             42 => Request::SetContinuousMotion { id, on: self.rng.below(2) == 0 },
             43..46 => Request::Advance { seconds: self.rng.unit() * 0.5 },
@@ -159,19 +165,22 @@ impl Driver {
                 Request::SetShape { id, shape }
             }
             8..12 => Request::Deform { id, vertices: self.bent(world, id) },
-            12 => Request::SetLayers { id, layers: Layers { member: layer, wants: u32::MAX } },
+            12 => Request::SetCollisionGroups {
+                id,
+                groups: CollisionGroups { memberships: layer, filter: u32::MAX },
+            },
             13 => Request::SetResponse { id, response: self.response() },
             14 => Request::Disable(id),
             15 => Request::Enable(id),
             16 => Request::IgnorePair(id, other),
-            17 => Request::HeedPair(id, other),
+            17 => Request::UnignorePair(id, other),
             18..20 => {
                 let (a, b) = (self.party(world), self.party(world));
-                Request::SetInterest { a, b, ask: self.choose(&asks) }
+                Request::SetInterest { a, b, kind: self.choose(&asks) }
             }
             20 => {
                 let (a, b) = (self.party(world), self.party(world));
-                Request::SetInterest { a, b, ask: clearance }
+                Request::SetInterest { a, b, kind: clearance }
             }
             21 => Request::RemoveInterest { a: self.party(world), b: self.party(world) },
             22 => Request::NewGroup { parent: self.groups.last().copied() },
@@ -236,23 +245,23 @@ fn short(reply: &Result<Reply, WorldError>) -> String {
     }
 }
 
-/// All that a world tells.
+/// All that a world reports.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct Observed {
     hash: u64,
     contacts: Vec<Contact>,
-    distances: Vec<Measured>,
+    distances: Vec<PairDistance>,
     events: Vec<Event>,
     group_overlaps: Vec<[GroupId; 2]>,
     report: Report,
 }
 
 /// Without times, and without how much work the broad phase had.
-pub(crate) fn told(world: &World) -> Told {
-    let mut report = world.report().clone();
+pub(crate) fn observe(world: &World) -> Observed {
+    let mut report = Report::clone(world.report());
     report.times = Default::default();
     (report.counts.box_tests, report.counts.structure_updates) = (0, 0);
-    Told {
+    Observed {
         hash: world.hash(),
         contacts: world.contacts().to_vec(),
         distances: world.distances().to_vec(),

@@ -2,10 +2,8 @@
 #![allow(dead_code)] // each test file uses a part of it
 
 use glam::{DQuat, DVec3};
-use jostle_geom::Pose;
-use jostle_world::{
-    Body, BodyId, Response, Settings, Shape, ShapePair, Velocity, VelocityResponse, World,
-};
+use jostle_geom::{Pair, Pose, Shape};
+use jostle_world::{Body, BodyId, Response, Settings, Velocity, VelocityResponse, World};
 
 /// Xorshift: the same numbers everywhere.
 pub(crate) struct Random(u64);
@@ -98,7 +96,7 @@ pub(crate) fn first_overlap(world: &World, fixed: &[BodyId]) -> Option<[BodyId; 
             }
             let (pose_a, pose_b) = (world.pose(a).unwrap(), world.pose(b).unwrap());
             let (shape_a, shape_b) = (world.shape(a).unwrap(), world.shape(b).unwrap());
-            if ShapePair::new(shape_a, &pose_a, shape_b, &pose_b).touches() {
+            if Pair::new(shape_a, &pose_a, shape_b, &pose_b).touches() {
                 return Some([a, b]);
             }
         }

@@ -1,6 +1,6 @@
 //! A report in words that an engineer knows.
 
-use super::{Finding, MeshReport, NON_PLANAR_BOUND, SLIVER_BOUND};
+use super::{MeshIssue, MeshReport, NON_PLANAR_BOUND, SLIVER_BOUND};
 use glam::Vec3;
 use std::fmt;
 
@@ -108,7 +108,7 @@ impl ReportText<'_> {
     fn odd(&self) -> Vec<String> {
         let report = self.report;
         let mut lines = Vec::new();
-        let mut add = |finding: &Finding, one: &str, many: &str, more: &str| {
+        let mut add = |finding: &MeshIssue, one: &str, many: &str, more: &str| {
             if finding.count > 0 {
                 let what = if finding.count == 1 { one } else { many };
                 lines.push(format!("{} {what}{more} {}", finding.count, at_faces(finding)));
@@ -151,7 +151,7 @@ impl ReportText<'_> {
     }
 }
 
-fn at_faces(finding: &Finding) -> String {
+fn at_faces(finding: &MeshIssue) -> String {
     let faces: Vec<String> = finding.faces.iter().map(u32::to_string).collect();
     let more = if finding.count > finding.faces.len() { ", …" } else { "" };
     format!("(at face {}{more})", faces.join(", "))

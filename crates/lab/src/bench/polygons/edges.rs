@@ -88,7 +88,7 @@ fn passes([p, q]: [DVec3; 2], polygon: &Polygon) -> bool {
         let side = orient3d(p, q, u, v);
         if side == Sign::Zero {
             // x is on the line of this edge. No three corners in a row are on one line, so the next
-            // corner is off it and tells on which sides of x the ends are.
+            // corner is off it and shows on which sides of x the ends are.
             let off = polygon.corners[(i + 2) % count];
             let [s, t] = [u, v].map(|end| orient3d(p, q, off, end));
             if s != t || s == Sign::Zero {

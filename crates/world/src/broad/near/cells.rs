@@ -14,7 +14,7 @@
 //! branch in between that the processor could guess wrong (measured: a step takes a third less
 //! than cell by cell).
 
-use super::index::{Fat, Found};
+use super::index::{Fat, Visitor};
 use super::span::Span;
 use super::{NONE, WIDTH};
 use glam::Vec3;
@@ -42,7 +42,7 @@ struct Key {
 struct Block {
     low: [[f32; WIDTH]; 3],
     high: [[f32; WIDTH]; 3],
-    seat: [u32; WIDTH],
+    proxy_index: [u32; WIDTH],
     key: Key,
     count: u32,
     /// The next block of the cell, or of the list of free ones.
@@ -54,7 +54,7 @@ impl Block {
         Block {
             low: [[f32::INFINITY; WIDTH]; 3],
             high: [[f32::NEG_INFINITY; WIDTH]; 3],
-            seat: [NONE; WIDTH],
+            proxy_index: [NONE; WIDTH],
             key,
             count: 0,
             next,
@@ -68,8 +68,8 @@ impl Block {
         }
     }
 
-    fn set(&mut self, lane: usize, seat: u32, span: Span) {
-        self.seat[lane] = seat;
+    fn set(&mut self, lane: usize, proxy_index: u32, span: Span) {
+        self.proxy_index[lane] = proxy_index;
         for axis in 0..3 {
             self.low[axis][lane] = span.low[axis];
             self.high[axis][lane] = span.high[axis];
@@ -116,7 +116,7 @@ pub(super) struct Cells {
     blocks: Vec<Block>,
     /// First of the free blocks; [`EMPTY`] if there is none.
     free: u32,
-    /// By seat: block and lane, or [`NONE`].
+    /// By proxy: block and lane, or [`NONE`].
     places: Vec<u32>,
     /// Sorted.
     levels: Vec<Level>,
@@ -191,12 +191,12 @@ impl Cells {
         Key { at: cell_of(fat.span.low, 0.0, self.scale(level)), level }
     }
 
-    pub(super) fn insert(&mut self, seat: u32, fat: Fat) {
+    pub(super) fn insert(&mut self, proxy_index: u32, fat: Fat) {
         let span = fat.span;
-        if self.places.len() <= seat as usize {
-            self.places.resize(seat as usize + 1, NONE);
+        if self.places.len() <= proxy_index as usize {
+            self.places.resize(proxy_index as usize + 1, NONE);
         }
-        debug_assert_eq!(self.places[seat as usize], NONE);
+        debug_assert_eq!(self.places[proxy_index as usize], NONE);
         let key = self.key(&fat);
         let (brick, cell) = self.brick_for(key);
         let mut block = self.bricks[brick][cell];
@@ -206,8 +206,8 @@ impl Cells {
         }
         let lane = self.blocks[block as usize].count as usize;
         self.blocks[block as usize].count += 1;
-        self.blocks[block as usize].set(lane, seat, span);
-        self.places[seat as usize] = block << 3 | lane as u32;
+        self.blocks[block as usize].set(lane, proxy_index, span);
+        self.places[proxy_index as usize] = block << 3 | lane as u32;
         match self.levels.binary_search_by_key(&key.level, |level| level.level) {
             Ok(at) => self.levels[at].boxes += 1,
             Err(at) => {
@@ -218,8 +218,8 @@ impl Cells {
         }
     }
 
-    pub(super) fn remove(&mut self, seat: u32) {
-        let place = std::mem::replace(&mut self.places[seat as usize], NONE);
+    pub(super) fn remove(&mut self, proxy_index: u32) {
+        let place = std::mem::replace(&mut self.places[proxy_index as usize], NONE);
         let (block, lane) = (place >> 3, (place & 7) as usize);
         let key = self.blocks[block as usize].key;
         let brick = self.table[self.find(brick_of(key))].brick as usize;
@@ -227,8 +227,8 @@ impl Cells {
         let first = self.bricks[brick][cell];
         // The last box of the first block, which alone may be partly full, fills the hole.
         let last = self.blocks[first as usize].count as usize - 1;
-        let moved = self.blocks[first as usize].seat[last];
-        if moved != seat {
+        let moved = self.blocks[first as usize].proxy_index[last];
+        if moved != proxy_index {
             let span = self.blocks[first as usize].span(last);
             self.blocks[block as usize].set(lane, moved, span);
             self.places[moved as usize] = place;
@@ -249,17 +249,17 @@ impl Cells {
         }
     }
 
-    /// Moves a box within its cell, or else takes it out. Says whether it is still in.
-    pub(super) fn update_or_remove(&mut self, seat: u32, fat: Fat) -> bool {
+    /// Moves a box within its cell, or else takes it out. Returns whether it is still in.
+    pub(super) fn update_or_remove(&mut self, proxy_index: u32, fat: Fat) -> bool {
         let span = fat.span;
         let key = self.key(&fat);
-        let place = self.places[seat as usize];
+        let place = self.places[proxy_index as usize];
         let block = &mut self.blocks[(place >> 3) as usize];
         let stays = block.key == key;
         if stays {
-            block.set((place & 7) as usize, seat, span);
+            block.set((place & 7) as usize, proxy_index, span);
         } else {
-            self.remove(seat);
+            self.remove(proxy_index);
         }
         stays
     }
@@ -316,9 +316,9 @@ impl Cells {
         }
     }
 
-    /// Tells of the seats of all boxes that overlap `span`. Returns how many blocks were looked at.
+    /// Visits the proxies of all boxes that overlap `span`. Returns how many blocks were looked at.
     #[inline(always)]
-    pub(super) fn query<S: Simd>(&self, span: Span, found: &mut impl Found) -> u64 {
+    pub(super) fn query<S: Simd>(&self, span: Span, found: &mut impl Visitor) -> u64 {
         let mut visited = 0;
         let around = Around::<S>::new(span);
         let widest = f64::from((span.high - span.low).max_element());
@@ -342,7 +342,7 @@ impl Cells {
         to: [i32; 3],
         level: &Level,
         around: &Around<S>,
-        found: &mut impl Found,
+        found: &mut impl Visitor,
     ) -> u64 {
         let mut visited = 0;
         let cells = |axis| f64::from(to[axis]) - f64::from(from[axis]) + 1.0;
@@ -375,7 +375,7 @@ impl Cells {
         from: [i32; 3],
         level: i32,
         around: &Around<S>,
-        found: &mut impl Found,
+        found: &mut impl Visitor,
     ) -> u64 {
         let bricks = self.bricks_of_eight(from, level);
         let mut blocks = [EMPTY; 8];
@@ -396,7 +396,7 @@ impl Cells {
         }
         while hits != 0 {
             let bit = hits.trailing_zeros() as usize;
-            found.seat(self.blocks[blocks[bit >> 3] as usize].seat[bit & 7]);
+            found.visit(self.blocks[blocks[bit >> 3] as usize].proxy_index[bit & 7]);
             hits &= hits - 1;
         }
         let mut visited = 8;
@@ -410,7 +410,7 @@ impl Cells {
 
     /// The boxes of a chain of blocks.
     #[inline(always)]
-    fn chain<S: Simd>(&self, first: u32, around: &Around<S>, found: &mut impl Found) -> u64 {
+    fn chain<S: Simd>(&self, first: u32, around: &Around<S>, found: &mut impl Visitor) -> u64 {
         let mut visited = 0;
         let mut at = first;
         while at != EMPTY {
@@ -463,7 +463,7 @@ fn cell_in_brick(at: [i32; 3]) -> usize {
     ((at[2] & mask) << (2 * BRICK_BITS) | (at[1] & mask) << BRICK_BITS | (at[0] & mask)) as usize
 }
 
-/// The box that is asked about, in all lanes.
+/// The box of the query, in all lanes.
 struct Around<S: Simd> {
     low: [S::F; 3],
     high: [S::F; 3],
@@ -491,9 +491,9 @@ impl<S: Simd> Around<S> {
 }
 
 #[inline(always)]
-fn collect(block: &Block, mut hits: u8, found: &mut impl Found) {
+fn collect(block: &Block, mut hits: u8, found: &mut impl Visitor) {
     while hits != 0 {
-        found.seat(block.seat[hits.trailing_zeros() as usize]);
+        found.visit(block.proxy_index[hits.trailing_zeros() as usize]);
         hits &= hits - 1;
     }
 }

@@ -21,24 +21,24 @@ pub(in crate::broad) enum IndexKind {
     Nodes,
 }
 
-/// The fat boxes, by seat.
+/// The fat boxes, by proxy.
 #[derive(Clone, Debug)]
 pub(super) enum Index {
     Cells(Cells),
     Nodes(Nodes),
 }
 
-/// Who hears of the boxes that a query finds. Implementations must be `#[inline(always)]`, as all
-/// that runs inside a kernel.
-pub(super) trait Found {
-    /// There is one in this seat.
-    fn seat(&mut self, seat: u32);
+/// What is called for each box that a query finds. Implementations must be `#[inline(always)]`, as
+/// all that runs inside a kernel.
+pub(super) trait Visitor {
+    /// There is one in this proxy.
+    fn visit(&mut self, proxy_index: u32);
 }
 
-impl Found for Vec<u32> {
+impl Visitor for Vec<u32> {
     #[inline(always)]
-    fn seat(&mut self, seat: u32) {
-        self.push(seat);
+    fn visit(&mut self, proxy_index: u32) {
+        self.push(proxy_index);
     }
 }
 
@@ -52,8 +52,8 @@ pub(super) struct Fat {
 
 /// A box that needs a new fat box.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaver {
-    pub(super) seat: u32,
+pub(super) struct Escaped {
+    pub(super) proxy_index: u32,
     /// How far it moved since the last step.
     pub(super) motion: Vec3,
 }
@@ -84,12 +84,12 @@ impl Index {
     pub(super) fn rebuild(&mut self, boxes: &[(Fat, u32)]) {
         match self {
             Index::Nodes(nodes) => {
-                let boxes = boxes.iter().map(|&(fat, seat)| (fat.span, seat));
+                let boxes = boxes.iter().map(|&(fat, proxy_index)| (fat.span, proxy_index));
                 nodes.rebuild(&mut boxes.collect::<Vec<_>>());
             }
             Index::Cells(cells) => {
                 cells.clear();
-                boxes.iter().for_each(|&(fat, seat)| cells.insert(seat, fat));
+                boxes.iter().for_each(|&(fat, proxy_index)| cells.insert(proxy_index, fat));
             }
         }
     }
@@ -102,39 +102,39 @@ impl Index {
     pub(super) fn insert_all(&mut self, boxes: &[(Fat, u32)]) {
         match self {
             Index::Cells(cells) => {
-                boxes.iter().for_each(|&(fat, seat)| cells.insert(seat, fat));
+                boxes.iter().for_each(|&(fat, proxy_index)| cells.insert(proxy_index, fat));
             }
             Index::Nodes(nodes) => {
                 // Inserting looks for the leaf that grows least, so the leaves must be tight.
                 nodes.refit();
-                boxes.iter().for_each(|&(fat, seat)| nodes.insert(seat, fat.span));
+                boxes.iter().for_each(|&(fat, proxy_index)| nodes.insert(proxy_index, fat.span));
                 nodes.refit();
             }
         }
     }
 
-    pub(super) fn remove(&mut self, seat: u32) {
+    pub(super) fn remove(&mut self, proxy_index: u32) {
         match self {
-            Index::Cells(cells) => cells.remove(seat),
-            Index::Nodes(nodes) => nodes.remove(seat),
+            Index::Cells(cells) => cells.remove(proxy_index),
+            Index::Nodes(nodes) => nodes.remove(proxy_index),
         }
     }
 
-    /// Says whether the box is still in.
-    pub(super) fn update_or_remove(&mut self, seat: u32, fat: Fat) -> bool {
+    /// Returns whether the box is still in.
+    pub(super) fn update_or_remove(&mut self, proxy_index: u32, fat: Fat) -> bool {
         match self {
-            Index::Cells(cells) => cells.update_or_remove(seat, fat),
-            Index::Nodes(nodes) => nodes.update_or_remove(seat, fat.span),
+            Index::Cells(cells) => cells.update_or_remove(proxy_index, fat),
+            Index::Nodes(nodes) => nodes.update_or_remove(proxy_index, fat.span),
         }
     }
 
-    /// Tells of the seats of all fat boxes that overlap `span`; returns how much was looked at.
+    /// Visits the proxies of all fat boxes that overlap `span`; returns how much was looked at.
     #[inline(always)]
     pub(super) fn query<S: Simd>(
         &self,
         span: Span,
         open: &mut Open,
-        found: &mut impl Found,
+        found: &mut impl Visitor,
     ) -> u64 {
         match self {
             Index::Cells(cells) => cells.query::<S>(span, found),
@@ -142,7 +142,7 @@ impl Index {
         }
     }
 
-    /// Boxes this close to each other should have neighbouring seats.
+    /// Boxes this close to each other should have neighbouring proxies.
     pub(super) fn neighbourhood(&self) -> f64 {
         match self {
             Index::Cells(cells) => cells.width(0),
@@ -151,8 +151,8 @@ impl Index {
     }
 
     /// The box with room for what the motion of the last step promises.
-    pub(super) fn fatten(&self, span: Span, leaver: &Leaver) -> Fat {
-        let motion = leaver.motion;
+    pub(super) fn fatten(&self, span: Span, escaped_box: &Escaped) -> Fat {
+        let motion = escaped_box.motion;
         let size = span.high - span.low;
         let extent = size.max_element().max(span.least_cell_extent());
         let room = match self {
@@ -160,7 +160,8 @@ impl Index {
             Index::Cells(cells) => cells.room_for(extent),
         };
         // Boxes that start together shall not leave together: some reach further than others.
-        let spread = (leaver.seat.wrapping_mul(0x9E37_79B9) >> 8) as f32 / (1 << 24) as f32;
+        let spread =
+            (escaped_box.proxy_index.wrapping_mul(0x9E37_79B9) >> 8) as f32 / (1 << 24) as f32;
         let margin = if motion == Vec3::ZERO { MARGIN_NEW } else { MARGIN };
         let margin = size * margin + motion.abs() * 0.25;
         // A box that moves far in a step would get a long fat box: it reaches no further than its

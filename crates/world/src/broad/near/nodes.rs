@@ -4,7 +4,7 @@
 //! leaf that grows least. Full nodes split at the middle of their longest axis. Boxes of nodes
 //! are loose until [`Nodes::refit`], which tightens what changed and nothing else.
 
-use super::index::Found;
+use super::index::Visitor;
 use super::span::Span;
 use super::{NONE, WIDTH};
 use glam::Vec3;
@@ -19,7 +19,7 @@ pub(super) type Open = [u32; DEPTH_MAX * WIDTH];
 /// An [`Open`] without nodes.
 pub(super) const OPEN: Open = [0; DEPTH_MAX * WIDTH];
 
-/// Eight boxes side by side, and what is behind each: a node, or in a leaf a seat.
+/// Eight boxes side by side, and what is behind each: a node, or in a leaf a proxy.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Node {
@@ -109,7 +109,7 @@ pub(super) struct Nodes {
     nodes: Vec<Node>,
     free: Vec<u32>,
     root: u32,
-    /// By seat: node and lane, or [`NONE`].
+    /// By proxy: node and lane, or [`NONE`].
     places: Vec<u32>,
     /// Nodes whose box in their parent may be wrong, leaves first.
     loose: Vec<u32>,
@@ -126,11 +126,11 @@ impl Nodes {
     }
 
     /// Puts a box in. Call [`Nodes::refit`] before the next query.
-    pub(super) fn insert(&mut self, seat: u32, span: Span) {
-        if self.places.len() <= seat as usize {
-            self.places.resize(seat as usize + 1, NONE);
+    pub(super) fn insert(&mut self, proxy_index: u32, span: Span) {
+        if self.places.len() <= proxy_index as usize {
+            self.places.resize(proxy_index as usize + 1, NONE);
         }
-        debug_assert_eq!(self.places[seat as usize], NONE);
+        debug_assert_eq!(self.places[proxy_index as usize], NONE);
         let mut at = self.root;
         while !self.nodes[at as usize].leaf {
             let node = &mut self.nodes[at as usize];
@@ -138,26 +138,26 @@ impl Nodes {
             node.set_lane(lane, node.lane(lane).union(span));
             at = node.child[lane];
         }
-        self.add_child(at, seat, span);
+        self.add_child(at, proxy_index, span);
     }
 
     /// Takes a box out.
-    pub(super) fn remove(&mut self, seat: u32) {
-        let place = std::mem::replace(&mut self.places[seat as usize], NONE);
+    pub(super) fn remove(&mut self, proxy_index: u32) {
+        let place = std::mem::replace(&mut self.places[proxy_index as usize], NONE);
         self.drop_lane(place >> 3, (place & 7) as usize);
     }
 
-    /// Moves a box within its leaf if that is its home, or else takes it out. Says whether it is
+    /// Moves a box within its leaf if that is its home, or else takes it out. Returns whether it is
     /// still in.
-    pub(super) fn update_or_remove(&mut self, seat: u32, span: Span) -> bool {
-        let place = self.places[seat as usize];
+    pub(super) fn update_or_remove(&mut self, proxy_index: u32, span: Span) -> bool {
+        let place = self.places[proxy_index as usize];
         let (at, lane) = (place >> 3, (place & 7) as usize);
         let at_home = self.nodes[at as usize].home.contains(&span);
         if at_home {
             self.nodes[at as usize].set_lane(lane, span);
             self.loosen(at);
         } else {
-            self.remove(seat);
+            self.remove(proxy_index);
         }
         at_home
     }
@@ -180,7 +180,7 @@ impl Nodes {
         at
     }
 
-    /// Adds a child (a seat to a leaf, a node to an inner node), splitting upwards as needed.
+    /// Adds a child (a proxy to a leaf, a node to an inner node), splitting upwards as needed.
     fn add_child(&mut self, at: u32, child: u32, span: Span) {
         let lane = self.nodes[at as usize].count as usize;
         if lane < WIDTH {
@@ -208,7 +208,7 @@ impl Nodes {
         }
     }
 
-    /// Lets a child know where it is.
+    /// Stores in a child where it is.
     fn hang(&mut self, at: u32, lane: usize, child: u32) {
         self.nodes[at as usize].child[lane] = child;
         if self.nodes[at as usize].leaf {
@@ -311,10 +311,10 @@ impl Nodes {
 
     /// Builds the tree anew from `boxes`; much faster than one by one, and better.
     pub(super) fn rebuild(&mut self, boxes: &mut [(Span, u32)]) {
-        let seats =
+        let count =
             self.places.len().max(boxes.iter().map(|b| b.1 as usize + 1).max().unwrap_or(0));
         *self = Nodes::new();
-        self.places = vec![NONE; seats];
+        self.places = vec![NONE; count];
         if boxes.is_empty() {
             return;
         }
@@ -346,14 +346,14 @@ impl Nodes {
         level
     }
 
-    /// Tells of the seats of all boxes that overlap `span`. Returns how many nodes were
+    /// Visits the proxies of all boxes that overlap `span`. Returns how many nodes were
     /// looked at. The same on any instruction set.
     #[inline(always)]
     pub(super) fn query<S: Simd>(
         &self,
         span: Span,
         open: &mut Open,
-        found: &mut impl Found,
+        found: &mut impl Visitor,
     ) -> u64 {
         let mut visited = 0;
         let low = [S::F::splat(span.low.x), S::F::splat(span.low.y), S::F::splat(span.low.z)];
@@ -388,7 +388,7 @@ impl Nodes {
                 hits &= hits - 1;
                 let child = node.child[lane];
                 if node.leaf {
-                    found.seat(child);
+                    found.visit(child);
                 } else {
                     open[count] = child;
                     count += 1;
@@ -414,8 +414,8 @@ impl Nodes {
                 }
                 let child = node.child[lane];
                 if node.leaf {
-                    assert_eq!(self.places[child as usize], place(at, lane), "seat {child}");
-                    assert_eq!(Some(&node.lane(lane)), boxes.get(&child), "seat {child}");
+                    assert_eq!(self.places[child as usize], place(at, lane), "proxy_index {child}");
+                    assert_eq!(Some(&node.lane(lane)), boxes.get(&child), "proxy_index {child}");
                     seen += 1;
                 } else {
                     let below = self.nodes[child as usize].bounds();
@@ -500,23 +500,24 @@ mod tests {
             let mut boxes = BTreeMap::new();
             for round in 0..300 {
                 for _ in 0..20 {
-                    let seat = (random(&mut state) * 200.0) as u32;
+                    let proxy_index = (random(&mut state) * 200.0) as u32;
                     let new = span(&mut state, spread);
-                    let known = boxes.contains_key(&seat);
+                    let known = boxes.contains_key(&proxy_index);
                     if known && random(&mut state) < 0.3 {
-                        tree.remove(seat);
-                        boxes.remove(&seat);
-                    } else if !known || !tree.update_or_remove(seat, new) {
-                        tree.insert(seat, new);
-                        boxes.insert(seat, new);
+                        tree.remove(proxy_index);
+                        boxes.remove(&proxy_index);
+                    } else if !known || !tree.update_or_remove(proxy_index, new) {
+                        tree.insert(proxy_index, new);
+                        boxes.insert(proxy_index, new);
                     } else {
-                        boxes.insert(seat, new);
+                        boxes.insert(proxy_index, new);
                     }
                 }
                 tree.refit();
                 tree.validate(&boxes);
                 if round % 100 == 99 {
-                    let mut all: Vec<_> = boxes.iter().map(|(&seat, &b)| (b, seat)).collect();
+                    let mut all: Vec<_> =
+                        boxes.iter().map(|(&proxy_index, &b)| (b, proxy_index)).collect();
                     tree.rebuild(&mut all);
                     tree.validate(&boxes);
                 }

@@ -1,7 +1,7 @@
 //! Boxes as the structures keep them: two corners, possibly empty.
 
-use crate::Aabb;
 use glam::Vec3;
+use jostle_geom::Aabb;
 
 /// Lowest and highest corner of a box, as a pair of points.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Span {
 
     /// A number that neighbours in space share, in an order that keeps neighbours together: the
     /// brick of 4³ cells of this width, then the cell.
-    pub(super) fn district(self, width: f64) -> ([i32; 3], [i32; 3]) {
+    pub(super) fn cell_key(self, width: f64) -> ([i32; 3], [i32; 3]) {
         let cell = [2, 1, 0].map(|axis| (f64::from(self.low[axis]) / width).floor() as i32);
         (cell.map(|c| c >> 2), cell)
     }

@@ -1,0 +1,179 @@
+//! Where does a surface meet itself?
+//!
+//! The hierarchy is walked against itself, each unordered pair of places once. Faces that have a
+//! corner in common are neighbours: they touch by construction and are left out (as in Zachmann's
+//! self-collision test, which skips neighbours).
+
+use super::{PosedModel, ROUNDING, used_lanes};
+use crate::FacePair;
+use crate::simd::Isa;
+use crate::tree::overlap::{Overlap, QueryObb};
+use crate::tree::{Child, Frame, Lane};
+use crate::triangle::triangles_touch;
+use glam::{Mat3A, Vec3};
+
+impl PosedModel<'_> {
+    /// Every pair of faces of this one surface that touch although they are not neighbours;
+    /// sorted, each pair once with the smaller face first. Exact for the placed triangles.
+    ///
+    /// Two faces are neighbours if a corner of one has the same coordinates in the mesh as a
+    /// corner of the other. Neighbours are never given, also if they cross elsewhere.
+    ///
+    /// ```
+    /// use glam::Vec3;
+    /// use jostle_geom::{FacePair, Mesh, Model, PosedModel, Pose, Quality};
+    ///
+    /// let corner = |x: f32, y: f32, z: f32| Vec3::new(x, y, z);
+    /// let floor = [corner(0.0, 0.0, 0.0), corner(4.0, 0.0, 0.0), corner(0.0, 4.0, 0.0)];
+    /// let wall = [corner(1.0, 1.0, -1.0), corner(1.0, 1.0, 1.0), corner(1.0, 9.0, 0.0)];
+    /// let beside = corner(-4.0, 0.0, 0.0);
+    /// let vertices = vec![floor[0], floor[1], floor[2], wall[0], wall[1], wall[2], beside];
+    /// let mesh = Mesh::from_triangles(vertices, vec![[0, 1, 2], [0, 2, 6], [3, 4, 5]])?;
+    /// let model = Model::build(mesh, Quality::Default);
+    /// let touching = PosedModel::new(&model, &Pose::IDENTITY).self_intersections();
+    /// assert_eq!(touching, [FacePair { a: 0, b: 2 }]);
+    /// # Ok::<(), jostle_geom::MeshError>(())
+    /// ```
+    #[must_use]
+    pub fn self_intersections(&self) -> Vec<FacePair> {
+        let mut search = Search { placed: self, found: Vec::new() };
+        search.run();
+        let mut found = search.found;
+        found.sort_unstable();
+        found.dedup();
+        if let Some(corners) = FaceCorners::of(self) {
+            found.retain(|pair| !corners.share(pair.a, pair.b));
+        }
+        found
+    }
+}
+
+struct Search<'s, 'a> {
+    placed: &'s PosedModel<'a>,
+    found: Vec<FacePair>,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self) {
+        let tree = &self.placed.model.tree;
+        if self.placed.root().is_none() {
+            return;
+        }
+        let mut open = vec![(Lane::ROOT, Lane::ROOT)];
+        while let Some((a, b)) = open.pop() {
+            let (child_a, child_b) = (tree.child(a), tree.child(b));
+            if child_a.is_leaf() && child_b.is_leaf() {
+                self.leaves(child_a, child_b);
+                continue;
+            }
+            if a == b {
+                let index = child_a.node_index();
+                for i in used_lanes(&tree.nodes[index]) {
+                    let lane = Lane::new(index, i);
+                    open.push((lane, lane));
+                    let later = self.overlaps(lane, child_a) >> i >> 1;
+                    open.extend(lanes_of(later).map(|k| (lane, Lane::new(index, i + 1 + k))));
+                }
+                continue;
+            }
+            let into_b = child_a.is_leaf() || (!child_b.is_leaf() && tree.size(b) > tree.size(a));
+            let (one, child) = if into_b { (a, child_b) } else { (b, child_a) };
+            let met = self.overlaps(one, child);
+            open.extend(lanes_of(met).map(|k| (one, Lane::new(child.node_index(), k))));
+        }
+    }
+
+    /// What boxes may be apart although their placed triangles touch: the roundings of the box
+    /// test (64 · 2^-24 of the lengths in it, counted in `pair/relative.rs`) and of placing.
+    fn reach(&self, frames: [Frame; 2], shift: Vec3) -> f32 {
+        let [origin, other] = frames.map(|frame| frame.origin.as_dvec3().length());
+        let far = origin.max(other) + self.placed.pose.translation().length();
+        let radius = f64::from(frames[0].radius.max(frames[1].radius));
+        let lengths = radius + shift.as_dvec3().length();
+        let tiny = f64::from(f32::from_bits(64));
+        (2f64.powi(-17) * lengths + 4.0 * ROUNDING * (far + radius) + tiny) as f32
+    }
+
+    /// Which lanes below `child` may touch the box of a lane: bit k for lane k.
+    fn overlaps(&self, lane: Lane, child: Child) -> u8 {
+        let tree = &self.placed.model.tree;
+        let frames = [tree.frame_of(lane), tree.frame(child.node_index())];
+        let shift = frames[0].origin - frames[1].origin;
+        let reach = self.reach(frames, shift);
+        let one = QueryObb::new(&tree.obb(lane), &Mat3A::IDENTITY, shift.into(), reach);
+        let node = &tree.nodes[child.node_index()];
+        let used = used_lanes(node).fold(0u8, |mask, k| mask | 1 << k);
+        Isa::best().run(Overlap(node, &one)) & used
+    }
+
+    /// All pairs of triangles of two leaves, or of one with itself.
+    fn leaves(&mut self, a: Child, b: Child) {
+        for i in a.triangles() {
+            for j in b.triangles() {
+                let (face_i, face_j) = (self.placed.face(i), self.placed.face(j));
+                if (a == b && j <= i) || face_i == face_j || self.share_corner(i, j) {
+                    continue;
+                }
+                if triangles_touch(&self.placed.triangle(i), &self.placed.triangle(j)) {
+                    let (a, b) = (face_i.min(face_j), face_i.max(face_j));
+                    self.found.push(FacePair { a, b });
+                }
+            }
+        }
+    }
+
+    /// Have two triangles a corner in the same place?
+    fn share_corner(&self, i: usize, j: usize) -> bool {
+        let mesh = &self.placed.model.mesh;
+        let corners = |k: usize| mesh.triangles[k].map(|v| mesh.vertices[v as usize]);
+        let (a, b) = (corners(i), corners(j));
+        a.iter().any(|p| b.contains(p))
+    }
+}
+
+/// The numbers of the bits that are set.
+fn lanes_of(mask: u8) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |k| mask >> k & 1 == 1)
+}
+
+/// The corners of every face, for meshes with faces of several triangles: two of their triangles
+/// may have no common corner although the faces have one.
+struct FaceCorners {
+    /// Sorted by face, then place.
+    all: Vec<(u32, [u32; 3])>,
+}
+
+impl FaceCorners {
+    /// `None` if every face is one triangle.
+    fn of(placed: &PosedModel<'_>) -> Option<FaceCorners> {
+        let mesh = &placed.model.mesh;
+        if mesh.triangles.len() == mesh.face_count {
+            return None;
+        }
+        let corners =
+            mesh.triangles.iter().enumerate().flat_map(|(i, t)| {
+                t.map(|v| (placed.face(i), place_bits(mesh.vertices[v as usize])))
+            });
+        let mut all: Vec<_> = corners.collect();
+        all.sort_unstable();
+        all.dedup();
+        Some(FaceCorners { all })
+    }
+
+    fn corners(&self, face: u32) -> &[(u32, [u32; 3])] {
+        let first = self.all.partition_point(|entry| entry.0 < face);
+        let end = self.all.partition_point(|entry| entry.0 <= face);
+        &self.all[first..end]
+    }
+
+    /// Have two faces a corner in the same place?
+    fn share(&self, a: u32, b: u32) -> bool {
+        let (few, many) = (self.corners(a), self.corners(b));
+        few.iter().any(|p| many.binary_search_by_key(&p.1, |q| q.1).is_ok())
+    }
+}
+
+/// A place as bits that are equal exactly if the coordinates are (−0 equals 0).
+fn place_bits(p: Vec3) -> [u32; 3] {
+    p.to_array().map(|x| (x + 0.0).to_bits())
+}
