@@ -1,22 +1,22 @@
-//! The roles of a process: one face for all state machines.
+//! One interface to the state machines of all roles.
 
-use crate::demo::Stock;
+use crate::demo::BodySpawner;
 use crate::keeper::Keeper;
 use crate::recorder::Recorder;
 use crate::seat::Seat;
-use crate::view::Watcher;
+use crate::view::ViewFollower;
 use jostle_proto::{Address, Gateway, LooseNode, Member, Message, Node, Output, Time};
 
-/// A role.
+/// The state machine of a role.
 pub(crate) enum Machine {
     Directory(Box<Keeper>),
     Replica(Box<Seat>),
     Node(Box<Node>),
-    Loose(Box<LooseNode>),
+    FreeRunning(Box<LooseNode>),
     Gateway(Box<Gateway>),
     Recorder(Box<Recorder>),
-    Stock(Box<Stock>),
-    Watcher(Box<Watcher>),
+    BodySpawner(Box<BodySpawner>),
+    ViewFollower(Box<ViewFollower>),
 }
 
 impl Machine {
@@ -25,19 +25,19 @@ impl Machine {
             Machine::Directory(_) => Address::Directory,
             Machine::Replica(seat) => Address::Replica(seat.id()),
             Machine::Node(node) => Address::Node(node.member().node),
-            Machine::Loose(node) => Address::Node(node.member().node),
+            Machine::FreeRunning(node) => Address::Node(node.member().node),
             Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
             Machine::Recorder(recorder) => Address::Gateway(recorder.id()),
-            Machine::Stock(stock) => Address::Gateway(stock.id()),
-            Machine::Watcher(watcher) => Address::Gateway(watcher.id()),
+            Machine::BodySpawner(spawner) => Address::Gateway(spawner.id()),
+            Machine::ViewFollower(follower) => Address::Gateway(follower.id()),
         }
     }
 
-    /// The member that it is, if it is a node.
+    /// Its member id, if it is a node.
     pub(crate) fn member(&self) -> Option<Member> {
         match self {
             Machine::Node(node) => Some(node.member()),
-            Machine::Loose(node) => Some(node.member()),
+            Machine::FreeRunning(node) => Some(node.member()),
             _ => None,
         }
     }
@@ -47,11 +47,11 @@ impl Machine {
             Machine::Directory(keeper) => keeper.wake_at(),
             Machine::Replica(seat) => seat.wake_at(),
             Machine::Node(node) => node.wake_at(),
-            Machine::Loose(node) => node.wake_at(),
+            Machine::FreeRunning(node) => node.wake_at(),
             Machine::Gateway(gateway) => gateway.wake_at(),
             Machine::Recorder(recorder) => recorder.wake_at(),
-            Machine::Stock(stock) => stock.wake_at(),
-            Machine::Watcher(watcher) => watcher.wake_at(),
+            Machine::BodySpawner(spawner) => spawner.wake_at(),
+            Machine::ViewFollower(follower) => follower.wake_at(),
         }
     }
 
@@ -60,11 +60,11 @@ impl Machine {
             Machine::Directory(keeper) => keeper.wake(now, out),
             Machine::Replica(seat) => seat.wake(now, out),
             Machine::Node(node) => node.wake(now, out),
-            Machine::Loose(node) => node.wake(now, out),
+            Machine::FreeRunning(node) => node.wake(now, out),
             Machine::Gateway(gateway) => gateway.wake(now, out),
             Machine::Recorder(recorder) => recorder.wake(now, out),
-            Machine::Stock(stock) => stock.wake(now, out),
-            Machine::Watcher(watcher) => watcher.wake(now, out),
+            Machine::BodySpawner(spawner) => spawner.wake(now, out),
+            Machine::ViewFollower(follower) => follower.wake(now, out),
         }
     }
 
@@ -79,15 +79,15 @@ impl Machine {
             Machine::Directory(keeper) => keeper.receive(now, message, out),
             Machine::Replica(seat) => seat.receive(now, message, out),
             Machine::Node(node) => node.receive(now, message, out),
-            Machine::Loose(node) => node.receive(now, message, out),
+            Machine::FreeRunning(node) => node.receive(now, message, out),
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),
             Machine::Recorder(recorder) => recorder.receive(now, message),
-            Machine::Stock(stock) => stock.receive(now, message, out),
-            Machine::Watcher(watcher) => watcher.receive(now, message),
+            Machine::BodySpawner(spawner) => spawner.receive(now, message, out),
+            Machine::ViewFollower(follower) => follower.receive(now, message),
         }
     }
 
-    /// Nothing more will come.
+    /// Called when no more input will come.
     pub(crate) fn finish(&mut self) {
         if let Machine::Recorder(recorder) = self {
             recorder.finish();

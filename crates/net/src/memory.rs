@@ -1,7 +1,7 @@
 //! What a world is called, the key of its gateways, and who has had which number, in the store. The
 //! world itself is in [`crate::store`], what the directory must not forget in [`crate::keeper`].
 
-use crate::charter::Place;
+use crate::manifest::NodeAssignment;
 use crate::records::RecordError;
 use crate::twin::{Twin, TwinError, TwinKind};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub(crate) struct Reception {
     /// Who else gives numbers.
     givers: Givers,
     /// Who asks again is told the same again.
-    places: BTreeMap<u64, Place>,
+    places: BTreeMap<u64, NodeAssignment>,
 }
 
 /// Who gives numbers to newcomers of a world.
@@ -136,8 +136,8 @@ impl Reception {
         &mut self,
         name: u64,
         followers: u32,
-        place: impl FnOnce(u32, u32) -> Place,
-    ) -> Result<Place, String> {
+        place: impl FnOnce(u32, u32) -> NodeAssignment,
+    ) -> Result<NodeAssignment, String> {
         if let Some(place) = self.places.get(&name) {
             return Ok(place.clone());
         }
@@ -193,11 +193,11 @@ mod tests {
     #[test]
     fn who_asks_twice_is_told_the_same() {
         let mut reception = Reception::open(None, identity).expect("opened");
-        let place = |node, follower| Place {
+        let place = |node, follower| NodeAssignment {
             node,
             life: 1,
             follower,
-            plane: Vec::new(),
+            transport: Vec::new(),
             scenery: jostle_proto::Content { sum: 0, length: 0 },
             key: [0; 2],
         };

@@ -2,11 +2,11 @@
 //! written. A replica that cannot write says nothing more and begins again, from what is on the
 //! disk, when there is room.
 
-use crate::board::{ReplicaStatus, StatusGroup};
 use crate::keeper::HoldersLog;
 use crate::ledger::{Ledger, LedgerError, has_room};
-use crate::peers::{LetterError, Letters, Versions};
-use crate::plane::Urgency;
+use crate::metrics::{ReplicaStatus, StatusGroup};
+use crate::peers::{PeerCodec, PeerCodecError, Versions};
+use crate::transport::Urgency;
 use jostle_directory::{Basis, Change, Output, Refused, Replica, Settings};
 use jostle_proto::{Message, Output as Said, ReplicaId, Span, Time};
 use std::net::SocketAddr;
@@ -35,7 +35,7 @@ pub(crate) struct Seat {
     /// Where newcomers can ask.
     door: Option<SocketAddr>,
     state: State,
-    letters: Letters,
+    letters: PeerCodec,
     mail: Vec<Letter>,
     answers: Vec<Basis>,
     has_lost: bool,
@@ -57,7 +57,7 @@ impl Seat {
             file: file.into(),
             door: None,
             state: State::Works(Box::new(replica), ledger),
-            letters: Letters::new(versions),
+            letters: PeerCodec::new(versions),
             mail: Vec::new(),
             answers: Vec::new(),
             has_lost: false,
@@ -107,7 +107,7 @@ impl Seat {
         from: ReplicaId,
         frame: &[u8],
         out: &mut Vec<Said>,
-    ) -> Result<(), LetterError> {
+    ) -> Result<(), PeerCodecError> {
         match self.letters.read(from, frame) {
             Ok(Some(message)) => {
                 self.step(now, out, |replica, done| replica.hear(now, &message, done));
@@ -115,7 +115,7 @@ impl Seat {
             }
             Ok(None) => Ok(()),
             Err(error) => {
-                if matches!(error, LetterError::Version { .. }) {
+                if matches!(error, PeerCodecError::Version { .. }) {
                     tracing::error!("{error}: upgrade the replicas one after the other");
                 }
                 Err(error)
@@ -230,7 +230,7 @@ impl Seat {
         let mut status = ReplicaStatus {
             replica: self.settings.id.0,
             door: self.door,
-            strangers: self.letters.strangers(),
+            incompatible: self.letters.incompatible(),
             ..ReplicaStatus::default()
         };
         let (replica, ledger) = match &self.state {

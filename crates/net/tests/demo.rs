@@ -3,7 +3,7 @@
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
-use jostle_net::serve::{Guards, Start};
+use jostle_net::serve::{AccessControl, InitialWorld};
 use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const BOTS: u32 = 8;
 const WALLS: u64 = 6;
 
 /// Balls of triangles that fly about between six walls, apart from each other.
-fn start() -> Start {
+fn start() -> InitialWorld {
     let ball = solids::sphere(0.3, 0.02).expect("a ball");
     let ball = Arc::new(Model::build(ball, Quality::Default));
     let half = 8 * METRE;
@@ -47,7 +47,7 @@ fn start() -> Start {
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let floor = -half + METRE;
     let places = Block { min: [-7 * METRE, floor, -7 * METRE], max: [7 * METRE, floor, 7 * METRE] };
-    Start {
+    InitialWorld {
         objects,
         shapes: Shapes::new(solids),
         extent,
@@ -67,7 +67,7 @@ fn demo(nodes: usize, bots: u32) -> Arc<Demo> {
         seed: 7,
         listen: here,
         web: Some(here),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
     Demo::start(settings).expect("begins")
 }
@@ -97,7 +97,7 @@ fn all_owned(demo: &Demo) -> bool {
     let members = status["groups"][0]["members"].as_array().cloned().unwrap_or_default();
     let owned = members.iter().map(|member| member["objects"].as_u64().unwrap_or(0));
     let figures = demo.figures();
-    demo.settled()
+    demo.is_stable()
         && owned.clone().all(|objects| objects > 0)
         && owned.sum::<u64>() + WALLS == figures.objects
 }
@@ -141,10 +141,10 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     // One with a process of its own, then the one beside directory and door, who leads.
     for (killed, left) in [(2, &[0, 1, 3][..]), (0, &[1, 3])] {
         demo.kill(killed).expect("killed");
-        assert_eq!(demo.kill(1), Err(DemoError::Unsettled), "nobody could take over");
+        assert_eq!(demo.kill(1), Err(DemoError::Unstable), "nobody could take over");
         assert_eq!(demo.kill(killed), Err(DemoError::NoNode(killed)));
         assert_eq!(demo.state().nodes, left);
-        wait(&demo, "others take over", |demo| demo.settled() && all_owned(demo));
+        wait(&demo, "others take over", |demo| demo.is_stable() && all_owned(demo));
         wait_ticks(&demo, "goes on", 30);
         wait(&demo, "things touch", |demo| demo.figures().touching > 0);
         assert_eq!(demo.figures().objects, all, "nothing has vanished");
@@ -205,9 +205,9 @@ fn over_a_bad_network_the_world_goes_on_and_loses_nothing() {
     wait_ticks(&demo, "goes on", 30);
     demo.bodies(BODIES + 20).expect("not too many");
     wait(&demo, "bodies come", |demo| demo.figures().bodies == BODIES + 20);
-    wait(&demo, "it is shared out", Demo::settled);
+    wait(&demo, "it is shared out", Demo::is_stable);
     demo.kill(1).expect("killed");
-    wait(&demo, "others take over", |demo| demo.settled() && demo.state().nodes == [0, 2]);
+    wait(&demo, "others take over", |demo| demo.is_stable() && demo.state().nodes == [0, 2]);
     wait_ticks(&demo, "goes on", 20);
     demo.network(0.0, 0.0).expect("a network");
     wait(&demo, "all is owned", all_owned);
@@ -246,7 +246,7 @@ fn nonsense_is_answered_with_the_reason() {
         seed: 1,
         listen: here,
         web: None,
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
     let refused = Demo::start(none).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(refused.contains("expected 1 to 8"), "{refused}");

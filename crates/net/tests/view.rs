@@ -3,8 +3,8 @@
 
 mod view_page;
 
-use jostle_net::charter::Operation;
-use jostle_net::serve::{Files, Guards, ServeSettings};
+use jostle_net::manifest::OperationMode;
+use jostle_net::serve::{AccessControl, OutputFiles, ServeSettings};
 use jostle_net::view::{Control, Controls, Player, PlayerSettings};
 use jostle_net::{Process, Secret};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ fn a_page_sees_the_world_from_what_changes() {
 
 #[test]
 fn a_page_sees_a_world_whose_nodes_wait_for_nobody() {
-    let operation = Operation::Unsynchronised { operations: None };
+    let operation = OperationMode::FreeRunning { operations: None };
     let (_world, web) = serve(ServeSettings { operation, ..settings(start(60, 5)) });
     let mut page = Page::open(web);
     let frame = page.until_frame("a whole frame", |frame| frame.whole);
@@ -123,7 +123,7 @@ fn who_reads_slowly_gets_a_whole_frame_and_disturbs_nobody() {
 
 #[test]
 fn without_the_token_nobody_watches() {
-    let guards = Guards { token: Some(Secret::new("sesame")), ..Guards::default() };
+    let guards = AccessControl { token: Some(Secret::new("sesame")), ..AccessControl::default() };
     let (_world, web) = serve(ServeSettings { guards, ..settings(start(5, 5)) });
     for hello in [json!({"type": "hello"}), json!({"type": "hello", "token": "open"})] {
         let mut page = Page::with(web, &hello, None, false);
@@ -140,7 +140,7 @@ fn without_the_token_nobody_watches() {
 #[test]
 fn only_so_many_watch() {
     let mut settings = settings(start(5, 5));
-    settings.door.viewers = 2;
+    settings.edge.viewers = 2;
     let (_world, web) = serve(settings);
     let (one, mut two) = (Page::open(web), Page::open(web));
     assert_eq!(Page::open(web).world["type"], "refused");
@@ -320,7 +320,7 @@ fn controls_are_done_for_those_who_may() {
     });
     let (world, web) = serve(ServeSettings { controls, ..settings(start(10, 5)) });
     let demo = json!({"type": "demo", "nodes": [1], "bodies": 10});
-    world.tell_viewers(demo.to_string());
+    world.set_view_state(demo.to_string());
     let home = format!("http://{web}");
     let hello = json!({"type": "hello"});
     let mut page = Page::with(web, &hello, Some(&home), false);
@@ -341,7 +341,7 @@ fn controls_are_done_for_those_who_may() {
     let expected = [Control::Kill(3), Control::Kill(9), network];
     assert_eq!(*done.lock().unwrap(), expected);
     let later = json!({"type": "demo", "nodes": [1, 2]});
-    world.tell_viewers(later.to_string());
+    world.set_view_state(later.to_string());
     assert_eq!(page.until_text("demo"), later);
 }
 
@@ -377,7 +377,7 @@ fn meshes_and_pages_are_served() {
 
 /// A recording of some seconds.
 fn recording(file: &std::path::Path) {
-    let files = Files { record: Some(file.into()), events: None };
+    let files = OutputFiles { record: Some(file.into()), events: None };
     let world = Process::serve(ServeSettings { files, ..settings(start(40, 3)) }).unwrap();
     let begin = Instant::now();
     loop {

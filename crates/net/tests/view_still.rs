@@ -5,8 +5,10 @@ mod view_page;
 use glam::DVec3;
 use jostle_geom::{Model, Pose, Quality, solids};
 use jostle_net::Process;
-use jostle_net::serve::{Guards, Start};
-use jostle_net::view::{Findings, Key, KeyBinding, PairFinding, Picture, Show, ShowSettings};
+use jostle_net::serve::{AccessControl, InitialWorld};
+use jostle_net::view::{
+    Findings, Key, KeyBinding, PairFinding, Picture, SceneView, SceneViewSettings,
+};
 use jostle_proto::{Class, Object, ObjectId, Objects, ShapeId, Shapes, Solid, State, Tick};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -93,9 +95,9 @@ fn ball_at(step: u64) -> Objects {
 
 #[test]
 fn a_program_shows_its_own_world_and_hears_keys() {
-    let Start { shapes, extent, .. } = start(1, 5);
+    let InitialWorld { shapes, extent, .. } = start(1, 5);
     let key = Key { value: 0x1014, state: 0x100 };
-    let settings = ShowSettings {
+    let settings = SceneViewSettings {
         name: "scene.wrl".into(),
         rate: RATE,
         extent,
@@ -105,9 +107,9 @@ fn a_program_shows_its_own_world_and_hears_keys() {
         keys: vec![KeyBinding { key, does: "CART moves".into() }],
         findings: None,
         web: "127.0.0.1:0".parse().unwrap(),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
-    let mut show = Show::open(settings).unwrap();
+    let mut show = SceneView::open(settings).unwrap();
     let web = show.web_address().unwrap();
     assert!(!show.is_watched());
     let mut page = Page::open(web);
@@ -179,7 +181,7 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
     };
     let list = vec![finding];
     let found = Findings { clearance: Some(1.0), unit: "mm".into(), complete: true, list };
-    let settings = ShowSettings {
+    let settings = SceneViewSettings {
         name: "three.wrl".into(),
         rate: 1,
         extent: start(1, 5).extent,
@@ -189,9 +191,9 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
         keys: Vec::new(),
         findings: Some(found),
         web: "127.0.0.1:0".parse().unwrap(),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
-    let mut show = Show::open(settings).unwrap();
+    let mut show = SceneView::open(settings).unwrap();
     let mut page = Page::open(show.web_address().unwrap());
     assert_eq!((&page.world["kind"], &page.world["avatar"]), (&json!("check"), &Value::Null));
     assert_eq!(page.world["poses"]["3"], json!([[1.9001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]));
@@ -230,7 +232,7 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
 /// Goes on step by step until a page is shown something; a page that is just being told something
 /// else misses a step.
 fn run_until(
-    show: &mut Show,
+    show: &mut SceneView,
     page: &mut Page,
     step: &mut u64,
     fits: impl Fn(&Frame) -> bool,

@@ -7,10 +7,10 @@ pub(crate) mod decode;
 
 use decode::{Frame, frame};
 use jostle_geom::{Model, Quality, solids};
-use jostle_net::charter::Operation;
-use jostle_net::door::DoorLimits;
-use jostle_net::plane::Engine;
-use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::edge::EdgeLimits;
+use jostle_net::manifest::OperationMode;
+use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use jostle_net::transport::Engine;
 use jostle_net::view::Controls;
 use jostle_proto::{
     Allowance, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
@@ -28,7 +28,7 @@ pub(crate) const RATE: u32 = 30;
 
 /// Balls of triangles that fly about in a box without a lid of so many metres, and one ball that
 /// stands still on a wall's far side, where nothing comes.
-pub(crate) fn start(balls: u64, half: i32) -> Start {
+pub(crate) fn start(balls: u64, half: i32) -> InitialWorld {
     let ball = Arc::new(Model::build(solids::sphere(0.3, 0.05).unwrap(), Quality::Default));
     let half = half * METRE;
     let mut solids = vec![Solid::mesh(ball)];
@@ -64,29 +64,29 @@ pub(crate) fn start(balls: u64, half: i32) -> Start {
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let names = [(apart, "APART".to_string())].into();
     let shapes = Shapes::new(solids);
-    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
+    InitialWorld { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
 }
 
-pub(crate) fn settings(start: Start) -> ServeSettings {
+pub(crate) fn settings(start: InitialWorld) -> ServeSettings {
     let here = "127.0.0.1:0".parse().unwrap();
     ServeSettings {
         name: "test".into(),
         start,
         rate: RATE,
-        operation: Operation::Synchronised,
+        operation: OperationMode::Lockstep,
         backups: jostle_proto::BACKUPS,
         listen: here,
         web: Some(here),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
         store: None,
         restore: false,
-        files: Files::default(),
+        files: OutputFiles::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
-        door: DoorLimits {
+        edge: EdgeLimits {
             host_connections: 256,
-            knocks: Allowance { per_second: 200, most: 400 },
-            ..DoorLimits::default()
+            handshakes: Allowance { per_second: 200, most: 400 },
+            ..EdgeLimits::default()
         },
         replicas: Vec::new(),
         controls: Controls::default(),
