@@ -1,5 +1,4 @@
-// The JSON messages of /view and of /ws?format=json: what is said, and checks that it is that.
-// A check gives the message in our own types, or null; nothing behind it meets a surprise.
+// JSON messages of /view and /ws?format=json, validated into our own types; null if malformed.
 import { idOfText, type Id } from "../ids";
 
 export type Vec3 = [number, number, number];
@@ -16,7 +15,7 @@ export interface Recording {
   collisions: number[];
 }
 
-/** A shared world, a scene that one program runs, a scene that was checked, or a recording. */
+/** A shared world, a scene that one program runs, a checked scene, or a recording. */
 export type WorldKind = "shared" | "scene" | "check" | "recording";
 
 export interface World {
@@ -26,11 +25,11 @@ export interface World {
   ticksPerSecond: number;
   extent: [Vec3, Vec3];
   reach: number;
-  /** The form of avatars; null if nobody can walk in. */
+  /** The shape of avatars; null if avatars cannot enter. */
   avatar: number | null;
   forms: Form[];
   names: Map<string, string>;
-  /** Exact poses of immovable objects, where they are known: frames round them. */
+  /** Exact poses of immovable objects, where known: frames round them. */
   poses: Map<Id, [Vec3, Quat]>;
   controls: Set<string>;
   /** Keys that a scene listens to. */
@@ -51,7 +50,7 @@ export interface Leaf {
   max: Vec3;
 }
 
-/** Who computes what in one group. */
+/** The regions of one group. */
 export interface GroupRegions {
   group: number;
   view: number;
@@ -62,7 +61,7 @@ export interface GroupRegions {
 
 export interface Regions {
   type: "regions";
-  /** The group that the door follows. */
+  /** The group that the server follows. */
   followed: GroupRegions;
   others: GroupRegions[];
 }
@@ -122,7 +121,7 @@ export interface Replay {
   factor: number;
 }
 
-export type ViewSays =
+export type ViewMessage =
   | World
   | Regions
   | Picked
@@ -137,7 +136,7 @@ export type ViewSays =
 
 export type Fields = Record<string, unknown>;
 
-/** What an object of JSON is; anything else is empty. */
+/** The fields of a JSON object; empty for anything else. */
 export function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Fields)
@@ -166,7 +165,7 @@ export function quat(value: unknown): Quat | null {
   return parts.length === 4 && parts.every((part) => part !== null) ? (parts as Quat) : null;
 }
 
-/** Those entries of a list that `read` can read; null as soon as one cannot be. */
+/** All entries of a list; null if one of them is malformed. */
 function all<T>(value: unknown, read: (entry: unknown) => T | null): T[] | null {
   if (!Array.isArray(value)) return null;
   const entries: T[] = [];
@@ -183,17 +182,17 @@ function pairOf<T>(value: unknown, read: (entry: unknown) => T | null): [T, T] |
   return both?.length === 2 ? (both as [T, T]) : null;
 }
 
-/** JSON text as an object with a type; null if it is none. */
+/** A JSON object with a type; null if malformed. */
 export function parse(message: string): Fields | null {
   try {
-    const said = fields(JSON.parse(message));
-    return typeof said.type === "string" ? said : null;
+    const data = fields(JSON.parse(message));
+    return typeof data.type === "string" ? data : null;
   } catch {
     return null;
   }
 }
 
-const READERS: Record<string, (said: Fields) => ViewSays | null> = {
+const READERS: Record<string, (data: Fields) => ViewMessage | null> = {
   world: readWorld,
   regions: readRegions,
   picked: readPicked,
@@ -201,68 +200,68 @@ const READERS: Record<string, (said: Fields) => ViewSays | null> = {
   findings: readFindings,
   demo: readDemo,
   replay: readReplay,
-  held: (said) => ({ type: "held", tick: number(said.tick), error: text(said.error) }),
-  status: (said) => ({ type: "status", status: fields(said.status) }),
-  controlled: (said) => ({
+  held: (data) => ({ type: "held", tick: number(data.tick), error: text(data.error) }),
+  status: (data) => ({ type: "status", status: fields(data.status) }),
+  controlled: (data) => ({
     type: "controlled",
-    do: text(said.do) ?? "",
-    error: text(said.error),
+    do: text(data.do) ?? "",
+    error: text(data.error),
   }),
-  refused: (said) => ({ type: "refused", why: text(said.why) ?? "refused" }),
+  refused: (data) => ({ type: "refused", why: text(data.why) ?? "refused" }),
 };
 
-/** A message of /view; null if it is malformed, "unknown" if it is of a type we do not know. */
-export function readView(message: string): ViewSays | "unknown" | null {
-  const said = parse(message);
-  if (said === null) return null;
-  const type = said.type as string;
-  return Object.hasOwn(READERS, type) ? READERS[type]!(said) : "unknown";
+/** A message of /view; null if malformed, "unknown" for an unknown type. */
+export function readView(message: string): ViewMessage | "unknown" | null {
+  const data = parse(message);
+  if (data === null) return null;
+  const type = data.type as string;
+  return Object.hasOwn(READERS, type) ? READERS[type]!(data) : "unknown";
 }
 
 function readForm(value: unknown): Form | null {
-  const said = fields(value);
-  const half = vec3(said.half);
-  return half && half.every((edge) => edge >= 0) ? { half, content: text(said.content) } : null;
+  const data = fields(value);
+  const half = vec3(data.half);
+  return half && half.every((edge) => edge >= 0) ? { half, content: text(data.content) } : null;
 }
 
 function readRecording(value: unknown): Recording | null {
-  const said = fields(value);
-  const [first, last] = [number(said.first), number(said.last)];
+  const data = fields(value);
+  const [first, last] = [number(data.first), number(data.last)];
   if (first === null || last === null || last < first) return null;
-  const ticks = list(said.collisions).map(number).filter((tick) => tick !== null);
+  const ticks = list(data.collisions).map(number).filter((tick) => tick !== null);
   return { first, last, collisions: ticks.sort((a, b) => a - b) };
 }
 
-function readWorld(said: Fields): World | null {
-  const extent = pairOf(said.extent, vec3);
-  const forms = all(said.forms, readForm);
-  const rate = number(said.ticks_per_second);
+function readWorld(data: Fields): World | null {
+  const extent = pairOf(data.extent, vec3);
+  const forms = all(data.forms, readForm);
+  const rate = number(data.ticks_per_second);
   if (!extent || !forms || rate === null || rate <= 0) return null;
-  const named = Object.entries(fields(said.names));
+  const named = Object.entries(fields(data.names));
   const names = named.filter((entry): entry is [string, string] => typeof entry[1] === "string");
-  const recording = readRecording(said.recording);
+  const recording = readRecording(data.recording);
   return {
     type: "world",
-    name: text(said.name) ?? "world",
-    kind: KINDS.find((kind) => kind === said.kind) ?? (recording ? "recording" : "shared"),
+    name: text(data.name) ?? "world",
+    kind: KINDS.find((kind) => kind === data.kind) ?? (recording ? "recording" : "shared"),
     ticksPerSecond: rate,
     extent,
-    reach: number(said.reach) ?? 0,
-    avatar: number(said.avatar),
+    reach: number(data.reach) ?? 0,
+    avatar: number(data.avatar),
     forms,
     names: new Map(names),
-    poses: readPoses(fields(said.poses)),
-    controls: new Set(list(said.controls).map(text).filter((word) => word !== null)),
-    keys: (all(said.keys ?? [], readKey) ?? []).slice(0, KEYS_MAX),
+    poses: readPoses(fields(data.poses)),
+    controls: new Set(list(data.controls).map(text).filter((word) => word !== null)),
+    keys: (all(data.keys ?? [], readKey) ?? []).slice(0, KEYS_MAX),
     recording,
   };
 }
 
 const KINDS: readonly WorldKind[] = ["shared", "scene", "check", "recording"];
 
-function readPoses(said: Fields): Map<Id, [Vec3, Quat]> {
+function readPoses(data: Fields): Map<Id, [Vec3, Quat]> {
   const poses = new Map<Id, [Vec3, Quat]>();
-  for (const [key, value] of Object.entries(said)) {
+  for (const [key, value] of Object.entries(data)) {
     const [id, parts] = [idOfText(key), list(value)];
     const [position, rotation] = [vec3(parts[0]), quat(parts[1])];
     if (id !== null && position && rotation) poses.set(id, [position, rotation]);
@@ -270,110 +269,110 @@ function readPoses(said: Fields): Map<Id, [Vec3, Quat]> {
   return poses;
 }
 
-/** More keys than any keyboard has are nonsense. */
+/** Keys of a scene, at most. */
 const KEYS_MAX = 64;
 
 function readKey(value: unknown): SceneKey | null {
-  const said = fields(value);
-  const [code, state] = [number(said.value), number(said.state)];
-  return code === null || state === null ? null : { value: code, state, does: text(said.does) ?? "" };
+  const data = fields(value);
+  const [code, state] = [number(data.value), number(data.state)];
+  return code === null || state === null ? null : { value: code, state, does: text(data.does) ?? "" };
 }
 
 function readLeaf(value: unknown): Leaf | null {
-  const said = fields(value);
-  const [node, min, max] = [number(said.node), vec3(said.min), vec3(said.max)];
+  const data = fields(value);
+  const [node, min, max] = [number(data.node), vec3(data.min), vec3(data.max)];
   return node !== null && min && max ? { node, min, max } : null;
 }
 
-function readRegions(said: Fields): Regions | null {
-  const followed = readGroup(said);
-  const others = all(said.others ?? [], (value) => readGroup(fields(value)));
+function readRegions(data: Fields): Regions | null {
+  const followed = readGroup(data);
+  const others = all(data.others ?? [], (value) => readGroup(fields(value)));
   return followed && others ? { type: "regions", followed, others } : null;
 }
 
-function readGroup(said: Fields): GroupRegions | null {
-  const leaves = all(said.leaves, readLeaf);
-  const nodes = all(said.nodes, number);
-  const group = number(said.group);
+function readGroup(data: Fields): GroupRegions | null {
+  const leaves = all(data.leaves, readLeaf);
+  const nodes = all(data.nodes, number);
+  const group = number(data.group);
   if (!leaves || !nodes || group === null) return null;
-  const view = number(said.view) ?? 0;
-  return { group, view, leader: number(said.leader), nodes, leaves };
+  const view = number(data.view) ?? 0;
+  return { group, view, leader: number(data.leader), nodes, leaves };
 }
 
-function readPicked(said: Fields): Picked | null {
-  const id = idOfText(said.id);
-  if (id === null && said.id !== null) return null;
+function readPicked(data: Fields): Picked | null {
+  const id = idOfText(data.id);
+  if (id === null && data.id !== null) return null;
   return {
     type: "picked",
     id,
-    name: text(said.name),
-    faces: number(said.faces),
-    face: number(said.face),
-    class: text(said.class),
-    group: number(said.group),
-    owner: number(said.owner),
-    velocity: vec3(said.velocity),
+    name: text(data.name),
+    faces: number(data.faces),
+    face: number(data.face),
+    class: text(data.class),
+    group: number(data.group),
+    owner: number(data.owner),
+    velocity: vec3(data.velocity),
   };
 }
 
-function readContacts(said: Fields): Contacts | null {
-  const id = idOfText(said.id);
-  const touching = all(said.with ?? [], (value) => {
+function readContacts(data: Fields): Contacts | null {
+  const id = idOfText(data.id);
+  const touching = all(data.with ?? [], (value) => {
     const one = fields(value);
     const other = idOfText(one.id);
     const faces = all(one.faces ?? [], (pair) => pairOf(pair, number));
     const segments = all(one.segments ?? [], (pair) => pairOf(pair, vec3));
     return other !== null && faces && segments ? { id: other, faces, segments } : null;
   });
-  const near = all(said.near ?? [], (value) => {
+  const near = all(data.near ?? [], (value) => {
     const one = fields(value);
     const [other, distance] = [idOfText(one.id), number(one.distance)];
     const points = pairOf(one.points, vec3);
     return other !== null && distance !== null ? { id: other, distance, points } : null;
   });
-  const tick = number(said.tick);
+  const tick = number(data.tick);
   if (id === null || tick === null || !touching || !near) return null;
   return { type: "contacts", id, tick, with: touching, near };
 }
 
 function readFinding(value: unknown): Finding | null {
-  const said = fields(value);
-  const [a, b] = [all(said.a, idOfText), all(said.b, idOfText)];
-  const [kind, distance] = [text(said.kind), number(said.distance)];
-  const points = pairOf(said.points, vec3);
-  const segments = all(said.segments ?? [], (pair) => pairOf(pair, vec3));
+  const data = fields(value);
+  const [a, b] = [all(data.a, idOfText), all(data.b, idOfText)];
+  const [kind, distance] = [text(data.kind), number(data.distance)];
+  const points = pairOf(data.points, vec3);
+  const segments = all(data.segments ?? [], (pair) => pairOf(pair, vec3));
   if (!a?.length || !b?.length || kind === null || distance === null || !points || !segments) {
     return null;
   }
   return { kind, a, b, distance, points, segments };
 }
 
-function readFindings(said: Fields): Findings | null {
-  const findings = all(said.findings, readFinding);
+function readFindings(data: Fields): Findings | null {
+  const findings = all(data.findings, readFinding);
   if (!findings) return null;
   return {
     type: "findings",
-    of: said.of === "check" ? "check" : "static",
-    clearance: number(said.clearance),
-    unit: text(said.unit) ?? "",
-    complete: said.complete !== false,
+    of: data.of === "check" ? "check" : "static",
+    clearance: number(data.clearance),
+    unit: text(data.unit) ?? "",
+    complete: data.complete !== false,
     findings,
   };
 }
 
-function readDemo(said: Fields): Demo | null {
-  const network = fields(said.network);
+function readDemo(data: Fields): Demo | null {
+  const network = fields(data.network);
   return {
     type: "demo",
-    nodes: list(said.nodes).map(number).filter((node) => node !== null),
+    nodes: list(data.nodes).map(number).filter((node) => node !== null),
     delayMs: number(network.delay_ms) ?? 0,
     loss: number(network.loss) ?? 0,
-    bodies: number(said.bodies) ?? 0,
+    bodies: number(data.bodies) ?? 0,
   };
 }
 
-function readReplay(said: Fields): Replay | null {
-  const tick = number(said.tick);
+function readReplay(data: Fields): Replay | null {
+  const tick = number(data.tick);
   if (tick === null) return null;
-  return { type: "replay", tick, playing: said.playing === true, factor: number(said.factor) ?? 1 };
+  return { type: "replay", tick, playing: data.playing === true, factor: number(data.factor) ?? 1 };
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { idOfText } from "../src/ids";
-import { readView, type World } from "../src/protocol/words";
+import { readView, type World } from "../src/protocol/messages";
 import { groupMark, RegionMap } from "../src/world/regions";
 
 const DOCUMENT = readFileSync(new URL("../../docs/view-protocol.md", import.meta.url), "utf8");

@@ -1,5 +1,5 @@
-// A WebSocket that comes back by itself, waiting longer each time. Who uses it says hello when it
-// opens, and hears texts and bytes; nothing that comes in can break it.
+// A WebSocket that reconnects with increasing delays. It sends a hello when it opens, and passes on
+// texts and bytes; malformed input does not break it.
 
 export type LineState =
   | { kind: "connecting" }
@@ -7,8 +7,8 @@ export type LineState =
   | { kind: "waiting"; seconds: number }
   | { kind: "stopped" };
 
-export interface LineUser {
-  /** What is said first. */
+export interface ConnectionUser {
+  /** The first message. */
   hello(): object;
   text(message: string): void;
   bytes?(message: ArrayBuffer): void;
@@ -16,10 +16,10 @@ export interface LineUser {
 }
 
 const WAIT_SECONDS = [0.5, 1, 2, 4, 8, 15];
-/** A line that held this long was a good one: begin with short waits again. */
+/** After a connection of this duration the reconnect delay starts over. */
 const GOOD_MS = 5000;
 
-export class Line {
+export class ServerConnection {
   received = 0;
   private socket: WebSocket | null = null;
   private failures = 0;
@@ -27,7 +27,7 @@ export class Line {
 
   constructor(
     private readonly path: string,
-    private readonly user: LineUser,
+    private readonly user: ConnectionUser,
   ) {}
 
   start(): void {
@@ -61,13 +61,13 @@ export class Line {
     };
   }
 
-  /** Ends the line; it does not come back by itself. */
+  /** Closes the connection without reconnecting. */
   stop(): void {
     clearTimeout(this.timer);
     const socket = this.socket;
     this.socket = null;
     if (socket === null) return;
-    // A socket that is not open yet is closed once it is: closing now would be logged as an error.
+    // Closed once it is open: closing a connecting socket would be logged as an error.
     if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
     else socket.close();
     this.user.state({ kind: "stopped" });
@@ -77,8 +77,8 @@ export class Line {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Says something if the line is open. */
-  say(message: object): void {
+  /** Sends a message if the connection is open. */
+  send(message: object): void {
     if (this.isOpen) this.socket?.send(JSON.stringify(message));
   }
 
