@@ -95,10 +95,10 @@ fn at_the_door() -> Vec<(&'static str, Vec<u8>)> {
     let content = Content { sum: 0x0123_4567_89ab_cdef, length: 1000 };
     let written = |answer: EdgeResponse| envelope(postcard::to_allocvec(&answer).unwrap());
     vec![
-        ("knock-play", envelope(postcard::to_allocvec(&handshake(Purpose::Play)).unwrap())),
-        ("knock-status", envelope(postcard::to_allocvec(&handshake(Purpose::Status)).unwrap())),
+        ("handshake-play", envelope(postcard::to_allocvec(&handshake(Purpose::Play)).unwrap())),
+        ("handshake-status", envelope(postcard::to_allocvec(&handshake(Purpose::Status)).unwrap())),
         ("answer-refused", written(EdgeResponse::Rejected("no".to_string()))),
-        ("answer-charter", written(EdgeResponse::Manifest(manifest()))),
+        ("answer-manifest", written(EdgeResponse::Manifest(manifest()))),
         ("answer-status", written(EdgeResponse::Status("{}".to_string()))),
         ("ask-content", envelope(postcard::to_allocvec(&content).unwrap())),
         ("answer-content", written(EdgeResponse::Content(Some(vec![0xaa, 0xbb])))),
@@ -138,7 +138,7 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
         ("hello-new", client(hello(None))),
         ("hello-back", client(hello(Some(credential())))),
         ("report", client(report(Some(Tick(301)), None))),
-        ("report-want", client(report(None, Some(want())))),
+        ("report-input", client(report(None, Some(want())))),
         ("bye", client(ClientSays::Bye { attempt: 1 })),
         ("welcome", gateway(GatewaySays::Welcome(welcome))),
         ("refused", gateway(GatewaySays::Refused { attempt: 1, why: Refusal::Full })),
@@ -147,7 +147,7 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
             gateway(GatewaySays::Correct { attempt: 1, want: want(), reason: Reason::Speed }),
         ),
         ("kicked", gateway(GatewaySays::Kicked { attempt: 1, reason: Reason::Flood })),
-        ("glimpse", gateway(GatewaySays::Glimpse(glimpse))),
+        ("state-update", gateway(GatewaySays::Glimpse(glimpse))),
         ("near", near()),
         ("far", far()),
     ]
