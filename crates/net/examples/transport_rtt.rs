@@ -1,7 +1,8 @@
-//! Measures the plane over loopback, with both engines, without guard and with certificates: the
-//! round trip between two processes, and the longest that a send takes while the other is frozen.
+//! Measures the transport over loopback, with both engines, without authentication and with
+//! certificates: the round trip between two processes, and the longest send while the other process
+//! is frozen.
 //!
-//! `cargo run -p jostle-net --example plane_rtt`
+//! `cargo run -p jostle-net --example transport_rtt`
 
 use jostle_net::certificates;
 use jostle_net::transport::{Engine, Transport, TransportAuth, TransportSettings, Urgency};

@@ -1,5 +1,5 @@
-//! Walks about in a world: `cargo run --release -p jostle-net --example walk -- ADDRESS [TOKEN]`.
-//! Where it is, what is near and what it touches is said once a second, for ten seconds.
+//! Moves an avatar through a world: `cargo run --release -p jostle-net --example walk -- ADDRESS
+//! [TOKEN]`. Prints its position, what is near and what it touches once a second, for ten seconds.
 
 use jostle_net::Secret;
 use jostle_net::client::{ClientOptions, Connection};
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("not let in: {:?}", connection.last_error()).into());
     }
     for second in 0..10 {
-        // Round a corner every second.
+        // Turns every second.
         let angle = f64::from(second) * std::f64::consts::FRAC_PI_2;
         connection.send_input([angle.cos(), 0.0, angle.sin()], [0.0; 3]);
         std::thread::sleep(Duration::from_secs(1));

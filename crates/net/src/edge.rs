@@ -391,7 +391,8 @@ impl EdgeState {
                 Rejection::Node(_) | Rejection::NeedlessToken | Rejection::Work(_) => "node",
                 _ => "connection",
             };
-            tracing::warn!(%remote, "{what} rejected: {}", rejection::one_line(&rejection.to_string()));
+            let reason = rejection::one_line(&rejection.to_string());
+            tracing::warn!(%remote, "{what} rejected: {reason}");
         }
     }
 

@@ -14,7 +14,7 @@ use crate::recording::ReplayError;
 use crate::records::RecordError;
 use crate::seat::SeatError;
 use crate::store::StoreError;
-use crate::transport::{Transport, TransportCounters, TransportError, TransportSettings};
+use crate::transport::{Deliver, Transport, TransportCounters, TransportError, TransportSettings};
 use crate::twin::TwinError;
 use crate::view::ViewHub;
 use crate::{client, name};
@@ -123,18 +123,7 @@ impl Process {
             _ => None,
         });
         let (inboxes, mut readers) = inboxes(roles.iter().copied(), &metrics);
-        let arrivals = inboxes.clone();
-        let shows = metrics.clone();
-        let deliver = Arc::new(move |name: &str, bytes: &[u8]| {
-            let understood = match name {
-                name::STATUS_REPORTS => shows.receive_report(clock.now(), bytes),
-                name::LOAD_REPORTS => shows.load_bytes(clock.now(), bytes),
-                name => return arrivals.arrived(name, bytes),
-            };
-            if !understood {
-                shows.drops.malformed.fetch_add(1, Ordering::Relaxed);
-            }
-        });
+        let deliver = deliver(&inboxes, &metrics, clock);
         let transport = Transport::open(&parts.transport, deliver)?;
         // Messages to the directory go to all of its replicas.
         let directory = inboxes.replica().map(|_| Address::Directory);
@@ -305,6 +294,21 @@ impl Drop for Process {
 }
 
 type StatusFn = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Routes frames of the transport to the metrics and to the inboxes of roles.
+fn deliver(inboxes: &Inboxes, metrics: &Arc<Metrics>, clock: Clock) -> Deliver {
+    let (inboxes, metrics) = (inboxes.clone(), metrics.clone());
+    Arc::new(move |name: &str, bytes: &[u8]| {
+        let is_valid = match name {
+            name::STATUS_REPORTS => metrics.receive_report(clock.now(), bytes),
+            name::LOAD_REPORTS => metrics.load_bytes(clock.now(), bytes),
+            name => return inboxes.arrived(name, bytes),
+        };
+        if !is_valid {
+            metrics.drops.malformed.fetch_add(1, Ordering::Relaxed);
+        }
+    })
+}
 
 /// What the edge server serves.
 fn services(

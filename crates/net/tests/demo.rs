@@ -1,5 +1,5 @@
-//! The demonstration with small numbers: nodes die and come, the network is bad, bodies come and
-//! go, and nothing is lost.
+//! The demo with small numbers: nodes are killed and added, the network is bad, bodies are added
+//! and removed, and nothing is lost.
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
@@ -15,7 +15,7 @@ const BODIES: u64 = 120;
 const BOTS: u32 = 8;
 const WALLS: u64 = 6;
 
-/// Balls of triangles that fly about between six walls, apart from each other.
+/// Triangulated spheres that fly between six walls.
 fn start() -> InitialWorld {
     let ball = solids::sphere(0.3, 0.02).expect("a ball");
     let ball = Arc::new(Model::build(ball, Quality::Default));
@@ -76,7 +76,7 @@ fn status(demo: &Demo) -> Value {
     serde_json::from_str(&demo.world().status()).expect("JSON")
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn wait(demo: &Demo, what: &str, fits: impl Fn(&Demo) -> bool) {
     let begin = Instant::now();
     while !fits(demo) {
@@ -91,7 +91,7 @@ fn wait_ticks(demo: &Demo, what: &str, ticks: u64) {
     wait(demo, what, |demo| demo.figures().tick > before + ticks);
 }
 
-/// Do the nodes have all that moves between them, each thing once, and each of them some?
+/// Returns true if the nodes own all moving objects, each once, and each node some.
 fn all_owned(demo: &Demo) -> bool {
     let status = status(demo);
     let members = status["groups"][0]["members"].as_array().cloned().unwrap_or_default();
@@ -102,7 +102,7 @@ fn all_owned(demo: &Demo) -> bool {
         && owned.sum::<u64>() + WALLS == figures.objects
 }
 
-/// How long the nodes take to answer each other, in milliseconds; none if one does not know it.
+/// Delays between nodes in milliseconds; `None` if one is unknown.
 fn delays(demo: &Demo) -> Option<Vec<f64>> {
     let status = status(demo);
     let members = status["groups"][0]["members"].as_array()?;
@@ -122,11 +122,11 @@ fn nodes_measure_how_long_others_take_and_see_the_network_change() {
     };
     wait(&demo, "all are measured", |demo| all(demo, |ms| ms < 60.0));
     demo.network(40.0, 0.0).expect("a network");
-    // There and back; frames take up to a tenth less than they should.
+    // Round trips; jitter takes up to a tenth.
     wait(&demo, "the delay shows", |demo| all(demo, |ms| ms > 72.0));
     demo.network(0.0, 0.0).expect("a network");
     wait(&demo, "and goes", |demo| all(demo, |ms| ms < 60.0));
-    // However far they are: one group.
+    // Whatever the delay: one group.
     assert_eq!(status(&demo)["groups"].as_array().map(Vec::len), Some(1));
 }
 
@@ -138,7 +138,7 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     wait(&demo, "everything is shared out", all_owned);
     let all = BODIES + WALLS + u64::from(BOTS);
     assert_eq!(demo.figures().objects, all);
-    // One with a process of its own, then the one beside directory and door, who leads.
+    // One in a process of its own, then the leader beside directory and edge server.
     for (killed, left) in [(2, &[0, 1, 3][..]), (0, &[1, 3])] {
         demo.kill(killed).expect("killed");
         assert_eq!(demo.kill(1), Err(DemoError::Unstable), "nobody could take over");
@@ -157,8 +157,8 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     assert_eq!(demo.figures().objects, all);
 }
 
-/// The story: the node in the serving process is killed, and step time, pairs tested and chart
-/// stand there for ever while the page says "live".
+/// The story: the node in the serving process is killed, but its step time, pairs and chart remain
+/// while the page says "live".
 #[test]
 fn after_node_0_is_killed_the_figures_are_those_of_the_nodes_that_live() {
     let demo = demo(3, BOTS);

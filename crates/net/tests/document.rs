@@ -1,4 +1,4 @@
-//! docs/client-protocol.md says what the code does: every block of hex in it is what is written.
+//! docs/client-protocol.md agrees with the code: every block of hex in it is what is encoded.
 
 use jostle_net::manifest::{
     EdgeResponse, Handshake, OperationMode, PROTOCOL, Purpose, WorldManifest,
@@ -23,7 +23,7 @@ fn blocks() -> BTreeMap<String, Vec<u8>> {
         let Some(name) = line.strip_prefix("```hex ") else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         let bytes = block.iter().flat_map(|line| {
-            // What stands behind a semicolon is for people.
+            // Comments follow a semicolon.
             line.split(';').next().unwrap_or_default().split_whitespace()
         });
         let bytes = bytes.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();

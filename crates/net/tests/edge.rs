@@ -1,5 +1,5 @@
-//! Clients of every kind come through a door into a world, move, see, touch, lose their line and
-//! come back.
+//! Clients of every kind connect to an edge server: they move, see, touch, lose their connection
+//! and resume.
 
 mod server;
 #[path = "server/web.rs"]
@@ -30,7 +30,7 @@ fn active(connection: &Connection) -> ObjectId {
     connection.avatar().unwrap()
 }
 
-/// Where the world has it, along x, in metres.
+/// The position along x in the world, in metres.
 fn along(server: &TestServer, avatar: ObjectId) -> f64 {
     server.state(avatar).map_or(0.0, |state| f64::from(state.position[0]) / f64::from(METRE))
 }
@@ -57,13 +57,13 @@ fn a_client_enters_moves_sees_and_touches() {
     until_true("the way back", || connection.own().is_some_and(|own| own.position[0] < 1.0));
     let said = connection.statistics();
     assert!(said.updates > 10 && said.messages_sent > 10 && !said.input_latencies.is_empty());
-    // Dropped, it says bye: the avatar is no more, and nobody waited for its silence.
+    // Dropping it sends a bye: the avatar is removed without waiting for a timeout.
     drop(connection);
     until_true("the end of the avatar", || server.state(avatar).is_none());
     assert_eq!(server.edge.counters().connections, 0);
 }
 
-/// Between a client and a door: a line that can be cut.
+/// A relay between a client and a server, which can be cut.
 struct Relay {
     address: SocketAddr,
     cut: Arc<AtomicBool>,
@@ -137,7 +137,7 @@ fn a_door_that_is_shut_is_tried_again_until_it_is_open() {
     let relay = Relay::to(server.quic());
     let connection = Connection::open(ClientOptions::to(relay.address)).unwrap();
     let avatar = active(&connection);
-    // The door itself ends all lines of a flooder; here it simply goes.
+    // Cuts the connection without a close.
     relay.cut.store(true, Ordering::Relaxed);
     until_true("a second line", || {
         if connection.last_error().is_some() {
@@ -161,7 +161,8 @@ fn an_avatar_waits_for_who_has_its_credential() {
     let options = ClientOptions { credential, ..ClientOptions::to(server.quic()) };
     let back = clients.open(options.clone()).unwrap();
     assert_eq!(active(&back), avatar);
-    // Whoever comes with the same credential later has it, and the first does not fight for it.
+    // A later connection with the same credential takes over, and the first one does not take it
+    // back.
     let third = clients.open(options).unwrap();
     assert_eq!(active(&third), avatar);
     until_true("that the first gives up", || {
@@ -243,7 +244,7 @@ fn a_small_tool_in_json_does_the_same() {
     let contact = tool.until_type("contact");
     assert_eq!((&contact["a"], &contact["b"]), (&json!("1"), &json!(avatar)));
     assert_eq!(contact["begins"], true);
-    // It was set back to where it met the wall, so the contact has ended.
+    // The avatar was set back to the point of contact, so the contact has ended.
     let contact = tool.until_type("contact");
     assert_eq!((&contact["a"], &contact["b"]), (&json!("1"), &json!(avatar)));
     assert_eq!(contact["begins"], false);
@@ -260,7 +261,7 @@ fn a_small_tool_in_json_does_the_same() {
     until_true("the end of the avatar", || server.state(avatar).is_none());
 }
 
-/// The story: a tool sends something that is none of our messages, and nothing happens.
+/// The story: a tool sends a malformed message, and gets no answer.
 #[test]
 fn a_malformed_json_message_is_answered_with_what_was_expected() {
     let server = TestServer::new();
@@ -280,12 +281,12 @@ fn a_malformed_json_message_is_answered_with_what_was_expected() {
         let expected = error["expected"].as_str().unwrap();
         assert!(expected.contains("\"steer\"") && expected.contains("\"bye\""), "{expected}");
     }
-    // It goes on as before.
+    // It still works.
     tool.say(&json!({"type": "steer", "velocity": [1.0, 0.0, 0.0]}));
     tool.until("that it moves", |value| {
         value["own"]["position"][0].as_f64().is_some_and(|x| x > 0.5)
     });
-    // A first message that is no hello is refused with what was expected.
+    // A first message that is not a hello is rejected with what was expected.
     for (text, why) in [("{", "incomplete JSON"), ("?", "not JSON"), ("{\"type\": \"bye\"}", "")] {
         let mut tool = Tool::open_with(&server, text);
         let refused = tool.until_type("refused");
@@ -295,15 +296,15 @@ fn a_malformed_json_message_is_answered_with_what_was_expected() {
     }
 }
 
-/// The story: a tool sends nonsense and is told nothing. It is told what was expected, but not as
-/// often as it asks: errors are fewer and, in all, not more than ten kilobytes.
+/// The story: a tool sends malformed messages and is not told why. It is told, but with fewer
+/// errors than messages, and not more than ten kilobytes in all.
 #[test]
 fn malformed_json_is_answered_a_few_times_and_never_amplified() {
     let server = TestServer::new();
     let mut tool = Tool::open(&server, &json!({"type": "hello", "rate": 1}));
     tool.until_type("welcome");
     for _ in 0..120 {
-        // What it quotes is longer than any answer.
+        // It quotes more than fits into an answer.
         let _ = tool.socket.send(Message::text(format!("{{\"type\":\"{}\"}}", "x".repeat(900))));
     }
     until_true("that it is disconnected", || server.edge.counters().disconnected == 1);
@@ -319,7 +320,7 @@ fn malformed_json_is_answered_a_few_times_and_never_amplified() {
 #[test]
 fn pages_say_how_the_world_is_to_who_may_know() {
     let server = TestServer::guarded();
-    // The live page, if it was built; if not, a plain one that says how to get it.
+    // The live page if it was built; otherwise a plain one that says how to build it.
     assert!(server.get("/", "").contains("<title>Jostle</title>"));
     for (path, sent) in [
         ("/status", "none was sent"),
@@ -385,7 +386,7 @@ fn with_certificates_only_nodes_work_and_strangers_are_not_believed() {
     let server = TestServer::with(settings, gateway_settings());
     let work = |trust: Trust| join_as_node(server.quic(), None, &trust, 5, 0).map(|(.., l)| l);
     assert!(work(Trust::Node(ours.clone())).is_ok());
-    // A client's certificate is good for nothing but being a client.
+    // A client certificate is valid for clients only.
     let client = Path::new(env!("CARGO_TARGET_TMPDIR")).join("client-as-node");
     std::fs::create_dir_all(&client).unwrap();
     for (from, to) in [("ca.pem", "ca.pem"), ("client.pem", "node.pem"), ("client.key", "node.key")]
@@ -397,7 +398,7 @@ fn with_certificates_only_nodes_work_and_strangers_are_not_believed() {
         assert!(matches!(result, Err(ClientError::Rejected { .. })), "{refused:?}");
     }
     assert!(work(Trust::Node(client)).is_err());
-    // Of another authority: not even a connection, in both directions.
+    // Of another authority: no connection, in both directions.
     let options = |trust| ClientOptions { trust, ..ClientOptions::to(server.quic()) };
     for stranger in [Trust::Node(theirs.clone()), Trust::Ca(theirs.join("ca.pem"))] {
         let result = Connection::open(options(stranger.clone()));

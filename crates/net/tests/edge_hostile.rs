@@ -1,5 +1,5 @@
-//! Whoever comes to a door to do harm: wrong words, foreign avatars, old letters, noise, silence,
-//! floods. Nothing moves, nobody else notices, and the log says who and why.
+//! Hostile clients: wrong tokens, foreign avatars, replays, noise, silence, floods. The world is
+//! unaffected, other clients do not notice, and the log names address and reason.
 
 mod server;
 #[path = "server/web.rs"]
@@ -51,7 +51,7 @@ fn logged() -> String {
     String::from_utf8_lossy(&log().lock().unwrap()).into_owned()
 }
 
-/// There is a line with all of these words.
+/// Waits for a line with all of these words.
 fn until_logged(words: &[&str]) {
     until(&format!("a line with {words:?}"), || {
         let is_it = |line: &str| words.iter().all(|word| line.contains(word));
@@ -65,7 +65,7 @@ fn guest(server: &TestServer) -> Connection {
     connection
 }
 
-/// Somebody who is in goes on seeing the world.
+/// Checks that a client still receives the world.
 fn is_served(connection: &Connection) {
     let before = connection.statistics().updates;
     until_true("more glimpses", || connection.statistics().updates > before + 10);
@@ -77,7 +77,6 @@ fn is_still(state: Option<State>) {
     assert_eq!((state.position[0], state.velocity), (0, [0; 3]));
 }
 
-/// Bytes that nobody chose.
 struct Noise(u64);
 
 impl Noise {
@@ -92,7 +91,7 @@ impl Noise {
     }
 }
 
-/// QUIC without manners.
+/// A QUIC endpoint without the client's rules.
 struct Raw {
     runtime: tokio::runtime::Runtime,
     endpoint: quinn::Endpoint,
@@ -118,7 +117,7 @@ impl Raw {
         })
     }
 
-    /// Writes these bytes as the first stream and gives the answer, if there is one.
+    /// Writes these bytes as the first stream and returns the response, if there is one.
     fn say(&self, connection: &quinn::Connection, bytes: &[u8]) -> Option<EdgeResponse> {
         self.runtime.block_on(async {
             let (mut send, mut receive) = connection.open_bi().await.ok()?;
@@ -142,7 +141,7 @@ impl Raw {
         self.say(connection, &[&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat())
     }
 
-    /// Until the door closes it.
+    /// Waits until the server closes the connection.
     fn end(&self, connection: &quinn::Connection) -> String {
         self.runtime.block_on(async {
             let closed = tokio::time::timeout(Duration::from_secs(8), connection.closed()).await;
@@ -151,7 +150,7 @@ impl Raw {
     }
 }
 
-/// A client's configuration that believes anybody.
+/// A client configuration without verification.
 mod rough {
     use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
     use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -235,7 +234,7 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
         assert!(words.contains(why), "{words}");
         assert!(raw.end(&connection).contains(why));
         until_logged(&["rejected: ", &me, why]);
-        // Over a WebSocket it is the same.
+        // The same over a WebSocket.
         let mut socket = socket(server.web(), "/ws");
         let me = socket.get_ref().local_addr().unwrap().to_string();
         let EdgeResponse::Rejected(words) = answer(&mut socket, &handshake) else {
@@ -268,25 +267,25 @@ fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
     let mut client = Binary::open(&server, "", None);
     client.until("a welcome", |client| client.client.is_active());
     let own = client.client.avatar().unwrap();
-    // Its own avatar goes, and stops.
+    // Its own avatar moves, and stops.
     client.client.steer(client.now(), [256, 0, 0], [0; 3]);
     client.until("a step", |_| server.state(own).is_some_and(|state| state.position[0] > 100));
     client.client.steer(client.now(), [0; 3], [0; 3]);
     client.until("a stop", |_| server.state(own).is_some_and(|state| state.velocity == [0; 3]));
     let stood = server.state(own).unwrap().position;
-    // All that it has said, again.
+    // Replays all of its messages.
     let said = client.said.clone();
     for frame in said.iter().rev().take(100) {
         client.socket.send(Message::Binary(frame.clone().into())).unwrap();
     }
     client.until("that they were noticed", |_| server.gateway().replays > 0);
     assert_eq!(server.state(own).unwrap().position, stood);
-    // A made-up credential.
+    // A forged credential.
     let credential = Credential { avatar, since: Tick(1), home: GroupId(0), seal: 12345 };
     let mut thief = Binary::open(&server, "", Some(credential));
     thief.until("a welcome", |client| client.client.is_active());
     assert_ne!(thief.client.avatar(), Some(avatar));
-    // What it wants of another's avatar is refused until it is put out.
+    // Inputs for another avatar are rejected until the client is disconnected.
     for number in 0..20 {
         let want = Want { avatar, number: 1 << 40 | number, velocity: [500; 3], spin: [0; 3] };
         let attempt = client.client.attempt();
@@ -306,7 +305,7 @@ fn noise_on_every_line_is_counted_and_put_out() {
     let good = guest(&server);
     let mut noise = Noise(7);
     let raw = Raw::new();
-    // Datagrams: random, mutilated and as long as they can be.
+    // Datagrams: random, mutated and as long as possible.
     let connection = raw.connect(server.quic());
     assert!(matches!(raw.handshake(&connection, &handshake("")), Some(EdgeResponse::Manifest(_))));
     let frame = ClientSays::Bye { attempt: 1 }.write().unwrap();
@@ -322,7 +321,7 @@ fn noise_on_every_line_is_counted_and_put_out() {
     assert!(raw.end(&connection).contains("malformed"));
     until_logged(&["client disconnected: too many malformed messages"]);
     assert!(server.edge.counters().malformed >= 100);
-    // Streams: too long, not a knock, nothing at all, an unreadable question.
+    // Streams: too long, not a handshake, empty, a malformed request.
     for bytes in [&[0xff; 64][..], &[4, 0, 0, 0, 1, 99, 99, 99], &[0; 4]] {
         let connection = raw.connect(server.quic());
         let answer = raw.say(&connection, bytes);
@@ -346,7 +345,7 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
     let server = TestServer::new();
     let good = guest(&server);
     let mut noise = Noise(11);
-    // Messages that are no letters, until it is put out.
+    // Malformed messages, until the client is disconnected.
     let mut client = Binary::open(&server, "", None);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
     for _ in 0..120 {
@@ -363,12 +362,12 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
         }
     }
     until_logged(&["client disconnected: too many malformed messages", &me]);
-    // A message that is too long.
+    // A message beyond the limit.
     let mut client = Binary::open(&server, "", None);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
     let _ = client.socket.send(Message::Binary(vec![0; 5000].into()));
     until_logged(&["client disconnected: ", &me, "too long"]);
-    // Noise instead of a knock, of HTTP, and of QUIC.
+    // Noise instead of a handshake, of HTTP, and of QUIC.
     for _ in 0..20 {
         let mut socket = socket(server.web(), "/ws");
         let _ = socket.send(Message::Binary(noise.bytes(100).into()));
@@ -380,12 +379,12 @@ fn noise_on_websockets_and_bare_sockets_changes_nothing() {
     for round in 0..500 {
         let mut packet = noise.bytes(1400);
         if let Some(first) = packet.first_mut().filter(|_| round % 2 == 0) {
-            // Looks like the beginning of a handshake.
+            // Looks like the start of a QUIC handshake.
             *first |= 0xc0;
         }
         let _ = udp.send_to(&packet, server.quic());
     }
-    // A head that never ends.
+    // An endless HTTP head.
     let mut stream = TcpStream::connect(server.web()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(6))).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nA: ").unwrap();
@@ -409,7 +408,7 @@ fn silent_connections_keep_nobody_out() {
     tool.until_type("welcome");
     assert!(server.get("/metrics", "").contains("jostle_up"));
     is_served(&good);
-    // And they do not stay.
+    // They are closed after the timeout.
     until_true("that they are sent away", || server.edge.counters().pending < 10);
     assert!(server.edge.counters().rejected.silent >= 150);
     for connection in quiet {
@@ -418,7 +417,7 @@ fn silent_connections_keep_nobody_out() {
     drop(silent);
 }
 
-/// Says the same as fast as it can for as long as it may; how often.
+/// Sends the same message as fast as possible until stopped; returns how often.
 fn flood(raw: &Raw, line: &quinn::Connection, stop: &AtomicBool) -> u64 {
     let letter = ClientSays::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap();
     let letter = bytes::Bytes::from(letter);
@@ -455,7 +454,7 @@ fn a_flood_is_put_out_with_a_reason() {
 #[test]
 fn while_a_flood_lasts_the_others_see_on() {
     log();
-    // A door of endless patience, so that it lasts.
+    // Without an excess limit, so that the flood lasts.
     let patience = Allowance { per_second: 1 << 40, most: 1 << 40 };
     let limits = EdgeLimits { excess: patience, ..edge_settings().limits };
     let server = TestServer::with(EdgeSettings { limits, ..edge_settings() }, gateway_settings());
@@ -498,7 +497,7 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
     }
     until_logged(&["client disconnected: ", &me, "Speed"]);
     until_true("an empty door", || server.edge.counters().connections == 0);
-    // It was never faster than it may be.
+    // It was never faster than allowed.
     let position = server.state(avatar).unwrap().position;
     assert!(position.iter().all(|along| along.abs() < 40 * METRE), "{position:?}");
 }
@@ -509,7 +508,7 @@ fn readers_that_do_not_read_lose_and_slow_nobody() {
     let limits = EdgeLimits { idle: Duration::from_secs(3), ..edge_settings().limits };
     let server = TestServer::with(EdgeSettings { limits, ..edge_settings() }, gateway_settings());
     let good = guest(&server);
-    // Connections 2 to 5, in the order in which they come; none of them reads any more.
+    // Connections 2 to 5, in order; none of them reads any more.
     let slow: Vec<Binary> = (0..2).map(|_| Binary::open(&server, "", None)).collect();
     let raw = Raw::new();
     let lines: Vec<quinn::Connection> = (0..2).map(|_| raw.connect(server.quic())).collect();
@@ -532,7 +531,7 @@ fn readers_that_do_not_read_lose_and_slow_nobody() {
         })
     };
     let before = server.edge.counters();
-    // Some fit a datagram, some do not; none are so many that a machine could hold them all.
+    // Some fit into a datagram, some do not; not enough to fill the memory.
     for tick in 0..20_000 {
         let says = glimpse(tick, if tick % 2 == 0 { 1000 } else { 1180 });
         for connection in 2..=5 {
@@ -542,7 +541,7 @@ fn readers_that_do_not_read_lose_and_slow_nobody() {
     let after = server.edge.counters();
     assert!(after.lost > before.lost + 10_000, "{after:?}");
     is_served(&good);
-    // What is not asked for any more is silence, and ends.
+    // Without requests it is idle, and is closed.
     until_true("that they are put out", || server.edge.counters().connections == 1);
     drop(slow);
     is_served(&good);

@@ -1,5 +1,4 @@
-//! Who may use the web listener, and who keeps whom out: idle connections give way, foreign names
-//! and foreign pages are refused.
+//! The web listener: idle connections are displaced, foreign hosts and origins are rejected.
 
 mod server;
 #[path = "server/web.rs"]
@@ -23,8 +22,8 @@ async fn idle(from: u8, to: SocketAddr) -> tokio::net::TcpStream {
     socket.connect(to).await.unwrap()
 }
 
-/// The story: 1,024 idle HTTP connections from four addresses locked out every new client, node
-/// and status request until they ended. Here there are fewer places, and nothing ends by itself.
+/// The story: 1,024 idle HTTP connections from four addresses locked out every new client, node and
+/// status request until they ended. Here the limits are lower, and nothing times out.
 #[test]
 fn idle_connections_from_four_addresses_keep_nobody_out() {
     let limits = EdgeLimits {
@@ -51,7 +50,7 @@ fn idle_connections_from_four_addresses_keep_nobody_out() {
     }
     let mut tool = Tool::open(&server, &json!({"type": "hello"}));
     tool.until_type("welcome");
-    // QUIC has places of its own.
+    // QUIC has limits of its own.
     let status = fetch_status(server.quic(), None, &Trust::Anyone).unwrap();
     assert_eq!(status, WELL);
     let client = Connection::open(ClientOptions::to(server.quic())).unwrap();
@@ -60,7 +59,7 @@ fn idle_connections_from_four_addresses_keep_nobody_out() {
     drop(crowd);
 }
 
-/// The answer to a request with these lines in its head.
+/// The response to a request with these header lines.
 fn ask(web: SocketAddr, path: &str, lines: &[(&str, &str)]) -> String {
     let mut stream = TcpStream::connect(web).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -91,7 +90,8 @@ fn status(answer: &str) -> &str {
     answer.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)).unwrap_or(answer)
 }
 
-/// The story: a page whose name was led to 127.0.0.1 (DNS rebinding) killed a node of the demo.
+/// The story: a page whose host name resolved to 127.0.0.1 (DNS rebinding) killed a node of the
+/// demo.
 #[test]
 fn a_page_that_was_rebound_to_this_address_reaches_nothing() {
     let server = TestServer::new();
@@ -109,11 +109,11 @@ fn a_page_that_was_rebound_to_this_address_reaches_nothing() {
             status(&ask(server.web(), path, &lines)).to_string()
         };
         assert_eq!(with("rebound.evil.example", Some("http://rebound.evil.example")), "421");
-        // Not rebound, but a page of somebody else, or of another program of this machine.
+        // Not rebound, but a page of another host, or of another program on this machine.
         for foreign in ["http://evil.example", "null", "http://localhost:3000"] {
             assert_eq!(with(&own, Some(foreign)), "403", "{path} from {foreign}");
         }
-        // Our own pages, and what is no browser.
+        // Our own pages, and programs that are no browsers.
         assert_eq!(with(&own, Some(&format!("http://{own}"))), "101", "{path}");
         assert_eq!(with(&local, Some(&format!("http://{local}"))), "101", "{path}");
         assert_eq!(with(&own, None), "101", "{path}");
@@ -131,13 +131,13 @@ fn hosts_that_are_named_in_the_settings_are_known() {
         status(&ask(server.web(), "/view", &lines)).to_string()
     };
     assert_eq!(ask("world.example", "https://world.example"), "101");
-    // A proxy that names us in its own way.
+    // A proxy under a host name of its own.
     assert_eq!(ask(&server.web().to_string(), "https://world.example"), "101");
     assert_eq!(ask("world.example", "https://other.example"), "403");
     assert_eq!(ask("other.example", "https://world.example"), "421");
 }
 
-/// The story: an empty token is one that everybody sends who sends none.
+/// The story: an empty token is accepted from clients that send none.
 #[test]
 fn an_empty_token_is_refused() {
     let settings = EdgeSettings { token: Some(jostle_net::Secret::new("")), ..edge_settings() };

@@ -1,5 +1,4 @@
-//! What is no trouble makes no trouble: connections that browsers open in advance are not in the
-//! log of a door.
+//! Connections that browsers open in advance are not logged.
 
 mod server;
 
@@ -35,7 +34,7 @@ fn logged() -> String {
     String::from_utf8_lossy(&log().lock().unwrap()).into_owned()
 }
 
-/// There is a line with all of these words.
+/// Waits for a line with all of these words.
 fn until_logged(words: &[&str]) {
     until(&format!("a line with {words:?}"), || {
         let is_it = |line: &str| words.iter().all(|word| line.contains(word));
@@ -55,7 +54,7 @@ fn connections_that_browsers_open_in_advance_are_no_warnings() {
     drop(closed);
     used.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     halting.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").unwrap();
-    // One that begins a request and does not end it is one.
+    // One that begins a request and does not finish it is logged.
     until_logged(&["connection rejected: handshake timed out (2 s)", &port(&halting)]);
     for mut stream in [silent, used] {
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

@@ -1,4 +1,4 @@
-//! Planes find each other, and what is sent to a name arrives where somebody answers to it.
+//! Transports find each other, and messages arrive at the subscribers of a name.
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod transports;
@@ -87,7 +87,7 @@ fn closes_and_opens_again(engine: &Engine) {
         stays.reach(&comes, "n1", &[round]);
         comes.reach(&stays, "d", &[round]);
     }
-    // The one that others join goes and comes back, too.
+    // The process that others joined restarts, too.
     let comes = Post::joined(engine, &guard, &stays, "n1");
     let address = stays.transport.listening();
     drop(stays);
@@ -143,7 +143,7 @@ fn quic_carries_all_sizes_up_to_the_largest() {
     sizes(&Engine::Quic);
 }
 
-/// A tick sends many messages at once to the same peer: they are not to be lost on the way out.
+/// A tick sends many messages at once to the same peer: none may be dropped by the sender.
 fn burst(engine: &Engine) {
     let guard = TransportAuth::default();
     let to = Post::listener(engine, &guard, "d");

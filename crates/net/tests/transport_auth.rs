@@ -1,4 +1,4 @@
-//! Who does not belong to a world says nothing to it and hears nothing of it.
+//! Unauthenticated processes cannot send to a world, nor receive from it.
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod transports;
@@ -17,7 +17,7 @@ fn token(text: &str) -> TransportAuth {
     TransportAuth { token: Some(Secret::new(text)), certificates: None }
 }
 
-/// A directory of certificates that is removed in the end.
+/// A directory of certificates, removed at the end.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -39,7 +39,8 @@ impl Drop for Directory {
     }
 }
 
-/// Strangers talk all the time while two that belong here reach each other, before and after that.
+/// Unauthenticated processes send all the time while two authenticated ones reach each other,
+/// before and after that.
 fn strangers_are_not_heard(engine: &Engine, good: &TransportAuth, strangers: &[TransportAuth]) {
     let here = Post::listener(engine, good, "d");
     let join = here.transport.listening();
@@ -92,14 +93,14 @@ fn take_the_place_of_a_node(from: &Path, to: &Path) {
 fn certificates_are_asked_for(engine: &Engine) {
     let ours = Directory::new(&format!("ours-{engine:?}"));
     let foreign = Directory::new(&format!("foreign-{engine:?}"));
-    // A client that has taken the place of a node in its own copy.
+    // A client certificate in the place of that of a node.
     let client = Directory::new(&format!("client-{engine:?}"));
     copy(
         &certificates::authority(&ours.0, Role::Node),
         &certificates::authority(&client.0, Role::Node),
     );
     take_the_place_of_a_node(&ours.0, &client.0);
-    // The same, signed by mistake by the authority of the nodes.
+    // The same, signed by the authority of nodes by mistake.
     let mistake = Directory::new(&format!("mistake-{engine:?}"));
     let ours_signs = certificates::authority(&ours.0, Role::Node);
     let signs = certificates::authority(&mistake.0, Role::Client);
@@ -140,7 +141,7 @@ fn with_certificates_and_token_both_are_asked_for() {
     }
 }
 
-/// Connections that say nothing, or nonsense.
+/// Connections that send nothing, or noise.
 fn crowd(address: SocketAddr, count: usize, says: &[u8]) -> Vec<TcpStream> {
     let mut streams = Vec::new();
     for _ in 0..count {
@@ -164,8 +165,8 @@ fn zenoh_lets_nodes_in_past_150_silent_connections() {
     }
 }
 
-/// Two that hear of each other while a crowd stands at both of their doors cannot connect then;
-/// zenoh does not try again by itself.
+/// Two processes that learn of each other while a crowd of connections blocks both listeners cannot
+/// connect then; zenoh does not retry by itself.
 #[test]
 fn on_zenoh_a_link_that_failed_is_made_later() {
     let guard = token("right");
@@ -216,7 +217,7 @@ fn quic_goes_on_after_300_packets_of_nonsense() {
     node.reach(&here, "d", b"in");
 }
 
-/// Keeps all that is logged at any level.
+/// Collects all log lines of any level.
 struct Log(Arc<Mutex<String>>);
 
 impl tracing::Subscriber for Log {
@@ -258,7 +259,7 @@ fn the_token_is_neither_shown_nor_logged() {
     let log = log.lock().unwrap();
     assert!(log.len() > 1_000, "nothing was logged, so that this test shows nothing");
     assert!(!log.contains("sesame"));
-    // What zenoh is given in place of the token is one as well.
+    // The password derived from the token is a secret as well.
     let password = log.lines().find(|line| line.contains("password: Some"));
     assert_eq!(password, None);
 }

@@ -1,4 +1,4 @@
-//! The switch within a program: delay, loss, order, bounds, and who is cut off.
+//! The switch within a program: delay, loss, order, limits, and disconnecting.
 
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod transports;
@@ -46,7 +46,7 @@ fn with_delay_it_comes_later_and_in_order() {
     assert_eq!(switch.conditions().delay, delay);
     let begin = Instant::now();
     send(&first, 200);
-    // What is sent without delay does not overtake what is on its way.
+    // Frames without delay do not overtake those in flight.
     switch.set(NetworkConditions::default());
     first.transport.send("b", &200_u32.to_le_bytes(), Urgency::Now);
     assert!(eventually(|| numbers(&second).len() == 201), "{}", numbers(&second).len());
@@ -90,7 +90,7 @@ fn who_is_cut_off_hears_and_says_nothing_also_of_what_is_on_its_way() {
     send(&first, 10);
     std::thread::sleep(Duration::from_millis(60));
     assert!(first.everything().is_empty() && second.everything().is_empty());
-    // Another one may have the name afterwards.
+    // Another member may take the name afterwards.
     let engine = Engine::Local(switch.clone());
     let third = Post::listener(&engine, &TransportAuth::default(), "b");
     send(&first, 3);

@@ -155,8 +155,8 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
     writeln!(out, "{active} of {avatars} avatars are in the world after {seconds:.1} s")?;
     writeln!(
         out,
-        "each receives {messages_per_second:.1} messages and {bytes_per_second:.0} bytes per second \
-         and sees {:.1} others",
+        "each receives {messages_per_second:.1} messages and {bytes_per_second:.0} bytes per \
+         second and sees {:.1} others",
         output.seen
     )?;
     if let Some([p50, p99]) = output.update_ms {

@@ -1,4 +1,4 @@
-//! A world with a door: directory, node and gateway of one machine on a thread, in real time.
+//! A test server: directory, node and gateway on a thread, in real time, with an edge server.
 
 // Every test file uses a part of it.
 #![allow(dead_code)]
@@ -28,7 +28,7 @@ pub(crate) const TOKEN: &str = "open sesame";
 pub(crate) const NODE_TOKEN: &str = "let me work";
 pub(crate) const SCENERY: &[u8] = b"the immovable things";
 
-/// Waits until something is so; says what it waited for if it never is.
+/// Waits until a value is found; fails after a timeout, naming what it waited for.
 pub(crate) fn until<Value>(what: &str, mut found: impl FnMut() -> Option<Value>) -> Value {
     let start = Instant::now();
     loop {
@@ -45,7 +45,7 @@ pub(crate) fn until_true(what: &str, mut holds: impl FnMut() -> bool) {
     until(what, || holds().then_some(()));
 }
 
-/// What a test can look at while the world goes on.
+/// State that a test can inspect while the world runs.
 #[derive(Default)]
 pub(crate) struct Observed {
     pub(crate) tick: Tick,
@@ -75,7 +75,7 @@ pub(crate) fn shapes() -> Shapes {
     Shapes::new(vec![solid([METRE / 4; 3]), solid([METRE / 2, 20 * METRE, 20 * METRE])])
 }
 
-/// A wall four metres ahead, and a ball that stands nearby.
+/// A wall four metres ahead, and a ball at rest nearby.
 fn objects() -> Vec<Object> {
     let at = |position| State { position, ..State::default() };
     let wall = Object {
@@ -151,7 +151,7 @@ fn services(deliver: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> EdgeSer
     }
 }
 
-/// For a door that nothing is behind.
+/// Services without a world.
 pub(crate) fn silent_lobby() -> EdgeServices {
     services(Box::new(|_, _| {}))
 }
@@ -161,7 +161,7 @@ fn place(scenery: Content, followers: u32) -> NodeAssignment {
     NodeAssignment { node: 7, life: 1, follower: followers, transport, scenery, key: [0; 2] }
 }
 
-/// The machines behind the door.
+/// The roles behind the edge server.
 struct Machines {
     directory: Directory,
     node: Node,
@@ -264,7 +264,7 @@ impl TestServer {
         TestServer::with(edge_settings(), gateway_settings())
     }
 
-    /// One that needs tokens.
+    /// A server that requires tokens.
     pub(crate) fn guarded() -> TestServer {
         let token = Some(jostle_net::Secret::new(TOKEN));
         let node_token = Some(jostle_net::Secret::new(NODE_TOKEN));
@@ -307,7 +307,7 @@ impl TestServer {
         self.edge.web_address().unwrap()
     }
 
-    /// Where something is in the world, by the world itself.
+    /// The state of an object in the world.
     pub(crate) fn state(&self, id: ObjectId) -> Option<State> {
         self.observed.lock().unwrap().world.get(&id).map(|object| object.state)
     }
@@ -316,7 +316,7 @@ impl TestServer {
         self.observed.lock().unwrap().gateway
     }
 
-    /// The answer to a request for a page, head and all.
+    /// The response to a request, with its head.
     pub(crate) fn get(&self, page: &str, head: &str) -> String {
         let mut stream = TcpStream::connect(self.web()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -325,7 +325,7 @@ impl TestServer {
             format!("GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{head}\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
-        // Who is not understood is not answered.
+        // A malformed request is not answered.
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }

@@ -1,4 +1,4 @@
-//! Clients over WebSockets, as others would write them.
+//! Clients over WebSockets, written independently of ours.
 
 // Every test file uses a part of it.
 #![allow(dead_code)]
@@ -28,7 +28,7 @@ pub(crate) fn handshake(token: &str) -> Handshake {
     Handshake { protocol: PROTOCOL, token: token.to_string(), purpose: Purpose::Play }
 }
 
-/// The next message that is there; none if there is none yet, an error when it is over.
+/// The next message; `None` if there is none yet, an error at the end.
 pub(crate) fn next(socket: &mut Socket) -> Result<Option<Message>, Error> {
     match socket.read() {
         Ok(message) => Ok(Some(message)),
@@ -41,7 +41,7 @@ pub(crate) fn next(socket: &mut Socket) -> Result<Option<Message>, Error> {
     }
 }
 
-/// The answer to a knock.
+/// The response to a handshake.
 pub(crate) fn answer(socket: &mut Socket, handshake: &Handshake) -> EdgeResponse {
     socket.send(Message::Binary(postcard::to_allocvec(handshake).unwrap().into())).unwrap();
     until("an answer", || match next(socket).unwrap()? {
@@ -50,13 +50,13 @@ pub(crate) fn answer(socket: &mut Socket, handshake: &Handshake) -> EdgeResponse
     })
 }
 
-/// A client with frames.
+/// A client with binary frames.
 pub(crate) struct Binary {
     pub(crate) socket: Socket,
     pub(crate) client: Client,
     start: Instant,
     pub(crate) updates: u64,
-    /// What was said, as it was.
+    /// All sent messages.
     pub(crate) said: Vec<Vec<u8>>,
 }
 
@@ -76,7 +76,7 @@ impl Binary {
         Time(self.start.elapsed().as_micros() as u64)
     }
 
-    /// A letter as bytes.
+    /// Sends a message.
     pub(crate) fn say(&mut self, says: &ClientSays) {
         let frame = says.write().unwrap();
         self.said.push(frame.clone());
@@ -91,7 +91,7 @@ impl Binary {
         }
     }
 
-    /// Hears what is there and says what is to be said; what it heard.
+    /// Receives one message and sends what is due; returns what was received.
     pub(crate) fn step(&mut self) -> Option<GatewaySays> {
         let mut out = Vec::new();
         self.client.wake(self.now(), &mut out);
@@ -106,7 +106,7 @@ impl Binary {
         Some(says)
     }
 
-    /// Goes on until something is so.
+    /// Steps until a condition holds.
     pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Binary) -> bool) {
         until(what, || {
             self.step();
@@ -115,7 +115,7 @@ impl Binary {
     }
 }
 
-/// A small tool.
+/// A JSON tool.
 pub(crate) struct Tool {
     pub(crate) socket: Socket,
     pub(crate) bytes: u64,
@@ -127,7 +127,7 @@ impl Tool {
         Tool::open_with(server, &hello.to_string())
     }
 
-    /// With this as its first message.
+    /// With this first message.
     pub(crate) fn open_with(server: &TestServer, first: &str) -> Tool {
         let mut socket = socket(server.web(), "/ws?format=json");
         socket.send(Message::text(first)).unwrap();
@@ -153,7 +153,7 @@ impl Tool {
         }
     }
 
-    /// The next message for which something is so.
+    /// The next message that fulfils a condition.
     pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
         until(what, || match next(&mut self.socket) {
             Ok(Some(Message::Text(text))) => {

@@ -1,4 +1,4 @@
-//! Planes on loopback for tests, and what has arrived at them.
+//! Transports on loopback for tests, with what was delivered to them.
 
 use jostle_net::transport::{Engine, Transport, TransportAuth, TransportSettings, Urgency};
 use std::net::SocketAddr;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 pub(crate) const LOOPBACK: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
-/// Names and what was sent to them.
+/// Names and messages.
 type Inbox = Vec<(String, Vec<u8>)>;
 
-/// A plane and what has been delivered to it.
+/// A transport and what was delivered to it.
 pub(crate) struct Post {
     pub(crate) transport: Transport,
     inbox: Arc<Mutex<Inbox>>,
@@ -28,14 +28,14 @@ impl Post {
         Post { transport, inbox }
     }
 
-    /// Listens on loopback, and answers to a name.
+    /// Listens on loopback, and subscribes to a name.
     pub(crate) fn listener(engine: &Engine, guard: &TransportAuth, name: &str) -> Post {
         let post = Post::open(&settings(engine, guard, vec![LOOPBACK], vec![]));
         post.transport.answer_to(name).unwrap();
         post
     }
 
-    /// Joins another, listens too, and answers to a name.
+    /// Joins another one, listens too, and subscribes to a name.
     pub(crate) fn joined(engine: &Engine, guard: &TransportAuth, other: &Post, name: &str) -> Post {
         let join = other.transport.listening();
         let post = Post::open(&settings(engine, guard, vec![LOOPBACK], join));
@@ -51,7 +51,7 @@ impl Post {
         self.inbox.lock().unwrap().clone()
     }
 
-    /// Sends until it has arrived: a message may get lost, and names take a moment to be known.
+    /// Sends until it has arrived: messages may be lost, and subscriptions take a moment.
     pub(crate) fn reach(&self, to: &Post, name: &str, bytes: &[u8]) {
         let sent = || {
             self.transport.send(name, bytes, Urgency::Tick);
@@ -76,7 +76,7 @@ pub(crate) fn settings(
     }
 }
 
-/// Becomes true within a while that no working machine needs.
+/// Polls a condition with a generous timeout.
 pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + Duration::from_secs(9);
     while Instant::now() < deadline {
