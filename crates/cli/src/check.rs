@@ -12,13 +12,13 @@ use crate::error::CliError;
 use crate::progress::Working;
 use crate::scene::{tell_problems, with_hierarchies};
 use crate::share::{CheckPage, show_checked};
-use crate::units::{Lengths, Unit};
+use crate::units::{self, Lengths, Unit};
 use accept::Accept;
 use args::{CheckArgs, FailOn, Names};
 use assembly::{Assembly, inputs};
 use jostle_scene::LodRule;
 use jostle_stage::{Checked, Checking, Finding, FindingKind, Pieces, Stage, check_stage};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::io::Write;
 use std::path::Path;
 
@@ -45,11 +45,34 @@ impl<'a> Review<'a> {
         self.all().filter(|(_, accepted)| !accepted).map(|(finding, _)| finding)
     }
 
+    /// How many findings of a kind were not accepted, listed or not: what was accepted is listed.
+    fn open_count(&self, kind: FindingKind) -> usize {
+        let accepted = self.all().filter(|(finding, accepted)| *accepted && finding.kind == kind);
+        self.checked.count(kind) - accepted.count()
+    }
+
+    /// What says that there are more findings than are listed.
+    fn limit_note(&self) -> Option<String> {
+        let unlisted = self.checked.unlisted();
+        let listed = units::thousands(self.checked.findings.len());
+        (unlisted > 0).then(|| {
+            format!(
+                "{} findings: the first {listed} in order are listed, {} are not; \
+                 --max-findings lists more",
+                units::thousands(self.checked.total()),
+                units::thousands(unlisted)
+            )
+        })
+    }
+
     fn fails(&self, on: FailOn) -> bool {
-        self.open().any(|finding| match on {
-            FailOn::Overlap => finding.kind.overlaps() || finding.kind == FindingKind::Touch,
-            FailOn::Touch => finding.touches(),
-            FailOn::Clearance => true,
+        FindingKind::ALL.into_iter().any(|kind| {
+            let meant = match on {
+                FailOn::Overlap => kind.overlaps() || kind == FindingKind::Touch,
+                FailOn::Touch => kind != FindingKind::TooClose,
+                FailOn::Clearance => true,
+            };
+            meant && self.open_count(kind) > 0
         })
     }
 }
@@ -69,9 +92,20 @@ struct Output<'a> {
     clearance: Option<f64>,
     /// Of every length here; null if the files do not say it.
     unit: Option<&'static str>,
-    findings: Vec<FindingOutput<'a>>,
+    /// Findings that were counted above, but are not listed below.
+    not_listed: usize,
+    findings: Listed<'a>,
     stale: &'a [String],
     warnings: &'a [String],
+}
+
+/// Written one after the other.
+struct Listed<'a>(&'a Review<'a>);
+
+impl Serialize for Listed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.all().map(|(finding, yes)| finding_output(finding, yes)))
+    }
 }
 
 #[derive(Serialize)]
@@ -84,22 +118,25 @@ struct FindingOutput<'a> {
     distance: f64,
     /// The closest points, or a point of contact, on each of them.
     points: [[f64; 3]; 2],
-    faces: Vec<FacesOutput>,
+    faces: Vec<FacesOutput<'a>>,
+    /// More faces touch than are listed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more_faces: bool,
 }
 
 /// A face of each of two objects.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct FacesOutput {
-    pub(crate) shape_a: String,
+pub(crate) struct FacesOutput<'a> {
+    pub(crate) shape_a: &'a str,
     pub(crate) face_a: u32,
-    pub(crate) shape_b: String,
+    pub(crate) shape_b: &'a str,
     pub(crate) face_b: u32,
 }
 
-impl FacesOutput {
-    pub(crate) fn of(pieces: &Pieces) -> FacesOutput {
-        let Pieces { a: (shape_a, face_a), b: (shape_b, face_b) } = pieces.clone();
-        FacesOutput { shape_a, face_a, shape_b, face_b }
+impl FacesOutput<'_> {
+    pub(crate) fn of(pieces: &Pieces) -> FacesOutput<'_> {
+        let Pieces { a: (shape_a, face_a), b: (shape_b, face_b) } = pieces;
+        FacesOutput { shape_a, face_a: *face_a, shape_b, face_b: *face_b }
     }
 }
 
@@ -118,6 +155,8 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
     let checking = Checking {
         clearance: args.clearance,
         all_pairs: args.all_pairs,
+        max_findings: args.max_findings.get(),
+        always_listed: before.names().cloned().collect(),
         ignore: args.ignore.iter().map(|Names(names)| names.clone()).collect(),
         solid: args.scene.solid,
         weld: args.weld,
@@ -135,6 +174,10 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, CliErro
     tell_problems(&args.scene, &checked.problems);
     warnings.extend(checked.problems.iter().cloned());
     let accept = match &args.accept {
+        Some(_) if args.write_accept && checked.unlisted() > 0 => {
+            let (found, listed) = (checked.total(), checked.findings.len());
+            return Err(CliError::AcceptsUnlisted { found, listed });
+        }
         Some(path) if args.write_accept => {
             let accept = Accept::of(&checked.findings, &before);
             write(path, &accept.text()?)?;
@@ -189,6 +232,7 @@ fn show(
     let page = CheckPage {
         stage,
         findings: &findings,
+        complete: review.checked.unlisted() == 0,
         clearance: review.clearance,
         lengths: review.lengths,
         name: file.to_string_lossy().into_owned(),
@@ -254,7 +298,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
 
 fn output<'a>(args: &CheckArgs, review: &'a Review<'_>) -> Output<'a> {
     let checked = review.checked;
-    let touching = checked.findings.iter().filter(|finding| finding.touches()).count();
+    let too_close = checked.count(FindingKind::TooClose);
     Output {
         scene: args.scene.scene.display().to_string(),
         files: inputs(args).map(|path| path.display().to_string()).collect(),
@@ -262,15 +306,13 @@ fn output<'a>(args: &CheckArgs, review: &'a Review<'_>) -> Output<'a> {
         bodies: checked.bodies,
         triangles: checked.triangles,
         pairs_tested: checked.tested,
-        touching,
-        too_close: checked.findings.len() - touching,
+        touching: checked.total() - too_close,
+        too_close,
         accepted: review.accepted.iter().filter(|&&accepted| accepted).count(),
         clearance: args.clearance,
         unit: review.lengths.unit.map(|_| "m"),
-        findings: review
-            .all()
-            .map(|(finding, accepted)| finding_output(finding, accepted))
-            .collect(),
+        not_listed: checked.unlisted(),
+        findings: Listed(review),
         stale: &review.stale,
         warnings: &review.warnings,
     }
@@ -286,5 +328,6 @@ fn finding_output(finding: &Finding, accepted: bool) -> FindingOutput<'_> {
         distance: finding.distance,
         points: finding.points,
         faces: finding.faces.iter().map(FacesOutput::of).collect(),
+        more_faces: finding.more_faces,
     }
 }

@@ -62,6 +62,11 @@ pub(crate) enum CliError {
     Accept { file: String, line: usize, what: String },
     #[error("{option} would overwrite {file}, which is read; choose another name")]
     OverwritesInput { option: &'static str, file: String },
+    #[error(
+        "--write-accept needs every finding: {found} were found and the first {listed} are kept; \
+         --max-findings {found} keeps all"
+    )]
+    AcceptsUnlisted { found: usize, listed: usize },
     #[error("--fail-on clearance needs --clearance")]
     NeedsClearance,
     #[error(transparent)]

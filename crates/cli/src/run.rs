@@ -26,6 +26,10 @@ struct Output<'a> {
     bodies: usize,
     triangles: usize,
     events: &'a [Row],
+    /// Events that came after those.
+    events_not_listed: usize,
+    #[serde(skip)]
+    limit_note: Option<String>,
     contacts: usize,
     /// Of the world after the last step: the same on every machine and for any number of threads.
     hash: String,
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
         ..Staging::default()
     };
     let failed = |source| CliError::stage(&args.scene.scene, source);
-    let mut happened = Happened::default();
+    let mut happened = Happened { most: args.max_events, ..Happened::default() };
     let mut done = 0;
     let stage = with_hierarchies(&args.scene, |files| -> Result<Stage, CliError> {
         let mut stage = Stage::new(scene, staging, files).map_err(failed)?;
@@ -83,6 +87,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<bool, CliError>
         bodies: stage.world().len(),
         triangles: stage.triangle_count(),
         events: &happened.rows,
+        events_not_listed: happened.left_out,
+        limit_note: happened.limit_note(),
         contacts: stage.world().contacts().len(),
         hash,
         warnings: said,
@@ -139,12 +145,15 @@ fn note(
     happened: &mut Happened,
     recorder: &mut Option<Recorder>,
 ) -> Result<(), CliError> {
-    let mut rows = std::mem::take(&mut happened.before);
-    rows.extend(Row::of_step(stage, step, args.node_events));
+    let before = std::mem::take(&mut happened.before).into_iter();
+    let rows = before.chain(Row::of_step(stage, step, args.node_events));
     if let Some(recorder) = recorder {
+        let rows: Vec<Row> = rows.collect();
         recorder.step(stage, step, &rows)?;
+        happened.add(rows);
+    } else {
+        happened.add(rows);
     }
-    happened.rows.extend(rows);
     stage.play_mut().clear_events();
     Ok(())
 }
@@ -161,6 +170,9 @@ pub(crate) fn counted((count, one): (usize, &str)) -> String {
 fn print(output: &Output<'_>, out: &mut dyn Write) -> Result<(), CliError> {
     for row in output.events {
         writeln!(out, "{row}")?;
+    }
+    if let Some(note) = &output.limit_note {
+        writeln!(out, "{note}")?;
     }
     let Output { objects, bodies, triangles, steps, contacts, hash, .. } = output;
     let [objects, contacts] = [(*objects, "object"), (*contacts, "contact")].map(counted);

@@ -22,7 +22,7 @@ mod snapshot;
 mod viewer;
 
 pub use controls::{Control, Controls, Key, KeyBinding};
-pub use findings::{Findings, PairFinding};
+pub use findings::{FINDINGS_MAX, Findings, PairFinding};
 pub use hub::ViewHub;
 pub use player::{Player, PlayerSettings};
 pub use scene_view::{Picture, SceneView, SceneViewSettings};

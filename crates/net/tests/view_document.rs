@@ -31,7 +31,7 @@ fn tables() -> Vec<Vec<(usize, String)>> {
     let mut tables = Vec::new();
     let mut lines = DOCUMENT.lines();
     while let Some(line) = lines.next() {
-        if line == "| bytes | what |" {
+        if line == "| bytes | content |" {
             let rows = lines.by_ref().skip(1).take_while(|line| line.starts_with('|'));
             let field = |row: &str| {
                 let mut columns = row.trim_matches('|').split('|').map(str::trim);

@@ -2,6 +2,8 @@
 
 mod finding;
 mod kind;
+mod listing;
+mod parts;
 mod pattern;
 
 use crate::stage::{Scenery, Stage, Staging};
@@ -9,20 +11,34 @@ use crate::{HierarchyFiles, StageError};
 pub use finding::{Finding, Pieces};
 use jostle_geom::Quality;
 use jostle_scene::geometry::Tolerance;
-use jostle_scene::{LodRule, NodeId, Scene};
-use jostle_world::{Ask, BodyId, Contact, ShapePair, Workers};
+use jostle_scene::{LodRule, Scene};
+use jostle_world::{Ask, ShapePair, Workers};
 use kind::Classifier;
 pub use kind::FindingKind;
+use listing::{Draft, Listing};
+use parts::{Parts, Touching};
 use pattern::fits;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+/// Findings that a report lists, unless told otherwise: some 20 MB.
+const FINDINGS_MAX: usize = 100_000;
+
+/// Pairs of faces that a report lists for all its findings together: some 50 MB.
+pub const FACES_MAX: usize = 1_000_000;
 
 /// What is to be found out.
 #[derive(Clone, Debug)]
 pub struct Checking {
     /// Objects that do not touch are told if they are closer than this.
     pub clearance: Option<f64>,
-    /// Are all pairs of touching faces wanted, or is one enough?
+    /// Are all pairs of touching faces wanted, or is one enough? [`FACES_MAX`] at most are listed.
     pub all_pairs: bool,
+    /// How many findings are listed: the first ones in the order of a report. The others are
+    /// counted, and cost no memory.
+    pub max_findings: usize,
+    /// Pairs of names, each pair in order, that are listed beyond `max_findings`: those that a
+    /// reviewer knows.
+    pub always_listed: BTreeSet<[String; 2]>,
     /// Pairs of names that may touch: of objects, or of what they are part of. `*` stands for any
     /// number of characters, `?` for one.
     pub ignore: Vec<[String; 2]>,
@@ -51,6 +67,8 @@ impl Default for Checking {
         Checking {
             clearance: None,
             all_pairs: false,
+            max_findings: FINDINGS_MAX,
+            always_listed: BTreeSet::new(),
             ignore: Vec::new(),
             solid: false,
             weld: None,
@@ -66,8 +84,12 @@ impl Default for Checking {
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// Objects that touch or are too close, the most severe first ([`Finding::order`]).
+    /// Objects that touch or are too close, the most severe first ([`Finding::order`]): all, or
+    /// as many as [`Checking::max_findings`] allows.
     pub findings: Vec<Finding>,
+    /// How many findings there are of each kind, in the order of [`FindingKind::ALL`], also of
+    /// those that are not listed.
+    pub counts: [usize; FindingKind::ALL.len()],
     /// The number of objects that have a surface.
     pub objects: usize,
     /// The number of bodies that they consist of.
@@ -78,6 +100,26 @@ pub struct Checked {
     pub tested: usize,
     /// What made no sense and was left out.
     pub problems: Vec<String>,
+}
+
+impl Checked {
+    /// The number of findings of a kind, listed or not.
+    #[must_use]
+    pub fn count(&self, kind: FindingKind) -> usize {
+        self.counts[kind as usize]
+    }
+
+    /// The number of findings, listed or not.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// The number of findings that are not listed.
+    #[must_use]
+    pub fn unlisted(&self) -> usize {
+        self.total() - self.findings.len()
+    }
 }
 
 /// Tests a scene as it stands, everything against everything that the scene lets meet.
@@ -132,87 +174,84 @@ pub fn check_stage(
         workers: checking.workers.clone(),
         ..Staging::default()
     };
-    let stage = Stage::new(scene, staging, files)?;
-    // By name, and by object: several may have the same name.
-    let mut found: BTreeMap<([String; 2], [&[NodeId]; 2]), Finding> = BTreeMap::new();
+    let mut stage = Stage::uncompared(scene, staging, files)?;
+    let parts = Parts::of(&stage);
+    let mut touching = Vec::new();
+    let tested = stage.world.visit_contacts(&mut |contact| {
+        touching.extend(parts.touching([contact.a, contact.b]));
+    });
+    let stage = stage;
+    let ignore = Ignore::new(&parts, &checking.ignore);
+    touching.retain(|pair: &Touching| !ignore.has(pair.parts));
+    touching.sort_unstable_by_key(Touching::order);
+    let mut listing = Listing::new(checking.max_findings, parts.pairs(&checking.always_listed));
     let mut classifier = Classifier::default();
-    for contact in stage.world().contacts() {
-        let ids = in_order(&stage, contact);
-        let Some(finding) = look_at(&stage, ids, checking.all_pairs, &mut classifier)? else {
-            continue;
-        };
-        if checking.ignore.iter().any(|pair| is_pair(pair, &finding)) {
-            continue;
-        }
-        let key = ([finding.a.clone(), finding.b.clone()], ids.map(|id| stage.unit(id)));
-        match found.get_mut(&key) {
-            Some(known) => known.join(finding, checking.all_pairs),
-            None => {
-                found.insert(key, finding);
+    for pairs in touching.chunk_by(|one, other| one.parts == other.parts) {
+        let mut found: Option<Draft> = None;
+        for pair in pairs {
+            let Some(draft) = look_at(&stage, pair, &mut classifier)? else { continue };
+            match &mut found {
+                Some(known) => known.join(draft, checking.all_pairs),
+                None => found = Some(draft),
             }
         }
+        found.into_iter().for_each(|draft| listing.add(draft));
     }
-    let mut findings: Vec<Finding> = found.into_values().collect();
-    findings.sort_by(Finding::order);
     let mut problems = stage.problems().to_vec();
     problems.extend(unknown_names(&stage, &checking.ignore));
+    let counts = listing.counts;
     let checked = Checked {
-        findings,
+        findings: listing.findings(&stage, &parts, checking.all_pairs)?,
+        counts,
         objects: stage.object_count(),
         bodies: stage.body_count(),
         triangles: stage.triangle_count(),
-        tested: stage.world().report().counts.tested,
+        tested,
         problems,
     };
     Ok((stage, checked))
 }
 
-/// The bodies of a contact, by name and object.
-fn in_order(stage: &Stage, contact: &Contact) -> [BodyId; 2] {
-    let mut ids = [contact.a, contact.b];
-    ids.sort_by_key(|&id| (stage.name(id), stage.unit(id)));
-    ids
-}
-
 /// The details of a contact.
 fn look_at(
     stage: &Stage,
-    ids @ [a, b]: [BodyId; 2],
-    all: bool,
+    &Touching { parts, bodies: bodies @ [a, b] }: &Touching,
     classifier: &mut Classifier,
-) -> Result<Option<Finding>, StageError> {
+) -> Result<Option<Draft>, StageError> {
     let world = stage.world();
     let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
     let (shape_a, shape_b) = (world.shape(a)?, world.shape(b)?);
     let pair = ShapePair::new(shape_a, &pose_a, shape_b, &pose_b);
     let Some(distance) = pair.distance() else { return Ok(None) };
-    let faces = if distance.distance == 0.0 && all {
-        pair.all_pairs().iter().filter_map(|found| pieces(stage, ids, [found.a, found.b])).collect()
-    } else {
-        pieces(stage, ids, [distance.faces.a, distance.faces.b]).into_iter().collect()
-    };
     let kind = match distance.distance {
         0.0 => classifier.kind((shape_a, &pose_a), (shape_b, &pose_b)),
         _ => FindingKind::TooClose,
     };
-    Ok(Some(Finding {
+    Ok(Some(Draft {
         kind,
-        bodies: ids,
-        a: stage.name(a),
-        b: stage.name(b),
+        parts,
+        bodies,
         distance: distance.distance,
         points: [distance.point_a.to_array(), distance.point_b.to_array()],
-        faces,
+        faces: [distance.faces.a, distance.faces.b],
+        others: Vec::new(),
     }))
 }
 
-fn pieces(stage: &Stage, [a, b]: [BodyId; 2], faces: [u32; 2]) -> Option<Pieces> {
-    Some(Pieces { a: stage.face(a, faces[0])?, b: stage.face(b, faces[1])? })
-}
+/// Which pairs of parts may touch: for each pair of patterns, which parts fit either.
+struct Ignore(Vec<[Vec<bool>; 2]>);
 
-fn is_pair([one, other]: &[String; 2], finding: &Finding) -> bool {
-    let is = |a: &str, b: &str| fits(&finding.a, a) && fits(&finding.b, b);
-    is(one, other) || is(other, one)
+impl Ignore {
+    fn new(parts: &Parts, ignore: &[[String; 2]]) -> Ignore {
+        let fitting =
+            |pattern: &String| parts.names().iter().map(|name| fits(name, pattern)).collect();
+        Ignore(ignore.iter().map(|pair| pair.each_ref().map(fitting)).collect())
+    }
+
+    fn has(&self, [a, b]: [u32; 2]) -> bool {
+        let (a, b) = (a as usize, b as usize);
+        self.0.iter().any(|[one, other]| one[a] && other[b] || one[b] && other[a])
+    }
 }
 
 /// A pattern that fits no object is a mistake in the question.

@@ -19,7 +19,7 @@ mod stage;
 mod tell;
 mod visitor;
 
-pub use check::{Checked, Checking, Finding, FindingKind, Pieces, check, check_stage};
+pub use check::{Checked, Checking, FACES_MAX, Finding, FindingKind, Pieces, check, check_stage};
 pub use error::StageError;
 pub use hierarchy::{HierarchyFiles, LoadHierarchy, SaveHierarchy};
 pub use stage::{Scenery, Stage, Staging};

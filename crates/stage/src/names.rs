@@ -30,13 +30,13 @@ impl Names {
     }
 
     /// The name of an object, or of a shape in it: `path` begins with `unit`.
-    pub(crate) fn name(&self, scene: &Scene, unit: &[NodeId], path: &[NodeId]) -> String {
+    pub(crate) fn name(&self, scene: &Scene, unit: &[NodeId], path: &[NodeId]) -> Arc<str> {
         match self.given.get(unit) {
-            Some(given) if path.len() <= unit.len() => given.name.to_string(),
+            Some(given) if path.len() <= unit.len() => Arc::clone(&given.name),
             Some(Given { name, numbered: true }) => {
-                format!("{name}/{}", of(scene, &path[unit.len()..]))
+                format!("{name}/{}", of(scene, &path[unit.len()..])).into()
             }
-            _ => of(scene, path),
+            _ => of(scene, path).into(),
         }
     }
 }

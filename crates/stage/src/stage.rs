@@ -125,7 +125,7 @@ pub struct Stage {
     pub(crate) told: Told,
     pub(crate) problems: Vec<String>,
     /// The names of bodies that have left since it was last told what happened.
-    pub(crate) departed: HashMap<BodyId, String>,
+    pub(crate) departed: HashMap<BodyId, Arc<str>>,
 }
 
 /// A body and what it was made from.
@@ -156,6 +156,19 @@ impl Stage {
     /// # Errors
     /// Geometry that makes no surface, scenes that contain themselves, places beyond all numbers.
     pub fn new(
+        scene: Scene,
+        staging: Staging,
+        files: &mut HierarchyFiles<'_>,
+    ) -> Result<Stage, StageError> {
+        let mut stage = Stage::uncompared(scene, staging, files)?;
+        stage.world.step();
+        stage.settle_visitor()?;
+        stage.tell(&[])?;
+        Ok(stage)
+    }
+
+    /// As [`Stage::new`], without the first comparison.
+    pub(crate) fn uncompared(
         scene: Scene,
         staging: Staging,
         files: &mut HierarchyFiles<'_>,
@@ -191,9 +204,6 @@ impl Stage {
         };
         stage.enter_avatar()?;
         stage.follow(files)?;
-        stage.world.step();
-        stage.settle_visitor()?;
-        stage.tell(&[])?;
         Ok(stage)
     }
 
@@ -252,13 +262,18 @@ impl Stage {
     /// number if another object has this name.
     #[must_use]
     pub fn name(&self, body: BodyId) -> String {
+        self.shared_name(body).to_string()
+    }
+
+    /// The name of a body; all that is said about an object shares one text.
+    pub(crate) fn shared_name(&self, body: BodyId) -> Arc<str> {
         match self.by_body.get(&body) {
             Some(&at) => {
                 let unit = &self.actors[at].piece.unit;
                 self.names.name(self.play.scene(), unit, unit)
             }
-            None if self.visitor.avatar == Some(body) => "avatar".to_string(),
-            None => self.departed.get(&body).cloned().unwrap_or_else(|| body.to_string()),
+            None if self.visitor.avatar == Some(body) => "avatar".into(),
+            None => self.departed.get(&body).cloned().unwrap_or_else(|| body.to_string().into()),
         }
     }
 
@@ -288,7 +303,7 @@ impl Stage {
     /// The shape that a face of a body belongs to, by name, and the number of the face in it. The
     /// only shape of an object is called like the object.
     #[must_use]
-    pub fn face(&self, body: BodyId, face: u32) -> Option<(String, u32)> {
+    pub fn face(&self, body: BodyId, face: u32) -> Option<(Arc<str>, u32)> {
         let actor = &self.actors[*self.by_body.get(&body)?];
         let first_faces = &actor.body.as_ref()?.built.first_faces;
         // Parts without faces have the number of the next one: the last of these is meant.
@@ -316,7 +331,7 @@ impl Stage {
     }
 
     /// The names of all objects that have a surface.
-    pub(crate) fn object_names(&self) -> BTreeSet<String> {
+    pub(crate) fn object_names(&self) -> BTreeSet<Arc<str>> {
         let actors = self.actors.iter().filter(|actor| actor.has_surface());
         let scene = self.play.scene();
         actors.map(|Actor { piece, .. }| self.names.name(scene, &piece.unit, &piece.unit)).collect()
@@ -469,7 +484,7 @@ impl Stage {
 
     /// Takes a body out of the world. Its contacts end in the next step, under its name.
     pub(crate) fn depart(&mut self, id: BodyId) -> Result<(), StageError> {
-        self.departed.insert(id, self.name(id));
+        self.departed.insert(id, self.shared_name(id));
         self.by_body.remove(&id);
         self.ignored.retain(|pair| !pair.contains(&id));
         self.world.remove(id)?;

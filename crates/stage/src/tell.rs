@@ -25,9 +25,9 @@ pub struct Happening {
     /// What.
     pub what: What,
     /// The name of the one.
-    pub a: String,
+    pub a: Arc<str>,
     /// The name of the other.
-    pub b: String,
+    pub b: Arc<str>,
     /// A face of each of them that touches, where that was asked for.
     pub faces: Option<Pieces>,
 }
@@ -97,7 +97,7 @@ impl Stage {
             };
             Some(Pieces { a: self.face(a, pair.a)?, b: self.face(b, pair.b)? })
         });
-        let (a, b) = (self.name(a), self.name(b));
+        let (a, b) = (self.shared_name(a), self.shared_name(b));
         self.told.happened.push(Happening { what, a, b, faces });
     }
 
@@ -109,7 +109,8 @@ impl Stage {
         let paths: BTreeMap<GroupId, &Vec<NodeId>> =
             self.groups.iter().map(|(path, &group)| (group, path)).collect();
         let name = |group: GroupId| {
-            paths.get(&group).map_or(String::new(), |path| names::of(self.play.scene(), path))
+            let name = paths.get(&group).map(|path| names::of(self.play.scene(), path));
+            Arc::from(name.unwrap_or_default())
         };
         let told = |what, pairs: Vec<[GroupId; 2]>| -> Vec<Happening> {
             let tell =

@@ -324,7 +324,7 @@ fn a_face_is_told_by_its_shape_and_its_number_there() {
     let stage = staged(text);
     assert!(only_touch(&stage, "A", "B"));
     let a = body(&stage, "A");
-    assert_eq!(stage.face(a, 0), Some(("A/LEFT".to_string(), 0)));
+    assert_eq!(stage.face(a, 0), Some(("A/LEFT".into(), 0)));
     let faces = stage.happened()[0].faces.clone().unwrap();
     assert_eq!((&faces.a.0[..], &faces.b.0[..]), ("A/RIGHT", "B"));
     assert!(faces.a.1 < 6 && faces.b.1 < 6, "{faces:?}");

@@ -145,7 +145,7 @@ fn who_asks_about_a_group_around_it_is_not_tested_against_itself() {
     let staging = Staging { scenery: Scenery::Tested, ..Staging::default() };
     let stage = staged_with(&text, staging);
     let told: Vec<(String, String)> =
-        stage.happened().iter().map(|told| (told.a.clone(), told.b.clone())).collect();
+        stage.happened().iter().map(|told| (told.a.to_string(), told.b.to_string())).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.iter().all(|(a, b)| a == "G/A" && b == "G"), "{told:?}");
 }

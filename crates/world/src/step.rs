@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 mod narrow;
+mod survey;
 
 use crate::contact::{Certainty, Change, Contact, Event, Measured};
 use crate::id::{BodyId, GroupId};
@@ -95,10 +96,7 @@ impl World {
     /// they are.
     fn filter(&mut self, changed: &Changed) -> Vec<Question> {
         let id = |slot| BodyId(self.members.key(slot));
-        let question = |[a, b]: [BodyId; 2]| {
-            let ask = self.asked(a, b)?;
-            Some(Question { a, b, ask })
-        };
+        let question = |pair| self.question(pair);
         let near = self.candidates.iter().map(|&[a, b]| [id(a), id(b)]).filter_map(question);
         let mut questions: Vec<_> = near.filter(|near| near.ask != Ask::Distance).collect();
         if !self.distance_pairs.is_empty() {
@@ -109,6 +107,12 @@ impl World {
         }
         self.report.counts.tested = questions.len();
         questions
+    }
+
+    /// What is asked about a pair, if anything.
+    fn question(&self, [a, b]: [BodyId; 2]) -> Option<Question> {
+        let ask = self.asked(a, b)?;
+        Some(Question { a, b, ask })
     }
 
     /// Merges the verdicts with what is known of pairs that did not change, and notes what began
@@ -133,7 +137,7 @@ impl World {
                 conservative.push([a, b]);
             }
             if let Some(distance) = verdict.distance {
-                measured.push(Measured { a, b, distance });
+                measured.push(Measured { a, b, distance: *distance });
             }
             if let Some(holds) = verdict.found {
                 found.push(Contact { a, b, found: holds, certainty: verdict.certainty });

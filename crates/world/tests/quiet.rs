@@ -33,6 +33,31 @@ fn a_quiet_world_compares_nothing() {
 }
 
 #[test]
+fn contacts_that_are_visited_are_those_of_a_step_and_leave_no_trace() {
+    for ask in [Ask::Touch, Ask::Witness, Ask::Clearance(0.125)] {
+        let settings = Settings { policy: Policy::Everything(ask), ..Settings::default() };
+        let mut world = crowd(settings, 100, 1);
+        let mut twin = world.clone();
+        for round in 0..3 {
+            let mut visited = Vec::new();
+            let tested = world.visit_contacts(&mut |contact| visited.push(contact.clone()));
+            let counts = world.step().counts;
+            assert_eq!(visited, world.contacts());
+            assert!(visited.len() > 10 && (round > 0 || tested == counts.tested));
+            assert_eq!(twin.step().events, world.report().events);
+            assert_eq!((twin.contacts(), twin.hash()), (world.contacts(), world.hash()));
+            let ids: Vec<_> = world.ids().collect();
+            let (moved, gone) = (ids[3 * round], ids[3 * round + 1]);
+            for world in [&mut world, &mut twin] {
+                let pose = world.pose(ids[0]).expect("it is there");
+                world.set_pose(moved, pose).expect("it moves");
+                world.remove(gone).expect("it is there");
+            }
+        }
+    }
+}
+
+#[test]
 fn one_that_moves_is_compared_with_its_neighbours_only() {
     let mut world = crowd(Settings::default(), 100, 2);
     world.step();

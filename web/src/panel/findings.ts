@@ -155,9 +155,10 @@ export class FindingList {
   private moreWords(found: Findings, shown: number): string {
     const near = found.clearance === null ? "" : ` or is closer than ${distanceWords(found.clearance, found.unit)}`;
     if (found.findings.length === 0) return `No pair touches${near}.`;
-    if (this.rows.length > shown) return `and ${whole(this.rows.length - shown)} more: filter them`;
+    const cut = found.complete ? "" : "There are more findings than can be listed.";
     if (this.rows.length === 0) return "No finding matches these filters.";
-    return found.complete ? "" : "There are more findings than can be listed.";
+    if (this.rows.length <= shown) return cut;
+    return `and ${whole(this.rows.length - shown)} more: filter them. ${cut}`.trimEnd();
   }
 
   private row(finding: Finding): HTMLElement {

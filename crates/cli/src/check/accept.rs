@@ -73,12 +73,17 @@ impl Accept {
         Ok(accept)
     }
 
+    /// The names that the file has.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[String; 2]> {
+        self.entries.keys()
+    }
+
     /// The present findings, as approved. Notes of the file before are kept.
     pub(crate) fn of(findings: &[Finding], before: &Accept) -> Accept {
         let mut accept = Accept::default();
         // The most severe come first.
         for finding in findings {
-            let names = [finding.a.clone(), finding.b.clone()];
+            let names = [finding.a.to_string(), finding.b.to_string()];
             let note = before.entries.get(&names).and_then(|entry| entry.note.clone());
             let entry = Entry { kind: finding.kind, closest: rounded_down(finding.distance), note };
             accept.entries.entry(names).or_insert(entry);
@@ -88,7 +93,7 @@ impl Accept {
 
     /// Which findings are covered, and what the file has that was not found any more.
     pub(crate) fn review(&self, findings: &[Finding]) -> (Vec<bool>, Vec<String>) {
-        let key = |finding: &Finding| [finding.a.clone(), finding.b.clone()];
+        let key = |finding: &Finding| [finding.a.to_string(), finding.b.to_string()];
         let covered = findings.iter().map(|finding| {
             self.entries.get(&key(finding)).is_some_and(|entry| entry.covers(finding))
         });

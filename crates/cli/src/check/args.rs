@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3};
 use jostle_geom::Pose;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -28,6 +29,10 @@ pub(crate) struct CheckArgs {
     /// All pairs of faces that touch, not just one
     #[arg(long)]
     pub(crate) all_pairs: bool,
+    /// List so many findings, the first in the order of the report; more are counted. What a file
+    /// of --accept names is listed beyond that
+    #[arg(long, value_name = "N", default_value = "100000")]
+    pub(crate) max_findings: NonZeroUsize,
     /// Two names, separated by a comma, of parts that may touch, or of what they are part of. `*`
     /// stands for any characters, `?` for one; a name with a comma stands in double quotes. Can
     /// be given several times

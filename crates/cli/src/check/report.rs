@@ -59,6 +59,9 @@ pub(super) fn html(review: &Review<'_>, stage: &Stage, files: &[String]) -> Stri
         env!("CARGO_PKG_VERSION"),
         review.lengths.symbol()
     );
+    if let Some(note) = review.limit_note() {
+        let _ = write!(text, "<p><b>{}</b></p>", escape(&note));
+    }
     list(&mut text, "Warnings", &review.warnings);
     list(&mut text, "Accepted entries without a finding", &review.stale);
     if review.checked.findings.is_empty() {

@@ -26,6 +26,10 @@ pub(super) fn csv(review: &Review<'_>) -> String {
         }
         text += "\r\n";
     }
+    if let Some(note) = review.limit_note() {
+        let rest = ",".repeat(COLUMNS.matches(',').count() - 1);
+        let _ = write!(text, "not_listed,{}{rest}\r\n", field(&note));
+    }
     text
 }
 

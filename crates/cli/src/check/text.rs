@@ -2,7 +2,7 @@
 
 use super::Review;
 use crate::units::count;
-use jostle_stage::{Finding, FindingKind};
+use jostle_stage::{FACES_MAX, Finding, FindingKind};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -20,6 +20,9 @@ pub(super) fn print(review: &Review<'_>, out: &mut dyn Write) -> io::Result<()> 
     if groups.iter().flatten().any(|finding| finding.kind == FindingKind::Touch) {
         let why = "surface only: a part is not closed, so contact cannot be told from interference";
         writeln!(out, "touch: {why}")?;
+    }
+    if let Some(note) = review.limit_note() {
+        writeln!(out, "{note}")?;
     }
     writeln!(out, "{}", summary(review))
 }
@@ -81,6 +84,10 @@ fn print_one(review: &Review<'_>, finding: &Finding, out: &mut dyn Write) -> io:
         let ((shape_a, face_a), (shape_b, face_b)) = (&pieces.a, &pieces.b);
         writeln!(out, "           face {face_a} of {shape_a}, face {face_b} of {shape_b}")?;
     }
+    if finding.more_faces {
+        let most = crate::units::thousands(FACES_MAX);
+        writeln!(out, "           and more: {most} pairs of faces are listed in all")?;
+    }
     Ok(())
 }
 
@@ -104,7 +111,8 @@ fn print_group(review: &Review<'_>, group: &[&Finding], out: &mut dyn Write) -> 
     }
     if group.len() > LISTED_MAX {
         let more = group.len() - LISTED_MAX;
-        writeln!(out, "             and {more} more; --csv, --json and --report list all")?;
+        let all = if review.checked.unlisted() == 0 { "all" } else { "them" };
+        writeln!(out, "             and {more} more; --csv, --json and --report list {all}")?;
     }
     Ok(())
 }
@@ -121,15 +129,15 @@ pub(super) fn summary(review: &Review<'_>) -> String {
     if checked.objects < 2 {
         return format!("{tested}: nothing to compare");
     }
-    let kinds = |finding: &Finding| label(finding.kind);
-    let touching = review.open().filter(|finding| finding.touches());
     let mut by_kind: Vec<(&str, usize)> = Vec::new();
-    for kind in touching.map(kinds) {
+    for kind in FindingKind::ALL.into_iter().filter(|kind| *kind != FindingKind::TooClose) {
+        let open = review.open_count(kind);
         match by_kind.last_mut() {
-            Some((last, count)) if *last == kind => *count += 1,
-            _ => by_kind.push((kind, 1)),
+            Some((last, count)) if *last == label(kind) => *count += open,
+            _ => by_kind.push((label(kind), open)),
         }
     }
+    by_kind.retain(|(_, count)| *count > 0);
     let touching: usize = by_kind.iter().map(|(_, count)| count).sum();
     let mut text = format!("{tested}: {}", count(touching, "pair touches", "pairs touch"));
     if !by_kind.is_empty() {
@@ -138,7 +146,7 @@ pub(super) fn summary(review: &Review<'_>) -> String {
         text += &format!(" ({})", kinds.join(", "));
     }
     if let Some(clearance) = review.clearance {
-        let close = review.open().filter(|finding| !finding.touches()).count();
+        let close = review.open_count(FindingKind::TooClose);
         text += &format!(", {close} closer than {}", review.lengths.given(clearance));
     }
     let accepted = review.accepted.iter().filter(|&&accepted| accepted).count();

@@ -4,22 +4,49 @@
 use crate::check::FacesOutput;
 use crate::error::CliError;
 use crate::scene::args::RunArgs;
+use crate::units::thousands;
 use jostle_scene::Value;
-use jostle_stage::{Stage, What};
+use jostle_stage::{Pieces, Stage, What};
 use jostle_world::BodyId;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-/// All rows of a run.
+/// The first rows of a run.
 #[derive(Default)]
 pub(super) struct Happened {
     pub(super) rows: Vec<Row>,
+    /// How many rows are kept.
+    pub(super) most: usize,
+    /// Rows that came when there were so many.
+    pub(super) left_out: usize,
     /// What keys and events from outside have led to before the step.
     pub(super) before: Vec<Row>,
+}
+
+impl Happened {
+    pub(super) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
+        for row in rows {
+            if self.rows.len() < self.most {
+                self.rows.push(row);
+            } else {
+                self.left_out += 1;
+            }
+        }
+    }
+
+    /// What says that more happened than is listed.
+    pub(super) fn limit_note(&self) -> Option<String> {
+        let (listed, all) = (self.rows.len(), self.rows.len() + self.left_out);
+        let [listed, all] = [listed, all].map(thousands);
+        (self.left_out > 0).then(|| {
+            format!("{all} events: the first {listed} are listed; --max-events lists more")
+        })
+    }
 }
 
 /// One thing that happened.
@@ -28,18 +55,32 @@ pub(super) struct Row {
     step: u64,
     time: f64,
     what: &'static str,
-    a: String,
-    b: String,
+    #[serde(serialize_with = "as_text")]
+    a: Arc<str>,
+    #[serde(serialize_with = "as_text")]
+    b: Arc<str>,
     /// Faces that touch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    faces: Option<FacesOutput>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_faces")]
+    faces: Option<Pieces>,
+}
+
+fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+fn as_faces<S: Serializer>(faces: &Option<Pieces>, serializer: S) -> Result<S::Ok, S::Error> {
+    faces.as_ref().map(FacesOutput::of).serialize(serializer)
 }
 
 impl Row {
-    pub(super) fn of_step(stage: &Stage, step: u64, node_events: bool) -> Vec<Row> {
+    /// What happened among bodies, and events of nodes.
+    pub(super) fn of_step(
+        stage: &Stage,
+        step: u64,
+        node_events: bool,
+    ) -> impl Iterator<Item = Row> + use<'_> {
         let time = stage.play().now();
-        let mut rows = Vec::new();
-        for happening in stage.happened() {
+        let happened = stage.happened().iter().map(move |happening| {
             let what = match happening.what {
                 What::Began(_) => "begin",
                 What::Ended(_) => "end",
@@ -47,12 +88,10 @@ impl Row {
                 What::BoxesMet => "boxes begin",
                 What::BoxesParted => "boxes end",
             };
-            let (a, b) = (happening.a.clone(), happening.b.clone());
-            let faces = happening.faces.as_ref().map(FacesOutput::of);
-            rows.push(Row { step, time, what, a, b, faces });
-        }
-        rows.extend(Row::of_nodes(stage, step, node_events));
-        rows
+            let (a, b) = (Arc::clone(&happening.a), Arc::clone(&happening.b));
+            Row { step, time, what, a, b, faces: happening.faces.clone() }
+        });
+        happened.chain(Row::of_nodes(stage, step, node_events))
     }
 
     /// Events of nodes, and what could not be done.
@@ -71,11 +110,11 @@ impl Row {
                 ToString::to_string,
             );
             let value = value_text(stage, &event.value);
-            let a = format!("{name}.{field}");
-            rows.push(Row { step, time: event.time, what: "event", a, b: value, faces: None });
+            let (a, b) = (format!("{name}.{field}").into(), value.into());
+            rows.push(Row { step, time: event.time, what: "event", a, b, faces: None });
         }
         for problem in stage.play().problems() {
-            let (a, b) = (problem.to_string(), String::new());
+            let (a, b) = (problem.to_string().into(), "".into());
             rows.push(Row { step, time, what: "problem", a, b, faces: None });
         }
         rows
@@ -112,7 +151,7 @@ impl fmt::Display for Row {
             write!(f, "  {b}")?;
         }
         match faces {
-            Some(FacesOutput { shape_a, face_a, shape_b, face_b }) => {
+            Some(Pieces { a: (shape_a, face_a), b: (shape_b, face_b) }) => {
                 write!(f, "  (face {face_a} of {shape_a}, face {face_b} of {shape_b})")
             }
             None => Ok(()),

@@ -86,6 +86,9 @@ pub(crate) struct RunArgs {
     /// Write each step to a file, one JSON object per line
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
+    /// Print so many events, the first ones; more are counted. A file of --record has all
+    #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Output")]
+    pub(crate) max_events: usize,
     /// Print the events of all nodes, not only those of collisions and keys
     #[arg(long, help_heading = "Output")]
     pub(crate) node_events: bool,

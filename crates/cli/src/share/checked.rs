@@ -8,7 +8,9 @@ use crate::error::CliError;
 use crate::units::Lengths;
 use glam::DVec3;
 use jostle_geom::Pair;
-use jostle_net::view::{Findings, PairFinding, Picture, SceneView, SceneViewSettings};
+use jostle_net::view::{
+    FINDINGS_MAX, Findings, PairFinding, Picture, SceneView, SceneViewSettings,
+};
 use jostle_proto::{Class, Object, Objects, Tick};
 use jostle_stage::{Finding, Stage};
 use jostle_world::{BodyId, ShapeKind};
@@ -27,6 +29,8 @@ const SEGMENTS_MAX: usize = 20_000;
 pub(crate) struct CheckPage<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) findings: &'a [&'a Finding],
+    /// There are no more than these.
+    pub(crate) complete: bool,
     pub(crate) clearance: Option<f64>,
     /// The unit of printed distances.
     pub(crate) lengths: Lengths,
@@ -60,6 +64,9 @@ pub(crate) fn show(check: CheckPage<'_>, out: &mut dyn Write) -> Result<(), CliE
     };
     let mut show = SceneView::open(settings).map_err(failed)?;
     let page = check.page.address(show.web_address().unwrap_or(check.listen));
+    if check.findings.len() > FINDINGS_MAX {
+        writeln!(out, "the page lists the first {FINDINGS_MAX} findings")?;
+    }
     writeln!(out, "the findings are shown at\n  {page}\nCtrl+C ends")?;
     out.flush()?;
     if check.open {
@@ -79,7 +86,8 @@ fn findings(check: &CheckPage<'_>, cast: &Cast) -> Result<Findings, CliError> {
     let world = check.stage.world();
     let mut segments_left = SEGMENTS_MAX;
     let mut list = Vec::new();
-    for finding in check.findings {
+    // The page lists no more: for what is cut off the parts would be looked up in vain.
+    for finding in check.findings.iter().take(FINDINGS_MAX) {
         let mut segments = Vec::new();
         if finding.touches() && segments_left > 0 {
             segments = intersection(check.stage, finding.bodies)?;
@@ -101,7 +109,8 @@ fn findings(check: &CheckPage<'_>, cast: &Cast) -> Result<Findings, CliError> {
     }
     let unit = check.lengths.symbol().to_string();
     let clearance = check.clearance.map(|clearance| check.lengths.number(clearance));
-    Ok(Findings { clearance, unit, complete: true, list })
+    let complete = check.complete && list.len() == check.findings.len();
+    Ok(Findings { clearance, unit, complete, list })
 }
 
 /// The intersection of two surfaces; empty for spheres and boxes, which have no faces.

@@ -9,7 +9,7 @@ use jostle_proto::{Object, ObjectId};
 use std::time::{Duration, Instant};
 
 /// Findings in one message, at most.
-const FINDINGS_MAX: usize = 2000;
+pub const FINDINGS_MAX: usize = 2000;
 
 /// Intersection segments of one finding, at most.
 const SEGMENTS_MAX: usize = 200;

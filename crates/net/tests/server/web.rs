@@ -20,8 +20,11 @@ pub(crate) type Socket = WebSocket<TcpStream>;
 
 pub(crate) fn socket(web: SocketAddr, page: &str) -> Socket {
     let stream = TcpStream::connect(web).unwrap();
-    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-    client(format!("ws://{web}{page}"), stream).unwrap().0
+    // A handshake cannot be resumed after a timeout, and a busy machine may be slow.
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let socket = client(format!("ws://{web}{page}"), stream).unwrap().0;
+    socket.get_ref().set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    socket
 }
 
 pub(crate) fn handshake(token: &str) -> Handshake {

@@ -1,16 +1,19 @@
 //! One finding: two objects that touch or are too close, where, and how severe it is.
 
+#[cfg(doc)]
+use super::FACES_MAX;
 use super::FindingKind;
 use jostle_world::BodyId;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// Two objects that touch or are too close.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The name of the first.
-    pub a: String,
+    pub a: Arc<str>,
     /// The name of the second.
-    pub b: String,
+    pub b: Arc<str>,
     /// How they lie to each other.
     pub kind: FindingKind,
     /// 0 exactly if they touch.
@@ -19,6 +22,8 @@ pub struct Finding {
     pub points: [[f64; 3]; 2],
     /// Faces that touch; or the two that are closest.
     pub faces: Vec<Pieces>,
+    /// More faces touch than `faces` lists: a report has [`FACES_MAX`] at most.
+    pub more_faces: bool,
     /// The bodies that `points` lie on, of `a` and of `b`. An object may consist of several.
     pub bodies: [BodyId; 2],
 }
@@ -27,9 +32,9 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pieces {
     /// Of the first.
-    pub a: (String, u32),
+    pub a: (Arc<str>, u32),
     /// Of the second.
-    pub b: (String, u32),
+    pub b: (Arc<str>, u32),
 }
 
 impl Finding {
@@ -46,16 +51,5 @@ impl Finding {
         let by_distance = || self.distance.total_cmp(&other.distance);
         let by_name = || (&self.a, &self.b, self.bodies).cmp(&(&other.a, &other.b, other.bodies));
         by_kind.then_with(by_distance).then_with(by_name)
-    }
-
-    /// Adds what was found about two other bodies of the same two objects. The most severe of
-    /// their kinds is that of the objects.
-    pub(super) fn join(&mut self, mut other: Finding, all_faces: bool) {
-        if other.order(self) == Ordering::Less {
-            std::mem::swap(self, &mut other);
-        }
-        if all_faces && self.touches() && other.touches() {
-            self.faces.extend(other.faces);
-        }
     }
 }

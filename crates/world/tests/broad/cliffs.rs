@@ -75,6 +75,9 @@ fn boxes_of_very_different_size_cost_what_others_cost() {
         0 => at(point(random, 1e30), 0.0),
         _ => at(point(random, 1000.0), 0.0),
     });
+    check("sizes over twelve orders of magnitude", NOT_CELLS, |slot, random| {
+        at(point(random, 1e6), 10f32.powi((slot % 13) as i32 - 9))
+    });
     check("plates in a row", NOT_CELLS, |_, random| {
         let corner = point(random, 1000.0) * Vec3::new(1.0, 0.0, 0.0);
         Aabb::around(corner, corner + Vec3::new(0.0, 100.0, 100.0))
