@@ -102,13 +102,13 @@ impl Process {
         let others: BTreeSet<SocketAddr> =
             replicas.values().copied().chain(settings.join).filter(|it| *it != address).collect();
         let engine = settings.engine.clone();
-        let planes: Vec<SocketAddr> = replicas
+        let transports: Vec<SocketAddr> = replicas
             .values()
             .chain([&address])
             .map(|address| transport_address(*address, &engine))
             .collect();
         let place = move |node, follower, _| {
-            let transport = planes.clone();
+            let transport = transports.clone();
             NodeAssignment { node, life: 1, follower, transport, scenery, key }
         };
         let identity = || Identity { world: manifest.world.clone(), key };

@@ -477,7 +477,7 @@ impl EdgeServer {
         let tls = tls::Tls::new(certificates.as_deref())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
-            .thread_name("door")
+            .thread_name("edge")
             .enable_all()
             .build()
             .map_err(EdgeError::Threads)?;

@@ -209,14 +209,14 @@ impl Process {
         self.inboxes.stop_one(role)
     }
 
-    /// Connects clients of this program: messages to them go to `told`; theirs are validated by the
+    /// Connects clients of this program: messages to them go to `sender`; theirs are validated by the
     /// gateway like those of other clients. `None` without a gateway.
     pub(crate) fn connect_local(
         &self,
-        told: SyncSender<(ClientId, GatewaySays)>,
+        sender: SyncSender<(ClientId, GatewaySays)>,
     ) -> Option<SendFn> {
         let gateway = self.known.gateway?;
-        self.context.local_clients.set(told);
+        self.context.local_clients.set(sender);
         let inboxes = self.inboxes.clone();
         Some(Box::new(move |client, says| {
             let (from, message) = (Address::Client(client), Message::Asked(says));

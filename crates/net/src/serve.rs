@@ -508,7 +508,7 @@ pub(crate) fn view_follower(
     let view_follower = ViewFollower::new(id, timing(manifest.rate), shapes.clone(), hub.clone());
     Machine::ViewFollower(Box::new(match manifest.operation.is_lockstep() {
         true => view_follower,
-        false => view_follower.unsynchronised(scenery.to_vec()),
+        false => view_follower.free_running(scenery.to_vec()),
     }))
 }
 

@@ -251,7 +251,7 @@ impl fmt::Debug for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counters = self.counters();
         formatter
-            .debug_struct("Plane")
+            .debug_struct("Transport")
             .field("listening", &self.listening())
             .field("counters", &counters)
             .finish_non_exhaustive()

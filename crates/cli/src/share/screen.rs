@@ -264,7 +264,7 @@ fn bindings(stage: &Stage) -> Vec<KeyBinding> {
         let Kind::KeySensor(sensor) = &node.kind else { continue };
         let key = Key { value: sensor.key_value, state: sensor.key_state };
         let does = match (&*sensor.recipient, sensor.absolute_value) {
-            ("", _) => "tells the scene".to_string(),
+            ("", _) => "is passed to the scene".to_string(),
             (recipient, absolute) => {
                 let [x, y, z] = sensor.value.to_array();
                 let how = if absolute { "moves at" } else { "is pushed by" };

@@ -126,7 +126,7 @@ fn prevented(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
 fn age(value: &Value) -> String {
     match value.as_f64() {
         Some(ms) if ms < 1000.0 => format!("{ms:.0} ms ago"),
-        Some(ms) => format!("{:.1} s ago: the world stands still", ms / 1000.0),
+        Some(ms) => format!("{:.1} s ago: the world is stalled", ms / 1000.0),
         None => "none yet".into(),
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn run(
         match end {
             LinkEnd::Left => return,
             LinkEnd::Replaced => {
-                let reason = "somebody else came with the same credential";
+                let reason = "another connection uses the same credential";
                 shared.lock().last_error = Some(reason.to_string());
                 line.connection.close(BYE, b"");
                 return;

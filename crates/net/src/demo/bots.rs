@@ -66,8 +66,7 @@ impl Bots {
     ) -> Result<Bots, StartError> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let send_all = world.connect_local(sender);
-        let send_all =
-            send_all.ok_or_else(|| StartError::Other("nobody lets walkers in".into()))?;
+        let send_all = send_all.ok_or_else(|| StartError::Other("bots need a gateway".into()))?;
         let known = world.known();
         // Bounding boxes are enough to avoid each other.
         let solids = known.shapes.solids().iter();

@@ -28,12 +28,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 const PLAIN: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
 <title>Jostle</title><h1>A shared world of Jostle</h1>\
 <p>Exact collision detection for worlds that many machines compute together. \
-This is one of its doors.</p>\
+This is one of its servers.</p>\
 <p>The viewer is not in this program: it was built without it. To get it, install Node.js, run \
 <code>cargo xtask web</code> in the sources and build again.</p>\
 <ul><li><a href=\"/status\">status</a>: how the world is (needs the token, if there is one)</li>\
 <li><a href=\"/metrics\">metrics</a>: counters for Prometheus</li>\
-<li>/ws: letters as frames; /ws?format=json: for small tools</li>\
+<li>/ws: binary messages; /ws?format=json: for small tools</li>\
 <li>/view: for pages that show the world</li></ul></html>\n";
 
 /// Adds the security headers.

@@ -31,7 +31,7 @@ pub(super) fn link_changes(before: &[StatusGroup], after: &[StatusGroup]) -> Vec
         )
     });
     let works = old.difference(&new).map(|(a, b)| {
-        // A restarted directory has forgotten the link, and is told again if it still fails.
+        // A restarted directory has forgotten the link, and finds it out again if it still fails.
         format!("nodes {a} and {b} may be in one group again")
     });
     fails.chain(works).collect()

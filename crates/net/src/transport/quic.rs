@@ -91,7 +91,7 @@ impl QuicMesh {
     ) -> Result<QuicMesh, TransportError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .thread_name("plane")
+            .thread_name("transport")
             .enable_all()
             .build()
             .map_err(failed("start its threads"))?;

@@ -178,7 +178,7 @@ impl MeshRepair {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("plane mends".to_owned()).spawn(run);
+        let thread = std::thread::Builder::new().name("link repair".to_owned()).spawn(run);
         thread.map_err(failed("start a thread"))?;
         Ok(stop)
     }
@@ -220,7 +220,8 @@ fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> TransportEr
     }
 }
 
-/// zenoh tells which port it has taken only by an unstable interface, so free ones are found first.
+/// The port that zenoh listens on is available by an unstable interface only, so free ones are found
+/// first.
 fn free_ports(listen: &[SocketAddr]) -> Result<Vec<SocketAddr>, TransportError> {
     // Held until all are found, so that no port is found twice.
     let mut locked = Vec::new();

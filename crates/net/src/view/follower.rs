@@ -72,7 +72,7 @@ impl ViewFollower {
     }
 
     /// For a free-running world with these immovable objects.
-    pub(crate) fn unsynchronised(self, scenery: Vec<Object>) -> ViewFollower {
+    pub(crate) fn free_running(self, scenery: Vec<Object>) -> ViewFollower {
         ViewFollower { scenery: Some(scenery), ..self }
     }
 

@@ -42,7 +42,7 @@ pub(crate) enum WorldKind {
     Recording,
 }
 
-/// What a page is told about the world, besides the manifest.
+/// What the `world` message contains besides the manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct ViewSettings {
     /// The interest radius of clients in metres; `None` if they receive everything.

@@ -94,7 +94,7 @@ impl Player {
         let (hub, mut threads) = ViewHub::open(&manifest, &loaded.shapes, showing);
         let status = Arc::new(Mutex::new(String::new()));
         let shown = status.clone();
-        let lobby = EdgeServices {
+        let services = EdgeServices {
             manifest,
             contents,
             shapes: loaded.shapes.clone(),
@@ -105,7 +105,7 @@ impl Player {
             replicas: None,
             view: Some(hub.clone()),
         };
-        let edge = EdgeServer::open(edge, lobby)?;
+        let edge = EdgeServer::open(edge, services)?;
         let playing = Playing::new(loaded, hub.clone(), status);
         let thread = std::thread::Builder::new().name("player".into());
         let thread = thread.spawn(move || playing.run(&receiver));

@@ -46,8 +46,8 @@ struct OneShotQueries {
 /// Held worlds, at most: each is a copy.
 const HELD_MAX: usize = 8;
 
-const TOO_MANY: &str = "this door keeps no more worlds that stand still";
-const NO_WORLD: &str = "there is no world to be seen";
+const TOO_MANY: &str = "this server cannot hold more ticks";
+const NO_WORLD: &str = "there is no world to show";
 
 /// A viewer's query for contacts among immovable objects, with an optional clearance.
 type StaticQuery = (Arc<Viewer>, Option<f64>);

@@ -116,7 +116,7 @@ impl SceneView {
         }
         let status = Arc::new(Mutex::new(String::new()));
         let shown = status.clone();
-        let lobby = EdgeServices {
+        let services = EdgeServices {
             manifest: manifest.clone(),
             contents,
             shapes: shapes.clone(),
@@ -128,7 +128,7 @@ impl SceneView {
             replicas: None,
         };
         let frames = FrameEncoder::of_anything(rate, shapes);
-        let edge = EdgeServer::open(edge, lobby)?;
+        let edge = EdgeServer::open(edge, services)?;
         Ok(SceneView { edge, hub, frames, manifest, keys: keys_pressed, status, threads })
     }
 

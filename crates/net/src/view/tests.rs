@@ -185,7 +185,7 @@ fn changes_alone_give_the_same_picture_as_whole_frames() {
             borders += whole.objects.values().filter(|it| it.border == 1).count();
         }
         let all = objects.len() * 700;
-        assert!(listed > all / 300 && listed < all / 5, "{listed} of {all} were told");
+        assert!(listed > all / 300 && listed < all / 5, "{listed} of {all} were sent");
         assert!(borders > 0 && borders < all);
     }
 }

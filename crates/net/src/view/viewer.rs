@@ -58,7 +58,7 @@ pub(crate) struct Viewer {
 struct Held {
     scene: Option<Arc<WorldSnapshot>>,
     /// The interest that was last answered for it.
-    told: Interest,
+    answered: Interest,
 }
 
 /// What a viewer needs in a tick.
@@ -103,12 +103,12 @@ impl Viewer {
 
     /// Holds this world, or releases it.
     pub(crate) fn hold(&self, scene: Option<Arc<WorldSnapshot>>) {
-        *self.held() = Held { scene, told: Interest::default() };
+        *self.held() = Held { scene, answered: Interest::default() };
     }
 
     /// Returns true for a new interest in a held world: each is answered once.
     pub(crate) fn is_untold(&self, interest: Interest) -> bool {
-        std::mem::replace(&mut self.held().told, interest) != interest
+        std::mem::replace(&mut self.held().answered, interest) != interest
     }
 
     pub(crate) fn set_interest(&self, change: impl FnOnce(&mut Interest)) {
