@@ -1,6 +1,6 @@
-//! Measures the cost of viewers: `cargo run --release -p jostle-net --example watch [BODIES VIEWERS]`.
-//! Serves a hall of balls to some viewers, and prints the processor time of each thread and the bytes
-//! per viewer. Reads /proc, so it needs Linux.
+//! Measures the cost of viewers: `cargo run --release -p jostle-net --example watch [BODIES
+//! VIEWERS]`. Serves a hall of balls to some viewers, and prints the processor time of each thread
+//! and the bytes per viewer. Reads /proc, so it needs Linux.
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::Process;

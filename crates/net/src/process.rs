@@ -209,8 +209,8 @@ impl Process {
         self.inboxes.stop_one(role)
     }
 
-    /// Connects clients of this program: messages to them go to `sender`; theirs are validated by the
-    /// gateway like those of other clients. `None` without a gateway.
+    /// Connects clients of this program: messages to them go to `sender`; theirs are validated by
+    /// the gateway like those of other clients. `None` without a gateway.
     pub(crate) fn connect_local(
         &self,
         sender: SyncSender<(ClientId, GatewaySays)>,

@@ -220,7 +220,7 @@ fn failed<E: std::fmt::Display>(what: &'static str) -> impl Fn(E) -> TransportEr
     }
 }
 
-/// The port that zenoh listens on is available by an unstable interface only, so free ones are found
+/// zenoh gives the port that it listens on by an unstable interface only, so free ones are found
 /// first.
 fn free_ports(listen: &[SocketAddr]) -> Result<Vec<SocketAddr>, TransportError> {
     // Held until all are found, so that no port is found twice.
