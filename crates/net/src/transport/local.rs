@@ -1,8 +1,8 @@
 //! The transport within one program: a switch in memory with configurable delay and loss.
 //!
 //! Nothing listens and nothing leaves the program, so tokens and certificates are not used: access
-//! to the [`Switch`] is enough. Without delay, a frame is delivered by the sending thread, otherwise
-//! by the thread of the switch. No lock is held meanwhile.
+//! to the [`Switch`] is enough. Without delay, a frame is delivered by the sending thread,
+//! otherwise by the thread of the switch. No lock is held meanwhile.
 
 use super::{Deliver, SendOutcome, TransportError, TransportSettings};
 use crate::dice::Dice;
