@@ -78,6 +78,10 @@ pub(crate) struct SimArgs {
     /// Halfway, a node and all its backups die at once: the group must report that it cannot go on
     #[arg(long)]
     disaster: bool,
+    /// A store, whose disk fails, and outages of all machines in every seed; otherwise in one storm
+    /// of four. In lockstep, at one site, with one directory and without clients
+    #[arg(long, conflicts_with_all = ["unsync", "sites", "replicas", "clients", "disaster"])]
+    store: bool,
     /// Build in a defect, to see that a rule catches it
     #[arg(long, value_name = "NAME", value_parser = mutants())]
     mutant: Option<Mutant>,
@@ -223,6 +227,7 @@ fn options(args: &SimArgs) -> Options {
         replicas: args.replicas,
         backups: args.backups,
         disaster: args.disaster,
+        store: args.store,
         operation: if args.unsync && !args.sync {
             Operation::Unsynchronised
         } else {

@@ -4,7 +4,7 @@
 mod share;
 
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
-use jostle_net::recording::{Replay, Step};
+use jostle_net::recording::{self, Step};
 use jostle_proto::{Class, Commit, Form, Input, Object, Source, Tick, Time, digest};
 use jostle_sim::Court;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ fn record(ground: &Ground) -> [&'static str; 3] {
 
 /// How a replay goes: the ticks that are the same, and the first one that is not.
 fn play(file: &Path) -> (u64, Option<Tick>) {
-    let mut replay = Replay::open(file).unwrap();
+    let mut replay = recording::open(file).unwrap();
     let mut same = 0;
     while let Some(step) = replay.step().unwrap() {
         match step {
@@ -113,7 +113,7 @@ fn agree(ground: &Ground, files: &[&str]) {
             commits.entry(commit.tick).or_insert((at, commit));
         }
     }
-    let mut replay = Replay::open(&ground.path("recording")).unwrap();
+    let mut replay = recording::open(&ground.path("recording")).unwrap();
     let Some(Step::World(begin)) = replay.step().unwrap() else { panic!("no world") };
     let objects: Vec<Object> = replay.objects().values().copied().collect();
     let mut court = Court::new(&objects, begin, replay.shapes(), replay.rate());

@@ -177,7 +177,7 @@ fn a_world_of_one_process_goes_on_from_what_it_has_stored() {
 
 /// The tick that a recording begins after.
 fn first_tick(ground: &Ground, recording: &str) -> u64 {
-    let mut replay = jostle_net::recording::Replay::open(&ground.path(recording)).unwrap();
+    let mut replay = jostle_net::recording::open(&ground.path(recording)).unwrap();
     replay.step().unwrap();
     replay.tick().unwrap().0
 }

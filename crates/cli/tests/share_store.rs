@@ -3,7 +3,7 @@
 
 mod share;
 
-use jostle_net::recording::{Ending, Replay, Step};
+use jostle_net::recording::{self, Ending, Step};
 use serde_json::Value;
 use share::{Door, Ground, Host, Running, Status, free_address};
 use std::fs::Permissions;
@@ -263,7 +263,7 @@ fn nobody_else_can_read_a_store() {
 
 /// What a replay comes to: it is the same to its marked end, or it says why not.
 fn is_whole(file: &Path) -> Option<u64> {
-    let mut replay = Replay::open(file).ok()?;
+    let mut replay = recording::open(file).ok()?;
     loop {
         match replay.step().ok()? {
             Some(Step::Different(..)) => return None,

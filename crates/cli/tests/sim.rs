@@ -366,6 +366,38 @@ fn every_mutant_of_a_replicated_directory_is_caught() {
 }
 
 #[test]
+fn a_store_bears_outages_and_disks_that_fail_and_what_is_rare_happens() {
+    let args = ["--store", "--boxes", "--seeds", "150", "--seed", "3000"];
+    let (code, json) = sim(&args);
+    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let rare = [
+        "power cuts",
+        "clean stops",
+        "worlds restored",
+        "slow nodes reset",
+        "store disk full",
+        "store write errors",
+        "store sync errors",
+        "deaths in a write",
+        "store damage borne",
+        "store damage beyond",
+        "starts refused",
+    ];
+    for what in rare {
+        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
+    }
+    assert_eq!(json, sim(&args).1);
+}
+
+#[test]
+fn every_mutant_of_a_store_is_caught() {
+    let mutants = [("sync-later", "1", "30", "P1"), ("restore-beside-living", "1", "30", "P3")];
+    let long = [("trust-lengths", "85", "25", "P4"), ("keep-one-generation", "1", "20", "P4")];
+    all_caught(&["--store"], &mutants);
+    all_caught(&["--store", "--seconds", "5"], &long);
+}
+
+#[test]
 fn bad_questions_are_refused() {
     // A synchronised group has no limit: its nodes must agree.
     let limit = &["--operations", "5"][..];

@@ -6,17 +6,17 @@ use crate::client::{Trust, fetch_bootstrap, join_as_node};
 use crate::clock::Clock;
 use crate::driver::{InboxItem, Inboxes};
 use crate::edge::ReplicaHandler;
+use crate::files::{disk, log};
 use crate::manifest::{EdgeResponse, Purpose, ReplicaChange, ReplicaStart, WorldManifest};
 use crate::memory::{Identity, REPLICAS_END};
 use crate::metrics::Metrics;
 use crate::node::{lacks, scenery};
 use crate::process::{StartError, folder, grouping, random_u64, repair, timing};
 use crate::serve::{AccessControl, FOLLOWERS, ServeSettings, ServerStart, scenery_of, stored};
-use crate::store::{Store, Stored};
 use crate::transport::Engine;
-use crate::twin::{Twin, TwinError, TwinKind};
 use jostle_directory::{Change, Record};
 use jostle_proto::{Content, Directory, Library, Member, NodeId, Object, ReplicaId};
+use jostle_store::{Store, Stored, Twin, TwinError, TwinKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -154,11 +154,15 @@ fn begun(settings: &ServeSettings) -> Result<Option<(Twin, Option<Identity>)>, S
     let Some(path) = settings.store.as_ref().map(|store| store.join(BEGUN)) else {
         return Ok(None);
     };
-    match Twin::open(&path, KIND) {
-        Ok(known) => Ok(Some(known)),
+    let disk = disk();
+    match Twin::open(&disk, &path, KIND) {
+        Ok(known) => {
+            log(known.notices);
+            Ok(Some((known.twin, known.value)))
+        }
         Err(error) if settings.restore && !matches!(error, TwinError::File(_)) => {
             tracing::error!("{error}: the world begins again as it was stored");
-            Ok(Some((Twin::anew(&path, KIND), None)))
+            Ok(Some((Twin::anew(&disk, &path, KIND), None)))
         }
         Err(error) => {
             let what = "then the world begins again as it was stored, with new replicas, unless \

@@ -3,6 +3,7 @@
 use crate::bootstrap::{Bootstrap, BootstrapOffer, WAIT, transport_address};
 use crate::client::{ClientError, change_replicas, fetch_bootstrap};
 use crate::edge::{EdgeLimits, EdgeSettings};
+use crate::files::{disk, log};
 use crate::ledger::Ledger;
 use crate::machine::Machine;
 use crate::manifest::{NodeAssignment, ReplicaChange, ReplicaStart};
@@ -15,9 +16,9 @@ use crate::process::{
 use crate::seat::{Seat, SeatError};
 use crate::serve::AccessControl;
 use crate::transport::{Engine, TransportAuth, TransportSettings};
-use crate::twin::{Twin, TwinKind};
 use jostle_directory::Settings;
 use jostle_proto::{Content, Library, ReplicaId, Span};
+use jostle_store::{Twin, TwinKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -173,10 +174,11 @@ const LOG: &str = "log";
 const KEPT: &str = "replica";
 
 fn kept(store: &Path) -> Result<Option<Kept>, StartError> {
-    let (_, kept) = Twin::open(&store.join(KEPT), KIND).map_err(|error| {
+    let found = Twin::open(&disk(), &store.join(KEPT), KIND).map_err(|error| {
         StartError::Other(format!("{error}; see \"A damaged log\" in docs/shared-worlds.md"))
     })?;
-    Ok(kept)
+    log(found.notices);
+    Ok(found.value)
 }
 
 impl Kept {
@@ -238,7 +240,7 @@ fn create_store(settings: &DirectorySettings) -> Result<Kept, StartError> {
     Ledger::create(&settings.store.join(LOG), ReplicaId(id), &log).map_err(SeatError::from)?;
     let kept = Kept { id, place, bootstrap, contents };
     // Written last: with this file the replica has started, and must never be without its log.
-    Twin::anew(&settings.store.join(KEPT), KIND).save(&kept)?;
+    Twin::anew(&disk(), &settings.store.join(KEPT), KIND).save(&kept)?;
     Ok(kept)
 }
 

@@ -1,9 +1,10 @@
 //! Event logs: every message that the roles of a process send, for the checkers of the simulator,
 //! which read the logs of all processes of a world.
 
+use crate::files::FileSystem;
 use crate::name;
-use crate::records::{RecordError, RecordReader, RecordWriter};
 use jostle_proto::{Address, Commit, Message, Time};
+use jostle_store::{Readers, RecordError, RecordReader, RecordWriter};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,7 +69,7 @@ pub(crate) struct EventLog {
 
 impl EventLog {
     pub(crate) fn new(path: &Path) -> Result<EventLog, RecordError> {
-        let mut file = RecordWriter::create(path, MAGIC)?;
+        let mut file = RecordWriter::create(&FileSystem, path, MAGIC, Readers::Umask)?;
         // A process that sends nothing has an empty log, not a missing one.
         file.flush()?;
         Ok(EventLog { file: Mutex::new(file) })
@@ -107,7 +108,7 @@ impl EventLog {
 pub fn read_event_logs(files: &[impl AsRef<Path>]) -> Result<Vec<LoggedEvent>, RecordError> {
     let mut seen = Vec::new();
     for path in files {
-        let mut reader = RecordReader::open(path.as_ref(), MAGIC, "event log")?;
+        let mut reader = RecordReader::open(&FileSystem, path.as_ref(), MAGIC, "event log")?;
         while let Some(record) = reader.next()? {
             match record {
                 Record::Sent { at, from, to, message } => {

@@ -1,15 +1,16 @@
 //! One interface to the state machines of all roles.
 
 use crate::demo::BodySpawner;
-use crate::keeper::Keeper;
-use crate::recorder::Recorder;
+use crate::files::log;
+use crate::keeper::Remembered;
 use crate::seat::Seat;
 use crate::view::ViewFollower;
 use jostle_proto::{Address, Gateway, LooseNode, Member, Message, Node, Output, Time};
+use jostle_store::Recorder;
 
 /// The state machine of a role.
 pub(crate) enum Machine {
-    Directory(Box<Keeper>),
+    Directory(Box<Remembered>),
     Replica(Box<Seat>),
     Node(Box<Node>),
     FreeRunning(Box<LooseNode>),
@@ -44,7 +45,7 @@ impl Machine {
 
     pub(crate) fn wake_at(&self) -> Time {
         match self {
-            Machine::Directory(keeper) => keeper.wake_at(),
+            Machine::Directory(directory) => directory.keeper().wake_at(),
             Machine::Replica(seat) => seat.wake_at(),
             Machine::Node(node) => node.wake_at(),
             Machine::FreeRunning(node) => node.wake_at(),
@@ -57,12 +58,15 @@ impl Machine {
 
     pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
-            Machine::Directory(keeper) => keeper.wake(now, out),
+            Machine::Directory(directory) => directory.wake(now, out),
             Machine::Replica(seat) => seat.wake(now, out),
             Machine::Node(node) => node.wake(now, out),
             Machine::FreeRunning(node) => node.wake(now, out),
             Machine::Gateway(gateway) => gateway.wake(now, out),
-            Machine::Recorder(recorder) => recorder.wake(now, out),
+            Machine::Recorder(recorder) => {
+                recorder.wake(now, out);
+                log(recorder.take_notices());
+            }
             Machine::BodySpawner(spawner) => spawner.wake(now, out),
             Machine::ViewFollower(follower) => follower.wake(now, out),
         }
@@ -76,12 +80,15 @@ impl Machine {
         out: &mut Vec<Output>,
     ) {
         match self {
-            Machine::Directory(keeper) => keeper.receive(now, message, out),
+            Machine::Directory(directory) => directory.receive(now, message, out),
             Machine::Replica(seat) => seat.receive(now, message, out),
             Machine::Node(node) => node.receive(now, message, out),
             Machine::FreeRunning(node) => node.receive(now, message, out),
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),
-            Machine::Recorder(recorder) => recorder.receive(now, message),
+            Machine::Recorder(recorder) => {
+                recorder.receive(now, message);
+                log(recorder.take_notices());
+            }
             Machine::BodySpawner(spawner) => spawner.receive(now, message, out),
             Machine::ViewFollower(follower) => follower.receive(now, message),
         }
@@ -91,6 +98,7 @@ impl Machine {
     pub(crate) fn finish(&mut self) {
         if let Machine::Recorder(recorder) = self {
             recorder.finish();
+            log(recorder.take_notices());
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a world is called, the key of its gateways, and who has had which number, in the store. The
-//! world itself is in [`crate::store`], what the directory must not forget in [`crate::keeper`].
+//! world itself, and what the directory must not forget, are in `jostle-store`.
 
+use crate::files::{disk, log};
 use crate::manifest::NodeAssignment;
-use crate::records::RecordError;
-use crate::twin::{Twin, TwinError, TwinKind};
+use jostle_store::{RecordError, Twin, TwinError, TwinKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -77,14 +77,15 @@ impl Reception {
         let Some(path) = folder.map(file) else {
             return Ok(Reception::of(Numbers::new(identity()), None));
         };
-        let (twin, known) = Twin::open(&path, KIND)?;
-        let numbers = known.unwrap_or_else(|| Numbers::new(identity()));
-        Ok(Reception::of(numbers, Some(twin)))
+        let known = Twin::open(&disk(), &path, KIND)?;
+        log(known.notices);
+        let numbers = known.value.unwrap_or_else(|| Numbers::new(identity()));
+        Ok(Reception::of(numbers, Some(known.twin)))
     }
 
     /// Of a world that is new, in the place of what is in its folder.
     pub(crate) fn anew(folder: &Path, identity: Identity) -> Reception {
-        Reception::of(Numbers::new(identity), Some(Twin::anew(&file(folder), KIND)))
+        Reception::of(Numbers::new(identity), Some(Twin::anew(&disk(), &file(folder), KIND)))
     }
 
     fn of(numbers: Numbers, file: Option<Twin>) -> Reception {

@@ -233,7 +233,8 @@ impl Metrics {
     pub(crate) fn update(&self, now: Time, machine: &Machine) {
         let mut state = self.state();
         match machine {
-            Machine::Directory(keeper) => {
+            Machine::Directory(directory) => {
+                let keeper = directory.keeper();
                 state.files.directory = Some(keeper.status().clone());
                 let groups = keeper.report(now).iter().map(StatusGroup::from).collect();
                 state.follow(now, groups);

@@ -2,10 +2,10 @@
 
 use crate::client::{Trust, join_as_node};
 use crate::edge::{EdgeLimits, EdgeSettings};
+use crate::files::FileSystem;
 use crate::machine::Machine;
 use crate::manifest::{NodeAssignment, WorldManifest};
 use crate::process::{Process, ProcessParts, StartError, clock, follower, random_u64, timing};
-use crate::recorder::Recorder;
 use crate::serve::{
     AccessControl, OutputFiles, gateway, node, not_storable, reach, transport_address,
     view_follower,
@@ -13,6 +13,7 @@ use crate::serve::{
 use crate::transport::{Engine, TransportAuth, TransportSettings};
 use crate::view::{ViewHub, ViewSettings};
 use jostle_proto::{GatewaySettings, Key, Library, Member, NodeId, Object, Shapes, Span};
+use jostle_store::Recorder;
 use std::net::{IpAddr, SocketAddr};
 
 /// Settings of a joining node.
@@ -190,7 +191,7 @@ fn roles(
         }
         let id = follower(place.follower + 1);
         let world = (manifest.world.as_str(), forms.0);
-        let recorder = Recorder::to_file(id, world, timing, file)?;
+        let recorder = Recorder::to_file(&FileSystem, id, world, timing, file)?;
         roles.push(Machine::Recorder(Box::new(recorder)));
     }
     Ok(roles)

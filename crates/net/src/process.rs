@@ -10,18 +10,15 @@ use crate::manifest::{NodeAssignment, OperationMode, WorldManifest};
 use crate::memory::Reception;
 use crate::metrics::{Metrics, Traffic};
 use crate::private;
-use crate::recording::ReplayError;
-use crate::records::RecordError;
 use crate::seat::SeatError;
-use crate::store::StoreError;
 use crate::transport::{Deliver, Transport, TransportCounters, TransportError, TransportSettings};
-use crate::twin::TwinError;
 use crate::view::ViewHub;
 use crate::{client, name};
 use jostle_proto::{
     Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
     NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
+use jostle_store::{RecordError, ReplayError, StoreError, TwinError};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

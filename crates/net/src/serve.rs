@@ -3,7 +3,8 @@
 use crate::bootstrap;
 use crate::clock::stopwatch;
 use crate::edge::{EdgeLimits, EdgeSettings, WebHost};
-use crate::keeper::Keeper;
+use crate::files::{FileSystem, disk, log};
+use crate::keeper::Remembered;
 use crate::machine::Machine;
 use crate::manifest::{NodeAssignment, OperationMode, PROTOCOL, WorldManifest};
 use crate::memory::{Identity, Reception};
@@ -11,16 +12,17 @@ use crate::process::{
     PlaceMaker, Process, ProcessParts, StartError, clock, folder, follower, grouping, random_u64,
     repair, timing,
 };
-use crate::recorder::Recorder;
 use crate::secret::Secret;
-use crate::store::{self, Store, Stored};
 use crate::transport::{self, Engine, TransportAuth, TransportSettings};
-use crate::twin::{Twin, TwinError};
 use crate::view::{Controls, ViewFollower, ViewHub, ViewSettings};
 use jostle_proto::{
-    AVATARS_FROM, Block, Class, Directory, Form, Gateway, GatewayId, GatewaySettings, Interest,
-    Key, Library, LooseNode, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes,
-    Source, Span, Tick, Time, Timing, Tuning,
+    Block, Class, Form, Gateway, GatewayId, GatewaySettings, Interest, Key, Library, LooseNode,
+    Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick, Time,
+    Timing, Tuning,
+};
+use jostle_store::{
+    DirectoryError, DirectoryStart, Keeper, Recorder, Serving, Store, StoreSettings, Stored, Twin,
+    TwinError, start_directory,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -228,7 +230,7 @@ impl Process {
         let clock = clock(begun.newest);
         let mut machines = roles(&settings, &manifest, timing, gateway, &mut begun)?;
         let reception = begun.directory.map(|(directory, reception)| {
-            machines.push(Machine::Directory(Box::new(directory)));
+            machines.push(Machine::Directory(Box::new(Remembered::new(directory))));
             (reception, Box::new(place) as PlaceMaker)
         });
         let view_settings = ViewSettings {
@@ -361,45 +363,27 @@ fn directory(
     before: Option<u32>,
     (node, tick, objects): (Member, Tick, usize),
 ) -> Result<(Keeper, Option<Time>), StartError> {
-    let timing = timing(settings.rate);
-    let grouping = grouping(settings.operation, settings.rate);
-    let extent = settings.start.extent;
-    let fresh = Directory::grouping(node, extent, timing, grouping).with_backups(settings.backups);
-    let world = format!("tick {} with {objects} objects", tick.0);
+    let start = DirectoryStart {
+        timing: timing(settings.rate),
+        grouping: grouping(settings.operation, settings.rate),
+        extent: settings.start.extent,
+        backups: settings.backups,
+        restore: settings.restore,
+        mutant: None,
+    };
     let Some(path) = settings.store.as_deref().map(|store| store.join("directory")) else {
-        tracing::info!("world starts at {world}");
-        return Ok((Keeper::new(fresh), None));
+        tracing::info!("world starts at tick {} with {objects} objects", tick.0);
+        return Ok((Keeper::new(start.fresh(node)), None));
     };
+    let serving = Serving { before: before.map(NodeId), node, tick, objects };
     let now = clock(None).now();
-    let (file, kept) = match Keeper::kept(&path) {
-        Err(error) => {
-            let what = "then the world is as it was stored; nodes that live join anew";
-            let error = refuse(settings, error, what)?;
-            tracing::error!("{error}: {what}");
-            (Keeper::anew(&path), None)
-        }
-        Ok(kept) => kept,
-    };
-    let Some(kept) = kept else {
-        tracing::info!("world starts at {world}");
-        // Nodes of the lost world have seen higher epochs.
-        let fresh = if before.is_some() { fresh.restored(now, node) } else { fresh };
-        return Ok((Keeper::at(fresh, file)?, None));
-    };
-    let loaded = Keeper::load(kept, now, timing).with_backups(settings.backups);
-    let newest = loaded.newest_time();
-    let mut others: Vec<u32> = loaded.settled_members().map(|member| member.node.0).collect();
-    others.retain(|member| Some(*member) != before);
-    if others.is_empty() || settings.restore {
-        tracing::info!("the stored world continues at {world}");
-        let restored = loaded.regrouped(extent, grouping).restored(now, node);
-        return Ok((Keeper::at(restored, file)?, Some(newest)));
-    }
-    tracing::info!(
-        "nodes {others:?} had a part of the world: waiting up to 5 s for them. If they do not have \
-         all of it any more, the stored world continues at {world}"
-    );
-    Ok((Keeper::at(loaded, file)?, Some(newest)))
+    let started =
+        start_directory(&disk(), &path, &start, serving, now).map_err(|error| match error {
+            DirectoryError::Twin(error, what) => StartError::Twin(error, what),
+            DirectoryError::Record(error) => StartError::Record(error),
+        })?;
+    log(started.notices);
+    Ok((started.keeper, started.newest))
 }
 
 /// The immovable objects.
@@ -419,12 +403,13 @@ impl Identity {
 pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>), StartError> {
     let (stored, store) = match settings.store.as_deref() {
         Some(path) => {
-            let (stored, store) = store::open(path)?;
-            (stored, Some(store))
+            let found = Store::open(&disk(), path, StoreSettings::default())?;
+            log(found.notices);
+            (found.stored, Some(found.store))
         }
         None => (None, None),
     };
-    let mut stored = stored.unwrap_or_else(|| Stored {
+    let stored = stored.unwrap_or_else(|| Stored {
         tick: Tick(0),
         heard: Vec::new(),
         rate: settings.rate,
@@ -436,15 +421,7 @@ pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>)
         let what = format!("the stored world has {is} ticks per second, but --tick is {asked}");
         return Err(StartError::Other(what));
     }
-    // The store has the view of the first group. Objects of other groups, which are gone now,
-    // become its own.
-    let at_home = |object: &Object| match object.class {
-        Class::Foreign if object.id >= AVATARS_FROM => Object { class: Class::Avatar, ..*object },
-        Class::Foreign => Object { class: Class::Dynamic, ..*object },
-        _ => *object,
-    };
-    stored.objects = stored.objects.values().map(at_home).collect();
-    Ok((stored, store))
+    Ok((stored.all_at_home(), store))
 }
 
 /// A node of the manifest's operation mode.
@@ -538,7 +515,7 @@ fn roles(
         roles.push(Machine::Recorder(Box::new(recorder)));
     }
     if let Some(file) = &settings.files.record {
-        let recorder = Recorder::to_file(recorder(2), world, timing, file)?;
+        let recorder = Recorder::to_file(&FileSystem, recorder(2), world, timing, file)?;
         roles.push(Machine::Recorder(Box::new(recorder)));
     }
     Ok(roles)

@@ -8,7 +8,7 @@ use jostle_net::edge::EdgeLimits;
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_net::manifest::OperationMode;
 use jostle_net::node::NodeSettings;
-use jostle_net::recording::{Replay, Step};
+use jostle_net::recording::{self, Step};
 use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
 use jostle_net::transport::{Engine, NetworkConditions, Switch};
 use jostle_net::view::Controls;
@@ -126,7 +126,7 @@ fn tick(status: &Value) -> u64 {
 
 /// Plays a recording; says how many ticks and contacts it has. All ticks must be the same.
 fn verify(file: &Path) -> (u64, usize) {
-    let mut replay = Replay::open(file).expect("a recording");
+    let mut replay = recording::open(file).expect("a recording");
     let (mut ticks, mut contacts) = (0, 0);
     while let Some(step) = replay.step().expect("readable") {
         match step {

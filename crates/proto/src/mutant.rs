@@ -151,6 +151,14 @@ pub enum Mutant {
     LeaveOutAtOnce,
     /// The directory takes no notice of members that do not reach each other.
     IgnoreUnreached,
+    /// A store reports what was written before it is synced.
+    SyncLater,
+    /// A reader of a store believes the length of a record without its checksum.
+    TrustLengths,
+    /// A stored world is restored although living nodes have it.
+    RestoreBesideLiving,
+    /// A store keeps one file only.
+    KeepOneGeneration,
 }
 
 impl Mutant {
@@ -230,6 +238,10 @@ impl Mutant {
         (Mutant::PauseIsDelay, "pause-is-delay"),
         (Mutant::LeaveOutAtOnce, "leave-out-at-once"),
         (Mutant::IgnoreUnreached, "ignore-unreached"),
+        (Mutant::SyncLater, "sync-later"),
+        (Mutant::TrustLengths, "trust-lengths"),
+        (Mutant::RestoreBesideLiving, "restore-beside-living"),
+        (Mutant::KeepOneGeneration, "keep-one-generation"),
     ];
 
     /// The one with this name.

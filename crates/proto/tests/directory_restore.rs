@@ -169,6 +169,25 @@ fn a_directory_that_has_forgotten_everything_resets_nodes_that_have_seen_views()
     }
 }
 
+/// A memory that is lost for the second time: views had the numbers of the first time again, and
+/// a node of that world that was only slow took them for its own.
+#[test]
+fn a_directory_that_has_forgotten_how_often_it_restored_numbers_its_views_above() {
+    let fresh = |node: u32| {
+        let founder = member(node, 1);
+        let directory = Directory::new(founder, EXTENT, Timing::default());
+        directory.restored_less_often_than(u64::from(node)).restored(Time(1), founder)
+    };
+    let (mut first, mut newest) = (fresh(1), Epoch(0));
+    for node in [2, 4, 6, 8] {
+        // Every start has another node; a world is restored at each of them at most.
+        newest = newest.max(first.restored(Time(2), member(node, 1)).newest());
+        first = fresh(node + 1);
+        assert!(first.newest() > newest, "{node}");
+        newest = first.newest();
+    }
+}
+
 #[test]
 fn what_was_lost_is_not_restored_while_another_group_lives() {
     let mut town = Town::down(2);

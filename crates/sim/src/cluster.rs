@@ -11,6 +11,7 @@ mod lasting;
 mod loose;
 mod machine;
 mod replicas;
+mod serving;
 mod sites;
 mod squalls;
 mod wire;
@@ -29,8 +30,9 @@ use jostle_proto::{
 };
 use lasting::Lasting;
 use loose::{Hour, REST};
-use machine::{Machine, Role};
+use machine::{Machine, Role, directory_of};
 use replicas::{Event, Replicas};
+use serving::{Moment, Serving};
 pub(crate) use sites::RULES;
 use sites::{Sites, ping_rule};
 use squalls::Squalls;
@@ -75,6 +77,8 @@ enum What {
     Dark(Hour),
     /// Machines stand still for long.
     Pause(usize),
+    /// Something happens to the serving process.
+    Serving(Moment),
 }
 
 struct Cluster {
@@ -109,6 +113,7 @@ struct Cluster {
     /// The ticks of nodes that go on in the dark.
     in_the_dark: BTreeMap<NodeId, u64>,
     crowd: Crowd,
+    serving: Option<Serving>,
     heal_at: Time,
     /// The ends of all links, if messages go through their bytes.
     wire: Option<Wire>,
@@ -182,6 +187,7 @@ impl Cluster {
             died: None,
             in_the_dark: BTreeMap::new(),
             crowd,
+            serving: Serving::draw(seed, &options),
             heal_at,
             wire,
         };
@@ -196,12 +202,14 @@ impl Cluster {
             self.add_node();
         }
         self.add_crowd();
+        self.add_recorder(None);
         self.after(1000, What::Fate);
         self.after(20_000, What::Steer);
         if self.options.disaster {
             self.after(self.heal_at.0 / 2, What::Disaster);
         }
         self.plan_pauses();
+        self.plan_serving();
     }
 
     /// The directory, as one machine or as several.
@@ -209,7 +217,11 @@ impl Cluster {
         if self.replicas.are_there() {
             return self.add_replicas(&directory);
         }
-        self.add_machine(Address::Directory, Role::Directory(Box::new(directory)));
+        let role = match self.first_keeper(FOUNDER) {
+            Some(keeper) => Role::Keeper(Box::new(keeper)),
+            None => Role::Directory(Box::new(directory)),
+        };
+        self.add_machine(Address::Directory, role);
         let drift = self.machines.get(&Address::Directory).map_or(0, |machine| machine.drift);
         self.referees.directory_drifts(drift);
     }
@@ -292,7 +304,7 @@ impl Cluster {
                 healed = true;
                 self.heal();
             }
-            if healed && ticks_then.is_none() && self.now.0 >= self.heal_at.0 + 3_000_000 {
+            if healed && ticks_then.is_none() && self.now.0 >= self.settled_at() + 3_000_000 {
                 ticks_then = Some(self.referees.ticks_by_group());
             }
             if !marked && self.now.0 + 1_500_000 > end.0 {
@@ -300,6 +312,7 @@ impl Cluster {
                 let view = directory_of(&self.machines, &self.replicas).map(Directory::view);
                 self.referees.loose_mark(view);
             }
+            end = end.max(Time(self.settled_at() + self.heal_at.0 + 3_000_000));
             while self.now > end && self.is_still_moving(end) {
                 end = Time(end.0 + 1_000_000);
             }
@@ -307,6 +320,7 @@ impl Cluster {
                 break;
             }
             self.happen(what);
+            self.look_at_serving();
         }
         if self.referees.failed() || self.judge_halts() {
             return;
@@ -316,6 +330,7 @@ impl Cluster {
         {
             self.referees.loose_end(self.now, directory.view());
         }
+        self.judge_store();
         self.judge_healed(&ticks_then.unwrap_or_default());
         self.judge_clients();
     }
@@ -334,6 +349,7 @@ impl Cluster {
         self.replicas.heal();
         self.squalls.heal();
         self.deaths.heal();
+        self.serving.iter_mut().for_each(Serving::heal);
         self.lasting.heal();
         self.referees.healed(self.now);
         self.crowd.heal();
@@ -356,6 +372,7 @@ impl Cluster {
                 self.replica_fate();
                 self.squall_fate();
                 self.death_fate();
+                self.serving_fate();
                 self.crowd_fate();
                 self.referees.loose_look(self.now);
                 self.after(1000, What::Fate);
@@ -378,6 +395,7 @@ impl Cluster {
             What::Reopen(gate) => self.reopen(gate),
             What::Dark(hour) => self.dark(hour),
             What::Pause(at) => self.pause(at),
+            What::Serving(moment) => self.serving_moment(moment),
         }
     }
 
@@ -548,19 +566,6 @@ fn place_of(address: Address) -> Address {
     match address {
         Address::Gateway(id) => Address::Gate(id.number),
         other => other,
-    }
-}
-
-fn directory_of<'a>(
-    machines: &'a BTreeMap<Address, Machine>,
-    replicas: &'a Replicas,
-) -> Option<&'a Directory> {
-    if replicas.are_there() {
-        return replicas.directory(machines);
-    }
-    match machines.get(&Address::Directory)?.role.as_ref()? {
-        Role::Directory(directory) => Some(directory),
-        _ => None,
     }
 }
 

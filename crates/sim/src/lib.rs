@@ -19,5 +19,5 @@ pub use court::Court;
 pub use dice::Dice;
 pub use faults::{Faults, Weather};
 pub use options::{Operation, Options, Outcome};
-pub use referee::{RULES, Sometimes, Verdict, Violation};
+pub use referee::{RULES, Sometimes, StoreCounts, Verdict, Violation};
 pub use world::{Layout, Matter};

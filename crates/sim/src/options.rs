@@ -47,6 +47,9 @@ pub struct Options {
     /// Halfway, a node and all its backups die at once: the run is to end with a group that reports
     /// that it cannot go on.
     pub disaster: bool,
+    /// The world has a store, whose disk fails, and all machines stop at once; otherwise in one
+    /// storm of four. Only in lockstep, at one site, with one directory and without clients.
+    pub store: bool,
     /// How the group works together.
     pub operation: Operation,
     /// See [`jostle_proto::Tuning::operations`]; only an unsynchronised group has such a limit.

@@ -11,6 +11,7 @@ mod one_machine;
 mod one_owner;
 mod pace;
 mod sometimes;
+mod stored;
 mod views;
 mod votes;
 
@@ -34,6 +35,9 @@ use pace::Pace;
 pub use sometimes::Sometimes;
 use sometimes::Watch;
 use std::collections::BTreeMap;
+pub use stored::StoreCounts;
+use stored::Stored;
+pub(crate) use stored::{Harm, Harmed};
 use views::Views;
 use votes::Votes;
 
@@ -81,6 +85,10 @@ pub const RULES: &[(&str, &str)] = &[
     ("E7", "a group that cannot go on says so, to all who ask, and no other group does"),
     ("H1", "an object is at home in one group"),
     ("K1", "what a group decides about another one's object happens to it once"),
+    ("P1", "what was reported as stored is there after any stop"),
+    ("P2", "a stored world is the one of a published tick"),
+    ("P3", "a world is restored only if none lives, above all views, and the one before is over"),
+    ("P4", "damage of a store is reported with the file, and a whole file is used"),
     ("R1", "nobody's hands are fuller than allowed, and no bundle is longer"),
     ("R2", "damaged frames and forged wants change nothing"),
     ("R3", "a group that is slow says so"),
@@ -95,6 +103,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("G1", "where machines only stood still every site is one group in the end"),
     ("L5", "clients come back to their avatars, and predict what is"),
     ("L6", "while the directory has no majority a group that loses nobody goes on"),
+    ("L7", "when its disk works again a store catches up"),
 ];
 
 /// What is against the rules: which, and what happened.
@@ -132,6 +141,8 @@ pub(crate) struct Referees {
     house: Option<House>,
     /// In an unsynchronised group.
     loose: Option<Loose>,
+    /// Of a world with a store.
+    stored: Option<Stored>,
     violations: Vec<Violation>,
 }
 
@@ -160,6 +171,7 @@ impl Referees {
             clients_view: ClientsView::default(),
             house,
             loose: None,
+            stored: None,
             violations: Vec::new(),
         }
     }
@@ -202,6 +214,7 @@ impl Referees {
         self.votes.sent(now, from, message, &mut said);
         self.watch.sent(now, to, message);
         self.watch.letter(from, to, message);
+        self.stored_sent(to, message);
         if let Some(loose) = &mut self.loose {
             let sometimes = &mut self.watch.sometimes;
             loose.sent(now, from, to, message, &mut Notes { said: &mut said, sometimes });
@@ -226,11 +239,15 @@ impl Referees {
 
     /// A tick was published.
     pub(crate) fn published(&mut self, now: Time, commit: &Commit) {
+        if self.is_of_world_before(now, commit) {
+            return;
+        }
         let mut said = Vec::new();
         self.watch.halted.remove(&commit.group);
         let world = self.world(commit.group);
         world.pace.published(now, commit, &mut said);
         if let Some(truth) = world.one_machine.published(commit, &mut said) {
+            self.stored_published(commit);
             let view = self.views.view_of(commit.epoch);
             if let Some(world) = self.worlds.get_mut(&commit.group) {
                 world.one_owner.published(commit, &truth, view, &mut said);
@@ -543,7 +560,10 @@ impl Referees {
         if let Some(loose) = &self.loose {
             return BTreeMap::from([(GroupId(0), loose.ticks())]);
         }
-        self.worlds.iter().map(|(&group, world)| (group, world.one_machine.ticks())).collect()
+        self.worlds
+            .iter()
+            .map(|(&group, world)| (group, world.one_machine.published_ever()))
+            .collect()
     }
 
     pub(crate) fn published_ticks(&self) -> u64 {

@@ -24,6 +24,7 @@ fn who_is_near_to_a_larger_group_comes_into_it_although_replicas_are_far() {
             replicas: 3,
             backups: BACKUPS,
             disaster: false,
+            store: false,
             operation: Operation::Synchronised,
             operations: None,
         };

@@ -21,6 +21,7 @@ fn story(seed: u64, nodes: u32, mutant: Option<Mutant>) -> Outcome {
         replicas: 3,
         backups: BACKUPS,
         disaster: false,
+        store: false,
         operation: Operation::Unsynchronised,
         operations: None,
     };

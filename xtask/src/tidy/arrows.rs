@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Each package and those of ours that its shipped code may use.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("jostle-geom", &[]),
     ("jostle-lab", &["jostle-geom"]),
     ("jostle-scene", &["jostle-geom"]),
@@ -17,8 +17,15 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("jostle-assembly", &["jostle-world", "jostle-geom"]),
     ("jostle-proto", &["jostle-world", "jostle-geom"]),
     ("jostle-directory", &["jostle-proto"]),
-    ("jostle-sim", &["jostle-directory", "jostle-proto", "jostle-world", "jostle-geom"]),
-    ("jostle-net", &["jostle-directory", "jostle-proto", "jostle-world", "jostle-geom"]),
+    ("jostle-store", &["jostle-proto", "jostle-geom"]),
+    (
+        "jostle-sim",
+        &["jostle-directory", "jostle-store", "jostle-proto", "jostle-world", "jostle-geom"],
+    ),
+    (
+        "jostle-net",
+        &["jostle-directory", "jostle-store", "jostle-proto", "jostle-world", "jostle-geom"],
+    ),
     (C_LIBRARY, &["jostle-world", "jostle-geom"]),
     // Judges the others; used by tests and by xtask only.
     (ORACLE, &["jostle-geom"]),

@@ -8,7 +8,7 @@ use super::args::JudgeArgs;
 use super::failed;
 use crate::error::CliError;
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
-use jostle_net::recording::{Replay, Step};
+use jostle_net::recording::{self, Step};
 use jostle_proto::{Address, GroupId, Message, NodeId, Object, Span, Time};
 use jostle_sim::Court;
 use serde::Serialize;
@@ -168,7 +168,7 @@ fn is_between_members(message: &Message) -> bool {
 
 /// Returns the exit code, see [`Verdict`].
 pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<u8, CliError> {
-    let mut replay = Replay::open(&args.recording).map_err(failed)?;
+    let mut replay = recording::open(&args.recording).map_err(failed)?;
     let Some(Step::World(tick)) = replay.step().map_err(failed)? else {
         return Err(failed("the recording has no world at its start"));
     };

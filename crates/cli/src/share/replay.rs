@@ -3,7 +3,7 @@
 use super::args::ReplayArgs;
 use super::{begin_log, browser, failed, wait_for_end};
 use crate::error::CliError;
-use jostle_net::recording::{Ending, Replay, Step};
+use jostle_net::recording::{self, Ending, Step};
 use jostle_net::view::{Player, PlayerSettings};
 use serde::Serialize;
 use std::io::Write;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
     if args.view {
         return view(args, out);
     }
-    let mut replay = Replay::open(&args.file).map_err(failed)?;
+    let mut replay = recording::open(&args.file).map_err(failed)?;
     let mut output =
         Output { world: replay.world_name().into(), rate: replay.rate(), ..Output::default() };
     let mut worlds = 0u64;

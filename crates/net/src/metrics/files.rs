@@ -1,8 +1,7 @@
 //! Status of the files that a process writes: the store, a recording, the directory's store.
 
 use super::Lines;
-use crate::keeper::KeeperStatus;
-use crate::recorder::{Recorder, RecorderStatus};
+use jostle_store::{KeeperStatus, Recorder, RecorderStatus};
 use serde::Serialize;
 
 /// Files that are not written are `None`.

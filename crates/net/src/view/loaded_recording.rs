@@ -2,7 +2,7 @@
 //! few hundred ticks, from which later ticks are computed.
 
 use super::snapshot::{NO_OTHER_GROUPS, WorldRef};
-use crate::recording::{Ending, Replay, ReplayError, Step};
+use crate::recording::{self, Ending, Replay, ReplayError, Step};
 use jostle_proto::{Commit, ObjectId, Objects, Shapes, Tick, advance, apply};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(super) struct LoadedRecording {
 impl LoadedRecording {
     /// Reads a whole recording and verifies every digest.
     pub(super) fn read(file: &Path) -> Result<LoadedRecording, ReplayError> {
-        let mut replay = Replay::open(file)?;
+        let mut replay = recording::open(file)?;
         let mut recording = LoadedRecording {
             world: replay.world_name().into(),
             rate: replay.rate(),

@@ -4,7 +4,7 @@ use super::frames::FrameEncoder;
 use super::loaded_recording::{LoadedRecording, Position};
 use super::queries::{CONTACTS_MAX, RayQuery, all_near, contacts, near, pick};
 use super::snapshot::{Forms, NO_OTHER_GROUPS, WorldRef, WorldSnapshot, is_moved};
-use crate::recorder::Recorder;
+use crate::files::FileSystem;
 use glam::DVec3;
 use jostle_geom::{Model, Pair, Placed, Quality, Ray, solids};
 use jostle_proto::{
@@ -12,6 +12,7 @@ use jostle_proto::{
     Objects, Rotation, ShapeId, Shapes, Share, Solid, State, Tick, Time, Timing, Touch, Tree, View,
     advance, apply, digest,
 };
+use jostle_store::Recorder;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -345,7 +346,8 @@ fn recorded(file: &std::path::Path, ticks: u64) -> BTreeMap<u64, Objects> {
     let mut objects = world(&mut dice, 40, i64::from(2 * METRE));
     let timing = Timing { rate: RATE, ..Timing::default() };
     let me = GatewayId { number: 0, life: 1 };
-    let mut recorder = Recorder::to_file(me, ("test", &shapes()), timing, file).expect("a file");
+    let mut recorder =
+        Recorder::to_file(&FileSystem, me, ("test", &shapes()), timing, file).expect("a file");
     let mut detector = Detector::new(shapes(), 30);
     let mut worlds = BTreeMap::new();
     let share = |tick: u64, objects: &Objects| {

@@ -13,6 +13,7 @@ use super::{Directory, Grouping, Known};
 use crate::crowd::Crowd;
 use crate::groups::GroupId;
 use crate::message::Message;
+use crate::mutant::Mutant;
 use crate::node::{Address, Output};
 use crate::object::NodeId;
 use crate::state::Block;
@@ -80,6 +81,15 @@ impl Directory {
         self
     }
 
+    /// The same, for one that has forgotten how often the world was restored: less often than this.
+    /// Views are numbered above all that can have been made.
+    #[must_use]
+    pub fn restored_less_often_than(mut self, times: u64) -> Directory {
+        let least = Epoch(times.saturating_mul(Epoch::VIEWS));
+        self.kept.epoch = self.kept.epoch.max(least);
+        self
+    }
+
     /// The same, which groups nodes like this from now on; for one that is restored.
     #[must_use]
     pub fn regrouped(mut self, extent: Block, grouping: Grouping) -> Directory {
@@ -117,7 +127,11 @@ impl Directory {
             self.offers.remove(&member.node);
             return;
         }
-        match self.holders(now) {
+        let holders = match self.mutant {
+            Some(Mutant::RestoreBesideLiving) => Holders::Gone,
+            _ => self.holders(now),
+        };
+        match holders {
             Holders::Unknown => {
                 self.offers.insert(member.node);
                 self.kept.known.entry(member.node).and_modify(|known| known.group = None);

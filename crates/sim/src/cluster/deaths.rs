@@ -67,6 +67,15 @@ impl Cluster {
     /// A node dies, if the objects of no member are lost by that; of two nodes between which a link
     /// fails for long, one more may have to be left out.
     pub(super) fn die(&mut self, id: NodeId) {
+        if self.bears_death(id) {
+            self.referees.died_together();
+            let later = 200_000 + self.deaths.dice.below(2_000_000);
+            self.kill(id, later);
+        }
+    }
+
+    /// Are the objects of no member lost if this node dies?
+    pub(super) fn bears_death(&self, id: NodeId) -> bool {
         let views = self.known_views();
         let bears = |out: Option<NodeId>| {
             let left = |member: Member| {
@@ -78,16 +87,12 @@ impl Cluster {
             Some(ends) => ends.into_iter().any(|end| bears(Some(end))),
             None => bears(None),
         };
-        if bears && !views.is_empty() && self.member(id).is_some() {
-            self.referees.died_together();
-            let later = 200_000 + self.deaths.dice.below(2_000_000);
-            self.kill(id, later);
-        }
+        bears && !views.is_empty() && self.member(id).is_some()
     }
 
     /// All newest views, and the stable ones that they are made from: any of them may be the one
     /// from which the next is made.
-    fn known_views(&self) -> Vec<View> {
+    pub(super) fn known_views(&self) -> Vec<View> {
         let Some(directory) = self.directory() else { return Vec::new() };
         let groups = directory.views().map(|(view, _)| view.group);
         let stable = groups.filter_map(|group| directory.stable_view_of(group));

@@ -77,9 +77,16 @@ impl Cluster {
 
     /// A node dies, and comes back later.
     pub(super) fn kill(&mut self, id: NodeId, later: u64) {
-        let Some((member, _)) = self.member(id) else { return };
+        if self.kill_for_good(id) {
+            self.after(later, What::Revive(id));
+        }
+    }
+
+    /// A node dies. Returns false if it was down.
+    pub(super) fn kill_for_good(&mut self, id: NodeId) -> bool {
+        let Some((member, _)) = self.member(id) else { return false };
         let view = self.view_with(id).map(|view| (view.epoch, view.leader() == Some(member)));
-        let Some(machine) = self.machines.get_mut(&Address::Node(id)) else { return };
+        let Some(machine) = self.machines.get_mut(&Address::Node(id)) else { return false };
         machine.role = None;
         machine.life = member.life;
         machine.alarm += 1;
@@ -90,7 +97,7 @@ impl Cluster {
         self.died = view.map(|(epoch, _)| (self.now, epoch));
         self.referees.crashed(view.is_some_and(|(_, leads)| leads));
         self.referees.loose_gone(id);
-        self.after(later, What::Revive(id));
+        true
     }
 
     /// The newest view of the group that a node is in.

@@ -21,6 +21,11 @@ impl Cluster {
         self.sites.count > 1 && self.replicas.are_there() && end.0 < LATEST && moves()
     }
 
+    /// From when on nothing fails any more, and a world that has to be restored is.
+    pub(super) fn settled_at(&self) -> u64 {
+        self.heal_at.0.max(self.serving.as_ref().map_or(0, |serving| serving.settled_at()))
+    }
+
     pub(super) fn judge_healed(&mut self, ticks_then: &BTreeMap<GroupId, u64>) {
         let mut said = Vec::new();
         let ticks = self.referees.ticks_by_group();

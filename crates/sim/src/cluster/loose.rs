@@ -1,8 +1,8 @@
 //! What there is only where nobody waits for anybody: a look at every node after every event, and
 //! an hour without a directory when nothing else fails any more.
 
-use super::machine::Role;
-use super::{Cluster, What, directory_of};
+use super::machine::{Role, directory_of};
+use super::{Cluster, What};
 use crate::options::Operation;
 use jostle_proto::{Address, LooseNode, NodeId, Span, Time, View};
 use std::collections::BTreeMap;

@@ -1,13 +1,19 @@
 //! A machine of any role, and what is wrong with it.
 
+use super::replicas::Replicas;
 use jostle_directory::Replica;
 use jostle_proto::{
     Address, Client, Directory, Gateway, LooseNode, Member, Message, Node, Output, Time,
 };
+use jostle_store::{Keeper, Recorder};
+use std::collections::BTreeMap;
 
 /// What a machine is for.
 pub(super) enum Role {
     Directory(Box<Directory>),
+    /// The same with a store.
+    Keeper(Box<Keeper>),
+    Recorder(Box<Recorder>),
     Replica(Box<Replica>),
     Node(Box<Node>),
     Gateway(Box<Gateway>),
@@ -25,6 +31,8 @@ impl Role {
     ) {
         match self {
             Role::Directory(directory) => directory.receive(now, message, out),
+            Role::Keeper(keeper) => keeper.receive(now, message, out),
+            Role::Recorder(recorder) => recorder.receive(now, message),
             // It wants other things done than the others, see `Cluster::step_replica`.
             Role::Replica(_) => {}
             Role::Node(node) => node.receive(now, message, out),
@@ -52,6 +60,8 @@ impl Role {
     pub(super) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Role::Directory(directory) => directory.wake(now, out),
+            Role::Keeper(keeper) => keeper.wake(now, out),
+            Role::Recorder(recorder) => recorder.wake(now, out),
             Role::Replica(_) => {}
             Role::Node(node) => node.wake(now, out),
             Role::Gateway(gateway) => gateway.wake(now, out),
@@ -63,6 +73,8 @@ impl Role {
     fn wake_at(&self) -> Time {
         match self {
             Role::Directory(directory) => directory.wake_at(),
+            Role::Keeper(keeper) => keeper.wake_at(),
+            Role::Recorder(recorder) => recorder.wake_at(),
             Role::Replica(replica) => replica.wake_at(),
             Role::Node(node) => node.wake_at(),
             Role::Gateway(gateway) => gateway.wake_at(),
@@ -74,7 +86,8 @@ impl Role {
     /// For a node: in which life it is, and whether it takes part.
     pub(super) fn member(&self) -> Option<(Member, bool)> {
         match self {
-            Role::Directory(_) | Role::Replica(_) | Role::Gateway(_) | Role::Client(_) => None,
+            Role::Directory(_) | Role::Keeper(_) | Role::Recorder(_) => None,
+            Role::Replica(_) | Role::Gateway(_) | Role::Client(_) => None,
             Role::Node(node) => Some((node.member(), node.tick().is_some())),
             Role::Loose(node) => Some((node.member(), node.settled_in().is_some())),
         }
@@ -125,5 +138,20 @@ impl Machine {
         let wait = (self.role.as_ref()?.wake_at() - self.local(now)).0;
         let real = i128::from(wait) * 1_000_000 / i128::from(1_000_000 + self.drift);
         Some(Time(now.0.saturating_add(real as u64).saturating_add(1)))
+    }
+}
+
+/// The directory, if it is up or its replicas know it.
+pub(super) fn directory_of<'a>(
+    machines: &'a BTreeMap<Address, Machine>,
+    replicas: &'a Replicas,
+) -> Option<&'a Directory> {
+    if replicas.are_there() {
+        return replicas.directory(machines);
+    }
+    match machines.get(&Address::Directory)?.role.as_ref()? {
+        Role::Directory(directory) => Some(directory),
+        Role::Keeper(keeper) => Some(keeper.directory()),
+        _ => None,
     }
 }

@@ -33,6 +33,12 @@ impl Between {
         Between { homes, ..Between::default() }
     }
 
+    /// The world goes on from what was stored.
+    pub(super) fn restored(&mut self, objects: &[Object]) {
+        let (healed, now) = (self.healed, self.now);
+        *self = Between { healed, now, ..Between::new(objects) };
+    }
+
     pub(super) fn healed(&mut self, now: Time) {
         self.healed = Some(now);
     }

@@ -22,6 +22,8 @@ pub(super) struct OneMachine {
     /// The newest ticks as they were published.
     told: BTreeMap<Tick, Commit>,
     collisions: u64,
+    /// How many ticks there were, also of worlds before this one was restored.
+    ever: u64,
 }
 
 impl OneMachine {
@@ -33,12 +35,22 @@ impl OneMachine {
             last: Tick(0),
             told: BTreeMap::new(),
             collisions: 0,
+            ever: 0,
         }
     }
 
     /// The objects are those after this tick.
     pub(super) fn begin_at(&mut self, tick: Tick) {
         self.last = tick;
+    }
+
+    /// The same of a restored world, after so many ticks of those before it.
+    pub(super) fn begin_after(&mut self, tick: Tick, ever: u64) {
+        (self.last, self.ever) = (tick, ever);
+    }
+
+    pub(super) fn published_ever(&self) -> u64 {
+        self.ever
     }
 
     pub(super) fn ticks(&self) -> u64 {
@@ -91,6 +103,7 @@ impl OneMachine {
         self.collisions += right.len() as u64;
         apply(&mut self.objects, commit, |_| true);
         self.last = tick;
+        self.ever += 1;
         self.told.insert(tick, commit.clone());
         if self.told.len() > 4 {
             self.told.pop_first();

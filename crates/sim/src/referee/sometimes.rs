@@ -1,6 +1,7 @@
 //! What must happen now and then in a campaign: a storm in which it never does proves nothing
 //! about it.
 
+use super::stored::StoreCounts;
 use jostle_proto::{
     Address, Epoch, Gateway, GatewaySays, GroupId, Message, NodeId, ObjectId, Outcome, Tally, Tick,
     Time, View, VoteClosed,
@@ -108,13 +109,15 @@ pub struct Sometimes {
     pub handed_over_steered: u64,
     /// A client was let in again after the holder of its avatar had died.
     pub resumed_after_death: u64,
+    /// What happened to stores.
+    pub store: StoreCounts,
 }
 
 impl Sometimes {
     /// The counts with their names.
     #[must_use]
     pub fn counts(&self) -> Vec<(&'static str, u64)> {
-        vec![
+        let counts = [
             ("leader crashes", self.leader_crashes),
             ("deaths together", self.deaths_together),
             ("views in a row", self.views_in_a_row),
@@ -164,7 +167,8 @@ impl Sometimes {
             ("contacts assumed", self.assumed),
             ("steered and handed over", self.handed_over_steered),
             ("resumed after a death", self.resumed_after_death),
-        ]
+        ];
+        counts.into_iter().chain(self.store.named()).collect()
     }
 
     /// Both together.
@@ -220,6 +224,7 @@ impl Sometimes {
             assumed: self.assumed + other.assumed,
             handed_over_steered: self.handed_over_steered + other.handed_over_steered,
             resumed_after_death: self.resumed_after_death + other.resumed_after_death,
+            store: self.store.plus(other.store),
         }
     }
 }

@@ -6,12 +6,12 @@
 //! shorter than it says, or ends in the zeros of a file that had become longer before its content
 //! was there. No single bit that is wrong looks like that. Everything else that is wrong is damage.
 
-use crate::private;
+use crate::disk::{Disk, DiskFile, Opened, Readers};
+use jostle_proto::Mutant;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::File;
+use std::fmt;
 use std::io::{self, BufReader, Read};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// No record is longer.
@@ -24,7 +24,7 @@ const END: u8 = 0xa5;
 const BUFFER: usize = 64 << 10;
 
 /// What a file begins with: six letters, and the version of its format.
-pub(crate) type Magic = [u8; 8];
+pub type Magic = [u8; 8];
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,8 @@ pub enum RecordError {
 
 impl RecordError {
     /// Returns true if the file system could not read or write: the content is not at fault.
-    pub(crate) fn is_io(&self) -> bool {
+    #[must_use]
+    pub fn is_io(&self) -> bool {
         matches!(self, RecordError::File { .. })
     }
 }
@@ -88,10 +89,10 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> RecordError {
 /// Writes records. A write that fails leaves the file as it was before it; later writes go on
 /// there.
 #[derive(Debug)]
-pub(crate) struct RecordWriter {
+pub struct RecordWriter {
     path: PathBuf,
     magic: Magic,
-    file: File,
+    file: Box<dyn DiskFile>,
     /// Records that are not handed to the operating system yet.
     pending: Vec<u8>,
     /// Bytes that are, all of whole records, and the number of the next record then.
@@ -101,17 +102,17 @@ pub(crate) struct RecordWriter {
 }
 
 impl RecordWriter {
-    /// A new file. Others may read it as far as the user's umask says.
-    pub(crate) fn create(path: &Path, magic: Magic) -> Result<RecordWriter, RecordError> {
-        RecordWriter::begin(path, magic, File::create(path).map_err(failed(path))?)
-    }
-
-    /// A new file that nobody else can read.
-    pub(crate) fn create_private(path: &Path, magic: Magic) -> Result<RecordWriter, RecordError> {
-        RecordWriter::begin(path, magic, private::create(path).map_err(failed(path))?)
-    }
-
-    fn begin(path: &Path, magic: Magic, file: File) -> Result<RecordWriter, RecordError> {
+    /// A new file.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn create(
+        disk: &dyn Disk,
+        path: &Path,
+        magic: Magic,
+        readers: Readers,
+    ) -> Result<RecordWriter, RecordError> {
+        let file = disk.create(path, readers).map_err(failed(path))?;
         Ok(RecordWriter {
             path: path.into(),
             magic,
@@ -129,11 +130,16 @@ impl RecordWriter {
     }
 
     /// Bytes of all records so far.
-    pub(crate) fn length(&self) -> u64 {
+    #[must_use]
+    pub fn length(&self) -> u64 {
         self.written + self.pending.len() as u64
     }
 
-    pub(crate) fn write(&mut self, record: &impl Serialize) -> Result<(), RecordError> {
+    /// Adds a record, which goes to the operating system later.
+    ///
+    /// # Errors
+    /// Those of the file system; then this record and those that were not flushed are lost.
+    pub fn write(&mut self, record: &impl Serialize) -> Result<(), RecordError> {
         let other = |what: String| failed(&self.path)(io::Error::other(what));
         let content = postcard::to_allocvec(record).map_err(|error| other(error.to_string()))?;
         let length = u32::try_from(content.len()).ok().filter(|it| *it as usize <= RECORD_MAX);
@@ -146,11 +152,14 @@ impl RecordWriter {
     }
 
     /// Hands all that was written to the operating system: it survives the end of the process.
-    pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
-        if let Err(source) = self.file.write_all_at(&self.pending, self.written) {
+    ///
+    /// # Errors
+    /// Those of the file system; then what was not flushed is lost, and the file is whole.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        if let Err(source) = self.file.write_at(&self.pending, self.written) {
             // The records are lost, the file stays whole: what was written of them is cut off. If
             // that fails too, the next write covers it, or it reads as a torn end.
-            let _torn = self.file.set_len(self.written);
+            let _torn = self.file.set_length(self.written);
             self.number = self.written_number;
             self.pending.clear();
             if self.written == 0 {
@@ -165,9 +174,12 @@ impl RecordWriter {
     }
 
     /// And to the disk: it survives the end of the machine.
-    pub(crate) fn sync(&mut self) -> Result<(), RecordError> {
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn sync(&mut self) -> Result<(), RecordError> {
         self.flush()?;
-        self.file.sync_data().map_err(failed(&self.path))
+        self.file.sync().map_err(failed(&self.path))
     }
 }
 
@@ -187,26 +199,38 @@ fn words(head: &[u8; HEAD]) -> [u32; 3] {
 }
 
 /// Reads records, one after the other.
-#[derive(Debug)]
-pub(crate) struct RecordReader {
+pub struct RecordReader {
     path: PathBuf,
     magic: Magic,
-    file: BufReader<File>,
+    file: BufReader<Box<dyn Read + Send + Sync>>,
     size: u64,
     at: u64,
     number: u32,
     torn: bool,
+    /// Is the checksum of a head compared?
+    lengths: bool,
+}
+
+impl fmt::Debug for RecordReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RecordReader { path, at, number, .. } = self;
+        write!(f, "RecordReader({}, byte {at}, record {number})", path.display())
+    }
 }
 
 impl RecordReader {
-    pub(crate) fn open(
+    /// Opens a file of this kind; `expected` is what it is called in errors.
+    ///
+    /// # Errors
+    /// If it cannot be read, or begins with something else.
+    pub fn open(
+        disk: &dyn Disk,
         path: &Path,
         magic: Magic,
         expected: &'static str,
     ) -> Result<RecordReader, RecordError> {
-        let file = File::open(path).map_err(failed(path))?;
-        let size = file.metadata().map_err(failed(path))?.len();
-        let mut file = BufReader::with_capacity(BUFFER, file);
+        let Opened { content, length: size } = disk.open(path).map_err(failed(path))?;
+        let mut file = BufReader::with_capacity(BUFFER, content);
         let mut found = Magic::default();
         let begins = size >= found.len() as u64;
         if begins {
@@ -220,21 +244,29 @@ impl RecordReader {
             return Err(RecordError::OtherFormat { path: path.into(), expected, found, known });
         }
         let (at, number, torn) = (magic.len() as u64, 0, false);
-        Ok(RecordReader { path: path.into(), magic, file, size, at, number, torn })
+        Ok(RecordReader { path: path.into(), magic, file, size, at, number, torn, lengths: true })
+    }
+
+    /// The same with a mistake in it, to try the checkers.
+    pub(crate) fn with_mutant(self, mutant: Option<Mutant>) -> RecordReader {
+        RecordReader { lengths: mutant != Some(Mutant::TrustLengths), ..self }
     }
 
     /// Where the next record begins: all bytes before are whole.
-    pub(crate) fn position(&self) -> u64 {
+    #[must_use]
+    pub fn position(&self) -> u64 {
         self.at
     }
 
     /// Bytes of a record that was not written completely, at the end.
-    pub(crate) fn torn(&self) -> Option<u64> {
+    #[must_use]
+    pub fn torn(&self) -> Option<u64> {
         self.torn.then_some(self.size - self.at)
     }
 
     /// The file is damaged where this reader is.
-    pub(crate) fn damaged(&self, what: &str) -> RecordError {
+    #[must_use]
+    pub fn damaged(&self, what: &str) -> RecordError {
         RecordError::Damaged {
             path: self.path.clone(),
             number: self.number as usize,
@@ -245,7 +277,10 @@ impl RecordReader {
 
     /// The next record; none at the end, or if the rest was not written completely, see
     /// [`RecordReader::torn`].
-    pub(crate) fn next<Record: DeserializeOwned>(&mut self) -> Result<Option<Record>, RecordError> {
+    ///
+    /// # Errors
+    /// If it cannot be read, or is damaged.
+    pub fn next<Record: DeserializeOwned>(&mut self) -> Result<Option<Record>, RecordError> {
         let rest = self.size - self.at;
         if self.torn || rest == 0 {
             return Ok(None);
@@ -257,12 +292,12 @@ impl RecordReader {
         let mut found = [0; HEAD];
         self.read(&mut found)?;
         let [length, number, sum] = words(&found);
-        if found != head(self.magic, length, number, sum) {
+        if self.lengths && found != head(self.magic, length, number, sum) {
             // Behind a head that was written in part there is nothing but zeros.
             return self.torn_or("its head does not fit its checksum");
         }
         let whole = HEAD as u64 + u64::from(length) + 1;
-        if length as usize > RECORD_MAX {
+        if self.lengths && length as usize > RECORD_MAX {
             return Err(self.damaged("it is too long"));
         }
         if rest < whole {
@@ -308,39 +343,31 @@ impl RecordReader {
 }
 
 #[cfg(test)]
-impl RecordWriter {
-    /// From now on its disk is full; gives the file that was written.
-    pub(crate) fn fill(&mut self) -> File {
-        let full = File::options().write(true).open("/dev/full").expect("a full device");
-        std::mem::replace(&mut self.file, full)
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::{DiskFault, MemoryDisk};
 
     const MAGIC: Magic = *b"JOTEST\0\x02";
 
     /// A file of four records, its bytes, and where each record ends.
-    fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>, Vec<usize>) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("file");
-        let mut writer = RecordWriter::create(&path, MAGIC).expect("a file");
+    fn written() -> (MemoryDisk, PathBuf, Vec<u8>, Vec<usize>) {
+        let disk = MemoryDisk::default();
+        let path = PathBuf::from("folder/file");
+        let mut writer = RecordWriter::create(&disk, &path, MAGIC, Readers::Umask).expect("a file");
         let mut ends = vec![MAGIC.len()];
         for record in [vec![1u32, 2, 3], vec![], vec![0; 40], vec![7; 100]] {
             writer.write(&record).expect("written");
             ends.push(writer.length() as usize);
         }
         writer.sync().expect("on disk");
-        let bytes = std::fs::read(&path).expect("read");
+        let bytes = disk.content(&path).expect("read");
         assert_eq!(ends.last(), Some(&bytes.len()));
-        (folder, path, bytes, ends)
+        (disk, path, bytes, ends)
     }
 
     /// The records, and whether the end is torn.
-    fn read(path: &Path) -> Result<(Vec<Vec<u32>>, bool), RecordError> {
-        let mut reader = RecordReader::open(path, MAGIC, "test file")?;
+    fn read(disk: &MemoryDisk, path: &Path) -> Result<(Vec<Vec<u32>>, bool), RecordError> {
+        let mut reader = RecordReader::open(disk, path, MAGIC, "test file")?;
         let mut records = Vec::new();
         while let Some(record) = reader.next()? {
             records.push(record);
@@ -350,16 +377,16 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_is_a_prefix_and_said_to_be_torn() {
-        let (_folder, path, bytes, ends) = written();
-        let (all, torn) = read(&path).expect("whole");
+        let (disk, path, bytes, ends) = written();
+        let (all, torn) = read(&disk, &path).expect("whole");
         assert!(all.len() == 4 && !torn);
         for end in 0..bytes.len() {
-            std::fs::write(&path, &bytes[..end]).expect("written");
+            disk.put(&path, &bytes[..end]);
             if end < MAGIC.len() {
-                read(&path).expect_err("not even its first bytes");
+                read(&disk, &path).expect_err("not even its first bytes");
                 continue;
             }
-            let (some, torn) = read(&path).expect("a prefix");
+            let (some, torn) = read(&disk, &path).expect("a prefix");
             let whole = ends.iter().filter(|&&it| it <= end).count() - 1;
             assert_eq!(some, all[..whole], "{end}");
             assert_eq!(torn, !ends.contains(&end), "{end}");
@@ -368,13 +395,13 @@ mod tests {
 
     #[test]
     fn zeros_in_place_of_an_end_that_was_not_written_are_a_torn_end() {
-        let (_folder, path, bytes, ends) = written();
-        let (all, _) = read(&path).expect("whole");
+        let (disk, path, bytes, ends) = written();
+        let (all, _) = read(&disk, &path).expect("whole");
         for end in MAGIC.len()..=bytes.len() {
             let mut zeros = bytes[..end].to_vec();
             zeros.resize(bytes.len() + 70_000, 0);
-            std::fs::write(&path, &zeros).expect("written");
-            let (some, torn) = read(&path).expect("a prefix");
+            disk.put(&path, &zeros);
+            let (some, torn) = read(&disk, &path).expect("a prefix");
             let whole = ends.iter().filter(|&&it| it <= end).count() - 1;
             assert!(torn && some == all[..whole], "{end}");
         }
@@ -382,13 +409,13 @@ mod tests {
 
     #[test]
     fn a_changed_bit_is_damage_wherever_it_is() {
-        let (_folder, path, bytes, ends) = written();
+        let (disk, path, bytes, ends) = written();
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << bit;
-                std::fs::write(&path, &damaged).expect("written");
-                let error = read(&path).expect_err("damaged");
+                disk.put(&path, &damaged);
+                let error = read(&disk, &path).expect_err("damaged");
                 let place = ends.iter().rev().find(|&&end| end <= at);
                 let named = match place {
                     Some(start) => error.to_string().contains(&format!("at byte {start} ")),
@@ -402,16 +429,16 @@ mod tests {
 
     #[test]
     fn records_that_come_twice_or_are_missing_are_damage() {
-        let (_folder, path, bytes, ends) = written();
+        let (disk, path, bytes, ends) = written();
         for from in 0..ends.len() - 1 {
             for to in from + 1..ends.len() {
                 let doubled = [&bytes[..ends[to]], &bytes[ends[from]..]].concat();
-                std::fs::write(&path, doubled).expect("written");
-                read(&path).expect_err("doubled");
+                disk.put(&path, doubled);
+                read(&disk, &path).expect_err("doubled");
                 if to < ends.len() - 1 {
                     let missing = [&bytes[..ends[from]], &bytes[ends[to]..]].concat();
-                    std::fs::write(&path, missing).expect("written");
-                    read(&path).expect_err("missing");
+                    disk.put(&path, missing);
+                    read(&disk, &path).expect_err("missing");
                 }
             }
         }
@@ -419,26 +446,28 @@ mod tests {
 
     #[test]
     fn a_file_of_another_format_is_named() {
-        let (_folder, path, mut bytes, _) = written();
+        let (disk, path, mut bytes, _) = written();
         bytes[7] = 1;
-        std::fs::write(&path, &bytes).expect("written");
-        let error = read(&path).expect_err("older").to_string();
+        disk.put(&path, &bytes);
+        let error = read(&disk, &path).expect_err("older").to_string();
         assert!(error.contains("format 1; this program reads format 2"), "{error}");
     }
 
-    /// A disk that takes nothing, as `/dev/full`.
     #[test]
     fn a_write_that_fails_leaves_the_file_whole_and_later_writes_go_on() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("file");
-        let mut writer = RecordWriter::create(&path, MAGIC).expect("a file");
-        writer.write(&vec![1u32]).and_then(|()| writer.sync()).expect("written");
-        let disk = writer.fill();
-        writer.write(&vec![2u32]).expect("in memory");
-        assert!(writer.flush().expect_err("full").is_io());
-        assert_eq!(read(&path).expect("whole"), (vec![vec![1]], false));
-        writer.file = disk;
-        writer.write(&vec![3u32]).and_then(|()| writer.sync()).expect("written");
-        assert_eq!(read(&path).expect("whole"), (vec![vec![1], vec![3]], false));
+        for short in [0, 1, 9, 1000] {
+            let disk = MemoryDisk::default();
+            let path = PathBuf::from("folder/file");
+            let writer = RecordWriter::create(&disk, &path, MAGIC, Readers::Umask);
+            let mut writer = writer.expect("a file");
+            writer.write(&vec![1u32]).and_then(|()| writer.sync()).expect("written");
+            disk.fail(DiskFault::Full { short });
+            writer.write(&vec![2u32]).expect("in memory");
+            assert!(writer.flush().expect_err("full").is_io());
+            assert_eq!(read(&disk, &path).expect("whole"), (vec![vec![1]], false));
+            disk.heal();
+            writer.write(&vec![3u32]).and_then(|()| writer.sync()).expect("written");
+            assert_eq!(read(&disk, &path).expect("whole"), (vec![vec![1], vec![3]], false));
+        }
     }
 }

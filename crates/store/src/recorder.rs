@@ -2,30 +2,26 @@
 //! the store. A write that fails is counted and shown, and tried again until it works; from there
 //! on the recording goes on with the whole world.
 
+use crate::disk::{Disk, Readers};
+use crate::notice::Notice;
 use crate::recording::{Head, MAGIC};
 use crate::records::{RecordError, RecordWriter};
-use crate::store::Store;
-use jostle_proto::{Follower, GatewayId, Message, Output, Shapes, Span, Tick, Time, Timing};
+use crate::store::{Store, StoreSettings};
+use jostle_proto::{Follower, GatewayId, Message, Mutant, Output, Shapes, Tick, Time, Timing};
 use serde::Serialize;
 use std::path::Path;
 
-/// What is not on disk after this is lost if the machine dies.
-const SYNC: Span = Span::from_ms(1000);
-
-/// After a write that failed it is tried again so much later.
-const RETRY: Span = Span::from_ms(1000);
-
 /// How a store or a recording is, for status and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct RecorderStatus {
+pub struct RecorderStatus {
     /// What is on the disk.
-    pub(crate) tick: Option<u64>,
+    pub tick: Option<u64>,
     /// Bytes of the newest file.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Writes that failed since the process began.
-    pub(crate) failures: u64,
+    pub failures: u64,
     /// Why it cannot be written now.
-    pub(crate) trouble: Option<String>,
+    pub trouble: Option<String>,
 }
 
 enum Target {
@@ -35,7 +31,7 @@ enum Target {
 }
 
 /// Follows a group and writes down what happens.
-pub(crate) struct Recorder {
+pub struct Recorder {
     me: GatewayId,
     follower: Follower,
     head: Head,
@@ -47,47 +43,73 @@ pub(crate) struct Recorder {
     sync_at: Time,
     retry_at: Time,
     status: RecorderStatus,
+    settings: StoreSettings,
+    notices: Vec<Notice>,
 }
 
 impl Recorder {
     /// Begins a new recording.
-    pub(crate) fn to_file(
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn to_file(
+        disk: &dyn Disk,
         me: GatewayId,
         (world, shapes): (&str, &Shapes),
         timing: Timing,
         file: &Path,
     ) -> Result<Recorder, RecordError> {
         let head = Head::new(world, shapes, timing.rate);
-        let mut writer = RecordWriter::create(file, MAGIC)?;
+        let mut writer = RecordWriter::create(disk, file, MAGIC, Readers::Umask)?;
         writer.write_head(&head)?;
         writer.sync()?;
-        Ok(Recorder::new(me, head, timing, Target::File(writer)))
+        let settings = StoreSettings::default();
+        Ok(Recorder::new((me, timing), head, settings, Target::File(writer)))
     }
 
     /// Goes on with a store.
-    pub(crate) fn to_store(
+    #[must_use]
+    pub fn to_store(
         me: GatewayId,
         (world, shapes): (&str, &Shapes),
         timing: Timing,
         store: Store,
     ) -> Recorder {
         let head = Head::new(world, shapes, timing.rate);
-        Recorder::new(me, head, timing, Target::Store(store, None))
+        let settings = store.settings;
+        Recorder::new((me, timing), head, settings, Target::Store(store, None))
     }
 
-    fn new(me: GatewayId, head: Head, timing: Timing, target: Target) -> Recorder {
-        let (last, work, status) = (None, 0, RecorderStatus::default());
-        let (sync_at, retry_at) = (Time(0), Time(0));
-        let follower = Follower::new(me, timing);
-        Recorder { me, follower, head, target, last, work, sync_at, retry_at, status }
+    fn new(
+        (me, timing): (GatewayId, Timing),
+        head: Head,
+        settings: StoreSettings,
+        target: Target,
+    ) -> Recorder {
+        Recorder {
+            me,
+            follower: Follower::new(me, timing),
+            head,
+            target,
+            last: None,
+            work: 0,
+            sync_at: Time(0),
+            retry_at: Time(0),
+            status: RecorderStatus::default(),
+            settings,
+            notices: Vec::new(),
+        }
     }
 
-    pub(crate) fn id(&self) -> GatewayId {
+    /// Under which number it follows.
+    #[must_use]
+    pub fn id(&self) -> GatewayId {
         self.me
     }
 
     /// What it writes, and how that is.
-    pub(crate) fn status(&self) -> (&'static str, &RecorderStatus) {
+    #[must_use]
+    pub fn status(&self) -> (&'static str, &RecorderStatus) {
         (self.name(), &self.status)
     }
 
@@ -98,22 +120,31 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn wake_at(&self) -> Time {
+    /// What the operator is to know, since this was called last.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// When it wants to be woken if nothing comes.
+    #[must_use]
+    pub fn wake_at(&self) -> Time {
         self.follower.wake_at()
     }
 
-    pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
+    /// The clock says so.
+    pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.follower.wake(now, out);
         self.write(now);
     }
 
-    pub(crate) fn receive(&mut self, now: Time, message: Message) {
+    /// A message of the group or of the directory has come.
+    pub fn receive(&mut self, now: Time, message: Message) {
         self.follower.receive(now, message);
         self.write(now);
     }
 
     /// Nothing more will come: marks the end.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         if self.status.trouble.is_some() {
             return;
         }
@@ -123,7 +154,8 @@ impl Recorder {
             None => return,
         };
         if let Err(error) = written.and_then(|()| self.sync()) {
-            tracing::error!("cannot write the end of the {}: {error}", self.name());
+            let what = format!("cannot write the end of the {}: {error}", self.name());
+            self.notices.push(Notice::error(what));
         }
     }
 
@@ -145,7 +177,9 @@ impl Recorder {
                 // Trouble is over when the whole world is on the disk again.
                 if self.last.is_some() && self.status.trouble.take().is_some() {
                     let tick = self.status.tick.unwrap_or(0);
-                    tracing::info!("the {} can be written again, from tick {tick}", self.name());
+                    let what =
+                        format!("the {} can be written again, from tick {tick}", self.name());
+                    self.notices.push(Notice::info(what));
                 }
             }
             Err(error) => self.failed(now, &error),
@@ -153,7 +187,7 @@ impl Recorder {
     }
 
     fn failed(&mut self, now: Time, error: &RecordError) {
-        (self.last, self.retry_at) = (None, now + RETRY);
+        (self.last, self.retry_at) = (None, now + self.settings.retry);
         self.status.failures += 1;
         if let Target::Store(_, writer) = &mut self.target {
             // What is in its file stays there; the next file begins with the whole world.
@@ -164,10 +198,10 @@ impl Recorder {
                 Some(tick) => format!("tick {tick} is the last one on the disk"),
                 None => "nothing of this process is on the disk".into(),
             };
-            tracing::error!(
-                "cannot write the {}: {error}; {stored}; it is tried again every second",
-                self.name()
-            );
+            let what = self.name();
+            self.notices.push(Notice::error(format!(
+                "cannot write the {what}: {error}; {stored}; it is tried again every second"
+            )));
         }
     }
 
@@ -185,11 +219,11 @@ impl Recorder {
         let newest = self.follower.world().map(|(tick, _)| tick);
         if newest.is_some() && self.last != newest {
             self.write_world()?;
-            self.sync_at = now + SYNC;
+            self.sync_at = now + self.settings.sync;
             return self.sync();
         }
         if now >= self.sync_at {
-            self.sync_at = now + SYNC;
+            self.sync_at = now + self.settings.sync;
             self.sync()?;
             self.next_file()?;
         }
@@ -224,8 +258,13 @@ impl Recorder {
 
     fn sync(&mut self) -> Result<(), RecordError> {
         let last = self.last;
+        let late = self.settings.mutant == Some(Mutant::SyncLater);
         let Some(writer) = self.writer() else { return Ok(()) };
-        writer.sync()?;
+        if late {
+            writer.flush()?
+        } else {
+            writer.sync()?
+        }
         let bytes = writer.length();
         if let Target::Store(store, Some(_)) = &mut self.target {
             store.synced(bytes, last)?;
@@ -241,12 +280,5 @@ impl Recorder {
     /// As if so much work had been written.
     pub(crate) fn work_done(&mut self, work: u64) {
         self.work = work;
-    }
-
-    /// The newest file takes nothing more.
-    pub(crate) fn break_file(&mut self) {
-        if let Some(writer) = self.writer() {
-            writer.fill();
-        }
     }
 }

@@ -2,17 +2,22 @@
 //! new one, and if one is damaged the other counts. Nothing that rests on a value may be sent
 //! before [`Twin::save`] has returned, so the older copy is never older than what was sent.
 
+use crate::disk::{Disk, Readers};
+use crate::notice::{Notice, Severity};
 use crate::records::{Magic, RecordError, RecordReader, RecordWriter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a file of this kind begins with, and what it is called in errors.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TwinKind {
-    pub(crate) magic: Magic,
-    pub(crate) name: &'static str,
+pub struct TwinKind {
+    /// The first bytes.
+    pub magic: Magic,
+    /// The name.
+    pub name: &'static str,
 }
 
 /// Why neither copy can be read.
@@ -43,20 +48,38 @@ pub enum TwinError {
 
 /// A file in two copies.
 #[derive(Debug)]
-pub(crate) struct Twin {
+pub struct Twin {
+    disk: Arc<dyn Disk>,
     path: PathBuf,
     kind: TwinKind,
     /// Counts what was saved.
     generation: u64,
 }
 
+/// What was found of a file in two copies.
+#[derive(Debug)]
+pub struct TwinFound<Value> {
+    /// The file.
+    pub twin: Twin,
+    /// What is in it; none if there is no such file.
+    pub value: Option<Value>,
+    /// Which copy is damaged, if one is.
+    pub notices: Vec<Notice>,
+}
+
 impl Twin {
-    /// The file of that name, and what is in it; none if there is none.
-    pub(crate) fn open<Value: DeserializeOwned>(
+    /// The file of that name.
+    ///
+    /// # Errors
+    /// If it is there and no copy can be read.
+    pub fn open<Value: DeserializeOwned>(
+        disk: &Arc<dyn Disk>,
         path: &Path,
         kind: TwinKind,
-    ) -> Result<(Twin, Option<Value>), TwinError> {
-        let [first, second] = [path.to_path_buf(), copy(path)].map(|path| read(&path, kind));
+    ) -> Result<TwinFound<Value>, TwinError> {
+        let read = |path: &Path| read(&**disk, path, kind);
+        let [first, second] = [read(path), read(&copy(path))];
+        let mut notices = Vec::new();
         let newer = match (first, second) {
             (Err(error), _) | (_, Err(error)) if error.is_io() => {
                 return Err(TwinError::File(error));
@@ -69,7 +92,8 @@ impl Twin {
                 return Err(TwinError::Single { name: kind.name, error });
             }
             (Err(error), Ok(whole)) | (Ok(whole), Err(error)) => {
-                tracing::error!("{error}: the second copy of the {} is used", kind.name);
+                let text = format!("{error}: the second copy of the {} is used", kind.name);
+                notices.push(Notice { severity: Severity::Error, text });
                 whole
             }
             (Ok(Some(first)), Ok(Some(second))) => {
@@ -78,44 +102,51 @@ impl Twin {
             (Ok(first), Ok(second)) => first.or(second),
         };
         let generation = newer.as_ref().map_or(0, |(generation, _)| *generation);
-        let twin = Twin { path: path.into(), kind, generation };
-        Ok((twin, newer.map(|(_, value)| value)))
+        let twin = Twin { disk: disk.clone(), path: path.into(), kind, generation };
+        Ok(TwinFound { twin, value: newer.map(|(_, value)| value), notices })
     }
 
     /// One that takes the place of whatever is there.
-    pub(crate) fn anew(path: &Path, kind: TwinKind) -> Twin {
-        let there = [path.to_path_buf(), copy(path)].map(|path| read::<()>(&path, kind));
+    #[must_use]
+    pub fn anew(disk: &Arc<dyn Disk>, path: &Path, kind: TwinKind) -> Twin {
+        let there = [path.to_path_buf(), copy(path)].map(|path| read::<()>(&**disk, &path, kind));
         let known = there.into_iter().filter_map(|read| read.ok().flatten());
         let generation = known.map(|(generation, ())| generation).max().unwrap_or(0);
-        Twin { path: path.into(), kind, generation }
+        Twin { disk: disk.clone(), path: path.into(), kind, generation }
     }
 
     /// Both copies are this, and on the disk.
-    pub(crate) fn save(&mut self, value: &impl Serialize) -> Result<(), RecordError> {
+    ///
+    /// # Errors
+    /// Those of the file system; then each copy is as it was, or this.
+    pub fn save(&mut self, value: &impl Serialize) -> Result<(), RecordError> {
         self.generation += 1;
         for path in [self.path.clone(), copy(&self.path)] {
-            replace(&path, self.kind.magic, &(self.generation, value))?;
+            replace(&*self.disk, &path, self.kind.magic, &(self.generation, value))?;
         }
         Ok(())
     }
 }
 
 /// Where the second copy is.
-pub(crate) fn copy(path: &Path) -> PathBuf {
+#[must_use]
+pub fn copy(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".copy");
     path.with_file_name(name)
 }
 
 fn read<Value: DeserializeOwned>(
+    disk: &dyn Disk,
     path: &Path,
     kind: TwinKind,
 ) -> Result<Option<(u64, Value)>, RecordError> {
-    let there = path.try_exists();
-    if !there.map_err(|source| RecordError::File { path: path.into(), source })? {
-        return Ok(None);
-    }
-    let mut reader = RecordReader::open(path, kind.magic, kind.name)?;
+    let mut reader = match RecordReader::open(disk, path, kind.magic, kind.name) {
+        Err(RecordError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        opened => opened?,
+    };
     let value = reader.next()?.ok_or_else(|| reader.damaged("the file ends before it"))?;
     // It was replaced as a whole. Zeros behind it do no harm.
     match reader.next::<(u64, Value)>()? {
@@ -125,94 +156,97 @@ fn read<Value: DeserializeOwned>(
 }
 
 /// Replaces a file as a whole: after a crash it is the old one or the new one.
-fn replace(path: &Path, magic: Magic, record: &impl Serialize) -> Result<(), RecordError> {
+fn replace(
+    disk: &dyn Disk,
+    path: &Path,
+    magic: Magic,
+    record: &impl Serialize,
+) -> Result<(), RecordError> {
     let failed = |source| RecordError::File { path: path.into(), source };
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let beside = path.with_file_name(name);
-    let written = RecordWriter::create_private(&beside, magic)
+    let written = RecordWriter::create(disk, &beside, magic, Readers::Owner)
         .and_then(|mut writer| writer.write(record).and_then(|()| writer.sync()));
     if written.is_err() {
         // It is of no use to anybody, and takes room on a disk that may be full.
-        let _left = std::fs::remove_file(&beside);
+        let _left = disk.remove(&beside);
     }
     written?;
-    std::fs::rename(&beside, path).map_err(failed)?;
-    sync_folder(path).map_err(failed)
-}
-
-/// Names in the folder of a file are on the disk.
-pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    disk.rename(&beside, path).map_err(failed)?;
+    disk.sync_names(path).map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::MemoryDisk;
 
     const KIND: TwinKind = TwinKind { magic: *b"JOTWIN\0\x02", name: "test file" };
 
-    fn saved() -> (tempfile::TempDir, PathBuf) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("saved");
-        let mut twin = Twin::anew(&path, KIND);
+    fn saved() -> (MemoryDisk, PathBuf) {
+        let (disk, path) = (MemoryDisk::default(), PathBuf::from("folder/saved"));
+        let mut twin = Twin::anew(&shared(&disk), &path, KIND);
         twin.save(&vec![1u32]).expect("saved");
         twin.save(&vec![2u32, 3]).expect("saved");
-        (folder, path)
+        (disk, path)
     }
 
-    fn value(path: &Path) -> Result<Option<Vec<u32>>, TwinError> {
-        Twin::open(path, KIND).map(|(_, value)| value)
+    fn shared(disk: &MemoryDisk) -> Arc<dyn Disk> {
+        Arc::new(disk.clone())
+    }
+
+    fn value(disk: &MemoryDisk, path: &Path) -> Result<Option<Vec<u32>>, TwinError> {
+        Twin::open(&shared(disk), path, KIND).map(|found| found.value)
     }
 
     #[test]
     fn the_newest_of_two_copies_counts_and_is_counted_on() {
-        let (_folder, path) = saved();
-        assert_eq!(value(&path).expect("whole"), Some(vec![2, 3]));
+        let (disk, path) = saved();
+        assert_eq!(value(&disk, &path).expect("whole"), Some(vec![2, 3]));
         // As if the machine had died between the copies.
-        let old = std::fs::read(copy(&path)).expect("read");
-        let (mut twin, _) = Twin::open::<Vec<u32>>(&path, KIND).expect("whole");
+        let old = disk.content(&copy(&path)).expect("read");
+        let found = Twin::open::<Vec<u32>>(&shared(&disk), &path, KIND).expect("whole");
+        let mut twin = found.twin;
         twin.save(&vec![4u32]).expect("saved");
-        std::fs::write(copy(&path), old).expect("written");
-        assert_eq!(value(&path).expect("whole"), Some(vec![4]));
-        let gone = tempfile::tempdir().expect("a folder");
-        assert_eq!(value(&gone.path().join("none")).expect("nothing"), None);
+        disk.put(&copy(&path), old);
+        assert_eq!(value(&disk, &path).expect("whole"), Some(vec![4]));
+        assert_eq!(value(&disk, Path::new("folder/none")).expect("nothing"), None);
     }
 
     #[test]
     fn whatever_happens_to_one_copy_the_other_counts() {
-        let (_folder, path) = saved();
-        let bytes = std::fs::read(&path).expect("read");
+        let (disk, path) = saved();
+        let bytes = disk.content(&path).expect("read");
         for harmed in [path.clone(), copy(&path)] {
             for at in 0..bytes.len() * 8 {
                 let mut damaged = bytes.clone();
                 damaged[at / 8] ^= 1 << (at % 8);
-                std::fs::write(&harmed, damaged).expect("written");
-                assert_eq!(value(&path).expect("one is whole"), Some(vec![2, 3]), "{at}");
+                disk.put(&harmed, damaged);
+                assert_eq!(value(&disk, &path).expect("one is whole"), Some(vec![2, 3]), "{at}");
             }
             for end in 0..bytes.len() {
-                std::fs::write(&harmed, &bytes[..end]).expect("written");
-                assert_eq!(value(&path).expect("one is whole"), Some(vec![2, 3]), "{end}");
+                disk.put(&harmed, &bytes[..end]);
+                assert_eq!(value(&disk, &path).expect("one is whole"), Some(vec![2, 3]), "{end}");
             }
-            std::fs::write(&harmed, [&bytes[..], &[0; 5000]].concat()).expect("written");
-            assert_eq!(value(&path).expect("zeros do no harm"), Some(vec![2, 3]));
-            std::fs::write(&harmed, &bytes).expect("written");
+            disk.put(&harmed, [&bytes[..], &[0; 5000]].concat());
+            assert_eq!(value(&disk, &path).expect("zeros do no harm"), Some(vec![2, 3]));
+            disk.put(&harmed, &bytes);
         }
     }
 
     #[test]
     fn two_damaged_copies_are_named() {
-        let (_folder, path) = saved();
+        let (disk, path) = saved();
         for harmed in [path.clone(), copy(&path)] {
-            let mut bytes = std::fs::read(&harmed).expect("read");
+            let mut bytes = disk.content(&harmed).expect("read");
             bytes[20] ^= 4;
-            std::fs::write(&harmed, bytes).expect("written");
+            disk.put(&harmed, bytes);
         }
-        let error = value(&path).expect_err("damaged").to_string();
+        let error = value(&disk, &path).expect_err("damaged").to_string();
         assert!(error.contains("both copies of the test file"), "{error}");
         assert!(error.contains("saved:") && error.contains("saved.copy:"), "{error}");
-        std::fs::remove_file(&path).expect("removed");
-        assert!(matches!(value(&path), Err(TwinError::Single { .. })));
+        disk.take(&path).expect("there");
+        assert!(matches!(value(&disk, &path), Err(TwinError::Single { .. })));
     }
 }
