@@ -8,15 +8,15 @@ use crate::driver::{InboxItem, Inboxes};
 use crate::edge::ReplicaHandler;
 use crate::files::{disk, log};
 use crate::manifest::{EdgeResponse, Purpose, ReplicaChange, ReplicaStart, WorldManifest};
-use crate::memory::{Identity, REPLICAS_END};
 use crate::metrics::Metrics;
 use crate::node::{lacks, scenery};
 use crate::process::{StartError, folder, grouping, random_u64, repair, timing};
+use crate::registry::{Identity, REPLICAS_END};
 use crate::serve::{AccessControl, FOLLOWERS, ServeSettings, ServerStart, scenery_of, stored};
 use crate::transport::Engine;
 use jostle_directory::{Change, Record};
 use jostle_proto::{Content, Directory, Library, Member, NodeId, Object, ReplicaId};
-use jostle_store::{Store, Stored, Twin, TwinError, TwinKind};
+use jostle_store::{MirroredError, MirroredFile, MirroredKind, Store, Stored};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -44,7 +44,7 @@ const FOUNDER: Member = Member { node: NodeId(0), life: 1 };
 /// The file in the store of a serving process that marks the world as started. (Its name is that of
 /// version 1.)
 const BEGUN: &str = "founding";
-const KIND: TwinKind = TwinKind { magic: *b"JOFND\0\0\x02", name: "mark of a begun world" };
+const KIND: MirroredKind = MirroredKind { magic: *b"JOFND\0\0\x02", name: "mark of a begun world" };
 
 /// Interval of attempts to reach a replica.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -150,24 +150,24 @@ pub(crate) fn begin(settings: &ServeSettings) -> Result<ServerStart, StartError>
 }
 
 /// The mark in the store, which says that the world has started with replicas.
-fn begun(settings: &ServeSettings) -> Result<Option<(Twin, Option<Identity>)>, StartError> {
+fn begun(settings: &ServeSettings) -> Result<Option<(MirroredFile, Option<Identity>)>, StartError> {
     let Some(path) = settings.store.as_ref().map(|store| store.join(BEGUN)) else {
         return Ok(None);
     };
     let disk = disk();
-    match Twin::open(&disk, &path, KIND) {
+    match MirroredFile::open(&disk, &path, KIND) {
         Ok(known) => {
             log(known.notices);
-            Ok(Some((known.twin, known.value)))
+            Ok(Some((known.file, known.value)))
         }
-        Err(error) if settings.restore && !matches!(error, TwinError::File(_)) => {
+        Err(error) if settings.restore && !matches!(error, MirroredError::File(_)) => {
             tracing::error!("{error}: the world begins again as it was stored");
-            Ok(Some((Twin::anew(&disk, &path, KIND), None)))
+            Ok(Some((MirroredFile::anew(&disk, &path, KIND), None)))
         }
         Err(error) => {
             let what = "then the world begins again as it was stored, with new replicas, unless \
                         the replicas answer";
-            Err(StartError::Twin(error, what))
+            Err(StartError::MirroredFile(error, what))
         }
     }
 }
@@ -267,7 +267,7 @@ pub(crate) struct BootstrapOffer {
     pub(crate) gives: bool,
     pub(crate) clock: Clock,
     /// The mark, which is written before the first replica starts.
-    pub(crate) mark: Mutex<Option<(Twin, Identity)>>,
+    pub(crate) mark: Mutex<Option<(MirroredFile, Identity)>>,
 }
 
 /// The end of a temporary rejection.
@@ -293,7 +293,7 @@ impl BootstrapOffer {
     }
 
     /// Writes this mark before the first replica starts.
-    pub(crate) fn marking(self, mark: Option<(Twin, Identity)>) -> BootstrapOffer {
+    pub(crate) fn marking(self, mark: Option<(MirroredFile, Identity)>) -> BootstrapOffer {
         BootstrapOffer { mark: Mutex::new(mark), ..self }
     }
 

@@ -4,21 +4,21 @@ use crate::bootstrap::{Bootstrap, BootstrapOffer, WAIT, transport_address};
 use crate::client::{ClientError, change_replicas, fetch_bootstrap};
 use crate::edge::{EdgeLimits, EdgeSettings};
 use crate::files::{disk, log};
-use crate::ledger::Ledger;
 use crate::machine::Machine;
 use crate::manifest::{NodeAssignment, ReplicaChange, ReplicaStart};
-use crate::memory::{Givers, Identity, REPLICAS_END, Reception};
 use crate::node::lacks;
 use crate::peers::Versions;
 use crate::process::{
     Process, ProcessParts, StartError, clock, folder, random_u64, repair, timing,
 };
-use crate::seat::{Seat, SeatError};
+use crate::registry::{Allocator, Identity, NodeRegistry, REPLICAS_END};
+use crate::replica_host::{ReplicaHost, ReplicaHostError};
 use crate::serve::AccessControl;
 use crate::transport::{Engine, TransportAuth, TransportSettings};
+use crate::write_ahead_log::WriteAheadLog;
 use jostle_directory::Settings;
 use jostle_proto::{Content, Library, ReplicaId, Span};
-use jostle_store::{Twin, TwinKind};
+use jostle_store::{MirroredFile, MirroredKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -54,7 +54,8 @@ pub struct DirectorySettings {
     pub versions: Versions,
 }
 
-const KIND: TwinKind = TwinKind { magic: *b"JOREP\0\0\x02", name: "identity of the replica" };
+const KIND: MirroredKind =
+    MirroredKind { magic: *b"JOREP\0\0\x02", name: "identity of the replica" };
 
 /// Interval of attempts to connect.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -98,8 +99,8 @@ impl Process {
         let shapes = shapes.ok_or_else(lacks)?;
         let replica = Settings::new(ReplicaId(id), timing(manifest.rate));
         let replica = Settings { pace: replica.pace.over(settings.round_trip), ..replica };
-        let mut seat = Seat::open(replica, &settings.store.join(LOG), settings.versions)?;
-        seat.set_door(Some(address));
+        let mut replica = ReplicaHost::open(replica, &settings.store.join(LOG), settings.versions)?;
+        replica.set_address(Some(address));
         let others: BTreeSet<SocketAddr> =
             replicas.values().copied().chain(settings.join).filter(|it| *it != address).collect();
         let engine = settings.engine.clone();
@@ -113,20 +114,20 @@ impl Process {
             NodeAssignment { node, life: 1, follower, transport, scenery, key }
         };
         let identity = || Identity { world: manifest.world.clone(), key };
-        let reception = Reception::open(Some(&settings.store), identity).map_err(|error| {
+        let registry = NodeRegistry::open(Some(&settings.store), identity).map_err(|error| {
             StartError::Other(format!("{error}; see \"A damaged log\" in docs/shared-worlds.md"))
         })?;
-        let reception = reception.among(Givers::Replica(id));
+        let registry = registry.among(Allocator::Replica(id));
         tracing::info!("directory replica {id} of world {}", manifest.world);
         Process::start(ProcessParts {
-            machines: vec![Machine::Replica(Box::new(seat))],
+            machines: vec![Machine::Replica(Box::new(replica))],
             clock: clock(None),
             shapes,
             contents: library,
             transport: settings.transport(&manifest.world, address, &others),
             edge: Some(settings.edge(address)),
             events: settings.events.clone(),
-            reception: Some((reception, Box::new(place))),
+            registry: Some((registry, Box::new(place))),
             replicas: Some(BootstrapOffer {
                 bootstrap: offered,
                 begins: None,
@@ -174,7 +175,7 @@ const LOG: &str = "log";
 const KEPT: &str = "replica";
 
 fn kept(store: &Path) -> Result<Option<Kept>, StartError> {
-    let found = Twin::open(&disk(), &store.join(KEPT), KIND).map_err(|error| {
+    let found = MirroredFile::open(&disk(), &store.join(KEPT), KIND).map_err(|error| {
         StartError::Other(format!("{error}; see \"A damaged log\" in docs/shared-worlds.md"))
     })?;
     log(found.notices);
@@ -237,10 +238,11 @@ fn create_store(settings: &DirectorySettings) -> Result<Kept, StartError> {
     let forms = bootstrap.manifest.forms.iter().filter_map(|form| form.content);
     let contents: BTreeSet<Content> = forms.chain([bootstrap.scenery]).collect();
     let contents = contents.into_iter().filter_map(bytes).collect();
-    Ledger::create(&settings.store.join(LOG), ReplicaId(id), &log).map_err(SeatError::from)?;
+    WriteAheadLog::create(&settings.store.join(LOG), ReplicaId(id), &log)
+        .map_err(ReplicaHostError::from)?;
     let kept = Kept { id, place, bootstrap, contents };
     // Written last: with this file the replica has started, and must never be without its log.
-    Twin::anew(&disk(), &settings.store.join(KEPT), KIND).save(&kept)?;
+    MirroredFile::anew(&disk(), &settings.store.join(KEPT), KIND).save(&kept)?;
     Ok(kept)
 }
 

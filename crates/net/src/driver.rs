@@ -8,7 +8,7 @@ use crate::links::{Links, Unpacked};
 use crate::machine::Machine;
 use crate::metrics::{LoadMeter, LoadReport, Metrics, NodeTimings, StallLog};
 use crate::name;
-use crate::seat::Letter;
+use crate::replica_host::PeerFrame;
 use crate::transport::{Transport, Urgency};
 use jostle_directory::{Basis, Change, Refused};
 use jostle_proto::wire::{Kind, WireError, kind_of};
@@ -262,16 +262,16 @@ impl Driver {
                 self.machine.receive(now, from, message, out);
             }
             InboxItem::Change(change, answer) => {
-                if let Machine::Replica(seat) = &mut self.machine {
+                if let Machine::Replica(replica) = &mut self.machine {
                     // The requester may be gone.
-                    let _gone = answer.try_send(seat.change(now, change, out));
+                    let _gone = answer.try_send(replica.change(now, change, out));
                 }
             }
             InboxItem::Frame { from: Address::Replica(from), frame }
                 if self.is_between(&frame.frame) =>
             {
-                if let Machine::Replica(seat) = &mut self.machine
-                    && let Err(error) = seat.hear(now, from, &frame.frame, out)
+                if let Machine::Replica(replica) = &mut self.machine
+                    && let Err(error) = replica.receive_peer(now, from, &frame.frame, out)
                 {
                     self.context.metrics.drops.malformed.fetch_add(1, Ordering::Relaxed);
                     tracing::debug!(?from, %error, "malformed frame from a replica");
@@ -320,10 +320,10 @@ impl Driver {
 
     fn send(&mut self, out: &mut Vec<Output>) {
         let item = match &mut self.machine {
-            Machine::Replica(seat) => seat.take_mail(),
+            Machine::Replica(replica) => replica.take_peer_frames(),
             _ => Vec::new(),
         };
-        for Letter { to, frame, urgency } in item {
+        for PeerFrame { to, frame, urgency } in item {
             self.send_frame(Address::Replica(to), &frame, urgency);
         }
         self.log_answers();
@@ -349,8 +349,8 @@ impl Driver {
 
     /// Logs on which log entries a replica's answers rest, for the checkers.
     fn log_answers(&mut self) {
-        let Machine::Replica(seat) = &mut self.machine else { return };
-        let (answers, now) = (seat.take_answers(), self.context.clock.now());
+        let Machine::Replica(replica) = &mut self.machine else { return };
+        let (answers, now) = (replica.take_answers(), self.context.clock.now());
         if let Some(event_log) = &self.context.event_log {
             for Basis { index, asked } in answers {
                 event_log.answered(now, asked, index);
@@ -407,8 +407,8 @@ impl Driver {
         if first || now - self.shown >= SHOW {
             self.shown = now;
             self.context.metrics.update(now, &self.machine);
-            if let Machine::Replica(seat) = &self.machine
-                && let Some(report) = Metrics::encode_report(now, seat)
+            if let Machine::Replica(replica) = &self.machine
+                && let Some(report) = Metrics::encode_report(now, replica)
             {
                 self.context.transport.send(name::STATUS_REPORTS, &report, Urgency::Bulk);
             }

@@ -1,17 +1,17 @@
 //! One interface to the state machines of all roles.
 
 use crate::demo::BodySpawner;
+use crate::directory_role::DirectoryRole;
 use crate::files::log;
-use crate::keeper::Remembered;
-use crate::seat::Seat;
+use crate::replica_host::ReplicaHost;
 use crate::view::ViewFollower;
 use jostle_proto::{Address, Gateway, LooseNode, Member, Message, Node, Output, Time};
 use jostle_store::Recorder;
 
 /// The state machine of a role.
 pub(crate) enum Machine {
-    Directory(Box<Remembered>),
-    Replica(Box<Seat>),
+    Directory(Box<DirectoryRole>),
+    Replica(Box<ReplicaHost>),
     Node(Box<Node>),
     FreeRunning(Box<LooseNode>),
     Gateway(Box<Gateway>),
@@ -24,7 +24,7 @@ impl Machine {
     pub(crate) fn address(&self) -> Address {
         match self {
             Machine::Directory(_) => Address::Directory,
-            Machine::Replica(seat) => Address::Replica(seat.id()),
+            Machine::Replica(replica) => Address::Replica(replica.id()),
             Machine::Node(node) => Address::Node(node.member().node),
             Machine::FreeRunning(node) => Address::Node(node.member().node),
             Machine::Gateway(gateway) => Address::Gateway(gateway.id()),
@@ -45,8 +45,8 @@ impl Machine {
 
     pub(crate) fn wake_at(&self) -> Time {
         match self {
-            Machine::Directory(directory) => directory.keeper().wake_at(),
-            Machine::Replica(seat) => seat.wake_at(),
+            Machine::Directory(directory) => directory.directory_store().wake_at(),
+            Machine::Replica(replica) => replica.wake_at(),
             Machine::Node(node) => node.wake_at(),
             Machine::FreeRunning(node) => node.wake_at(),
             Machine::Gateway(gateway) => gateway.wake_at(),
@@ -59,7 +59,7 @@ impl Machine {
     pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Machine::Directory(directory) => directory.wake(now, out),
-            Machine::Replica(seat) => seat.wake(now, out),
+            Machine::Replica(replica) => replica.wake(now, out),
             Machine::Node(node) => node.wake(now, out),
             Machine::FreeRunning(node) => node.wake(now, out),
             Machine::Gateway(gateway) => gateway.wake(now, out),
@@ -81,7 +81,7 @@ impl Machine {
     ) {
         match self {
             Machine::Directory(directory) => directory.receive(now, message, out),
-            Machine::Replica(seat) => seat.receive(now, message, out),
+            Machine::Replica(replica) => replica.receive(now, message, out),
             Machine::Node(node) => node.receive(now, message, out),
             Machine::FreeRunning(node) => node.receive(now, message, out),
             Machine::Gateway(gateway) => gateway.receive(now, from, message, out),

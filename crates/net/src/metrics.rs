@@ -234,13 +234,13 @@ impl Metrics {
         let mut state = self.state();
         match machine {
             Machine::Directory(directory) => {
-                let keeper = directory.keeper();
-                state.files.directory = Some(keeper.status().clone());
-                let groups = keeper.report(now).iter().map(StatusGroup::from).collect();
+                let directory_store = directory.directory_store();
+                state.files.directory = Some(directory_store.status().clone());
+                let groups = directory_store.report(now).iter().map(StatusGroup::from).collect();
                 state.follow(now, groups);
             }
-            Machine::Replica(seat) => {
-                let (status, groups) = seat.status(now);
+            Machine::Replica(replica) => {
+                let (status, groups) = replica.status(now);
                 state.receive_report(now, status, groups);
             }
             Machine::Gateway(gateway) => {

@@ -95,7 +95,7 @@ impl Process {
             transport,
             edge,
             events: settings.files.events,
-            reception: None,
+            registry: None,
             replicas: None,
             view,
         })
@@ -138,7 +138,7 @@ impl Process {
             transport,
             edge: None,
             events: None,
-            reception: None,
+            registry: None,
             replicas: None,
             view: None,
         })

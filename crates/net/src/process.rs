@@ -7,10 +7,10 @@ use crate::edge::{EdgeError, EdgeServer, EdgeServices, EdgeSettings};
 use crate::event_log::EventLog;
 use crate::machine::Machine;
 use crate::manifest::{NodeAssignment, OperationMode, WorldManifest};
-use crate::memory::Reception;
 use crate::metrics::{Metrics, Traffic};
 use crate::private;
-use crate::seat::SeatError;
+use crate::registry::NodeRegistry;
+use crate::replica_host::ReplicaHostError;
 use crate::transport::{Deliver, Transport, TransportCounters, TransportError, TransportSettings};
 use crate::view::ViewHub;
 use crate::{client, name};
@@ -18,7 +18,7 @@ use jostle_proto::{
     Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
     NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
-use jostle_store::{RecordError, ReplayError, StoreError, TwinError};
+use jostle_store::{MirroredError, RecordError, ReplayError, StoreError};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub enum StartError {
     Edge(#[from] EdgeError),
     /// A directory replica failed.
     #[error(transparent)]
-    Replica(#[from] SeatError),
+    Replica(#[from] ReplicaHostError),
     /// A file cannot be read or written.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -51,7 +51,7 @@ pub enum StartError {
     Store(#[from] StoreError),
     /// A file beside the stored world is damaged.
     #[error("{0}. Put a copy of one of them there, or start with --restore: {1}")]
-    Twin(TwinError, &'static str),
+    MirroredFile(MirroredError, &'static str),
     /// A recording cannot be played.
     #[error("{0}")]
     Recording(ReplayError),
@@ -84,7 +84,7 @@ pub(crate) struct ProcessParts {
     pub(crate) edge: Option<EdgeSettings>,
     pub(crate) events: Option<PathBuf>,
     /// Admits nodes, in the process that has the directory.
-    pub(crate) reception: Option<(Reception, PlaceMaker)>,
+    pub(crate) registry: Option<(NodeRegistry, PlaceMaker)>,
     /// Answers about directory replicas, if there are any.
     pub(crate) replicas: Option<BootstrapOffer>,
     /// The view hub and its threads.
@@ -135,7 +135,7 @@ impl Process {
             manifest: parts.manifest,
             shapes: parts.shapes,
             contents: parts.contents,
-            admit: admission(parts.reception, transport.listening()),
+            admit: admission(parts.registry, transport.listening()),
             gateway,
         };
         let context_later: Arc<OnceLock<Arc<ProcessContext>>> = Arc::default();
@@ -392,17 +392,17 @@ pub(crate) type SendFn = Box<dyn Fn(ClientId, ClientSays) + Send>;
 
 type Admit = Arc<dyn Fn(u64, u32) -> Result<NodeAssignment, String> + Send + Sync>;
 
-fn admission(reception: Option<(Reception, PlaceMaker)>, transport: Vec<SocketAddr>) -> Admit {
-    let Some(reception) = reception else {
+fn admission(registry: Option<(NodeRegistry, PlaceMaker)>, transport: Vec<SocketAddr>) -> Admit {
+    let Some(registry) = registry else {
         return Arc::new(|_, _| {
             Err("the directory is not here: join at the serving process".into())
         });
     };
-    let reception = Mutex::new(reception);
+    let registry = Mutex::new(registry);
     Arc::new(move |name, followers| {
-        let mut locked = reception.lock().map_err(|_| "the server shuts down".to_string())?;
-        let (reception, place) = &mut *locked;
-        reception.admit(name, followers, |node, follower| place(node, follower, transport.clone()))
+        let mut locked = registry.lock().map_err(|_| "the server shuts down".to_string())?;
+        let (registry, place) = &mut *locked;
+        registry.admit(name, followers, |node, follower| place(node, follower, transport.clone()))
     })
 }
 

@@ -2,16 +2,16 @@
 
 use crate::bootstrap;
 use crate::clock::stopwatch;
+use crate::directory_role::DirectoryRole;
 use crate::edge::{EdgeLimits, EdgeSettings, WebHost};
 use crate::files::{FileSystem, disk, log};
-use crate::keeper::Remembered;
 use crate::machine::Machine;
 use crate::manifest::{NodeAssignment, OperationMode, PROTOCOL, WorldManifest};
-use crate::memory::{Identity, Reception};
 use crate::process::{
     PlaceMaker, Process, ProcessParts, StartError, clock, folder, follower, grouping, random_u64,
     repair, timing,
 };
+use crate::registry::{Identity, NodeRegistry};
 use crate::secret::Secret;
 use crate::transport::{self, Engine, TransportAuth, TransportSettings};
 use crate::view::{Controls, ViewFollower, ViewHub, ViewSettings};
@@ -21,8 +21,8 @@ use jostle_proto::{
     Timing, Tuning,
 };
 use jostle_store::{
-    DirectoryError, DirectoryStart, Keeper, Recorder, Serving, Store, StoreSettings, Stored, Twin,
-    TwinError, start_directory,
+    DirectoryError, DirectoryStart, DirectoryStore, MirroredError, MirroredFile, Recorder, Serving,
+    Store, StoreSettings, Stored, start_directory,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -163,7 +163,7 @@ pub(crate) fn not_storable() -> StartError {
 pub(crate) struct ServerStart {
     pub(crate) identity: Identity,
     /// The directory and the registry of node numbers, if both are here.
-    pub(crate) directory: Option<(Keeper, Reception)>,
+    pub(crate) directory: Option<(DirectoryStore, NodeRegistry)>,
     pub(crate) node: Member,
     /// The first of its follower numbers.
     pub(crate) follower: u32,
@@ -178,7 +178,7 @@ pub(crate) struct ServerStart {
     /// The manifest of a running world, if directory replicas have it.
     pub(crate) manifest: Option<WorldManifest>,
     /// The mark that is written when the first replica starts.
-    pub(crate) mark: Option<(Twin, Identity)>,
+    pub(crate) mark: Option<(MirroredFile, Identity)>,
 }
 
 /// Followers of this process: gateway, store, recording, view.
@@ -229,9 +229,9 @@ impl Process {
         };
         let clock = clock(begun.newest);
         let mut machines = roles(&settings, &manifest, timing, gateway, &mut begun)?;
-        let reception = begun.directory.map(|(directory, reception)| {
-            machines.push(Machine::Directory(Box::new(Remembered::new(directory))));
-            (reception, Box::new(place) as PlaceMaker)
+        let registry = begun.directory.map(|(directory, registry)| {
+            machines.push(Machine::Directory(Box::new(DirectoryRole::new(directory))));
+            (registry, Box::new(place) as PlaceMaker)
         });
         let view_settings = ViewSettings {
             reach: reach(&gateway),
@@ -253,7 +253,7 @@ impl Process {
             transport: settings.transport(world),
             edge: Some(settings.edge()),
             events: settings.files.events,
-            reception,
+            registry,
             replicas,
             view,
         })
@@ -301,16 +301,16 @@ pub(crate) fn transport_address(listen: SocketAddr, engine: &Engine) -> Vec<Sock
 }
 
 fn begin(settings: &ServeSettings) -> Result<ServerStart, StartError> {
-    let (mut reception, stored, store) = open_store(settings)?;
-    let before = reception.own();
-    let (number, follower) = reception.number_own(FOLLOWERS)?;
+    let (mut registry, stored, store) = open_store(settings)?;
+    let before = registry.own();
+    let (number, follower) = registry.number_own(FOLLOWERS)?;
     let node = Member { node: NodeId(number), life: 1 };
     let Stored { tick, heard, objects, shapes, .. } = stored;
     let objects: Vec<Object> = objects.values().copied().collect();
     let (directory, newest) = directory(settings, before, (node, tick, objects.len()))?;
     Ok(ServerStart {
-        identity: reception.identity().clone(),
-        directory: Some((directory, reception)),
+        identity: registry.identity().clone(),
+        directory: Some((directory, registry)),
         node,
         follower,
         scenery: scenery_of(&objects),
@@ -326,34 +326,40 @@ fn begin(settings: &ServeSettings) -> Result<ServerStart, StartError> {
 }
 
 /// Opens the store, or takes the initial world.
-fn open_store(settings: &ServeSettings) -> Result<(Reception, Stored, Option<Store>), StartError> {
+fn open_store(
+    settings: &ServeSettings,
+) -> Result<(NodeRegistry, Stored, Option<Store>), StartError> {
     if let Some(path) = &settings.store {
         folder(path)?;
         repair(path)?;
     }
     let identity = Identity::draw(&settings.name)?;
-    let reception = match Reception::open(settings.store.as_deref(), || identity.clone()) {
+    let registry = match NodeRegistry::open(settings.store.as_deref(), || identity.clone()) {
         Err(error) => {
             let what = "then the world has another name, and clients get new avatars";
             let error = refuse(settings, error, what)?;
             let path = settings.store.as_deref().unwrap_or(Path::new("."));
             tracing::error!("{error}: {what}");
-            Reception::anew(path, identity)
+            NodeRegistry::anew(path, identity)
         }
-        Ok(reception) => reception,
+        Ok(registry) => registry,
     };
     let (stored, store) = stored(settings)?;
-    Ok((reception, stored, store))
+    Ok((registry, stored, store))
 }
 
 /// Damage is accepted with `--restore` only; errors of the file system never.
 fn refuse(
     settings: &ServeSettings,
-    error: TwinError,
+    error: MirroredError,
     what: &'static str,
-) -> Result<TwinError, StartError> {
-    let is_damage = !matches!(error, TwinError::File(_));
-    if is_damage && settings.restore { Ok(error) } else { Err(StartError::Twin(error, what)) }
+) -> Result<MirroredError, StartError> {
+    let is_damage = !matches!(error, MirroredError::File(_));
+    if is_damage && settings.restore {
+        Ok(error)
+    } else {
+        Err(StartError::MirroredFile(error, what))
+    }
 }
 
 /// The stored directory, or a new one; and the newest time that it remembers. `before` is the node
@@ -362,7 +368,7 @@ fn directory(
     settings: &ServeSettings,
     before: Option<u32>,
     (node, tick, objects): (Member, Tick, usize),
-) -> Result<(Keeper, Option<Time>), StartError> {
+) -> Result<(DirectoryStore, Option<Time>), StartError> {
     let start = DirectoryStart {
         timing: timing(settings.rate),
         grouping: grouping(settings.operation, settings.rate),
@@ -373,17 +379,17 @@ fn directory(
     };
     let Some(path) = settings.store.as_deref().map(|store| store.join("directory")) else {
         tracing::info!("world starts at tick {} with {objects} objects", tick.0);
-        return Ok((Keeper::new(start.fresh(node)), None));
+        return Ok((DirectoryStore::new(start.fresh(node)), None));
     };
     let serving = Serving { before: before.map(NodeId), node, tick, objects };
     let now = clock(None).now();
     let started =
         start_directory(&disk(), &path, &start, serving, now).map_err(|error| match error {
-            DirectoryError::Twin(error, what) => StartError::Twin(error, what),
+            DirectoryError::MirroredFile(error, what) => StartError::MirroredFile(error, what),
             DirectoryError::Record(error) => StartError::Record(error),
         })?;
     log(started.notices);
-    Ok((started.keeper, started.newest))
+    Ok((started.directory_store, started.newest))
 }
 
 /// The immovable objects.

@@ -1,7 +1,7 @@
 //! Status of the files that a process writes: the store, a recording, the directory's store.
 
 use super::Lines;
-use jostle_store::{KeeperStatus, Recorder, RecorderStatus};
+use jostle_store::{DirectoryStoreStatus, Recorder, RecorderStatus};
 use serde::Serialize;
 
 /// Files that are not written are `None`.
@@ -10,7 +10,7 @@ pub(super) struct FileStatus {
     store: Option<RecorderStatus>,
     recording: Option<RecorderStatus>,
     #[serde(rename = "directory_store")]
-    pub(super) directory: Option<KeeperStatus>,
+    pub(super) directory: Option<DirectoryStoreStatus>,
 }
 
 impl FileStatus {
@@ -30,7 +30,7 @@ impl FileStatus {
             lines.counter(&format!("{name}_write_failures_total"), "", *failures);
             lines.gauge(&format!("{name}_troubled"), "", f64::from(u8::from(trouble.is_some())));
         }
-        if let Some(KeeperStatus { failures, trouble }) = &self.directory {
+        if let Some(DirectoryStoreStatus { failures, trouble }) = &self.directory {
             lines.counter("directory_write_failures_total", "", *failures);
             lines.gauge("directory_troubled", "", f64::from(u8::from(trouble.is_some())));
         }

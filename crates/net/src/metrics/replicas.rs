@@ -22,8 +22,7 @@ const SILENT: Span = Span::from_ms(2000);
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReplicaStatus {
     pub(crate) replica: u16,
-    #[serde(rename = "address")]
-    pub(crate) door: Option<SocketAddr>,
+    pub(crate) address: Option<SocketAddr>,
     pub(crate) leads: bool,
     /// The leader that it follows.
     pub(crate) leader: Option<u16>,
@@ -148,13 +147,16 @@ impl MetricsState {
 
 impl Metrics {
     /// The report of a replica here, for the metrics of other processes.
-    pub(crate) fn encode_report(now: Time, seat: &crate::seat::Seat) -> Option<Vec<u8>> {
-        let encoded = postcard::to_allocvec(&seat.status(now)).ok()?;
+    pub(crate) fn encode_report(
+        now: Time,
+        replica: &crate::replica_host::ReplicaHost,
+    ) -> Option<Vec<u8>> {
+        let encoded = postcard::to_allocvec(&replica.status(now)).ok()?;
         if encoded.len() <= REPORT_MAX {
             return Some(encoded);
         }
         // Without the groups it fits.
-        postcard::to_allocvec(&(seat.status(now).0, None::<Vec<StatusGroup>>)).ok()
+        postcard::to_allocvec(&(replica.status(now).0, None::<Vec<StatusGroup>>)).ok()
     }
 
     /// Decodes the report of a replica elsewhere; returns false if it is malformed.
@@ -169,8 +171,8 @@ impl Metrics {
     /// The address of the leader, and those of all known replicas.
     pub(crate) fn replica_addresses(&self, now: Time) -> (Option<SocketAddr>, Vec<SocketAddr>) {
         let state = self.state();
-        let leader = state.replicas.leader(now).and_then(|leader| leader.door);
-        let all = state.replicas.0.values().filter_map(|(_, status)| status.door);
+        let leader = state.replicas.leader(now).and_then(|leader| leader.address);
+        let all = state.replicas.0.values().filter_map(|(_, status)| status.address);
         (leader, all.collect())
     }
 }

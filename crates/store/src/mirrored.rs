@@ -1,6 +1,6 @@
 //! A small file in two copies, each replaced as a whole: after a crash each is the old one or the
 //! new one, and if one is damaged the other counts. Nothing that rests on a value may be sent
-//! before [`Twin::save`] has returned, so the older copy is never older than what was sent.
+//! before [`MirroredFile::save`] has returned, so the older copy is never older than what was sent.
 
 use crate::disk::{Disk, Readers};
 use crate::notice::{Notice, Severity};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// What a file of this kind begins with, and what it is called in errors.
 #[derive(Clone, Copy, Debug)]
-pub struct TwinKind {
+pub struct MirroredKind {
     /// The first bytes.
     pub magic: Magic,
     /// The name.
@@ -22,7 +22,7 @@ pub struct TwinKind {
 
 /// Why neither copy can be read.
 #[derive(Debug, thiserror::Error)]
-pub enum TwinError {
+pub enum MirroredError {
     /// Both are damaged.
     #[error("both copies of the {name} are damaged: {first}; {second}")]
     Damaged {
@@ -48,26 +48,26 @@ pub enum TwinError {
 
 /// A file in two copies.
 #[derive(Debug)]
-pub struct Twin {
+pub struct MirroredFile {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    kind: TwinKind,
+    kind: MirroredKind,
     /// Counts what was saved.
     generation: u64,
 }
 
 /// What was found of a file in two copies.
 #[derive(Debug)]
-pub struct TwinFound<Value> {
+pub struct MirroredFound<Value> {
     /// The file.
-    pub twin: Twin,
+    pub file: MirroredFile,
     /// What is in it; none if there is no such file.
     pub value: Option<Value>,
     /// Which copy is damaged, if one is.
     pub notices: Vec<Notice>,
 }
 
-impl Twin {
+impl MirroredFile {
     /// The file of that name.
     ///
     /// # Errors
@@ -75,21 +75,21 @@ impl Twin {
     pub fn open<Value: DeserializeOwned>(
         disk: &Arc<dyn Disk>,
         path: &Path,
-        kind: TwinKind,
-    ) -> Result<TwinFound<Value>, TwinError> {
+        kind: MirroredKind,
+    ) -> Result<MirroredFound<Value>, MirroredError> {
         let read = |path: &Path| read(&**disk, path, kind);
         let [first, second] = [read(path), read(&copy(path))];
         let mut notices = Vec::new();
         let newer = match (first, second) {
             (Err(error), _) | (_, Err(error)) if error.is_io() => {
-                return Err(TwinError::File(error));
+                return Err(MirroredError::File(error));
             }
             (Err(first), Err(second)) => {
                 let (first, second) = (Box::new(first), Box::new(second));
-                return Err(TwinError::Damaged { name: kind.name, first, second });
+                return Err(MirroredError::Damaged { name: kind.name, first, second });
             }
             (Err(error), Ok(None)) | (Ok(None), Err(error)) => {
-                return Err(TwinError::Single { name: kind.name, error });
+                return Err(MirroredError::Single { name: kind.name, error });
             }
             (Err(error), Ok(whole)) | (Ok(whole), Err(error)) => {
                 let text = format!("{error}: the second copy of the {} is used", kind.name);
@@ -102,17 +102,17 @@ impl Twin {
             (Ok(first), Ok(second)) => first.or(second),
         };
         let generation = newer.as_ref().map_or(0, |(generation, _)| *generation);
-        let twin = Twin { disk: disk.clone(), path: path.into(), kind, generation };
-        Ok(TwinFound { twin, value: newer.map(|(_, value)| value), notices })
+        let file = MirroredFile { disk: disk.clone(), path: path.into(), kind, generation };
+        Ok(MirroredFound { file, value: newer.map(|(_, value)| value), notices })
     }
 
     /// One that takes the place of whatever is there.
     #[must_use]
-    pub fn anew(disk: &Arc<dyn Disk>, path: &Path, kind: TwinKind) -> Twin {
+    pub fn anew(disk: &Arc<dyn Disk>, path: &Path, kind: MirroredKind) -> MirroredFile {
         let there = [path.to_path_buf(), copy(path)].map(|path| read::<()>(&**disk, &path, kind));
         let known = there.into_iter().filter_map(|read| read.ok().flatten());
         let generation = known.map(|(generation, ())| generation).max().unwrap_or(0);
-        Twin { disk: disk.clone(), path: path.into(), kind, generation }
+        MirroredFile { disk: disk.clone(), path: path.into(), kind, generation }
     }
 
     /// Both copies are this, and on the disk.
@@ -139,7 +139,7 @@ pub fn copy(path: &Path) -> PathBuf {
 fn read<Value: DeserializeOwned>(
     disk: &dyn Disk,
     path: &Path,
-    kind: TwinKind,
+    kind: MirroredKind,
 ) -> Result<Option<(u64, Value)>, RecordError> {
     let mut reader = match RecordReader::open(disk, path, kind.magic, kind.name) {
         Err(RecordError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -182,13 +182,13 @@ mod tests {
     use super::*;
     use crate::memory::MemoryDisk;
 
-    const KIND: TwinKind = TwinKind { magic: *b"JOTWIN\0\x02", name: "test file" };
+    const KIND: MirroredKind = MirroredKind { magic: *b"JOTWIN\0\x02", name: "test file" };
 
     fn saved() -> (MemoryDisk, PathBuf) {
         let (disk, path) = (MemoryDisk::default(), PathBuf::from("folder/saved"));
-        let mut twin = Twin::anew(&shared(&disk), &path, KIND);
-        twin.save(&vec![1u32]).expect("saved");
-        twin.save(&vec![2u32, 3]).expect("saved");
+        let mut file = MirroredFile::anew(&shared(&disk), &path, KIND);
+        file.save(&vec![1u32]).expect("saved");
+        file.save(&vec![2u32, 3]).expect("saved");
         (disk, path)
     }
 
@@ -196,8 +196,8 @@ mod tests {
         Arc::new(disk.clone())
     }
 
-    fn value(disk: &MemoryDisk, path: &Path) -> Result<Option<Vec<u32>>, TwinError> {
-        Twin::open(&shared(disk), path, KIND).map(|found| found.value)
+    fn value(disk: &MemoryDisk, path: &Path) -> Result<Option<Vec<u32>>, MirroredError> {
+        MirroredFile::open(&shared(disk), path, KIND).map(|found| found.value)
     }
 
     #[test]
@@ -206,9 +206,9 @@ mod tests {
         assert_eq!(value(&disk, &path).expect("whole"), Some(vec![2, 3]));
         // As if the machine had died between the copies.
         let old = disk.content(&copy(&path)).expect("read");
-        let found = Twin::open::<Vec<u32>>(&shared(&disk), &path, KIND).expect("whole");
-        let mut twin = found.twin;
-        twin.save(&vec![4u32]).expect("saved");
+        let found = MirroredFile::open::<Vec<u32>>(&shared(&disk), &path, KIND).expect("whole");
+        let mut file = found.file;
+        file.save(&vec![4u32]).expect("saved");
         disk.put(&copy(&path), old);
         assert_eq!(value(&disk, &path).expect("whole"), Some(vec![4]));
         assert_eq!(value(&disk, Path::new("folder/none")).expect("nothing"), None);
@@ -247,6 +247,6 @@ mod tests {
         assert!(error.contains("both copies of the test file"), "{error}");
         assert!(error.contains("saved:") && error.contains("saved.copy:"), "{error}");
         disk.take(&path).expect("there");
-        assert!(matches!(value(&disk, &path), Err(TwinError::Single { .. })));
+        assert!(matches!(value(&disk, &path), Err(MirroredError::Single { .. })));
     }
 }

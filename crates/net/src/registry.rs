@@ -1,14 +1,14 @@
-//! What a world is called, the key of its gateways, and who has had which number, in the store. The
-//! world itself, and what the directory must not forget, are in `jostle-store`.
+//! The name of a world, the key of its gateways, and the numbers assigned to nodes, in the store.
+//! The world itself and the state of the directory are in `jostle-store`.
 
 use crate::files::{disk, log};
 use crate::manifest::NodeAssignment;
-use jostle_store::{RecordError, Twin, TwinError, TwinKind};
+use jostle_store::{MirroredError, MirroredFile, MirroredKind, RecordError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const KIND: TwinKind = TwinKind { magic: *b"JOMEM\0\0\x02", name: "list of numbers" };
+const KIND: MirroredKind = MirroredKind { magic: *b"JOMEM\0\0\x02", name: "list of numbers" };
 
 /// What is the same for all processes of a world, for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub(crate) struct Identity {
     pub(crate) key: [u64; 2],
 }
 
-/// Who has had which number: none is ever given twice.
+/// The next free numbers: none is ever assigned twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Numbers {
     pub(crate) identity: Identity,
@@ -29,19 +29,19 @@ pub(crate) struct Numbers {
     own: Option<u32>,
 }
 
-/// Gives numbers to those who come.
-pub(crate) struct Reception {
+/// Assigns numbers to joining nodes.
+pub(crate) struct NodeRegistry {
     numbers: Numbers,
-    file: Option<Twin>,
-    /// Who else gives numbers.
-    givers: Givers,
-    /// Who asks again is told the same again.
+    file: Option<MirroredFile>,
+    /// Whether other processes assign numbers too.
+    allocator: Allocator,
+    /// Assignments by request: a repeated request gets the same one.
     places: BTreeMap<u64, NodeAssignment>,
 }
 
-/// Who gives numbers to newcomers of a world.
+/// Which processes assign numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Givers {
+pub(crate) enum Allocator {
     /// Only this process.
     One,
     /// All replicas of the directory; this is the one of that number. Each gives numbers that no
@@ -68,33 +68,36 @@ impl Numbers {
     }
 }
 
-impl Reception {
+impl NodeRegistry {
     /// Of a world that is new, or goes on from its folder.
     pub(crate) fn open(
         folder: Option<&Path>,
         identity: impl FnOnce() -> Identity,
-    ) -> Result<Reception, TwinError> {
+    ) -> Result<NodeRegistry, MirroredError> {
         let Some(path) = folder.map(file) else {
-            return Ok(Reception::of(Numbers::new(identity()), None));
+            return Ok(NodeRegistry::of(Numbers::new(identity()), None));
         };
-        let known = Twin::open(&disk(), &path, KIND)?;
+        let known = MirroredFile::open(&disk(), &path, KIND)?;
         log(known.notices);
         let numbers = known.value.unwrap_or_else(|| Numbers::new(identity()));
-        Ok(Reception::of(numbers, Some(known.twin)))
+        Ok(NodeRegistry::of(numbers, Some(known.file)))
     }
 
     /// Of a world that is new, in the place of what is in its folder.
-    pub(crate) fn anew(folder: &Path, identity: Identity) -> Reception {
-        Reception::of(Numbers::new(identity), Some(Twin::anew(&disk(), &file(folder), KIND)))
+    pub(crate) fn anew(folder: &Path, identity: Identity) -> NodeRegistry {
+        NodeRegistry::of(
+            Numbers::new(identity),
+            Some(MirroredFile::anew(&disk(), &file(folder), KIND)),
+        )
     }
 
-    fn of(numbers: Numbers, file: Option<Twin>) -> Reception {
-        Reception { numbers, file, givers: Givers::One, places: BTreeMap::new() }
+    fn of(numbers: Numbers, file: Option<MirroredFile>) -> NodeRegistry {
+        NodeRegistry { numbers, file, allocator: Allocator::One, places: BTreeMap::new() }
     }
 
     /// One of several that give numbers.
-    pub(crate) fn among(mut self, givers: Givers) -> Reception {
-        self.givers = givers;
+    pub(crate) fn among(mut self, allocator: Allocator) -> NodeRegistry {
+        self.allocator = allocator;
         // The node that the world began with has the first number.
         self.numbers.next_node = self.numbers.next_node.max(1);
         self
@@ -123,9 +126,9 @@ impl Reception {
         if let Some(file) = &mut self.file {
             file.save(&self.numbers)?;
         }
-        Ok(match self.givers {
-            Givers::One => (node, follower),
-            Givers::Replica(replica) => {
+        Ok(match self.allocator {
+            Allocator::One => (node, follower),
+            Allocator::Replica(replica) => {
                 let number = node.saturating_mul(REPLICAS_END).saturating_add(replica.into());
                 (number, number.saturating_mul(FOLLOWERS_MAX))
             }
@@ -165,11 +168,11 @@ mod tests {
     #[test]
     fn no_number_is_given_twice_after_a_restart() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut first = Reception::open(Some(folder.path()), identity).expect("opened");
+        let mut first = NodeRegistry::open(Some(folder.path()), identity).expect("opened");
         assert_eq!(first.number(2).expect("given"), (0, 0));
         assert_eq!(first.number(1).expect("given"), (1, 2));
         let other = || Identity { world: "other".into(), key: [0; 2] };
-        let mut again = Reception::open(Some(folder.path()), other).expect("opened");
+        let mut again = NodeRegistry::open(Some(folder.path()), other).expect("opened");
         assert_eq!(again.identity(), &identity());
         assert_eq!(again.number(1).expect("given"), (2, 3));
     }
@@ -179,10 +182,10 @@ mod tests {
         let mut given = std::collections::BTreeSet::from([0]);
         let mut followers = std::collections::BTreeSet::from_iter(0..FOLLOWERS_MAX);
         for replica in 0..REPLICAS_END {
-            let reception = Reception::open(None, identity).expect("opened");
-            let mut reception = reception.among(Givers::Replica(replica as u16));
+            let registry = NodeRegistry::open(None, identity).expect("opened");
+            let mut registry = registry.among(Allocator::Replica(replica as u16));
             for _ in 0..20 {
-                let (node, follower) = reception.number(3).expect("given");
+                let (node, follower) = registry.number(3).expect("given");
                 assert!(given.insert(node));
                 for number in 0..FOLLOWERS_MAX {
                     assert!(followers.insert(follower + number));
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn who_asks_twice_is_told_the_same() {
-        let mut reception = Reception::open(None, identity).expect("opened");
+        let mut registry = NodeRegistry::open(None, identity).expect("opened");
         let place = |node, follower| NodeAssignment {
             node,
             life: 1,
@@ -202,8 +205,8 @@ mod tests {
             scenery: jostle_proto::Content { sum: 0, length: 0 },
             key: [0; 2],
         };
-        let first = reception.admit(7, 2, place).expect("admitted");
-        assert_eq!(reception.admit(7, 2, place).expect("admitted"), first);
-        assert_ne!(reception.admit(8, 2, place).expect("admitted").node, first.node);
+        let first = registry.admit(7, 2, place).expect("admitted");
+        assert_eq!(registry.admit(7, 2, place).expect("admitted"), first);
+        assert_ne!(registry.admit(8, 2, place).expect("admitted").node, first.node);
     }
 }

@@ -1,9 +1,8 @@
-//! The directory of a process and its memory, and what is logged of a world that its nodes may
-//! have lost.
+//! The directory role of a process, and log messages about a world that its nodes may have lost.
 
 use crate::files::log;
 use jostle_proto::{Directory, Holders, Message, Output, Span, Time};
-use jostle_store::Keeper;
+use jostle_store::DirectoryStore;
 
 /// What nodes do not come back from within this is logged.
 const SURE: Span = Span::from_ms(3000);
@@ -11,32 +10,35 @@ const SURE: Span = Span::from_ms(3000);
 /// How often it is logged that the world cannot go on.
 const REMIND: Span = Span::from_ms(30_000);
 
-/// The directory of a process.
-pub(crate) struct Remembered {
-    keeper: Keeper,
+/// The directory with its saved state, as a role.
+pub(crate) struct DirectoryRole {
+    directory_store: DirectoryStore,
     holders: HoldersLog,
 }
 
-impl Remembered {
-    pub(crate) fn new(keeper: Keeper) -> Remembered {
+impl DirectoryRole {
+    pub(crate) fn new(directory_store: DirectoryStore) -> DirectoryRole {
         // It may be restored already.
-        let restorations = Some(keeper.directory().restorations());
-        Remembered { keeper, holders: HoldersLog { restorations, ..HoldersLog::default() } }
+        let restorations = Some(directory_store.directory().restorations());
+        DirectoryRole {
+            directory_store,
+            holders: HoldersLog { restorations, ..HoldersLog::default() },
+        }
     }
 
-    pub(crate) fn keeper(&self) -> &Keeper {
-        &self.keeper
+    pub(crate) fn directory_store(&self) -> &DirectoryStore {
+        &self.directory_store
     }
 
     pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
-        self.keeper.wake(now, out);
-        log(self.keeper.take_notices());
-        self.holders.look(now, self.keeper.directory());
+        self.directory_store.wake(now, out);
+        log(self.directory_store.take_notices());
+        self.holders.look(now, self.directory_store.directory());
     }
 
     pub(crate) fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
-        self.keeper.receive(now, message, out);
-        log(self.keeper.take_notices());
+        self.directory_store.receive(now, message, out);
+        log(self.directory_store.take_notices());
     }
 }
 

@@ -1,64 +1,64 @@
-//! A replica of the directory with its disk: what it says goes out after what it rests on was
-//! written. A replica that cannot write says nothing more and begins again, from what is on the
-//! disk, when there is room.
+//! A replica of the directory with its write-ahead log: messages are sent after the log entries
+//! that they depend on were written. A replica that cannot write is suspended, and resumes from
+//! what is on the disk when there is room.
 
-use crate::keeper::HoldersLog;
-use crate::ledger::{Ledger, LedgerError, has_room};
+use crate::directory_role::HoldersLog;
 use crate::metrics::{ReplicaStatus, StatusGroup};
 use crate::peers::{PeerCodec, PeerCodecError, Versions};
 use crate::transport::Urgency;
+use crate::write_ahead_log::{WriteAheadLog, WriteAheadLogError, has_room};
 use jostle_directory::{Basis, Change, Output, Refused, Replica, Settings};
-use jostle_proto::{Message, Output as Said, ReplicaId, Span, Time};
+use jostle_proto::{Message, Output as RoleOutput, ReplicaId, Span, Time};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// How often a replica that could not write looks whether it can.
-const LOOK: Span = Span::from_ms(500);
+/// How often a suspended replica checks whether it can write.
+const RETRY: Span = Span::from_ms(500);
 
-/// A replica that takes part, or waits until it can write.
+/// A replica that takes part, or is suspended until it can write.
 enum State {
-    Works(Box<Replica>, Ledger),
-    Waits { until: Time, why: String },
+    Active(Box<Replica>, WriteAheadLog),
+    Suspended { until: Time, why: String },
 }
 
 /// A frame for another replica.
-pub(crate) struct Letter {
+pub(crate) struct PeerFrame {
     pub(crate) to: ReplicaId,
     pub(crate) frame: Vec<u8>,
     pub(crate) urgency: Urgency,
 }
 
-/// One of the replicas, where it sits.
-pub(crate) struct Seat {
+/// One replica of the directory, with log, codec and outgoing messages.
+pub(crate) struct ReplicaHost {
     settings: Settings,
     file: PathBuf,
-    /// Where newcomers can ask.
-    door: Option<SocketAddr>,
+    /// Its edge server, for joining nodes.
+    address: Option<SocketAddr>,
     state: State,
-    letters: PeerCodec,
-    mail: Vec<Letter>,
+    codec: PeerCodec,
+    outgoing: Vec<PeerFrame>,
     answers: Vec<Basis>,
     has_lost: bool,
     holders: HoldersLog,
 }
 
-impl Seat {
-    /// The replica whose log this is.
+impl ReplicaHost {
+    /// Opens the log and restores the replica.
     pub(crate) fn open(
         settings: Settings,
         file: &Path,
         versions: Versions,
-    ) -> Result<Seat, SeatError> {
-        let (ledger, records) = Ledger::open(file, settings.id)?;
+    ) -> Result<ReplicaHost, ReplicaHostError> {
+        let (log, records) = WriteAheadLog::open(file, settings.id)?;
         let replica = Replica::new(settings, records)
-            .map_err(|error| SeatError::Restore(file.into(), error))?;
-        Ok(Seat {
+            .map_err(|error| ReplicaHostError::Restore(file.into(), error))?;
+        Ok(ReplicaHost {
             settings,
             file: file.into(),
-            door: None,
-            state: State::Works(Box::new(replica), ledger),
-            letters: PeerCodec::new(versions),
-            mail: Vec::new(),
+            address: None,
+            state: State::Active(Box::new(replica), log),
+            codec: PeerCodec::new(versions),
+            outgoing: Vec::new(),
             answers: Vec::new(),
             has_lost: false,
             holders: HoldersLog::default(),
@@ -69,46 +69,46 @@ impl Seat {
         self.settings.id
     }
 
-    /// It is known to others by this door.
-    pub(crate) fn set_door(&mut self, door: Option<SocketAddr>) {
-        self.door = door;
+    /// Sets the address of its edge server.
+    pub(crate) fn set_address(&mut self, address: Option<SocketAddr>) {
+        self.address = address;
     }
 
     pub(crate) fn wake_at(&self) -> Time {
         match &self.state {
-            State::Works(replica, _) => replica.wake_at(),
-            State::Waits { until, .. } => *until,
+            State::Active(replica, _) => replica.wake_at(),
+            State::Suspended { until, .. } => *until,
         }
     }
 
-    pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Said>) {
-        if let State::Waits { until, .. } = &self.state
+    pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<RoleOutput>) {
+        if let State::Suspended { until, .. } = &self.state
             && now >= *until
         {
-            self.begin_again(now);
+            self.resume(now);
         }
         self.step(now, out, |replica, done| replica.wake(now, done));
-        if let State::Works(replica, _) = &self.state
+        if let State::Active(replica, _) = &self.state
             && let Some(directory) = replica.running()
         {
             self.holders.look(replica.directory_time(now), directory);
         }
     }
 
-    /// A node or a gateway says something.
-    pub(crate) fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Said>) {
+    /// Handles a message of a node or a gateway.
+    pub(crate) fn receive(&mut self, now: Time, message: Message, out: &mut Vec<RoleOutput>) {
         self.step(now, out, |replica, done| replica.receive(now, message, done));
     }
 
-    /// Another replica says something.
-    pub(crate) fn hear(
+    /// Handles a frame of another replica.
+    pub(crate) fn receive_peer(
         &mut self,
         now: Time,
         from: ReplicaId,
         frame: &[u8],
-        out: &mut Vec<Said>,
+        out: &mut Vec<RoleOutput>,
     ) -> Result<(), PeerCodecError> {
-        match self.letters.read(from, frame) {
+        match self.codec.read(from, frame) {
             Ok(Some(message)) => {
                 self.step(now, out, |replica, done| replica.hear(now, &message, done));
                 Ok(())
@@ -123,52 +123,52 @@ impl Seat {
         }
     }
 
-    /// A replica is to be added or removed.
+    /// Adds or removes a replica.
     pub(crate) fn change(
         &mut self,
         now: Time,
         change: Change,
-        out: &mut Vec<Said>,
+        out: &mut Vec<RoleOutput>,
     ) -> Result<(), Refused> {
         let mut answer = Err(Refused::NotLeader);
         self.step(now, out, |replica, done| answer = replica.change(now, change, done));
         answer
     }
 
-    /// What is to be sent to other replicas.
-    pub(crate) fn take_mail(&mut self) -> Vec<Letter> {
-        std::mem::take(&mut self.mail)
+    /// Frames to send to other replicas.
+    pub(crate) fn take_peer_frames(&mut self) -> Vec<PeerFrame> {
+        std::mem::take(&mut self.outgoing)
     }
 
-    /// What the answers rest on that are to be sent.
+    /// The log positions that the answers to be sent depend on.
     pub(crate) fn take_answers(&mut self) -> Vec<Basis> {
         std::mem::take(&mut self.answers)
     }
 
-    /// Lets the replica do something, and does what it wants in that order.
+    /// Runs one event of the replica, and carries out its outputs in order.
     fn step(
         &mut self,
         now: Time,
-        out: &mut Vec<Said>,
+        out: &mut Vec<RoleOutput>,
         act: impl FnOnce(&mut Replica, &mut Vec<Output>),
     ) {
-        let State::Works(replica, ledger) = &mut self.state else { return };
+        let State::Active(replica, log) = &mut self.state else { return };
         let mut done = Vec::new();
         act(replica, &mut done);
         let mut written = Ok(());
         for output in done {
             match output {
-                Output::Write(records) => written = ledger.append(&records),
-                Output::Replace(records) => written = ledger.replace(&records),
+                Output::Write(records) => written = log.append(&records),
+                Output::Replace(records) => written = log.replace(&records),
                 Output::SendPeer(to, message) => {
-                    let frames = self.letters.write(to, &message);
+                    let frames = self.codec.write(to, &message);
                     let long = frames.len() > 1;
                     let urgency = if long { Urgency::Bulk } else { Urgency::Now };
-                    let letter = |frame| Letter { to, frame, urgency };
-                    self.mail.extend(frames.into_iter().map(letter));
+                    let frame_to = |frame| PeerFrame { to, frame, urgency };
+                    self.outgoing.extend(frames.into_iter().map(frame_to));
                 }
                 Output::Send { to, message, basis } => {
-                    out.push(Said::Send(to, message));
+                    out.push(RoleOutput::Send(to, message));
                     self.answers.push(basis);
                 }
             }
@@ -187,34 +187,35 @@ impl Seat {
         }
         self.has_lost = lost;
         if let Err(error) = written {
-            self.put_away(now, &error);
+            self.suspend(now, &error);
         }
     }
 
-    fn put_away(&mut self, now: Time, error: &LedgerError) {
+    fn suspend(&mut self, now: Time, error: &WriteAheadLogError) {
         let why = match error.is_full() {
             true => format!("no room: {error}"),
             false => error.to_string(),
         };
         tracing::error!("cannot write the log: the replica is silent until it can: {why}");
-        self.state = State::Waits { until: now + LOOK, why };
+        self.state = State::Suspended { until: now + RETRY, why };
     }
 
-    /// From what is on the disk, if it can be written to.
-    fn begin_again(&mut self, now: Time) {
-        let State::Waits { until, why } = &mut self.state else { return };
-        *until = now + LOOK;
+    /// Restarts from what is on the disk, if it can be written.
+    fn resume(&mut self, now: Time) {
+        let State::Suspended { until, why } = &mut self.state else { return };
+        *until = now + RETRY;
         if !has_room(&self.file) {
             return;
         }
         // As a new file: what the machine shows of the old one need not be what is on the disk.
-        let opened = Ledger::open(&self.file, self.settings.id).and_then(|(_, records)| {
-            Ok((Ledger::create(&self.file, self.settings.id, &records)?, records))
+        let opened = WriteAheadLog::open(&self.file, self.settings.id).and_then(|(_, records)| {
+            Ok((WriteAheadLog::create(&self.file, self.settings.id, &records)?, records))
         });
-        let begun = opened.map_err(SeatError::from).and_then(|(ledger, records)| {
+        let begun = opened.map_err(ReplicaHostError::from).and_then(|(log, records)| {
             let replica = Replica::new(self.settings, records);
-            let replica = replica.map_err(|error| SeatError::Restore(self.file.clone(), error))?;
-            Ok(State::Works(Box::new(replica), ledger))
+            let replica =
+                replica.map_err(|error| ReplicaHostError::Restore(self.file.clone(), error))?;
+            Ok(State::Active(Box::new(replica), log))
         });
         match begun {
             Ok(state) => {
@@ -225,17 +226,17 @@ impl Seat {
         }
     }
 
-    /// How it is, and what the groups are like if it leads.
+    /// Its status, and that of the groups if it leads.
     pub(crate) fn status(&self, now: Time) -> (ReplicaStatus, Option<Vec<StatusGroup>>) {
         let mut status = ReplicaStatus {
             replica: self.settings.id.0,
-            door: self.door,
-            incompatible: self.letters.incompatible(),
+            address: self.address,
+            incompatible: self.codec.incompatible(),
             ..ReplicaStatus::default()
         };
-        let (replica, ledger) = match &self.state {
-            State::Works(replica, ledger) => (replica, ledger),
-            State::Waits { why, .. } => {
+        let (replica, log) = match &self.state {
+            State::Active(replica, log) => (replica, log),
+            State::Suspended { why, .. } => {
                 status.trouble = Some(why.clone());
                 return (status, None);
             }
@@ -248,7 +249,7 @@ impl Seat {
         status.voters = report.voters.iter().map(|voter| voter.0).collect();
         status.voters.sort_unstable();
         status.lags = report.peers.iter().map(|peer| (peer.id.0, peer.lag)).collect();
-        status.log_bytes = ledger.bytes();
+        status.log_bytes = log.bytes();
         if report.has_lost {
             status.trouble = Some("its disk has forgotten what it had told others".into());
         }
@@ -260,12 +261,12 @@ impl Seat {
     }
 }
 
-/// Why a replica cannot begin.
+/// Why a replica cannot start.
 #[derive(Debug, thiserror::Error)]
-pub enum SeatError {
+pub enum ReplicaHostError {
     /// Its log.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    WriteAheadLog(#[from] WriteAheadLogError),
     /// What is in it.
     #[error("{path}: {1}; see \"A damaged log\" in docs/shared-worlds.md", path = .0.display())]
     Restore(PathBuf, jostle_directory::RestoreError),

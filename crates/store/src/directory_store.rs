@@ -1,60 +1,65 @@
-//! The directory with its memory: what it has answered for is on disk before the answer goes out.
+//! The directory and its saved state: the state that an answer depends on is on the disk before
+//! the answer is sent.
 
 use crate::disk::Disk;
+use crate::mirrored::{MirroredError, MirroredFile, MirroredFound, MirroredKind};
 use crate::notice::Notice;
 use crate::records::RecordError;
-use crate::twin::{Twin, TwinError, TwinFound, TwinKind};
 use jostle_proto::{Address, Directory, GroupReport, Message, Output, Saved, Time};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-const KIND: TwinKind = TwinKind { magic: *b"JODIR\0\0\x02", name: "memory of the directory" };
+const KIND: MirroredKind =
+    MirroredKind { magic: *b"JODIR\0\0\x02", name: "memory of the directory" };
 
 /// Writes of the directory, for status and metrics.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct KeeperStatus {
+pub struct DirectoryStoreStatus {
     /// Those that failed since the process began.
     pub failures: u64,
     /// Why it cannot be written now.
     pub trouble: Option<String>,
 }
 
-/// A directory, and where it keeps what it must not forget.
-pub struct Keeper {
+/// A directory, and the file that its state is saved to.
+pub struct DirectoryStore {
     directory: Directory,
-    file: Option<Twin>,
-    status: KeeperStatus,
-    /// It has heard nobody before it runs.
+    file: Option<MirroredFile>,
+    status: DirectoryStoreStatus,
+    /// False until the first event: until then nothing has been received.
     runs: bool,
     notices: Vec<Notice>,
 }
 
-impl Keeper {
-    /// One that forgets everything when its process ends.
+impl DirectoryStore {
+    /// Without a file: the state is lost when the process ends.
     #[must_use]
-    pub fn new(directory: Directory) -> Keeper {
-        let (status, runs) = (KeeperStatus::default(), false);
-        Keeper { directory, file: None, status, runs, notices: Vec::new() }
+    pub fn new(directory: Directory) -> DirectoryStore {
+        let (status, runs) = (DirectoryStoreStatus::default(), false);
+        DirectoryStore { directory, file: None, status, runs, notices: Vec::new() }
     }
 
-    /// One that remembers in this file.
+    /// With this file, to which the state is saved at once.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn at(directory: Directory, mut file: Twin) -> Result<Keeper, RecordError> {
+    pub fn at(directory: Directory, mut file: MirroredFile) -> Result<DirectoryStore, RecordError> {
         file.save(&directory.save())?;
-        Ok(Keeper { file: Some(file), ..Keeper::new(directory) })
+        Ok(DirectoryStore { file: Some(file), ..DirectoryStore::new(directory) })
     }
 
-    /// A file, and what was kept there.
-    pub(crate) fn kept(disk: &Arc<dyn Disk>, file: &Path) -> Result<TwinFound<Saved>, TwinError> {
-        Twin::open(disk, file, KIND)
+    /// Opens the file and reads the saved state.
+    pub(crate) fn kept(
+        disk: &Arc<dyn Disk>,
+        file: &Path,
+    ) -> Result<MirroredFound<Saved>, MirroredError> {
+        MirroredFile::open(disk, file, KIND)
     }
 
-    /// A file for one that remembers nothing of what is there.
-    pub(crate) fn anew(disk: &Arc<dyn Disk>, file: &Path) -> Twin {
-        Twin::anew(disk, file, KIND)
+    /// A file that replaces whatever is there.
+    pub(crate) fn anew(disk: &Arc<dyn Disk>, file: &Path) -> MirroredFile {
+        MirroredFile::anew(disk, file, KIND)
     }
 
     /// The directory.
@@ -69,24 +74,24 @@ impl Keeper {
         self.directory.report(now)
     }
 
-    /// How its file is.
+    /// Whether its file can be written.
     #[must_use]
-    pub fn status(&self) -> &KeeperStatus {
+    pub fn status(&self) -> &DirectoryStoreStatus {
         &self.status
     }
 
-    /// What the operator is to know, since this was called last.
+    /// Notices for the operator since the last call.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
 
-    /// When it wants to be woken if nothing comes.
+    /// When to call [`DirectoryStore::wake`] if no message arrives.
     #[must_use]
     pub fn wake_at(&self) -> Time {
         self.directory.wake_at()
     }
 
-    /// The clock says so.
+    /// Handles timers.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.begin(now);
         let before = out.len();
@@ -94,7 +99,7 @@ impl Keeper {
         self.keep(before, out);
     }
 
-    /// A message has come.
+    /// Handles a message.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         self.begin(now);
         let before = out.len();
@@ -108,7 +113,8 @@ impl Keeper {
         }
     }
 
-    /// Keeps what it is about to answer for. What cannot be kept is not said: the nodes ask again.
+    /// Saves the state before answers that depend on it are sent. If that fails the answers are
+    /// dropped: nodes retry.
     fn keep(&mut self, before: usize, out: &mut Vec<Output>) {
         let Some(file) = &mut self.file else { return };
         if out[before..].iter().all(promises_nothing) {
@@ -134,7 +140,7 @@ impl Keeper {
     }
 }
 
-/// Is this true whatever the directory forgets?
+/// True if the message holds even if the directory loses its state.
 fn promises_nothing(output: &Output) -> bool {
     let Output::Send(to, message) = output else { return true };
     debug_assert!(*to != Address::Directory);
@@ -157,21 +163,26 @@ mod tests {
         let [founder, newcomer] = [0, 1].map(|node| Member { node: NodeId(node), life: 1 });
         let extent = Block { min: [-4096; 3], max: [4096; 3] };
         let directory = Directory::new(founder, extent, Timing::default());
-        let mut keeper = Keeper::at(directory, Keeper::anew(&disk, path)).expect("kept");
+        let mut directory_store =
+            DirectoryStore::at(directory, DirectoryStore::anew(&disk, path)).expect("kept");
         let mut out = Vec::new();
-        keeper.wake(Time(1), &mut out);
+        directory_store.wake(Time(1), &mut out);
         out.clear();
         memory.fail(DiskFault::Full { short: 7 });
-        keeper.receive(Time(200_000), Message::Join(newcomer), &mut out);
+        directory_store.receive(Time(200_000), Message::Join(newcomer), &mut out);
         assert!(out.is_empty(), "{out:?}");
-        assert!(keeper.status().failures == 1 && keeper.status().trouble.is_some());
+        assert!(
+            directory_store.status().failures == 1 && directory_store.status().trouble.is_some()
+        );
         assert_eq!(memory.paths(), [path.to_path_buf(), crate::copy(path)], "no room is taken");
         memory.heal();
-        keeper.receive(Time(300_000), Message::Join(newcomer), &mut out);
+        directory_store.receive(Time(300_000), Message::Join(newcomer), &mut out);
         assert!(out.iter().any(|it| matches!(it, Output::Send(_, Message::View(_)))), "{out:?}");
-        assert!(keeper.status().failures == 1 && keeper.status().trouble.is_none());
-        assert_eq!(keeper.take_notices().len(), 2);
-        let kept = Keeper::kept(&disk, path).expect("whole").value.expect("kept");
+        assert!(
+            directory_store.status().failures == 1 && directory_store.status().trouble.is_none()
+        );
+        assert_eq!(directory_store.take_notices().len(), 2);
+        let kept = DirectoryStore::kept(&disk, path).expect("whole").value.expect("kept");
         let again = Directory::load(kept, Time(400_000), Timing::default());
         assert_eq!(again.view().ring, [founder, newcomer]);
     }

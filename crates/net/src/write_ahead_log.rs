@@ -1,6 +1,6 @@
-//! The log of a replica as a file: what is added is on the disk before anything is said that rests
-//! on it. What its bytes are is said by `jostle-directory`, which the simulator tears and fills up
-//! in the same way.
+//! The write-ahead log of a replica as a file: entries are on the disk before messages are sent that
+//! depend on them. The format is that of `jostle-directory`, so the simulator writes and tears the
+//! same bytes.
 
 use crate::private;
 use jostle_directory::{LogError, Record, begin_log, read_log, write_log};
@@ -15,7 +15,7 @@ const ROOM: usize = 64 << 10;
 
 /// Why a log cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
+pub enum WriteAheadLogError {
     /// The file system says so.
     #[error("{path}: {source}")]
     File {
@@ -43,10 +43,10 @@ pub enum LedgerError {
     },
 }
 
-impl LedgerError {
+impl WriteAheadLogError {
     /// Is it only that there is no room?
     pub(crate) fn is_full(&self) -> bool {
-        let LedgerError::File { source, .. } = self else { return false };
+        let WriteAheadLogError::File { source, .. } = self else { return false };
         let kind = source.kind();
         matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
     }
@@ -54,7 +54,7 @@ impl LedgerError {
 
 /// A log that is open.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct WriteAheadLog {
     replica: ReplicaId,
     path: PathBuf,
     file: File,
@@ -62,18 +62,18 @@ pub(crate) struct Ledger {
     length: u64,
 }
 
-fn failed(path: &Path) -> impl Fn(io::Error) -> LedgerError {
-    move |source| LedgerError::File { path: path.into(), source }
+fn failed(path: &Path) -> impl Fn(io::Error) -> WriteAheadLogError {
+    move |source| WriteAheadLogError::File { path: path.into(), source }
 }
 
-impl Ledger {
+impl WriteAheadLog {
     /// A new log with these records, in place of any that was there: after a crash it is the old
     /// one or the new one.
     pub(crate) fn create(
         path: &Path,
         replica: ReplicaId,
         records: &[Record],
-    ) -> Result<Ledger, LedgerError> {
+    ) -> Result<WriteAheadLog, WriteAheadLogError> {
         let mut bytes = begin_log(replica);
         write_log(records, &mut bytes);
         let beside = path.with_extension("new");
@@ -87,7 +87,7 @@ impl Ledger {
             Ok(file)
         };
         let file = written().map_err(failed(path))?;
-        Ok(Ledger { replica, path: path.into(), file, length: bytes.len() as u64 })
+        Ok(WriteAheadLog { replica, path: path.into(), file, length: bytes.len() as u64 })
     }
 
     /// The log of that name, and what is in it. What was being written when the machine died is
@@ -95,18 +95,18 @@ impl Ledger {
     pub(crate) fn open(
         path: &Path,
         replica: ReplicaId,
-    ) -> Result<(Ledger, Vec<Record>), LedgerError> {
+    ) -> Result<(WriteAheadLog, Vec<Record>), WriteAheadLogError> {
         let bytes = match std::fs::read(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(LedgerError::Missing { path: path.into() });
+                return Err(WriteAheadLogError::Missing { path: path.into() });
             }
             read => read.map_err(failed(path))?,
         };
         let restored = read_log(replica, &bytes)
-            .map_err(|source| LedgerError::Log { path: path.into(), source })?;
+            .map_err(|source| WriteAheadLogError::Log { path: path.into(), source })?;
         // It was made as a whole, with its beginning: there never was an empty one.
         if restored.length < begin_log(replica).len() {
-            return Err(LedgerError::Log {
+            return Err(WriteAheadLogError::Log {
                 path: path.into(),
                 source: LogError::Damaged { at: 0 },
             });
@@ -121,27 +121,27 @@ impl Ledger {
         }
         // What was read may have been in the machine's memory only.
         file.sync_all().map_err(failed(path))?;
-        Ok((Ledger { replica, path: path.into(), file, length }, restored.records))
+        Ok((WriteAheadLog { replica, path: path.into(), file, length }, restored.records))
     }
 
     /// Adds records. Afterwards they are on the disk; after an error nobody knows, and the log is
     /// to be opened anew.
-    pub(crate) fn append(&mut self, records: &[Record]) -> Result<(), LedgerError> {
+    pub(crate) fn append(&mut self, records: &[Record]) -> Result<(), WriteAheadLogError> {
         let mut bytes = Vec::new();
         write_log(records, &mut bytes);
         let written = self.file.write_all_at(&bytes, self.length);
         if let Err(source) = written.and_then(|()| self.file.sync_data()) {
             // What was written of it has been answered for by nobody.
             let _cut_when_opened = self.file.set_len(self.length);
-            return Err(LedgerError::File { path: self.path.clone(), source });
+            return Err(WriteAheadLogError::File { path: self.path.clone(), source });
         }
         self.length += bytes.len() as u64;
         Ok(())
     }
 
     /// These records stand for all that is in it.
-    pub(crate) fn replace(&mut self, records: &[Record]) -> Result<(), LedgerError> {
-        *self = Ledger::create(&self.path, self.replica, records)?;
+    pub(crate) fn replace(&mut self, records: &[Record]) -> Result<(), WriteAheadLogError> {
+        *self = WriteAheadLog::create(&self.path, self.replica, records)?;
         Ok(())
     }
 
@@ -177,36 +177,36 @@ mod tests {
         vec![entry(1, 30), entry(2, 1), promise, entry(3, 100), entry(4, 9)]
     }
 
-    fn open(path: &Path) -> Result<Vec<Record>, LedgerError> {
-        Ledger::open(path, ME).map(|(_, records)| records)
+    fn open(path: &Path) -> Result<Vec<Record>, WriteAheadLogError> {
+        WriteAheadLog::open(path, ME).map(|(_, records)| records)
     }
 
     /// A log, its bytes, and where each of its records ends.
     fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>, Vec<usize>) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("log");
-        let mut ledger = Ledger::create(&path, ME, &[]).expect("a file");
-        let mut ends = vec![ledger.bytes() as usize];
+        let mut log = WriteAheadLog::create(&path, ME, &[]).expect("a file");
+        let mut ends = vec![log.bytes() as usize];
         for record in records() {
-            ledger.append(&[record]).expect("written");
-            ends.push(ledger.bytes() as usize);
+            log.append(&[record]).expect("written");
+            ends.push(log.bytes() as usize);
         }
         let bytes = std::fs::read(&path).expect("read");
-        assert_eq!(ledger.bytes(), bytes.len() as u64);
+        assert_eq!(log.bytes(), bytes.len() as u64);
         (folder, path, bytes, ends)
     }
 
     #[test]
     fn what_was_written_is_read_goes_on_and_is_replaced() {
         let (_folder, path, ..) = written();
-        let (mut ledger, read) = Ledger::open(&path, ME).expect("whole");
+        let (mut log, read) = WriteAheadLog::open(&path, ME).expect("whole");
         assert_eq!(read, records());
-        ledger.append(&records()[2..3]).expect("written");
+        log.append(&records()[2..3]).expect("written");
         assert_eq!(open(&path).expect("whole").len(), 6);
-        ledger.replace(&records()[..1]).expect("replaced");
-        ledger.append(&records()[1..2]).expect("written");
+        log.replace(&records()[..1]).expect("replaced");
+        log.append(&records()[1..2]).expect("written");
         assert_eq!(open(&path).expect("whole"), records()[..2]);
-        let other = Ledger::open(&path, ReplicaId(1)).expect_err("another's").to_string();
+        let other = WriteAheadLog::open(&path, ReplicaId(1)).expect_err("another's").to_string();
         assert!(other.contains("replica 2, not of 1"), "{other}");
     }
 
@@ -294,7 +294,7 @@ mod tests {
         let (_folder, path, ..) = written();
         std::fs::remove_file(&path).expect("removed");
         let error = open(&path).expect_err("gone");
-        assert!(matches!(error, LedgerError::Missing { .. }) && !error.is_full(), "{error}");
+        assert!(matches!(error, WriteAheadLogError::Missing { .. }) && !error.is_full(), "{error}");
         assert!(has_room(&path));
     }
 }
