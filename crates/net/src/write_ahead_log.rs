@@ -1,5 +1,5 @@
-//! The write-ahead log of a replica as a file: entries are on the disk before messages are sent that
-//! depend on them. The format is that of `jostle-directory`, so the simulator writes and tears the
+//! The write-ahead log of a replica as a file: entries are on the disk before messages are sent
+//! that depend on them. The format is that of `jostle-directory`, so the simulator writes and tears the
 //! same bytes.
 
 use crate::private;

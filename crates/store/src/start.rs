@@ -124,8 +124,8 @@ pub fn start_directory(
     };
     let Some(kept) = kept else {
         notices.push(Notice::info(format!("world starts at {world}")));
-        // Nodes of the lost world have seen higher epochs. Every start has a node number of its own,
-        // so the world was restored less often than this number says.
+        // Nodes of the lost world have seen higher epochs. Every start has a node number of its
+        // own, so the world was restored less often than this number says.
         let fresh = settings.fresh(node).restored_less_often_than(node.node.0.into());
         let fresh = if before.is_some() { fresh.restored(now, node) } else { fresh };
         return Ok(StartedDirectory {
