@@ -1,6 +1,6 @@
 //! The write-ahead log of a replica as a file: entries are on the disk before messages are sent
-//! that depend on them. The format is that of `jostle-directory`, so the simulator writes and tears the
-//! same bytes.
+//! that depend on them. The format is that of `jostle-directory`, so the simulator writes and tears
+//! the same bytes.
 
 use crate::private;
 use jostle_directory::{LogError, Record, begin_log, read_log, write_log};
