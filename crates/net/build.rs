@@ -1,4 +1,4 @@
-//! Puts the files of `web/dist`, if there are any, into a table for `src/door/page.rs`.
+//! Embeds the files of `web/dist`, if there are any, as a table for `src/edge/page.rs`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ fn main() -> io::Result<()> {
     let dist = web.join("dist");
     println!("cargo::rerun-if-changed=build.rs");
     if web.is_dir() {
-        // A folder that is not there counts as always changed, and all would be built again and
-        // again. If it cannot be made, that is so, and nothing is wrong.
+        // A missing folder counts as always changed, and would cause a rebuild every time. Failing
+        // to create it is harmless.
         let _made = fs::create_dir_all(&dist);
         println!("cargo::rerun-if-changed={}", dist.display());
     }
@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
     for file in files {
         let path = file.strip_prefix(&dist).map_err(io::Error::other)?;
         let path = path.to_string_lossy().replace('\\', "/");
-        // Everything that vite puts there has a sum in its name.
+        // The file names of vite contain a digest.
         let for_ever = path.starts_with("assets/");
         let path = format!("/{path}");
         let (kind, file) = (kind(&path), file.to_string_lossy());

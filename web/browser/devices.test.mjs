@@ -88,7 +88,7 @@ describe("a gamepad", () => {
   test("steers the avatar, lifts it, and turns the picture", () =>
     onDevice({}, plugIn, async (page) => {
       const start = await walkIn(page, (id) => page.click(id));
-      // A stick that does not rest exactly in the middle moves nobody.
+      // A stick that does not rest exactly in the middle moves nothing.
       await page.waitForTimeout(500);
       assert.ok(apart((await avatar(page)).position, start) < 0.2);
       await set(page, { axes: [0, -1, 0, 0] });

@@ -1,5 +1,5 @@
-// A live world in a real browser: it moves, survives the death of a node, can be asked and walked
-// in, and nobody complains. Against the mock, or against JOSTLE_URL.
+// A live world in a real browser: it moves, survives the death of a node, can be queried and
+// entered, without errors. Against the mock, or against JOSTLE_URL.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { browser, mock, open, pressBodies, ready, shoot } from "./harness.mjs";
@@ -84,7 +84,7 @@ describe("a live world", () => {
     await page.close();
   });
 
-  test("goes on when a node is killed: its region changes hands, and nothing vanishes", () =>
+  test("continues when a node is killed: its region is taken over, and nothing vanishes", () =>
     onPage(async (page) => {
       await page.waitForFunction(() => window.jostle.regions().length > 1);
       const before = await page.evaluate(() => window.jostle.regions());
@@ -145,7 +145,7 @@ describe("a live world", () => {
       assert.ok(hits.some(({ wanted, got }) => wanted === got), JSON.stringify(hits));
       assert.deepEqual(await places(page), frozen);
       await page.click("#freeze");
-      // Not just any one: the avatar of somebody who has left stands still until it is gone.
+      // The avatar of a client that has left is at rest until it is removed.
       await page.waitForFunction(
         (all) =>
           all.some(([id, old]) =>
@@ -155,7 +155,7 @@ describe("a live world", () => {
       );
     }));
 
-  test("lets somebody walk in, and stops them at a wall", () =>
+  test("an avatar can enter, and a wall stops it", () =>
     onPage(async (page) => {
       await page.click("#walk");
       await page.waitForFunction(() => window.jostle.avatar() !== null);

@@ -1,4 +1,4 @@
-// Recordings, tokens, broken lines and servers that talk nonsense. The recording may be a real one
+// Recordings, tokens, lost connections and malformed servers. The recording may be a real one
 // (JOSTLE_RECORDING_URL); the rest needs the mock.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -35,7 +35,7 @@ test("a recording is played, scrubbed and searched for collisions", async () => 
     await at(middle);
     const again = await page.evaluate(() => window.jostle.ids().map(window.jostle.position));
     assert.equal(again.length, there.length);
-    // What only goes on as it went is told with up to a millimetre of error.
+    // Extrapolated positions deviate by up to a millimetre.
     const off = again.flat().map((part, at) => Math.abs(part - there.flat()[at]));
     assert.ok(Math.max(...off) < 0.002, `off by ${Math.max(...off)} m`);
     await page.keyboard.press("n");
@@ -105,7 +105,7 @@ describe("with the mock", mockOnly, () => {
     server.stop();
   });
 
-  test("a picture that nobody keeps is not asked", async () => {
+  test("a frozen picture that the server does not hold cannot be queried", async () => {
     const server = await mock("--bodies", "60", "--no-hold");
     const { page, complaints } = await open(chrome.context, server.address);
     await ready(page);
@@ -113,7 +113,7 @@ describe("with the mock", mockOnly, () => {
     await page.waitForFunction(() => window.jostle.frozen);
     assert.equal(await page.evaluate(() => window.jostle.askable), false);
     await page.mouse.click(480, 400);
-    await page.waitForFunction(() => document.querySelector("#notice").textContent.includes("frozen here only"));
+    await page.waitForFunction(() => document.querySelector("#notice").textContent.includes("frozen on this page only"));
     assert.equal(await page.evaluate(() => window.jostle.selected()), null);
     await page.click("#freeze");
     await page.waitForFunction(() => window.jostle.askable && !window.jostle.frozen);
@@ -128,7 +128,7 @@ describe("with the mock", mockOnly, () => {
     await ready(page);
     first.stop();
     await page.waitForSelector("#line[data-state=waiting]");
-    assert.match(await page.textContent("#notice"), /Trying again/);
+    assert.match(await page.textContent("#notice"), /reconnecting/);
     await shoot(page, "line-lost");
     const second = await mock("--port", new URL(first.address).port);
     await page.waitForSelector("#line[data-state=open]");

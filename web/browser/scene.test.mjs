@@ -49,7 +49,7 @@ describe("a scene that runs", { skip: !elsewhere && !!process.env.JOSTLE_URL }, 
     });
     const { page, complaints } = await open(context, address);
     await ready(page);
-    assert.equal(await page.isVisible("#walk"), false, "nobody walks into a scene");
+    assert.equal(await page.isVisible("#walk"), false, "a scene has no avatars");
     assert.equal(await page.isVisible("#scene-keys"), true);
     const { position: start } = await cart(page);
     await page.keyboard.press("ArrowRight");
@@ -78,7 +78,7 @@ describe("a scene that runs", { skip: !elsewhere && !!process.env.JOSTLE_URL }, 
     await moves(page, velocity[0] + 0.2, 99);
     await page.keyboard.press("Space");
     await moves(page, 0, 0);
-    // Whoever uses the keyboard alone gets to the buttons, and presses them.
+    // The buttons can be reached and pressed by keyboard alone.
     await page.locator("#scene-keys button", { hasText: /^←$/ }).focus();
     await page.keyboard.press("Enter");
     await moves(page, -99, -1);

@@ -3,7 +3,7 @@
 //
 //   node dev/mock.mjs [--port 7448] [--bodies 300] [--token T] [--recording] [--hostile]
 //     [--groups]: a second group of nodes; [--keys]: a cart that keys steer
-//     [--no-hold]: keeps no world that stands still
+//     [--no-hold]: does not hold ticks for frozen pictures
 //     [--check]: a scene that was checked, with findings; [--spike]: one status in five is a spike
 //     [--stall SECONDS]: the world stands after that long, though statuses go on
 //     [--dist DIR]: another build of the page
@@ -63,7 +63,7 @@ const shared = (object) => world.shared(object);
 const DIST = options.dist ?? fileURLToPath(new URL("../dist", import.meta.url));
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 
-/** As the real door says it: the page must do with what comes from there. */
+/** In the format of the real server. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
   "font-src 'self'; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'; " +
@@ -133,7 +133,7 @@ function welcomeViewer(line) {
   line.on("close", () => viewers.delete(viewer));
 }
 
-/** As a check says it: of the walls and balls that have a name. */
+/** Findings in the format of a check, about named walls and balls. */
 const finding = (kind, a, b, distance, x) => {
   const points = [[x, 0, 0], [x + distance, 0, 0]];
   const segments = distance > 0 ? [] : [[[x, 0, 0], [x, 0.5, 0]], [[x, 0.5, 0], [x, 0.5, 0.5]]];
@@ -223,7 +223,7 @@ function press({ value, state }) {
   return null;
 }
 
-/** The world stands still for somebody: what is asked is asked about that. */
+/** Holds the current tick for a viewer: its queries refer to it. */
 function hold(viewer) {
   if (options["no-hold"]) return viewer.say({ type: "held", tick: null, error: "no room for it" });
   const copy = (one) => ({ ...one, position: [...one.position], velocity: [...one.velocity] });
@@ -301,7 +301,7 @@ function sayFrames(whole = false) {
   for (const viewer of viewers) {
     const everything = whole || viewer.whole;
     const bytes = everything ? (all ??= make(true)) : (few ??= make(false));
-    // The newest wins: who reads slowly gets fewer frames, and then a whole one.
+    // A slow reader gets fewer frames, and then a whole one.
     viewer.whole = viewer.line.bufferedAmount > 1e6;
     if (viewer.whole) continue;
     viewer.line.send(bytes);
@@ -341,7 +341,7 @@ function status() {
     input_ms: { p50: 41 + world.network.delay_ms, p99: 66 + world.network.delay_ms * 2 },
     groups: [{ group: 0, leader: world.nodes[0], members }, ...(options.groups ? [OTHER_MEMBERS] : [])],
     nodes: { sent_bytes: world.tick * 21000, received_bytes: world.tick * 21000 },
-    door: { sent_bytes: traffic.sent, received_bytes: traffic.received },
+    edge: { sent_bytes: traffic.sent, received_bytes: traffic.received },
     stages: {
       move: wobble(0.4),
       bundles: wobble(0.6),

@@ -1,7 +1,7 @@
-// How the world is looked at: around a point (orbit), from a place that flies, or behind a body
-// that is followed. Mouse, touch, wheel and keys; a click that is no drag picks.
+// Camera: orbits a point, flies, or follows a body. Mouse, touch, wheel and keys; a click without a
+// drag picks.
 import { PerspectiveCamera, Vector3 } from "three";
-import type { Vec3 } from "./protocol/words";
+import type { Vec3 } from "./protocol/messages";
 import { isTyping } from "./walk/keys";
 
 export type CameraMode = "orbit" | "fly" | "follow";
@@ -10,13 +10,13 @@ export type CameraMode = "orbit" | "fly" | "follow";
 const CLICK_PIXELS = 5;
 const TURN_PER_PIXEL = 0.005;
 const PITCH_MAX = 1.54;
-/** Seconds until most of the way to a new place is done. */
+/** Time constant of camera movements, in seconds. */
 const SETTLE_SECONDS = 0.09;
 
 export interface CameraUser {
-  /** Where what is followed is; null if there is nothing to follow. */
+  /** The position of the followed body; null without one. */
   followed(): Vec3 | null;
-  /** Where keys point to while nobody walks: right, up, back. */
+  /** Direction of the keys while not walking: right, up, back. */
   keys(): Vec3;
   picked(x: number, y: number): void;
 }
@@ -28,13 +28,13 @@ export class Viewpoint {
   private pitch = 0.5;
   private distance = 50;
   private size = 50;
-  /** What is looked at (orbit, follow), or the eye (fly). */
+  /** The orbit centre (orbit, follow), or the eye (fly). */
   private readonly target = new Vector3();
   private readonly shownTarget = new Vector3();
   private shownDistance = 50;
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private moved = 0;
-  /** Nobody has turned or moved the view yet: it may still be fitted to the world. */
+  /** The user has not moved the view yet: it may still be fitted to the world. */
   private untouched = true;
   private calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -51,12 +51,12 @@ export class Viewpoint {
     canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** How far away what is looked at is. */
+  /** Distance to the orbit centre. */
   get shownAway(): number {
     return this.shownDistance;
   }
 
-  /** A new world: all of it is in sight. */
+  /** A new world: fits all of it. */
   frame(box: [Vec3, Vec3]): void {
     this.yaw = 0.62;
     this.pitch = 0.56;
@@ -65,7 +65,7 @@ export class Viewpoint {
     this.refit(box);
   }
 
-  /** More is known of the world, or the window has another size: all of it is in sight again. */
+  /** More of the world is known, or the window was resized: fits all of it again. */
   refit([low, high]: [Vec3, Vec3]): void {
     if (!this.untouched || this.mode !== "orbit") return;
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
@@ -79,7 +79,7 @@ export class Viewpoint {
     this.camera.updateProjectionMatrix();
   }
 
-  /** Flies to a place, so near that a ball of this radius around it is in sight. */
+  /** Flies to a place, near enough for a sphere of this radius to fill the view. */
   flyTo(place: Vec3, radius: number): void {
     this.untouched = false;
     if (this.mode === "fly") this.shownDistance = 0;
@@ -110,7 +110,10 @@ export class Viewpoint {
     this.pitch = Math.min(PITCH_MAX, Math.max(-PITCH_MAX, this.pitch + pitch));
   }
 
-  /** A direction of who looks (right, up, back) as one of the world, level with the ground. */
+  /**
+   * Converts a direction of the camera (right, up, back) to one of the world, level with the
+   * ground.
+   */
   level([right, up, back]: Vec3): Vec3 {
     const [sine, cosine] = [Math.sin(this.yaw), Math.cos(this.yaw)];
     return [right * cosine + back * sine, up, back * cosine - right * sine];
@@ -137,7 +140,7 @@ export class Viewpoint {
     this.camera.updateProjectionMatrix();
   }
 
-  /** How far away all corners of a box are just in sight. */
+  /** The distance at which all corners of a box are visible. */
   private fit(box: [Vec3, Vec3]): number {
     const slopeY = Math.tan((this.camera.fov * Math.PI) / 360);
     const slopeX = slopeY * this.camera.aspect;
@@ -196,7 +199,7 @@ export class Viewpoint {
     }
   }
 
-  /** How far two fingers are apart. */
+  /** The distance of two fingers. */
   private spread(): number {
     const [one, two] = [...this.pointers.values()];
     return one && two ? Math.hypot(one.x - two.x, one.y - two.y) : 0;
@@ -224,7 +227,9 @@ export class Viewpoint {
     this.distance = Math.min(this.size * 4, Math.max(this.size * 0.001, this.distance * factor));
   }
 
-  /** Keys of a focused picture; steering keys are taken before while somebody walks or flies. */
+  /**
+   * Keys while the picture has the focus; movement keys are handled before while walking or flying.
+   */
   private key(event: KeyboardEvent): void {
     if (event.defaultPrevented || isTyping(event.target)) return;
     const turns: Record<string, [number, number]> = {

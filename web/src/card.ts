@@ -1,9 +1,9 @@
-// The card of the selected object. What touches it is read from the same pairs of the same frame that
-// give it its colour, so both always agree; the server's answer adds where.
+// The card of the selected object. Its contacts are the pairs of the same frame that determine its
+// colour, so both always agree; the server's answer adds where they are.
 import { button, Facts, part, write } from "./dom";
 import type { Id } from "./ids";
 import { CLASS_NAMES } from "./protocol/frame";
-import type { Contacts, Picked, WorldKind } from "./protocol/words";
+import type { Contacts, Picked, WorldKind } from "./protocol/messages";
 import type { MeshData } from "./protocol/mesh";
 import type { Look } from "./scene/forms";
 import type { RegionMap } from "./world/regions";
@@ -37,7 +37,7 @@ export class Card {
     button("card-isolate").addEventListener("click", () => user.isolate());
   }
 
-  /** Another object is selected. */
+  /** Selects another object. */
   show(id: Id): void {
     if (id !== this.id) {
       this.near = [];
@@ -104,7 +104,7 @@ export class Card {
 
 const faceCounts = new WeakMap<MeshData, number>();
 
-/** Counted once: a mesh can have a million triangles. */
+/** Cached: a mesh can have a million triangles. */
 function faceCount(mesh: MeshData): number {
   let count = faceCounts.get(mesh);
   if (count === undefined) {
@@ -114,7 +114,7 @@ function faceCount(mesh: MeshData): number {
   return count;
 }
 
-/** Ids of avatars are long; their end tells them apart. */
+/** Ids of avatars are long; their last digits distinguish them. */
 export function shortId(id: Id | null): string {
   const text = String(id);
   return text.length > 8 ? `…${text.slice(-6)}` : text;

@@ -1,4 +1,4 @@
-// Which colour means what. Red and yellow are kept for collisions and clearance, so no node has
+// The meaning of colours. Red and yellow are reserved for collisions and clearance, so no node has
 // them. Text is for the panel, numbers from 0 to 1 are for the scene.
 
 const NODE_COLOURS = [
@@ -16,13 +16,13 @@ export const TOUCHING = "#e5383b";
 export const CLOSE = "#f0c419";
 export const SELECTED = "#ff9f1c";
 export const NOBODY = "#8a929c";
-/** One's own avatar. */
+/** The user's avatar. */
 export const OWN = "#ff3fb4";
 /** The two parts of a finding. */
 export const PART_A = "#2f7de1";
 export const PART_B = "#f28c28";
 
-/** Parts of a scene have no node; soft colours tell neighbours apart. */
+/** Parts of a scene have no node; soft colours distinguish neighbours. */
 const PART_COLOURS = [
   "#9fb2c8",
   "#b7b0cf",
@@ -39,7 +39,7 @@ export function partColour(id: number | bigint): string {
   return PART_COLOURS[place]!;
 }
 
-/** What a finding is called, its colour, and how severe it is: in the order of the table. */
+/** Label, colour and severity of each kind of finding, in the order of the table. */
 export const FINDING_KINDS: Readonly<Record<string, { label: string; colour: string }>> = {
   overlap: { label: "overlap", colour: "#e5383b" },
   inside: { label: "inside", colour: "#c2185b" },
@@ -55,10 +55,10 @@ export function findingKind(kind: string): { label: string; colour: string } {
   return FINDING_KINDS[kind] ?? { label: kind.replaceAll("_", " "), colour: "#e5383b" };
 }
 
-/** Nodes keep their colour for as long as the page lives: numbers are never given twice. */
+/** Nodes keep their colour while the page is open: node numbers are never reused. */
 const given = new Map<number, string>();
 
-/** The colour of a node: the first that no living node has, else one that is shared. */
+/** The colour of a node: the first that no living node has, otherwise a shared one. */
 export function nodeColour(node: number, living: readonly number[] = []): string {
   const had = given.get(node);
   if (had !== undefined) return had;
@@ -84,7 +84,7 @@ export function rgb(colour: string): readonly [number, number, number] {
 
 const STAGES = ["#4f8fe0", "#35a37e", "#9b7ad6", "#2fa9c2", "#c976b4", "#a2805f", "#7c9a3d"];
 
-/** The colour of a stage of a step, by its place in the list. */
+/** The colour of a stage, by its index. */
 export function stageColour(index: number): string {
   return STAGES[index % STAGES.length]!;
 }

@@ -1,4 +1,4 @@
-// The page's own elements, by id. They stand in index.html, so one that is missing is our mistake.
+// The page's own elements, by id. They are in index.html, so a missing one is a bug of ours.
 
 export function element<T extends HTMLElement>(id: string, kind: new () => T): T {
   const found = document.getElementById(id);
@@ -11,7 +11,7 @@ export const input = (id: string) => element(id, HTMLInputElement);
 export const part = (id: string) => element(id, HTMLElement);
 export const canvas = (id: string) => element(id, HTMLCanvasElement);
 
-/** Writes text only if it is another one: the browser then has nothing to lay out. */
+/** Writes text only if it has changed, to avoid a layout. */
 export function write(target: HTMLElement, words: string): void {
   if (target.textContent !== words) target.textContent = words;
 }

@@ -1,15 +1,15 @@
-// A picture that stands still while the world goes on. The door keeps that world as long as it is
-// looked at, so that a click asks about what is seen; a door that cannot is not asked.
+// A frozen picture while the world continues. The server holds that tick for the page, so that
+// queries refer to what is shown.
 import { button, write } from "./dom";
 import type { Frame } from "./protocol/frame";
 import { Store } from "./world/store";
 
-/** A door that has not answered by then does not know how to keep a world. */
+/** Timeout, after which the server is assumed not to support holding. */
 const PATIENCE_MS = 2000;
 
 export interface FreezeUser {
-  say(asks: object): void;
-  /** Is there somebody to ask? */
+  send(request: object): void;
+  /** Returns true if the connection is open. */
   isOpen(): boolean;
   /** A copy of what is shown now. */
   still(): Store;
@@ -17,9 +17,9 @@ export interface FreezeUser {
 }
 
 export class Freeze {
-  /** What is looked at; null while nothing is frozen. */
+  /** The frozen world; null while nothing is frozen. */
   store: Store | null = null;
-  /** The tick that the door keeps for us. */
+  /** The tick that the server holds. */
   private tick: number | null = null;
   private wanted = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,18 +37,18 @@ export class Freeze {
     write(freeze, this.wanted ? "Unfreeze" : "Freeze");
     if (!this.wanted) return this.end();
     if (!this.user.isOpen()) return this.alone();
-    this.user.say({ type: "hold" });
+    this.user.send({ type: "hold" });
     this.timer = setTimeout(() => this.alone(), PATIENCE_MS);
   }
 
-  /** The door keeps a world, whose frame comes next; or it does not. */
-  hear(tick: number | null, error: string | null): void {
+  /** The server's answer: the held tick, whose frame follows, or an error. */
+  receiveHeld(tick: number | null, error: string | null): void {
     if (!this.wanted || tick !== null) return;
     this.alone();
-    if (error) this.user.notice(`Frozen here only, a click cannot be answered: ${error}.`);
+    if (error) this.user.notice(`Frozen on this page only, clicks cannot be answered: ${error}.`);
   }
 
-  /** The world that the door keeps. */
+  /** The frame of the held tick. */
   take(frame: Frame): void {
     if (!this.wanted || this.store !== null) return;
     clearTimeout(this.timer);
@@ -58,25 +58,25 @@ export class Freeze {
     [this.store, this.tick] = [store, frame.tick];
   }
 
-  /** The line broke: nobody keeps anything for us any more. */
+  /** The connection was lost, and with it the held tick. */
   lose(): void {
     this.tick = null;
   }
 
-  /** Is what is told about this tick about what is shown? */
+  /** Returns true if an answer about this tick refers to what is shown. */
   shows(tick: number): boolean {
     return this.store === null || tick === this.tick;
   }
 
-  /** The store that something about a tick belongs to. */
+  /** The store that a tick belongs to. */
   of(tick: number, live: Store): Store {
     return this.store !== null && tick === this.tick ? this.store : live;
   }
 
-  /** May a click be sent? If not, it is said why. */
+  /** Returns whether a query can be sent; otherwise shows why not. */
   canAsk(): boolean {
     if (this.isAskable) return true;
-    this.user.notice("This picture is frozen here only, and the world has gone on. Unfreeze it to ask.");
+    this.user.notice("This picture is frozen on this page only, and the world has continued. Unfreeze it to select.");
     return false;
   }
 
@@ -88,6 +88,6 @@ export class Freeze {
   private end(): void {
     clearTimeout(this.timer);
     [this.store, this.tick] = [null, null];
-    this.user.say({ type: "release" });
+    this.user.send({ type: "release" });
   }
 }

@@ -1,11 +1,11 @@
-// All keys of the page, under "?": those that mean something in this kind of world.
+// The help dialog under "?": keys that have a meaning in this kind of world.
 import { button, element, make, part } from "./dom";
-import type { WorldKind } from "./protocol/words";
+import type { WorldKind } from "./protocol/messages";
 
 interface Key {
   keys: string;
   does: string;
-  /** Only in these; everywhere if not given. */
+  /** Kinds of worlds; all if absent. */
   in?: readonly WorldKind[];
 }
 
@@ -35,7 +35,7 @@ export class Help {
   constructor() {
     button("help").addEventListener("click", () => this.toggle());
     button("help-close").addEventListener("click", () => this.dialog.close());
-    // A click beside the list closes it.
+    // A click outside the list closes it.
     this.dialog.addEventListener("click", (event) => {
       if (event.target === this.dialog) this.dialog.close();
     });

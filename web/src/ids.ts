@@ -1,5 +1,5 @@
-// Names of objects. On the wire they are 64 bits or text; here they are keys of maps: a plain number
-// as long as that is exact (fast), a bigint beyond 2^53 (avatars). `String(id)` is the text of both.
+// Object ids: 64 bits or text on the wire, keys of maps here. A plain number while that is exact
+// (fast), a bigint beyond 2^53 (avatars). `String(id)` is the text of both.
 
 export type Id = number | bigint;
 
@@ -11,7 +11,7 @@ export function idOfHalves(low: number, high: number): Id {
   return (BigInt(high) << 32n) | BigInt(low);
 }
 
-/** An id from text; null if it is none. */
+/** An id from text; null if malformed. */
 export function idOfText(text: unknown): Id | null {
   if (typeof text !== "string" || !/^\d{1,20}$/.test(text)) return null;
   const whole = BigInt(text);

@@ -1,5 +1,5 @@
-// The page. What comes in over the line goes into the store, what the store has is drawn, what
-// people do goes back over the line: this file connects the parts and decides nothing else.
+// The page. Messages update the store, the store is drawn, and user actions are sent back: this
+// file connects the parts and decides nothing else.
 import "./style.css";
 import "./steer.css";
 import "./lists.css";
@@ -10,7 +10,7 @@ import { findingKind } from "./colours";
 import { Help } from "./help";
 import { button, canvas, input, part, write } from "./dom";
 import type { Id } from "./ids";
-import { Line, type LineState } from "./line";
+import { ServerConnection, type LineState } from "./connection";
 import { showOutside } from "./outside";
 import { DemoControls } from "./panel/demo";
 import { FindingList } from "./panel/findings";
@@ -25,9 +25,9 @@ import {
   type Findings,
   type Picked,
   type Vec3,
-  type ViewSays,
+  type ViewMessage,
   type World,
-} from "./protocol/words";
+} from "./protocol/messages";
 import { ReplayBar } from "./replay";
 import { boxAround, diagonal } from "./scene/bounds";
 import { View } from "./scene/view";
@@ -44,7 +44,7 @@ import { Clock } from "./world/clock";
 import { RegionMap } from "./world/regions";
 import { POSE_VALUES, Store } from "./world/store";
 
-/** Parts that are read, not watched, are written four times a second. */
+/** Interval of text updates. */
 const PANEL_MS = 250;
 const STICK_TURN = 2.2;
 
@@ -58,14 +58,14 @@ class Page {
   readonly walk: Walk;
   world: World | null = null;
   selected: Id | null = null;
-  /** Messages that were none. */
+  /** Malformed messages. */
   faults = 0;
   readonly freeze: Freeze;
   private readonly keys: Keys;
   private readonly stick: Stick;
   private readonly sceneKeys: SceneKeys;
-  private readonly token = new Token(() => this.line.start());
-  private readonly line: Line;
+  private readonly token = new Token(() => this.connection.start());
+  private readonly connection: ServerConnection;
   readonly panel: Panel;
   private readonly demo: DemoControls;
   private readonly replay: ReplayBar;
@@ -76,14 +76,14 @@ class Page {
   private readonly help = new Help();
   private readonly ticks = new TickRate();
   private unit = "";
-  /** Forms that the camera was fitted to. */
+  /** The version of the shapes that the camera was fitted to. */
   private fitted = -1;
   private readonly theme = new ThemeSwitch((palette) => this.view.paint(palette));
   private readonly tour = new Tour();
   private dilation = 1;
 
   constructor() {
-    const control = (order: object) => this.line.say({ type: "control", ...order });
+    const control = (order: object) => this.connection.send({ type: "control", ...order });
     this.panel = new Panel(this.regions, (node) => control({ do: "kill", node }));
     this.findings = new FindingList({
       name: (id) => this.nameOf(id) ?? `Object ${id}`,
@@ -104,18 +104,18 @@ class Page {
     });
     this.demo = new DemoControls(control);
     this.replay = new ReplayBar(control);
-    this.keys = new Keys(() => this.walk.steer());
-    this.stick = new Stick(() => this.walk.steer());
+    this.keys = new Keys(() => this.walk.sendInput());
+    this.stick = new Stick(() => this.walk.sendInput());
     this.sceneKeys = new SceneKeys(control);
     this.freeze = new Freeze({
-      say: (asks) => this.line.say(asks),
-      isOpen: () => this.line.isOpen,
+      send: (request) => this.connection.send(request),
+      isOpen: () => this.connection.isOpen,
       still: () => this.store.still(),
       notice: (words) => this.notice(words),
     });
     this.walk = new Walk({
       token: () => this.token.value,
-      wish: () => this.wish(),
+      input: () => this.input(),
       changed: (words) => this.walkChanged(words),
     });
     this.viewpoint = new Viewpoint(canvas("picture"), {
@@ -123,7 +123,7 @@ class Page {
       keys: () => (this.walk.wanted ? [0, 0, 0] : this.direction()),
       picked: (x, y) => this.pick(x, y),
     });
-    this.line = new Line("view", {
+    this.connection = new ServerConnection("view", {
       hello: () => ({ type: "hello", ...(this.token.value ? { token: this.token.value } : {}) }),
       text: (message) => this.hearText(message),
       bytes: (message) => this.hearBytes(message),
@@ -131,18 +131,18 @@ class Page {
     });
     this.listen();
     this.theme.apply();
-    this.line.start();
+    this.connection.start();
     setInterval(() => this.drawPanel(), PANEL_MS);
     requestAnimationFrame((now) => this.draw(now));
   }
 
-  /** What is drawn: the world as it is, or as it was when it was frozen. */
+  /** The world that is drawn: live, or frozen. */
   get shown(): Store {
     return this.freeze.store ?? this.store;
   }
 
   get received(): number {
-    return this.line.received;
+    return this.connection.received;
   }
 
   private hearBytes(bytes: ArrayBuffer): void {
@@ -152,52 +152,52 @@ class Page {
     else if (message.kind === "still") this.freeze.take(message);
     else {
       this.dilation = message.dilation;
-      this.ticks.heard(message.tick, performance.now());
-      const jumped = this.clock.heard(message.tick, message.dilation);
+      this.ticks.observe(message.tick, performance.now());
+      const jumped = this.clock.observe(message.tick, message.dilation);
       this.store.take(message, this.clock.tick, jumped);
-      // With every frame, so that the card never says another thing than the colours.
+      // With every frame, so that the card always agrees with the colours.
       if (this.selected !== null && this.freeze.store === null) this.drawCard();
     }
   }
 
   private hearText(text: string): void {
-    const said = readView(text);
-    if (said === null) this.faults++;
-    else if (said !== "unknown") this.hear(said);
+    const message = readView(text);
+    if (message === null) this.faults++;
+    else if (message !== "unknown") this.receive(message);
   }
 
-  private hear(said: ViewSays): void {
-    switch (said.type) {
+  private receive(message: ViewMessage): void {
+    switch (message.type) {
       case "world":
-        return this.begin(said);
+        return this.begin(message);
       case "refused":
-        this.line.stop();
-        return this.token.ask(said.why);
+        this.connection.stop();
+        return this.token.ask(message.why);
       case "regions":
-        return this.regions.take(said);
+        return this.regions.take(message);
       case "status":
-        return this.panel.takeStatus(said.status, performance.now());
+        return this.panel.takeStatus(message.status, performance.now());
       case "picked":
-        return this.picked(said);
+        return this.picked(message);
       case "contacts":
-        // What is told of the newest world is not about a picture that is frozen.
-        if (said.id !== this.selected || !this.freeze.shows(said.tick)) return;
-        this.card.takeContacts(said);
-        return this.view.selection.take(said, this.shown, this.view.forms);
+        // Answers about the newest tick do not apply to a frozen picture.
+        if (message.id !== this.selected || !this.freeze.shows(message.tick)) return;
+        this.card.takeContacts(message);
+        return this.view.selection.take(message, this.shown, this.view.forms);
       case "findings":
-        return this.takeFindings(said);
+        return this.takeFindings(message);
       case "held":
-        return this.freeze.hear(said.tick, said.error);
+        return this.freeze.receiveHeld(message.tick, message.error);
       case "demo":
-        return this.demo.take(said);
+        return this.demo.take(message);
       case "replay":
-        return this.replay.take(said);
+        return this.replay.take(message);
       case "controlled":
-        if (said.error !== null) this.notice(`Could not ${said.do}: ${said.error}`);
+        if (message.error !== null) this.notice(`Could not ${message.do}: ${message.error}`);
     }
   }
 
-  /** A world: the first, another one, or the same again after the line broke. */
+  /** Handles a `world` message: the first, a different world, or the same after a reconnect. */
   private begin(world: World): void {
     const same = this.world?.name === world.name;
     this.world = world;
@@ -210,8 +210,8 @@ class Page {
     document.title = `${world.name} – Jostle`;
     button("walk").hidden = world.avatar === null;
     this.sceneKeys.load(world.keys);
-    // Who comes back asks again for what it had asked for.
-    if (this.selected !== null) this.line.say({ type: "select", id: String(this.selected) });
+    // After a reconnect the queries are repeated.
+    if (this.selected !== null) this.connection.send({ type: "select", id: String(this.selected) });
     this.askClearance();
     this.askStatic();
   }
@@ -234,12 +234,12 @@ class Page {
     this.panel.line(state);
     if (state.kind === "open") {
       this.notice("");
-      // Whoever answers now tells them anew.
+      // The server sends them again.
       this.regions.clear();
     }
     if (state.kind !== "open") this.freeze.lose();
     if (state.kind === "waiting") {
-      this.notice(`The connection broke. Trying again in ${state.seconds} s…`, true);
+      this.notice(`Connection lost, reconnecting in ${state.seconds} s…`, true);
     }
   }
 
@@ -290,7 +290,7 @@ class Page {
     const does = this.keyTable[event.key.toLowerCase()];
     if (does === undefined) return;
     does();
-    // A slash would be written into the search, and open the browser's.
+    // Otherwise the slash would be typed into the search field.
     event.preventDefault();
   }
 
@@ -304,7 +304,7 @@ class Page {
     i: () => this.isolateSelected(),
     h: () => this.hideSelected(),
     u: () => this.visibility.showAll(),
-    // Those of a recording's collisions: replay.ts.
+    // For recordings see replay.ts.
     n: () => this.findings.step(1),
     p: () => this.findings.step(-1),
   };
@@ -319,7 +319,7 @@ class Page {
     this.viewpoint.frame(this.view.bounds(this.shown, this.world.extent));
   }
 
-  /** Fits the camera to what is there, as long as nobody has turned it. */
+  /** Fits the camera to the world until the user has moved it. */
   private refit(): void {
     if (this.world === null || this.shown.count === 0) return;
     const { version } = this.view.forms;
@@ -336,7 +336,7 @@ class Page {
     this.findings.take(found);
   }
 
-  /** Draws where two parts touch, and looks there. */
+  /** Draws the contact of two parts, and moves the camera there. */
   private showFinding(finding: Finding | null): void {
     if (finding === null) return this.view.contact.clear();
     this.select(null);
@@ -358,7 +358,7 @@ class Page {
   private askStatic(): void {
     if (!input("layer-static").checked || this.world?.kind === "check") return;
     const near = input("layer-clearance").checked;
-    this.line.say({ type: "static", clearance: near ? Number(input("clearance").value) : null });
+    this.connection.send({ type: "static", clearance: near ? Number(input("clearance").value) : null });
   }
 
   private selectFromList(id: Id): void {
@@ -399,11 +399,11 @@ class Page {
     for (const one of document.querySelectorAll<HTMLElement>("[data-camera]")) {
       one.setAttribute("aria-pressed", String(one.dataset.camera === mode));
     }
-    this.wantSteering();
+    this.updateInputMode();
   }
 
-  /** Keys and stick steer while somebody walks or flies. */
-  private wantSteering(): void {
+  /** Keys and stick are active while walking or flying. */
+  private updateInputMode(): void {
     const wanted = this.walk.wanted || this.viewpoint.mode === "fly";
     this.keys.wanted = wanted;
     this.stick.show(wanted);
@@ -416,15 +416,16 @@ class Page {
     part("legend-close").hidden = !wanted;
     write(part("clearance-value"), `${metres.toFixed(3)} m`);
     if (!wanted) this.shown.forgetClose();
-    this.line.say({ type: "clearance", metres: wanted ? metres : null });
+    this.connection.send({ type: "clearance", metres: wanted ? metres : null });
   }
 
   private pick(x: number, y: number): void {
     if (!this.freeze.canAsk()) return;
-    // What only edges are drawn of does not stop a click, and what is hidden neither.
+    // A click passes through surroundings of which only edges are drawn, and through hidden
+    // objects.
     const through = this.view.through(this.shown);
     const ray = this.view.ray(x, y, this.viewpoint.camera);
-    this.line.say({ type: "pick", ...ray, through, ...this.visibility.asked() });
+    this.connection.send({ type: "pick", ...ray, through, ...this.visibility.asked() });
   }
 
   private picked(picked: Picked): void {
@@ -442,7 +443,7 @@ class Page {
       this.drawCard();
     }
     this.view.selection.clear();
-    this.line.say({ type: "select", id: id === null ? null : String(id) });
+    this.connection.send({ type: "select", id: id === null ? null : String(id) });
     if (this.viewpoint.mode === "follow" && this.followed() === null) this.setCamera("orbit");
   }
 
@@ -465,7 +466,7 @@ class Page {
     return used === undefined ? [0, 0, 0] : [...used];
   }
 
-  private wish(): Vec3 {
+  private input(): Vec3 {
     return this.viewpoint.level(this.direction());
   }
 
@@ -474,14 +475,14 @@ class Page {
     const control = button("walk");
     write(control, wanted ? "Leave" : "Walk in");
     control.setAttribute("aria-pressed", String(wanted));
-    this.wantSteering();
+    this.updateInputMode();
     if (avatar !== null) {
       this.setCamera("follow");
       canvas("picture").focus();
       this.notice(
         this.stick.isShown
-          ? "The stick goes, the arrows lift and lower, drag to look around."
-          : "W A S D to go, E and Q for up and down, drag to look around.",
+          ? "Stick to move, arrows for up and down, drag to look around."
+          : "W A S D to move, E and Q for up and down, drag to look around.",
       );
     } else if (!wanted && this.viewpoint.mode === "follow") this.setCamera("orbit");
     if (words) this.notice(words, wanted);
@@ -489,7 +490,7 @@ class Page {
 
   private noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Says something for a while, or until something else is said. */
+  /** Shows a notice for a while, or until the next one. */
   private notice(words: string, stays = false): void {
     clearTimeout(this.noticeTimer);
     const place = part("notice");
@@ -520,14 +521,14 @@ class Page {
     });
   }
 
-  /** Puts all bodies where they are now. */
+  /** Updates the poses of all bodies. */
   private show(now: number, seconds: number): void {
     const { recording } = this.world!;
     if (recording === null) this.clock.advance(seconds, 1);
     else if (this.replay.state.playing) this.clock.advance(seconds, this.replay.state.factor);
     else this.clock.stand();
     this.store.show(this.clock.tick, this.clock.ticksPerSecond);
-    // One's own avatar goes ahead, as the door says that it will be.
+    // The user's avatar is predicted by the server's client state machine.
     const own = this.walk.pose(now);
     const slot = own && this.walk.avatar !== null ? this.store.slots.get(this.walk.avatar) : undefined;
     if (own && slot !== undefined) {

@@ -1,8 +1,8 @@
-// `window.jostle`: what tests and curious people may look at from outside. Nothing can be changed.
+// `window.jostle`: read-only access for tests and scripts.
 import { nodeColour } from "./colours";
 import { idOfText } from "./ids";
 import type { Page } from "./main";
-import type { Vec3 } from "./protocol/words";
+import type { Vec3 } from "./protocol/messages";
 
 export interface Outside {
   readonly ready: boolean;
@@ -12,36 +12,36 @@ export interface Outside {
   readonly bodies: number;
   readonly drawn: number;
   readonly fps: number;
-  /** Pixels of the picture for one of the screen: less than 1 where drawing is slow. */
+  /** Picture pixels per screen pixel: below 1 where rendering is slow. */
   readonly fineness: number;
   readonly faults: number;
   readonly touching: number;
-  /** Contact faces and segments of the selected body that are drawn. */
+  /** Drawn contact faces and segments of the selected body. */
   readonly contacts: { faces: number; segments: number };
-  /** Findings that are listed, and what is drawn of the one that is looked at. */
+  /** Listed findings, and what is drawn of the current one. */
   readonly findings: { listed: number; current: string[] | null; points: number; lines: number };
-  /** Seconds of the chart that are higher than it. */
+  /** Seconds that exceed the chart. */
   readonly clipped: number;
-  /** What touches it, by the pairs that give it its colour. */
+  /** Objects that touch it, from the pairs that determine its colour. */
   partners(id: string): string[];
-  /** Is it drawn as a surface, and not hidden or by its edges only? */
+  /** Returns true if it is drawn as a surface, neither hidden nor by its edges only. */
   solid(id: string): boolean;
-  /** Is the picture frozen? And can it be asked about? */
+  /** Whether the picture is frozen, and whether it can be queried. */
   readonly frozen: boolean;
   readonly askable: boolean;
   ids(): string[];
   regions(): { node: number; group: number; colour: string; min: Vec3; max: Vec3 }[];
   avatar(): { id: string; position: Vec3 } | null;
   selected(): string | null;
-  /** The id of what has this name. */
+  /** The id of the object with this name. */
   named(name: string): string | null;
-  /** Which node has it, and in which group. */
+  /** Its node and group. */
   owner(id: string): { node: number; group: number } | null;
   position(id: string): Vec3 | null;
   velocity(id: string): Vec3 | null;
-  /** Where who looks is, and how it looks. */
+  /** Position and direction of the camera. */
   camera(): { position: Vec3; yaw: number; distance: number };
-  /** Where a body is in the window. */
+  /** The position of a body in the window. */
   screenOf(id: string): [number, number] | null;
 }
 

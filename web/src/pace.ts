@@ -1,13 +1,13 @@
-// How fast the page is: pictures and bytes per second; and how fast the world is, as frames tell.
+// Performance figures: frames and bytes per second, and ticks per second of the world.
 
 const WINDOW_MS = 1000;
-/** After a pause (a hidden tab) time does not jump. */
+/** Longest time step: after a pause (a hidden tab) time does not jump. */
 const STEP_MAX_SECONDS = 0.25;
 
 /** Ticks per second are counted over this long. */
 const TICKS_MS = 3000;
 
-/** How fast the world goes on: counted from the frames themselves, so that it cannot be out of date. */
+/** Tick rate, counted from the frames themselves, so that it is never stale. */
 export class TickRate {
   private readonly ticks: [number, number][] = [];
   private since = performance.now();
@@ -17,8 +17,8 @@ export class TickRate {
     this.since = performance.now();
   }
 
-  /** A frame has come. */
-  heard(tick: number, now: number): void {
+  /** Counts a frame. */
+  observe(tick: number, now: number): void {
     const last = this.ticks.at(-1);
     if (last !== undefined && tick < last[1]) this.ticks.length = 0;
     if (last?.[1] !== tick) this.since = now;
@@ -35,7 +35,7 @@ export class TickRate {
   rate(now: number): number | null {
     const [first, last] = [this.ticks[0], this.ticks.at(-1)];
     if (first === undefined || last === undefined || now - last[0] > TICKS_MS) return null;
-    // A world that stands counts as slow from now on, not one that is between two frames.
+    // A stalled world counts as slow at once, but not the gap between two frames.
     const end = now - last[0] < 500 ? last[0] : now;
     const span = end - first[0];
     return span > 500 ? ((last[1] - first[1]) * 1000) / span : null;
@@ -47,7 +47,7 @@ export class Pace {
   private readonly times: number[] = [];
   private readonly counts: [number, number][] = [];
 
-  /** A picture is drawn. Gives the seconds since the one before. */
+  /** Counts a picture; returns the seconds since the last one. */
   frame(now: number): number {
     const before = this.times[this.times.length - 1] ?? now;
     this.times.push(now);
@@ -57,7 +57,7 @@ export class Pace {
     return Math.min(Math.max((now - before) / 1000, 0), STEP_MAX_SECONDS);
   }
 
-  /** How much a growing count grew in the last second. */
+  /** Growth of a counter in the last second. */
   rate(count: number, now: number): number {
     this.counts.push([now, count]);
     while (this.counts.length > 2 && now - this.counts[0]![0] > WINDOW_MS) this.counts.shift();

@@ -1,7 +1,7 @@
 // The bar of a recording: timeline with collisions, play, speed, steps and jumps.
 import { button, canvas, element, input, part, write } from "./dom";
 import { TOUCHING } from "./colours";
-import type { Recording, Replay } from "./protocol/words";
+import type { Recording, Replay } from "./protocol/messages";
 import { isTyping } from "./walk/keys";
 
 /** Drawn in a square of 16. */
@@ -21,9 +21,9 @@ export class ReplayBar {
   private recording: Recording | null = null;
   private held = false;
 
-  constructor(private readonly say: (order: object) => void) {
-    const on = (id: string, order: object) =>
-      button(id).addEventListener("click", () => this.say(order));
+  constructor(private readonly send: (control: object) => void) {
+    const on = (id: string, control: object) =>
+      button(id).addEventListener("click", () => this.send(control));
     on("replay-back-hit", { do: "collision", by: -1 });
     on("replay-back", { do: "step", by: -1 });
     on("replay-forward", { do: "step", by: 1 });
@@ -32,16 +32,16 @@ export class ReplayBar {
     const line = input("replay-tick");
     line.addEventListener("input", () => {
       this.held = true;
-      this.say({ do: "seek", tick: Number(line.value) });
+      this.send({ do: "seek", tick: Number(line.value) });
     });
     line.addEventListener("change", () => (this.held = false));
     const speed = element("replay-speed", HTMLSelectElement);
-    speed.addEventListener("change", () => this.say({ do: "speed", factor: Number(speed.value) }));
+    speed.addEventListener("change", () => this.send({ do: "speed", factor: Number(speed.value) }));
     window.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.drawMarks()).observe(canvas("replay-marks"));
   }
 
-  /** A new world; null if it is live. */
+  /** The recording of a new world; null if it is live. */
   load(recording: Recording | null): void {
     this.recording = recording;
     part("replay").hidden = recording === null;
@@ -53,7 +53,7 @@ export class ReplayBar {
     this.drawMarks();
   }
 
-  /** Where the recording is. */
+  /** Takes over the position. */
   take(state: Replay): void {
     this.state = state;
     const line = input("replay-tick");
@@ -67,17 +67,17 @@ export class ReplayBar {
   }
 
   private toggle(): void {
-    this.say({ do: this.state.playing ? "pause" : "play" });
+    this.send({ do: this.state.playing ? "pause" : "play" });
   }
 
   private key(event: KeyboardEvent): void {
     if (this.recording === null || event.defaultPrevented || isTyping(event.target)) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const order = KEYS[event.key.toLowerCase()];
-    if (order === undefined) return;
+    const control = KEYS[event.key.toLowerCase()];
+    if (control === undefined) return;
     event.preventDefault();
-    if (order === "toggle") this.toggle();
-    else this.say(order as object);
+    if (control === "toggle") this.toggle();
+    else this.send(control as object);
   }
 
   private drawMarks(): void {

@@ -1,4 +1,4 @@
-// Light or dark: what the system prefers, until somebody chooses. The choice is kept.
+// Light or dark: the system's preference, until the user chooses. The choice is stored.
 
 export type Theme = "light" | "dark";
 
@@ -69,7 +69,7 @@ export const keep = {
     try {
       localStorage.setItem(key, value);
     } catch {
-      // Nothing is lost that matters.
+      // Not available.
     }
   },
 };

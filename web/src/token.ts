@@ -1,5 +1,5 @@
-// The token of a world that asks for one: from the address (`?token=`), from this tab's storage, or
-// from a small form.
+// The token of a world that requires one: from the URL (`?token=`), from this tab's storage, or
+// from a form.
 import { element, input, part, write } from "./dom";
 
 const KEPT = "jostle-token";
@@ -25,7 +25,7 @@ export class Token {
     });
   }
 
-  /** The server did not let us in. */
+  /** The server has rejected the token. */
   ask(why: string): void {
     write(part("token-why"), why);
     part("token").hidden = false;
@@ -36,7 +36,7 @@ export class Token {
     try {
       if (this.value !== null) sessionStorage.setItem(KEPT, this.value);
     } catch {
-      // Asked again after a reload.
+      // Not available.
     }
   }
 }

@@ -1,16 +1,15 @@
-// Five sentences for who comes for the first time to a shared world. Shown once; the help shows them
-// again.
+// The tour: five sentences for new users of a shared world. Shown once; the help shows them again.
 import { button, element, part, write } from "./dom";
 import { keep } from "./theme";
 
 const KEPT = "jostle-tour";
 
 const SENTENCES = [
-  "This is one shared world: several machines compute it together, and everybody sees the same.",
+  "This is one shared world: several machines compute it together, and all users see the same.",
   "Each coloured region belongs to a node, and bodies take the colour of the node that has them.",
-  "What collides turns red, exactly and in the tick in which it happens; click a body to see where.",
-  "In a demo you can kill a node with ✕: the others take its region over, and nothing is lost.",
-  "Press “Walk in” to take part with an avatar: W A S D to go, E and Q for up and down.",
+  "Colliding bodies turn red, exactly and in the tick of the collision; click a body to see where.",
+  "In a demo you can kill a node with ✕: the others take over its region, and nothing is lost.",
+  "Press “Walk in” to enter with an avatar: W A S D to move, E and Q for up and down.",
 ];
 
 export class Tour {
@@ -25,12 +24,12 @@ export class Tour {
     });
   }
 
-  /** Somebody has come to a shared world: the first time it is explained. */
+  /** Shows the tour to a new user. */
   begin(): void {
     if (keep.get(KEPT) === null) this.go(0);
   }
 
-  /** Ends it; false if it was not there. */
+  /** Ends the tour; false if it was not shown. */
   end(): boolean {
     const tour = part("tour");
     if (tour.hidden) return false;

@@ -1,7 +1,7 @@
-// What is not shown because somebody has hidden it, or looks at a few objects alone.
+// Visibility: hidden objects, and isolated ones.
 import type { Id } from "./ids";
 
-/** Ids in a question, at most: a message to the server has 4 KiB. */
+/** Ids in a query, at most: a message to the server has 4 KiB. */
 const ASKED_MAX = 150;
 
 export class Visibility {
@@ -23,7 +23,7 @@ export class Visibility {
     this.changed();
   }
 
-  /** Only these; or everything again if they are alone already. */
+  /** Isolates these; shows everything again if they are isolated already. */
   isolate(ids: readonly Id[]): void {
     const same = this.only?.size === ids.length && ids.every((id) => this.only!.has(id));
     this.only = same ? null : new Set(ids);
@@ -37,7 +37,7 @@ export class Visibility {
     this.changed();
   }
 
-  /** For a question about a click: what it goes through. */
+  /** What a ray query passes through. */
   asked(): { hidden?: string[]; only?: string[] } {
     const few = (ids: Iterable<Id>) => [...ids].slice(0, ASKED_MAX).map(String);
     if (this.only !== null && this.only.size <= ASKED_MAX) return { only: few(this.only) };

@@ -1,9 +1,9 @@
 // Findings are read completely or not at all; a spike is cut off, and a second without numbers is a gap;
-// what surrounds a world is told from its parts.
+// surroundings of a world are distinguished from its parts.
 import { describe, expect, test } from "vitest";
 import { niceCeiling, robustScale, runs } from "../src/panel/chart";
 import { distanceWords } from "../src/panel/text";
-import { readView } from "../src/protocol/words";
+import { readView } from "../src/protocol/messages";
 import { isAround } from "../src/scene/surroundings";
 import { Visibility } from "../src/visibility";
 

@@ -1,4 +1,4 @@
-// Frames: what is told arrives as it was told; what is cut, lengthened or made up is refused.
+// Frames: valid ones are decoded as they were encoded; truncated, extended and random ones are rejected.
 import { describe, expect, test } from "vitest";
 import { decodeBinary, type Frame } from "../src/protocol/frame";
 import { boxMesh, decodeMesh } from "../src/protocol/mesh";
@@ -20,7 +20,7 @@ const full = () =>
   });
 
 describe("a frame", () => {
-  test("arrives as it was told", () => {
+  test("is decoded as it was encoded", () => {
     const frame = decodeBinary(full()) as Frame;
     expect(frame).toMatchObject({ kind: "frame", whole: false, dilation: 1.5, tick: 301 });
     expect(frame.ids).toEqual([1, AVATAR]);
@@ -87,7 +87,7 @@ describe("a frame", () => {
 });
 
 describe("pairs that are too close", () => {
-  test("arrive as they were told", () => {
+  test("are decoded as they were encoded", () => {
     const close = decodeBinary(closeBytes([[1n, AVATAR, 0.25]]));
     expect(close).toMatchObject({ kind: "close", tick: 5, metres: 0.5, pairs: [1, AVATAR] });
   });
@@ -111,7 +111,7 @@ describe("a mesh", () => {
     return made;
   };
 
-  test("arrives as it was told", () => {
+  test("is decoded as it was encoded", () => {
     const mesh = decodeMesh(bytes());
     expect([...(mesh?.triangles ?? [])]).toEqual([0, 1, 2]);
     expect(mesh?.faceCount).toBe(1);

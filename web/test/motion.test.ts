@@ -1,4 +1,4 @@
-// Bodies between two updates: they go on as told, and are led to where an update says they are.
+// Bodies between two updates: dead reckoning, and blending into a corrected course.
 import { describe, expect, test } from "vitest";
 import { decodeBinary, type Frame } from "../src/protocol/frame";
 import { Clock } from "../src/world/clock";
@@ -13,7 +13,7 @@ const pose = (store: Store, id: number) => {
 };
 
 describe("a course", () => {
-  test("goes on with its velocity", () => {
+  test("moves by its velocity", () => {
     const out = new Float64Array(7);
     const course = new Float64Array([1, 2, 3, 0.5, 0, -1, 0, 0, 0, 0, 0, 0, 1]);
     extrapolate(course, 0, 2, out, 0);
@@ -47,12 +47,12 @@ describe("a course", () => {
 
 describe("a store", () => {
   const moving = { id: 5n, position: [0, 0, 0], velocity: [3, 0, 0] } as const;
-  const told = (tick: bigint, x: number, whole = false) =>
+  const encoded = (tick: bigint, x: number, whole = false) =>
     frame({ tick, whole, objects: [{ ...moving, position: [x, 0, 0], velocity: [3, 0, 0] }] });
 
   test("moves what is not listed", () => {
     const store = new Store();
-    store.take(told(30n, 0, true), 30, true);
+    store.take(encoded(30n, 0, true), 30, true);
     store.take(frame({ tick: 31n, whole: false }), 30, false);
     store.show(60, 30);
     expect(pose(store, 5)[0]).toBeCloseTo(3, 9);
@@ -60,10 +60,10 @@ describe("a store", () => {
 
   test("does not jump when an update says something else, and gets there", () => {
     const store = new Store();
-    store.take(told(30n, 0, true), 30, true);
+    store.take(encoded(30n, 0, true), 30, true);
     store.show(31, 30);
     const before = pose(store, 5)[0]!;
-    store.take(told(32n, 1), 31, false);
+    store.take(encoded(32n, 1), 31, false);
     store.show(31, 30);
     expect(pose(store, 5)[0]).toBeCloseTo(before, 9);
     store.show(32, 30);
@@ -74,8 +74,8 @@ describe("a store", () => {
 
   test("is there at once when time jumped", () => {
     const store = new Store();
-    store.take(told(30n, 0, true), 30, true);
-    store.take(told(500n, 7), 500, true);
+    store.take(encoded(30n, 0, true), 30, true);
+    store.take(encoded(500n, 7), 500, true);
     store.show(500, 30);
     expect(pose(store, 5)[0]).toBeCloseTo(7, 9);
   });
@@ -120,10 +120,10 @@ describe("a clock", () => {
   test("runs at the world's rate, a little behind, and follows", () => {
     const clock = new Clock();
     clock.start(30);
-    expect(clock.heard(100, 1)).toBe(true);
+    expect(clock.observe(100, 1)).toBe(true);
     for (let tick = 101; tick < 200; tick++) {
       clock.advance(1 / 30, 1);
-      expect(clock.heard(tick, 1)).toBe(false);
+      expect(clock.observe(tick, 1)).toBe(false);
     }
     expect(199 - clock.tick).toBeGreaterThan(0.5);
     expect(199 - clock.tick).toBeLessThan(3);
@@ -132,8 +132,8 @@ describe("a clock", () => {
   test("jumps back with a recording, and does not run away without news", () => {
     const clock = new Clock();
     clock.start(30);
-    clock.heard(100, 1);
-    expect(clock.heard(40, 1)).toBe(true);
+    clock.observe(100, 1);
+    expect(clock.observe(40, 1)).toBe(true);
     expect(clock.tick).toBe(40);
     for (let second = 0; second < 100; second++) clock.advance(1, 1);
     expect(clock.tick).toBeLessThan(60);

@@ -37,7 +37,7 @@ test("keys have the numbers that the command line gives them", () => {
   for (const [key, value] of Object.entries(QT_HELD)) expect(held.get(key.toLowerCase())).toBe(value);
 });
 
-test("letters are capitals, and what is held is told besides", () => {
+test("letters are capitals, with modifier keys beside them", () => {
   expect(pressed("a")).toEqual({ value: 65, state: 0 });
   expect(pressed("A", { shiftKey: true })).toEqual({ value: 65, state: 0x100 });
   expect(pressed("ArrowRight", { shiftKey: true, altKey: true })).toEqual({ value: 0x1014, state: 0x500 });

@@ -40,7 +40,7 @@ test("around a small body a picture is empty", () => {
   expect(layer[3]).toBe(0);
 });
 
-test("closed solids are told from sheets and from what is inside out", () => {
+test("closed solids are distinguished from sheets and from inverted ones", () => {
   const cube = boxMesh([1, 1, 1]);
   expect(isClosedOutward(cube)).toBe(true);
   expect(isClosedOutward({ ...cube, triangles: cube.triangles.slice(0, -3) })).toBe(false);

@@ -24,7 +24,7 @@ pub(crate) use directory::run as directory;
 pub(crate) use judge::run as judge;
 pub(crate) use node::run as node;
 pub(crate) use replay::run as replay;
-pub(crate) use screen::{Screen, Seat, legend};
+pub(crate) use screen::{Screen, ViewPage, legend};
 pub(crate) use serve::run as serve;
 pub(crate) use status::run as status;
 
@@ -33,23 +33,23 @@ use args::{GuardArgs, ListenArgs, PageArgs};
 use jostle_net::Secret;
 use jostle_net::certificates::{self, Role};
 use jostle_net::client::Trust;
-use jostle_net::serve::Guards;
+use jostle_net::serve::AccessControl;
 use std::io::{self, IsTerminal, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Readable lines on stderr; `JOSTLE_LOG` says how much.
+/// Log lines on stderr; `JOSTLE_LOG` sets the level.
 fn begin_log() {
-    // zenoh logs every attempt of a link, for ever. What an operator needs to know of it is logged
-    // by our own crates; the rest is there with JOSTLE_LOG.
+    // zenoh logs every attempt to connect, forever. Our own crates log what an operator needs to
+    // know of it; the rest is available with JOSTLE_LOG.
     let filter = tracing_subscriber::EnvFilter::try_from_env("JOSTLE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,jostle=info,zenoh=off"));
     let colour = std::io::stderr().is_terminal();
     let lines = tracing_subscriber::fmt().with_writer(PlainStderr::default).with_target(false);
     let lines = lines.with_ansi(colour);
-    // A log that was begun before is as good.
+    // A log that was started before is as good.
     let _begun = lines.with_env_filter(filter).try_init();
     std::panic::set_hook(Box::new(|panic| {
         let payload = panic.payload();
@@ -60,8 +60,7 @@ fn begin_log() {
     }));
 }
 
-/// Stderr, without the paths that libraries had on the machine that built them. A line of the log
-/// is one write.
+/// Stderr, without paths of the machine that built the libraries. A line of the log is one write.
 #[derive(Default)]
 struct PlainStderr;
 
@@ -81,10 +80,10 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::Share(error.to_string())
 }
 
-/// An address with its name looked up.
+/// Resolves an address.
 fn resolve(text: &str) -> Result<SocketAddr, CliError> {
     let found = text.to_socket_addrs().map_err(|error| failed(format!("{text}: {error}")))?;
-    // Doors listen on one address; names like localhost mean the older kind most often.
+    // Servers listen on one address; names like localhost mean IPv4 most often.
     let mut all: Vec<SocketAddr> = found.collect();
     all.sort_by_key(SocketAddr::is_ipv6);
     all.first().copied().ok_or_else(|| failed(format!("{text}: no address")))
@@ -99,9 +98,9 @@ impl GuardArgs {
         }
     }
 
-    /// What it shows to others, and whom its listeners accept.
-    fn guards(&self, listeners: &ListenArgs) -> Guards {
-        Guards {
+    /// The credentials of this process, and what its listeners require.
+    fn guards(&self, listeners: &ListenArgs) -> AccessControl {
+        AccessControl {
             token: self.token.clone().map(Secret::new),
             node_token: self.node_token.clone().map(Secret::new),
             certificates: self.tls.clone(),
@@ -110,13 +109,13 @@ impl GuardArgs {
         }
     }
 
-    /// How a door is known to be the right one.
-    fn trust(&self, door: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
+    /// How a server is verified.
+    fn trust(&self, server: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
         match &self.tls {
-            Some(folder) => Ok(Trust::Ca(certificates::authority(folder, Role::Door))),
-            None if door.ip().is_loopback() || insecure => Ok(Trust::Anyone),
+            Some(folder) => Ok(Trust::Ca(certificates::authority(folder, Role::Server))),
+            None if server.ip().is_loopback() || insecure => Ok(Trust::Anyone),
             None => Err(failed(format!(
-                "{door} is another machine: --tls DIR with its ca.pem is required, or --insecure \
+                "{server} is another machine: --tls DIR with its ca.pem is required, or --insecure \
                  to connect without checking its certificate"
             ))),
         }
@@ -124,34 +123,34 @@ impl GuardArgs {
 }
 
 impl GuardArgs {
-    /// The same of a node, which shows its own certificate.
-    fn node_trust(&self, door: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
+    /// The same for a node, which presents its own certificate.
+    fn node_trust(&self, server: SocketAddr, insecure: bool) -> Result<Trust, CliError> {
         match &self.tls {
             Some(folder) => Ok(Trust::Node(folder.clone())),
-            None => self.trust(door, insecure),
+            None => self.trust(server, insecure),
         }
     }
 }
 
 impl PageArgs {
-    /// Whom the page accepts.
-    fn guards(&self) -> Guards {
-        Guards {
+    /// What the page requires.
+    fn guards(&self) -> AccessControl {
+        AccessControl {
             token: self.token.clone().map(Secret::new),
             anyone: self.listen.allow_anyone,
             hosts: self.listen.web_host.clone(),
-            ..Guards::default()
+            ..AccessControl::default()
         }
     }
 
-    /// Its address, with the token unless the environment has it.
+    /// The URL of the page, with the token unless it is in the environment.
     fn address(&self, web: SocketAddr) -> String {
         hints::page("http", self.token.as_deref(), web)
     }
 }
 
-/// Every connection by TCP is an open file, and many systems allow 1024 of them unless a program
-/// asks for more. Without more, idle connections would use them up.
+/// Every TCP connection is an open file, and the default limit is often 1024: idle connections
+/// would use it up.
 fn allow_many_files() {
     #[cfg(unix)]
     {
@@ -164,7 +163,7 @@ fn allow_many_files() {
     }
 }
 
-/// Becomes true when the user or the system ends the process.
+/// A flag that is set when the user or the system stops the process.
 pub(crate) fn end_flag() -> Result<Arc<AtomicBool>, CliError> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = flag.clone();
@@ -172,7 +171,7 @@ pub(crate) fn end_flag() -> Result<Arc<AtomicBool>, CliError> {
     Ok(flag)
 }
 
-/// Waits for that.
+/// Waits for the flag.
 fn wait_for_end() -> Result<(), CliError> {
     wait_for(&*end_flag()?);
     Ok(())

@@ -3,8 +3,8 @@
 
 mod share;
 
+use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_net::recording::{self, Step};
-use jostle_net::witness::{Seen, events};
 use jostle_proto::{Class, Commit, Form, Input, Object, Source, Tick, Time, digest};
 use jostle_sim::Court;
 use serde::{Deserialize, Serialize};
@@ -106,8 +106,8 @@ fn the_network_and_the_simulator_agree_about_every_tick() {
 fn agree(ground: &Ground, files: &[&str]) {
     let files: Vec<_> = files.iter().map(|name| ground.path(name)).collect();
     let mut commits: BTreeMap<Tick, (Time, Arc<Commit>)> = BTreeMap::new();
-    for seen in events(&files).unwrap() {
-        if let Seen::Published { at, commit } = seen
+    for seen in read_event_logs(&files).unwrap() {
+        if let LoggedEvent::Published { at, commit } = seen
             && commit.group.0 == 0
         {
             commits.entry(commit.tick).or_insert((at, commit));

@@ -252,7 +252,7 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
 fn without_a_majority_an_unsynchronised_world_goes_on() {
     let ground = Ground::new();
     let world = World::new(&ground);
-    let serve = world.serve_with(&["--unsync"]);
+    let serve = world.serve_with(&["--free-running"]);
     let [first, second, third] = [1, 2, 3].map(|number| world.replica(number, &[]));
     let door = world.ask();
     let one = world.node("one");
@@ -355,9 +355,9 @@ fn another_takes_its_place(world: &World<'_>, door: &Door<'_>) -> Running {
 /// And everybody says so.
 fn another_version_is_not_heard(world: &World<'_>, door: &Door<'_>, second: Running) -> Running {
     second.end();
-    let older = world.replica(2, &["--speak", "0"]);
+    let older = world.replica(2, &["--peer-version", "0"]);
     door.wait("strangers", |status| {
-        replicas(status).iter().any(|it| it["strangers"] == serde_json::json!([2]))
+        replicas(status).iter().any(|it| it["incompatible"] == serde_json::json!([2]))
     });
     let text = world.ground.run(&Host::default(), &["status", "--join", &world.door]).stdout;
     let text = String::from_utf8_lossy(&text).into_owned();
@@ -365,7 +365,7 @@ fn another_version_is_not_heard(world: &World<'_>, door: &Door<'_>, second: Runn
     older.end();
     let second = world.replica(2, &[]);
     door.wait("no strangers", |status| {
-        let none = |it: &Value| it["strangers"] == serde_json::json!([]);
+        let none = |it: &Value| it["incompatible"] == serde_json::json!([]);
         let there = replicas(status);
         there.iter().filter(|it| it["replica"] != 3).all(none) && leader(status).is_some()
     });

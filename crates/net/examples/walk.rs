@@ -1,5 +1,5 @@
-//! Walks about in a world: `cargo run --release -p jostle-net --example walk -- ADDRESS [TOKEN]`.
-//! Where it is, what is near and what it touches is said once a second, for ten seconds.
+//! Moves an avatar through a world: `cargo run --release -p jostle-net --example walk -- ADDRESS
+//! [TOKEN]`. Prints its position, what is near and what it touches once a second, for ten seconds.
 
 use jostle_net::Secret;
 use jostle_net::client::{ClientOptions, Connection};
@@ -12,14 +12,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let token = arguments.next().map(Secret::new);
     let connection =
         Connection::open(ClientOptions { token, ..ClientOptions::to(address.parse()?) })?;
-    println!("{} at {} ticks per second", connection.charter().world, connection.charter().rate);
+    println!("{} at {} ticks per second", connection.manifest().world, connection.manifest().rate);
     if !connection.wait_until_active(Duration::from_secs(5)) {
-        return Err(format!("not let in: {:?}", connection.last_words()).into());
+        return Err(format!("not let in: {:?}", connection.last_error()).into());
     }
     for second in 0..10 {
-        // Round a corner every second.
+        // Turns every second.
         let angle = f64::from(second) * std::f64::consts::FRAC_PI_2;
-        connection.steer([angle.cos(), 0.0, angle.sin()], [0.0; 3]);
+        connection.send_input([angle.cos(), 0.0, angle.sin()], [0.0; 3]);
         std::thread::sleep(Duration::from_secs(1));
         let place = connection.own().map(|own| own.position.map(|along| (along * 100.0).round()));
         println!(
@@ -31,10 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let said = connection.statistics();
     println!(
         "{} letters ({} B) sent, {} ({} B) heard, {} corrections, round trip {:?}",
-        said.letters_out,
-        said.bytes_out,
-        said.letters_in,
-        said.bytes_in,
+        said.messages_sent,
+        said.bytes_sent,
+        said.messages_received,
+        said.bytes_received,
         connection.corrections(),
         said.round_trip
     );

@@ -1,13 +1,13 @@
-//! What those who watch cost: `cargo run --release -p jostle-net --example watch [BODIES VIEWERS]`.
-//! Serves a hall of balls with some pages looking on, and prints how much of a processor each
-//! thread takes and how many bytes a page is sent. Reads /proc, so it needs Linux.
+//! Measures the cost of viewers: `cargo run --release -p jostle-net --example watch [BODIES
+//! VIEWERS]`. Serves a hall of balls to some viewers, and prints the processor time of each thread
+//! and the bytes per viewer. Reads /proc, so it needs Linux.
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::Process;
-use jostle_net::charter::Operation;
-use jostle_net::door::DoorLimits;
-use jostle_net::plane::Engine;
-use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::edge::EdgeLimits;
+use jostle_net::manifest::OperationMode;
+use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use jostle_net::transport::Engine;
 use jostle_net::view::Controls;
 use jostle_proto::{
     BACKUPS, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
@@ -27,7 +27,7 @@ const WARM: Duration = Duration::from_secs(4);
 const MEASURED: Duration = Duration::from_secs(10);
 
 /// A ball for every nine square metres of a hall twelve metres high, as `--generate balls` has it.
-fn start(bodies: u64) -> Result<Start, Box<dyn Error>> {
+fn start(bodies: u64) -> Result<InitialWorld, Box<dyn Error>> {
     let half = ((bodies as f64 * 9.0).sqrt() / 2.0) as i32 * METRE;
     let half = [half, 6 * METRE, half];
     let ball = Arc::new(Model::build(solids::sphere(0.4, 0.02)?, Quality::Default));
@@ -60,7 +60,7 @@ fn start(bodies: u64) -> Result<Start, Box<dyn Error>> {
     }
     let extent = Block { min: half.map(|half| -half), max: half };
     let (shapes, names) = (Shapes::new(forms), BTreeMap::new());
-    Ok(Start { objects, shapes, extent, avatar: ShapeId(0), places: extent, names })
+    Ok(InitialWorld { objects, shapes, extent, avatar: ShapeId(0), places: extent, names })
 }
 
 /// Nanoseconds on a processor, by name of thread.
@@ -101,17 +101,17 @@ fn measure(bodies: u64, viewers: u64) -> Result<(), Box<dyn Error>> {
         name: "watch".into(),
         start: start(bodies)?,
         rate: RATE,
-        operation: Operation::Synchronised,
+        operation: OperationMode::Lockstep,
         backups: BACKUPS,
         listen: here,
         web: Some(here),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
         store: None,
         restore: false,
-        files: Files::default(),
+        files: OutputFiles::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
-        door: DoorLimits::default(),
+        edge: EdgeLimits::default(),
         replicas: Vec::new(),
         controls: Controls::default(),
     })?;

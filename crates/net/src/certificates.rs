@@ -1,10 +1,9 @@
-//! Private authorities and what they have signed: who may speak as a node, what a door shows, and
-//! what a client may show.
+//! Certificates: private authorities, and what they sign for nodes, edge servers and clients.
 //!
 //! A directory holds for each [`Role`] a certificate and its key, and two authorities: `ca.pem`
-//! signs for doors and clients, `nodes.pem` for nodes, so that a client cannot even begin to talk
-//! on the plane. Keys can be read by their owner only. To add machines, copy the directory
-//! without `ca.key` and `nodes.key`, which only [`make`] needs.
+//! signs for edge servers and clients, `nodes.pem` for nodes, so that a client cannot complete a
+//! TLS handshake on the transport between nodes. Keys are readable by their owner only. To add
+//! machines, copy the directory without `ca.key` and `nodes.key`, which only [`make`] needs.
 
 use ring::digest;
 use rustls::RootCertStore;
@@ -15,83 +14,83 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
-/// Who shows a certificate. Its common name is what others go by.
+/// Who presents a certificate: it is identified by the common name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A process of the world, towards others.
+    /// A node.
     Node,
-    /// A door, towards clients.
-    Door,
-    /// A client, towards a door that asks for it.
+    /// An edge server. Its files are named `door`, as in version 1.
+    Server,
+    /// A client, towards a server that requires a certificate.
     Client,
 }
 
 impl Role {
-    /// All there are.
-    pub const ALL: [Role; 3] = [Role::Node, Role::Door, Role::Client];
+    /// All roles.
+    pub const ALL: [Role; 3] = [Role::Node, Role::Server, Role::Client];
 
     /// The common name in the certificate, and the name of its files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Role::Node => "node",
-            Role::Door => "door",
+            Role::Server => "door",
             Role::Client => "client",
         }
     }
 
-    /// Where its certificate is.
+    /// The path of its certificate.
     #[must_use]
     pub fn certificate(self, directory: &Path) -> PathBuf {
         directory.join(self.name()).with_extension("pem")
     }
 
-    /// Where its key is.
+    /// The path of its key.
     #[must_use]
     pub fn key(self, directory: &Path) -> PathBuf {
         directory.join(self.name()).with_extension("key")
     }
 }
 
-/// Where the certificate of the authority is that signs for a role.
+/// The path of the certificate of the authority that signs for a role.
 #[must_use]
 pub fn authority(directory: &Path, role: Role) -> PathBuf {
     match role {
         Role::Node => directory.join("nodes.pem"),
-        Role::Door | Role::Client => directory.join("ca.pem"),
+        Role::Server | Role::Client => directory.join("ca.pem"),
     }
 }
 
-/// Why there are no certificates.
+/// Why certificates cannot be read or made.
 #[derive(Debug, Error)]
 pub enum CertificateError {
-    /// A file or directory does not let itself be read or written.
+    /// A file or directory cannot be read or written.
     #[error("{path}: {reason} (`jostle serve --tls DIR` makes the certificates)")]
     File {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// By the system.
+        /// The reason given by the system.
         reason: std::io::Error,
     },
-    /// A file is not what its name says.
+    /// A file does not contain what its name says.
     #[error("{path} holds no {expected} in PEM: {reason}")]
     Content {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What it should hold.
+        /// What it should contain.
         expected: &'static str,
         /// What is wrong.
         reason: String,
     },
-    /// One of a pair is there, the other is not: making it anew would not fit.
+    /// One file of a pair is missing: a new one would not match.
     #[error("{present} is there but {missing} is not: restore it, or remove both")]
     HalfAPair {
         /// The file that is there.
         present: PathBuf,
-        /// The file that is not.
+        /// The missing file.
         missing: PathBuf,
     },
-    /// There are certificates of an authority that is not there any more.
+    /// There are certificates of an authority that is missing.
     #[error(
         "{path} was signed by an authority that is not there: restore {authority} and its key, or \
          remove {path}"
@@ -102,30 +101,31 @@ pub enum CertificateError {
         /// Where the authority should be.
         authority: PathBuf,
     },
-    /// A certificate could not be made, for instance because a name is not one.
+    /// A certificate could not be made, for instance because a host name is malformed.
     #[error("cannot make the certificate of {name}: {reason}")]
     Make {
-        /// Whose.
+        /// Whose certificate.
         name: &'static str,
         /// What is wrong.
         reason: rcgen::Error,
     },
 }
 
-/// Makes what is missing in a directory, and the directory. Files that exist are kept.
+/// Makes missing certificates in a directory, and the directory. Existing files are kept.
 ///
-/// `names` are host names and addresses under which doors are known to clients; `localhost` and the
-/// loopback addresses are added.
+/// `names` are host names and addresses of edge servers; `localhost` and the loopback addresses are
+/// added.
 ///
 /// # Errors
-/// If a file cannot be read or written, if half of a pair is missing, or if a name is not one.
+/// If a file cannot be read or written, if half of a pair is missing, or if a name is
+/// malformed.
 pub fn make(directory: &Path, names: &[String]) -> Result<(), CertificateError> {
     std::fs::create_dir_all(directory).map_err(|reason| file(directory, reason))?;
     make_roles(directory, names, &[Role::Node])?;
-    make_roles(directory, names, &[Role::Door, Role::Client])
+    make_roles(directory, names, &[Role::Server, Role::Client])
 }
 
-/// Makes what is missing for roles of the same authority.
+/// Makes missing certificates for roles of the same authority.
 fn make_roles(directory: &Path, names: &[String], roles: &[Role]) -> Result<(), CertificateError> {
     let mut issuer = None;
     for &role in roles {
@@ -143,7 +143,7 @@ fn make_roles(directory: &Path, names: &[String], roles: &[Role]) -> Result<(), 
     Ok(())
 }
 
-/// The authority of a role, made anew if there is none and nothing that it has signed.
+/// The authority of a role; a new one if there is none and nothing was signed by one.
 fn issuer_of(directory: &Path, roles: &[Role], role: Role) -> Result<Issuer, CertificateError> {
     let authority = authority(directory, role);
     let key = authority.with_extension("key");
@@ -157,7 +157,7 @@ fn issuer_of(directory: &Path, roles: &[Role], role: Role) -> Result<Issuer, Cer
     }
 }
 
-/// Half a certificate is worse than none.
+/// Returns whether both files of a pair exist; an error if only one does.
 fn both(certificate: &Path, key: &Path) -> Result<bool, CertificateError> {
     let half = |present: &Path, missing: &Path| CertificateError::HalfAPair {
         present: present.to_owned(),
@@ -171,7 +171,7 @@ fn both(certificate: &Path, key: &Path) -> Result<bool, CertificateError> {
     }
 }
 
-/// Who signs.
+/// Signs certificates.
 pub(crate) type Issuer = rcgen::Issuer<'static, rcgen::KeyPair>;
 
 fn read_issuer(certificate: &Path, key: &Path) -> Result<Issuer, CertificateError> {
@@ -197,7 +197,7 @@ fn make_authority(path: &Path, key_path: &Path) -> Result<Issuer, CertificateErr
     Ok(issuer)
 }
 
-/// An authority with this key signs itself.
+/// A self-signed authority with this key.
 pub(crate) fn sign_authority(
     key: rcgen::KeyPair,
 ) -> Result<(rcgen::Certificate, Issuer), CertificateError> {
@@ -210,7 +210,7 @@ pub(crate) fn sign_authority(
     Ok((certificate, rcgen::Issuer::new(params, key)))
 }
 
-/// An authority signs a new certificate for a role.
+/// Signs a new certificate for a role.
 pub(crate) fn sign_role(
     role: Role,
     names: &[String],
@@ -218,9 +218,9 @@ pub(crate) fn sign_role(
 ) -> Result<(rcgen::Certificate, rcgen::KeyPair), CertificateError> {
     use rcgen::ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
     let (names, usages) = match role {
-        // Nodes call each other, at addresses that change: they go by their role.
+        // Addresses of nodes change, so nodes are verified by their role and not by a host name.
         Role::Node => (vec![role.name().to_owned()], vec![ServerAuth, ClientAuth]),
-        Role::Door => {
+        Role::Server => {
             let own = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
             (names.iter().cloned().chain(own).collect(), vec![ServerAuth])
         }
@@ -247,7 +247,7 @@ fn common_name(name: &str) -> rcgen::DistinguishedName {
     distinguished
 }
 
-/// From the beginning of last year, because clocks differ, for ten years from now or a little more.
+/// From the start of last year, because clocks differ, until at least ten years from now.
 fn set_validity(params: &mut rcgen::CertificateParams) {
     const SECONDS_OF_A_YEAR: u64 = 31_556_952;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -256,10 +256,10 @@ fn set_validity(params: &mut rcgen::CertificateParams) {
     params.not_after = rcgen::date_time_ymd(year + 11, 1, 1);
 }
 
-/// The certificate of a role and those between it and the authority, for rustls.
+/// The certificate chain of a role, for rustls.
 ///
 /// # Errors
-/// If the file is not there or holds no certificate.
+/// If the file is missing or holds no certificate.
 pub fn chain(
     directory: &Path,
     role: Role,
@@ -270,16 +270,16 @@ pub fn chain(
 /// The key of a role, for rustls.
 ///
 /// # Errors
-/// If the file is not there or holds no key.
+/// If the file is missing or holds no key.
 pub fn key(directory: &Path, role: Role) -> Result<PrivateKeyDer<'static>, CertificateError> {
     let path = role.key(directory);
     PrivateKeyDer::from_pem_file(&path).map_err(|reason| pem(&path, "private key", reason))
 }
 
-/// Trusts what the authority of a role has signed, and nothing else, for rustls.
+/// A root store with the authority of a role only, for rustls.
 ///
 /// # Errors
-/// If the file is not there or is not the certificate of an authority.
+/// If the file is missing or is not the certificate of an authority.
 pub fn roots(directory: &Path, role: Role) -> Result<RootCertStore, CertificateError> {
     let path = authority(directory, role);
     let mut roots = RootCertStore::empty();
@@ -293,10 +293,10 @@ pub fn roots(directory: &Path, role: Role) -> Result<RootCertStore, CertificateE
     Ok(roots)
 }
 
-/// The SHA-256 of the first certificate in a file, in hexadecimal: what people compare.
+/// The SHA-256 of the first certificate in a file, in hexadecimal.
 ///
 /// # Errors
-/// If the file is not there or holds no certificate.
+/// If the file is missing or holds no certificate.
 pub fn fingerprint(pem: &Path) -> Result<String, CertificateError> {
     let certificates = certificates_in(pem)?;
     let first = certificates.first().map_or(&[][..], AsRef::as_ref);
@@ -332,7 +332,7 @@ fn write(path: &Path, text: &str) -> Result<(), CertificateError> {
     std::fs::write(path, text).map_err(|reason| file(path, reason))
 }
 
-/// Never readable by others, not even for a moment.
+/// Created with its final mode, so it is never readable by others.
 fn write_key(path: &Path, text: &str) -> Result<(), CertificateError> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,12 +1,12 @@
-//! A client of a shared world, for programs: it connects to a door, keeps an avatar and shows what
-//! is around it. When the connection breaks it comes back by itself, to the same avatar.
+//! A client of a shared world, for programs: it connects to a server, controls an avatar and knows
+//! what is around it. When the connection breaks it reconnects by itself, with the same avatar.
 //!
 //! ```no_run
 //! use jostle_net::client::{ClientOptions, Connection};
 //!
-//! let door = "127.0.0.1:7400".parse().expect("an address");
-//! let connection = Connection::open(ClientOptions::to(door))?;
-//! connection.steer([1.0, 0.0, 0.0], [0.0; 3]);
+//! let server = "127.0.0.1:7400".parse().expect("an address");
+//! let connection = Connection::open(ClientOptions::to(server))?;
+//! connection.send_input([1.0, 0.0, 0.0], [0.0; 3]);
 //! println!("{:?}, {} others", connection.own(), connection.others().len());
 //! # Ok::<(), jostle_net::client::ClientError>(())
 //! ```
@@ -16,13 +16,13 @@ mod run;
 mod statistics;
 mod trust;
 
-pub(crate) use dial::ask_for_founding;
-pub use dial::{ask_for_work, ask_to_change, fetch_status};
+pub(crate) use dial::fetch_bootstrap;
+pub use dial::{change_replicas, fetch_status, join_as_node};
 pub use statistics::Statistics;
 
 use crate::Secret;
-use crate::charter::Charter;
-use dial::{Dialler, Line};
+use crate::manifest::WorldManifest;
+use dial::{Dialler, ServerLink};
 use jostle_proto::client::{ContactChange, Credential, Shown};
 use jostle_proto::{
     Client, ClientId, ClientSettings, Form, ObjectId, POSITION_UNIT, Shapes, Solid, State, Tick,
@@ -36,49 +36,49 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
-/// Whose doors are believed to be what they say.
+/// How a client verifies a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Anybody's: for loopback, or where somebody else has seen to it.
+    /// Not at all: for loopback, or where the network is trusted.
     Anyone,
-    /// Those with a certificate of the authority in this file (ca.pem), for the door's address.
+    /// By an authority (ca.pem) and the server's address.
     Ca(PathBuf),
-    /// The same with ca.pem of this directory, and node.pem and node.key are shown.
+    /// The same with ca.pem of this directory, and node.pem and node.key are presented.
     Node(PathBuf),
 }
 
-/// What of the forms is fetched.
+/// How much of the shapes is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Their boxes, which came with the charter: enough to keep out of each other's way.
+    /// Bounding boxes, which are in the manifest: enough to avoid collisions.
     Extents,
-    /// Their triangles too, to show them.
+    /// Triangles, too, to render them.
     Triangles,
 }
 
 /// How a client connects.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    /// Doors of the world, tried in their order.
-    pub doors: Vec<SocketAddr>,
-    /// Shown at the door.
+    /// Servers of the world, tried in order.
+    pub servers: Vec<SocketAddr>,
+    /// Sent in the handshake.
     pub token: Option<Secret>,
-    /// Whose doors are believed.
+    /// How servers are verified.
     pub trust: Trust,
-    /// To come back to an avatar; none for a new one.
+    /// Resumes an avatar; `None` for a new one.
     pub credential: Option<Credential>,
-    /// What of the forms is fetched.
+    /// How much of the shapes is fetched.
     pub detail: Detail,
-    /// What the state machine goes by.
+    /// Settings of the client state machine.
     pub settings: ClientSettings,
 }
 
 impl ClientOptions {
-    /// To one door: a new avatar, no token, anybody is believed, no triangles.
+    /// One server: a new avatar, no token, no verification, no triangles.
     #[must_use]
-    pub fn to(door: SocketAddr) -> ClientOptions {
+    pub fn to(server: SocketAddr) -> ClientOptions {
         ClientOptions {
-            doors: vec![door],
+            servers: vec![server],
             token: None,
             trust: Trust::Anyone,
             credential: None,
@@ -91,47 +91,47 @@ impl ClientOptions {
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// There was no door to try.
+    /// No server address was given.
     #[error("no server address was given")]
-    NoDoor,
-    /// Nothing can be sent from here.
+    NoServer,
+    /// No socket or thread.
     #[error("cannot open a socket or start a thread: {0}")]
     Local(io::Error),
-    /// A file with certificates is not there or something else.
+    /// A certificate file is missing or malformed.
     #[error("certificates in {place}: {why}")]
     Certificate {
         /// The file.
         place: String,
-        /// What is wrong.
+        /// What is wrong with it.
         why: String,
     },
-    /// The door does not answer, or is not the one that it should be.
-    #[error("cannot connect to {door}: {why}")]
+    /// The server does not answer, or its certificate is not valid.
+    #[error("cannot connect to {server}: {why}")]
     Unreachable {
-        /// Where.
-        door: SocketAddr,
+        /// The server's address.
+        server: SocketAddr,
         /// What happened.
         why: String,
     },
-    /// The door said no.
-    #[error("rejected by {door}: {why}")]
-    Refused {
-        /// Where.
-        door: SocketAddr,
-        /// What it said.
+    /// The server rejected the connection.
+    #[error("rejected by {server}: {why}")]
+    Rejected {
+        /// The server's address.
+        server: SocketAddr,
+        /// The reason it gave.
         why: String,
     },
-    /// The door said something else than was asked for.
-    #[error("unexpected answer from {door}: {what}")]
+    /// The server sent an unexpected answer.
+    #[error("unexpected answer from {server}: {what}")]
     Unexpected {
-        /// Where.
-        door: SocketAddr,
-        /// What it did.
+        /// The server's address.
+        server: SocketAddr,
+        /// What it sent.
         what: String,
     },
 }
 
-/// A body as people measure it.
+/// A body in SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// In metres.
@@ -145,7 +145,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// From whole numbers.
+    /// Converts from whole units.
     #[must_use]
     pub fn of(state: &State) -> Body {
         let speed = |parts: [i16; 3]| parts.map(|part| f64::from(part) * VELOCITY_UNIT);
@@ -158,18 +158,18 @@ impl Body {
     }
 }
 
-/// What a user and the task of its connection share.
+/// State shared by a [`Connection`] and its task.
 struct Inner {
     client: Client,
     statistics: Statistics,
-    last_words: Option<String>,
-    /// The user wants to go.
-    parting: Option<run::Parting>,
+    last_error: Option<String>,
+    /// Set when the user closes the connection.
+    departure: Option<run::Departure>,
 }
 
 struct Shared {
     inner: Mutex<Inner>,
-    /// The user wants something.
+    /// Wakes the task.
     changed: Notify,
     started: Instant,
 }
@@ -179,39 +179,39 @@ impl Shared {
         Time(self.started.elapsed().as_micros() as u64)
     }
 
-    /// Nothing is left half done when a thread panics here.
+    /// A poisoned lock is used: every update under it is complete at each step.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Threads, sockets and forms that many connections of one program share.
+/// Threads, sockets and shapes shared by many connections of a program.
 pub struct Clients {
     pool: Arc<Pool>,
 }
 
 struct Pool {
-    /// None only while it ends.
+    /// `None` only while it is dropped.
     runtime: Option<Runtime>,
     dialler: Dialler,
-    /// The forms of worlds with their triangles.
+    /// Shapes of worlds with their triangles.
     forms: Mutex<Vec<(Vec<Form>, Shapes)>>,
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Nothing is waited for, so that it may happen anywhere.
+        // Does not block, so it can be dropped anywhere.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// The threads of a pool.
+/// Threads of the runtime.
 const THREADS: usize = 2;
 
 impl Clients {
-    /// For connections to come.
+    /// Starts the threads.
     ///
     /// # Errors
     /// [`ClientError::Local`].
@@ -229,26 +229,26 @@ impl Clients {
         Ok(Clients { pool: Arc::new(pool) })
     }
 
-    /// Connects, and waits until a door has answered. Not to be called from asynchronous code.
+    /// Connects, and blocks until a server has answered. Not to be called from asynchronous code.
     ///
     /// # Errors
     /// See [`ClientError`].
     pub fn open(&self, options: ClientOptions) -> Result<Connection, ClientError> {
         let pool = self.pool.clone();
-        let Some(runtime) = &pool.runtime else { return Err(ClientError::NoDoor) };
+        let Some(runtime) = &pool.runtime else { return Err(ClientError::NoServer) };
         let line = runtime.block_on(pool.dialler.dial_any(&options))?;
         let (line, shapes) = runtime.block_on(pool.shapes(line, options.detail))?;
-        let charter = line.charter.clone();
-        // Only the door knows the true one.
+        let manifest = line.manifest.clone();
+        // The server assigns the real one.
         let me = ClientId { host: 0, connection: 0 };
-        let client = Client::new(me, vec![charter.gate], shapes.clone(), options.settings)
+        let client = Client::new(me, vec![manifest.gate], shapes.clone(), options.settings)
             .with_credential(options.credential);
         let shared = Arc::new(Shared {
             inner: Mutex::new(Inner {
                 client,
                 statistics: Statistics::default(),
-                last_words: None,
-                parting: None,
+                last_error: None,
+                departure: None,
             }),
             changed: Notify::new(),
             started: Instant::now(),
@@ -257,17 +257,21 @@ impl Clients {
         let task = run::run(shared.clone(), pool.dialler.clone(), options, line);
         runtime.spawn(async move {
             task.await;
-            // Nobody may be waiting.
+            // The receiver may be gone.
             let _ = ended.send(());
         });
-        Ok(Connection { shared, charter, shapes, end, _pool: pool.clone() })
+        Ok(Connection { shared, manifest, shapes, end, _pool: pool.clone() })
     }
 }
 
 impl Pool {
-    /// The forms of the world at the other end of the line.
-    async fn shapes(&self, mut line: Line, detail: Detail) -> Result<(Line, Shapes), ClientError> {
-        let forms = line.charter.forms.clone();
+    /// The shapes of the world, cached by their manifest entries.
+    async fn shapes(
+        &self,
+        mut line: ServerLink,
+        detail: Detail,
+    ) -> Result<(ServerLink, Shapes), ClientError> {
+        let forms = line.manifest.forms.clone();
         if detail == Detail::Extents {
             let solids = forms.iter().map(Solid::outline);
             return Ok((line, Shapes::new(solids.collect())));
@@ -279,9 +283,9 @@ impl Pool {
         if let Some(shapes) = known(&forms) {
             return Ok((line, shapes));
         }
-        let door = line.door;
+        let server = line.server;
         let library = line.fetch_forms().await?;
-        let unexpected = |what| ClientError::Unexpected { door, what };
+        let unexpected = |what| ClientError::Unexpected { server, what };
         let shapes = match library.shapes() {
             Ok(Some(shapes)) => shapes,
             Ok(None) => return Err(unexpected("not all forms".to_string())),
@@ -293,22 +297,22 @@ impl Pool {
     }
 }
 
-/// A client that is connected, or is about to be again. Dropped, it says bye: who wants to come
-/// back to the avatar in another life calls [`Connection::leave`].
+/// A connected client, which reconnects by itself. Dropping it says bye and removes the avatar; to
+/// resume the avatar later, call [`Connection::leave`].
 pub struct Connection {
     shared: Arc<Shared>,
-    charter: Charter,
+    manifest: WorldManifest,
     shapes: Shapes,
     end: std::sync::mpsc::Receiver<()>,
-    /// Threads and socket last as long as somebody needs them.
+    /// Keeps threads and sockets alive.
     _pool: Arc<Pool>,
 }
 
-/// Saying bye takes no longer than this.
+/// Time for the bye message, at most.
 const FAREWELL: Duration = Duration::from_millis(300);
 
 impl Connection {
-    /// Connects with threads of its own. See [`Clients`] for many.
+    /// Connects with threads of its own. See [`Clients`] for many connections.
     ///
     /// # Errors
     /// See [`ClientError`].
@@ -316,97 +320,97 @@ impl Connection {
         Clients::new()?.open(options)
     }
 
-    /// What kind of world this is.
+    /// The world manifest.
     #[must_use]
-    pub fn charter(&self) -> &Charter {
-        &self.charter
+    pub fn manifest(&self) -> &WorldManifest {
+        &self.manifest
     }
 
-    /// The forms, as far as they were fetched.
+    /// The shapes, as far as they were fetched.
     #[must_use]
     pub fn shapes(&self) -> &Shapes {
         &self.shapes
     }
 
-    /// The avatar is to go like this, in metres and radians per second; what is too much is cut
-    /// down to what is allowed.
-    pub fn steer(&self, velocity: [f64; 3], spin: [f64; 3]) {
-        // `as` keeps to the range, and makes 0 of what is no number.
+    /// Sets the input of the avatar: velocity in metres and spin in radians per second. Values
+    /// beyond the world's limits are cut down to them.
+    pub fn send_input(&self, velocity: [f64; 3], spin: [f64; 3]) {
+        // `as` saturates, and converts NaN to 0.
         let whole = |parts: [f64; 3]| parts.map(|part| (part / VELOCITY_UNIT).round() as i16);
         let now = self.shared.now();
         self.shared.lock().client.steer(now, whole(velocity), whole(spin));
         self.shared.changed.notify_one();
     }
 
-    /// Is the avatar in the world, and the world heard of?
+    /// Returns true if the avatar is in the world and state updates arrive.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.shared.lock().client.is_active()
     }
 
-    /// The avatar.
+    /// The id of the avatar.
     #[must_use]
     pub fn avatar(&self) -> Option<ObjectId> {
         self.shared.lock().client.avatar()
     }
 
-    /// To come back to the avatar from anywhere.
+    /// The credential with which the avatar can be resumed at any server of the world.
     #[must_use]
     pub fn credential(&self) -> Option<Credential> {
         self.shared.lock().client.credential()
     }
 
-    /// The avatar in the present, as it is predicted.
+    /// The predicted present state of the avatar.
     #[must_use]
     pub fn own(&self) -> Option<Body> {
         self.shared.lock().client.own(self.shared.now()).map(|state| Body::of(&state))
     }
 
-    /// The avatar as the world had it, and when.
+    /// The last state of the avatar that the world reported, and its tick.
     #[must_use]
     pub fn own_told(&self) -> Option<(Tick, Body)> {
-        let told = self.shared.lock().client.own_told();
-        told.map(|(tick, state)| (tick, Body::of(&state)))
+        let reported = self.shared.lock().client.own_told();
+        reported.map(|(tick, state)| (tick, Body::of(&state)))
     }
 
-    /// Everything else that is known, where it is to be shown now.
+    /// All other known objects, where they are to be shown now.
     #[must_use]
     pub fn others(&self) -> Vec<Shown> {
         let now = self.shared.now();
         self.shared.lock().client.others(now)
     }
 
-    /// The pairs that touch, as far as was told.
+    /// Known touching pairs.
     #[must_use]
     pub fn contacts(&self) -> Vec<(ObjectId, ObjectId)> {
         self.shared.lock().client.contacts().collect()
     }
 
-    /// Contacts that began or ended since this was asked last.
+    /// Contact changes since the last call.
     #[must_use]
     pub fn take_contacts(&self) -> Vec<ContactChange> {
         self.shared.lock().client.take_contacts()
     }
 
-    /// How often the world said something else about the avatar than was predicted.
+    /// How often the world's state of the avatar differed from the prediction.
     #[must_use]
     pub fn corrections(&self) -> u64 {
         self.shared.lock().client.corrections()
     }
 
-    /// How much was said, and how long it took.
+    /// Traffic and latencies.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.shared.lock().statistics.clone()
     }
 
-    /// What the other side said last when it refused something, or why the line broke.
+    /// The last rejection, or the reason for which the connection broke.
     #[must_use]
-    pub fn last_words(&self) -> Option<String> {
-        self.shared.lock().last_words.clone()
+    pub fn last_error(&self) -> Option<String> {
+        self.shared.lock().last_error.clone()
     }
 
-    /// Waits until the avatar is in the world; false if that takes longer.
+    /// Blocks until the avatar is in the world; returns false after the timeout.
     #[must_use]
     pub fn wait_until_active(&self, most: Duration) -> bool {
         let start = Instant::now();
@@ -419,23 +423,23 @@ impl Connection {
         true
     }
 
-    /// Goes without a word, so that the avatar can be come back to with the credential.
+    /// Closes the connection without a bye, so that the avatar can be resumed with the credential.
     pub fn leave(self) -> Option<Credential> {
         let credential = self.credential();
-        self.part(run::Parting::Silent);
+        self.part(run::Departure::Detach);
         credential
     }
 
-    fn part(&self, parting: run::Parting) {
-        self.shared.lock().parting.get_or_insert(parting);
+    fn part(&self, departure: run::Departure) {
+        self.shared.lock().departure.get_or_insert(departure);
         self.shared.changed.notify_one();
-        // Whether it managed to or not.
+        // Waits for the task, with a timeout.
         let _ = self.end.recv_timeout(FAREWELL);
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.part(run::Parting::Bye);
+        self.part(run::Departure::Leave);
     }
 }

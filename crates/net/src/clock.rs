@@ -1,4 +1,4 @@
-//! The only clock: microseconds since 1970, which never go back while the process runs.
+//! The clock of a process: microseconds since 1970, monotonic while the process runs.
 
 use jostle_proto::Time;
 use std::sync::OnceLock;
@@ -17,34 +17,34 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// From now on.
+    /// Starts at the system time.
     #[must_use]
     pub fn start() -> Clock {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Clock { start: Instant::now(), at: Time(micros(since)) }
     }
 
-    /// The same, not behind a time that somebody remembers (the machine's clock may have been set
-    /// back while nothing ran).
+    /// The same, but not before a remembered time: the system clock may have been set back between
+    /// two runs.
     #[must_use]
     pub fn not_before(self, time: Time) -> Clock {
         Clock { at: self.at.max(time), ..self }
     }
 
-    /// Now.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Time {
         Time(self.at.0 + micros(self.start.elapsed()))
     }
 
-    /// How long until then; nothing if it is over.
+    /// The time left until then; zero if it is over.
     #[must_use]
     pub fn until(&self, time: Time) -> Duration {
         Duration::from_micros((time - self.now()).0)
     }
 }
 
-/// For those who measure how long something takes: time since the first one did.
+/// A monotonic stopwatch, for measurements of roles.
 pub(crate) fn stopwatch() -> Duration {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed()

@@ -1,31 +1,31 @@
-//! A whole shared world within one program, to be shown: directory, several nodes that can be
-//! killed and added, a network between them that can be made bad, bodies and people who walk about.
+//! A whole shared world within one program: directory, several nodes that can be killed and added,
+//! a simulated network between them, bodies and bots.
 //!
-//! Everything is as it is elsewhere, only that frames between processes go through a [`Switch`] in
+//! Everything works as elsewhere, except that frames between processes pass through a [`Switch`] in
 //! memory, and that bots are clients without a socket.
 
-mod stock;
-mod walkers;
+mod bots;
+mod spawner;
 
-pub(crate) use stock::Stock;
+pub(crate) use spawner::BodySpawner;
 
-use crate::charter::Operation;
-use crate::door::DoorLimits;
+use crate::edge::EdgeLimits;
 use crate::machine::Machine;
+use crate::manifest::OperationMode;
 use crate::name;
-use crate::plane::{Engine, Switch, Weather};
 use crate::process::{Process, StartError, timing};
-use crate::serve::{Files, Guards, ServeSettings, Start};
+use crate::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use crate::transport::{Engine, NetworkConditions, Switch};
 use crate::view::{Control, Controls};
+use bots::Bots;
 use jostle_proto::{Address, BACKUPS, Class, GatewaySettings, Interest, NodeId};
 use serde::Serialize;
+use spawner::SpawnStatus;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
-use stock::Shelf;
-use walkers::Walkers;
 
 /// Nodes, at most: they share one machine.
 pub const NODES_MAX: usize = 8;
@@ -36,180 +36,183 @@ pub const BODIES_MAX: u64 = 10_000;
 /// Bots, at most.
 pub const BOTS_MAX: u32 = 1000;
 
-/// How long frames may take, in milliseconds, and how many may be lost. With more, nodes would take
-/// each other for dead again and again.
+/// Largest delay of frames in milliseconds. With more delay or loss, nodes would declare each other
+/// dead again and again.
 pub const DELAY_MS_MAX: f64 = 300.0;
-/// See [`DELAY_MS_MAX`].
+/// Largest loss of frames; see [`DELAY_MS_MAX`].
 pub const LOSS_MAX: f64 = 0.3;
 
-/// Frames take up to this part of the delay longer or shorter.
+/// Jitter as a fraction of the delay.
 const JITTER: f64 = 0.1;
 
-/// How far people see, in metres: as far as they need to keep out of each other's way.
+/// Interest radius of clients, in metres: enough to avoid each other.
 const REACH: f64 = 12.0;
 
-/// Glimpses for who says nothing in between: people say something in every other tick and miss
-/// none, bots speak once a second and are not told what they would not look at. (200 clients over
-/// QUIC that are told all they can be take 1.8 cores, half of that at the gateway and the door.)
+/// State updates for a client that sends nothing in between, at most. People send something every
+/// other tick and miss none; bots send once a second, and fewer updates are enough for them. (200
+/// clients over QUIC that receive all updates take 1.8 cores, half of that at the gateway and the
+/// edge server.)
 const UNHEARD: u32 = 3;
 
-/// What is shown.
+/// Settings of a demo.
 #[derive(Clone, Debug)]
 pub struct DemoSettings {
-    /// The world. Bots come in where it says, and then walk all over it.
-    pub start: Start,
+    /// The world. Bots enter where it says, and then move all over it.
+    pub start: InitialWorld,
     /// Ticks per second.
     pub rate: u32,
-    /// How many nodes there are at first.
+    /// Nodes at the start.
     pub nodes: usize,
-    /// How many walk about.
+    /// Number of bots.
     pub bots: u32,
-    /// Decides where they go, and what gets lost.
+    /// Seed of bots and of packet loss.
     pub seed: u64,
-    /// Where clients come in.
+    /// Listen address for clients.
     pub listen: SocketAddr,
-    /// Where the page is.
+    /// Listen address of the page.
     pub web: Option<SocketAddr>,
-    /// Who may come.
-    pub guards: Guards,
+    /// Access control.
+    pub guards: AccessControl,
 }
 
-/// How it is set, for the page: `docs/view-protocol.md`.
+/// The current settings, for the page: `docs/view-protocol.md`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "demo")]
 pub struct DemoState {
-    /// The nodes that have not been killed.
+    /// Nodes that have not been killed.
     pub nodes: Vec<u32>,
-    /// Between them.
+    /// The simulated network between them.
     pub network: NetworkState,
-    /// How many are wanted.
+    /// Target number of bodies.
     pub bodies: u64,
-    /// How many walk about.
+    /// Number of bots.
     pub bots: u32,
 }
 
-/// What frames between processes go through.
+/// The simulated network between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NetworkState {
-    /// How long they take, in milliseconds.
+    /// Delay in milliseconds.
     pub delay_ms: f64,
-    /// How many get lost, as a part of one.
+    /// Loss rate, from 0 to 1.
     pub loss: f64,
 }
 
-/// How it goes.
+/// Figures of a running demo.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DemoFigures {
-    /// The last tick that was heard of.
+    /// The last tick.
     pub tick: u64,
-    /// How much longer ticks take than they should; 1 if they do not.
+    /// Duration of a tick relative to its nominal duration; 1 at full speed.
     pub dilation: f64,
-    /// Everything in the world.
+    /// All objects in the world.
     pub objects: u64,
-    /// Of those, bodies that move.
+    /// Of those, moving bodies.
     pub bodies: u64,
     /// Bots that are in the world.
     pub bots: u64,
-    /// Pairs that touch.
+    /// Touching pairs.
     pub touching: u64,
 }
 
-/// Why something is not done.
+/// Why a request is rejected.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum DemoError {
-    /// Nobody has this number.
+    /// There is no such node.
     #[error("there is no node {0}")]
     NoNode(u32),
-    /// The world would be gone.
+    /// The world would end with its last node.
     #[error("node {0} is the last one: the world would end with it")]
     LastNode(u32),
-    /// Somebody else would have had to take over from this one.
+    /// Other nodes could not take over yet.
     #[error("the nodes are still sharing out the world; try again in a moment")]
-    Unsettled,
-    /// There are enough.
+    Unstable,
+    /// The limit of nodes is reached.
     #[error("a demo has at most {NODES_MAX} nodes")]
     TooManyNodes,
-    /// There would be too many.
+    /// More bodies than allowed.
     #[error("{0} bodies; expected 0 to {BODIES_MAX}")]
     TooManyBodies(u64),
-    /// Not a network that anybody could work with.
+    /// Delay out of range.
     #[error("a delay of {0} ms; expected 0 to {DELAY_MS_MAX}")]
     Delay(f64),
-    /// The same.
+    /// Loss out of range.
     #[error("a loss of {0}; expected 0 to {LOSS_MAX}, as a part of one")]
     Loss(f64),
-    /// A node could not begin.
+    /// The node could not be started.
     #[error("the node could not be started: {0}")]
     Start(String),
 }
 
-/// A demonstration that runs until it is dropped. Everything may be called from any thread.
+/// A demo that runs until it is dropped. All methods may be called from any thread.
 pub struct Demo {
-    // Dropped in this order: who needs others before those.
-    walkers: Walkers,
-    nodes: Mutex<BTreeMap<u32, Seat>>,
-    _stock: Process,
+    // Dropped in this order: users before what they use.
+    bot_clients: Bots,
+    nodes: Mutex<BTreeMap<u32, NodeHost>>,
+    _spawner: Process,
     world: Process,
     switch: Switch,
-    shelf: Arc<Shelf>,
+    status: Arc<SpawnStatus>,
     bots: u32,
 }
 
-/// Where a node is.
-enum Seat {
-    /// In the process that also has directory and door.
-    Serving,
-    /// In one of its own.
+/// Which process runs a node.
+enum NodeHost {
+    /// The process with directory and edge server.
+    Server,
+    /// A process of its own.
     Own(Box<Process>),
 }
 
 impl Demo {
-    /// Begins.
+    /// Starts the demo.
     ///
     /// # Errors
-    /// If the door cannot be opened, or too much is wanted.
+    /// If the edge server cannot start, or a number is out of range.
     pub fn start(settings: DemoSettings) -> Result<Arc<Demo>, StartError> {
         let DemoSettings { start, rate, nodes, bots, seed, listen, web, guards } = settings;
         let moving = start.objects.iter().filter(|object| object.class == Class::Dynamic);
         let bodies = moving.count() as u64;
         check(nodes, bodies, bots).map_err(StartError::Other)?;
         let switch = Switch::new(seed)?;
-        let shelf = Arc::new(Shelf::default());
-        shelf.wanted.store(bodies, Relaxed);
-        let stock = Stock::new(
-            shelf.clone(),
+        let status = Arc::new(SpawnStatus::default());
+        status.wanted.store(bodies, Relaxed);
+        let spawner = BodySpawner::new(
+            status.clone(),
             (&start.objects, &start.shapes),
             start.extent,
             timing(rate),
             seed.wrapping_add(1),
         );
-        let ground = start.extent;
+        let area = start.extent;
         let later: Arc<OnceLock<Weak<Demo>>> = Arc::default();
         let settings = serve_settings(start, rate, bots, (listen, web), &switch);
         let controls = controls(later.clone());
         let world = Process::serve(ServeSettings { guards, controls, ..settings })?;
-        let stock = world.beside(vec![Machine::Stock(Box::new(stock))], local(&switch))?;
+        let spawner =
+            world.spawn_roles(vec![Machine::BodySpawner(Box::new(spawner))], local(&switch))?;
         let first = world.nodes().first().map_or(0, |node| node.0);
-        let walkers = Walkers::start(&world, bots, ground, seed.wrapping_add(2))?;
-        let nodes_now = Mutex::new([(first, Seat::Serving)].into_iter().collect());
-        let demo = Demo { walkers, nodes: nodes_now, _stock: stock, world, switch, shelf, bots };
+        let bot_clients = Bots::start(&world, bots, area, seed.wrapping_add(2))?;
+        let nodes_now = Mutex::new([(first, NodeHost::Server)].into_iter().collect());
+        let demo =
+            Demo { bot_clients, nodes: nodes_now, _spawner: spawner, world, switch, status, bots };
         for _ in 1..nodes {
             demo.add().map_err(|error| StartError::Other(error.to_string()))?;
         }
         let demo = Arc::new(demo);
         let _first = later.set(Arc::downgrade(&demo));
-        demo.tell();
+        demo.publish_state();
         Ok(demo)
     }
 
-    /// What a page asks for.
+    /// Executes a request of a page.
     fn control(&self, control: Control) -> Result<(), DemoError> {
         match control {
             Control::Kill(node) => self.kill(node),
             Control::Add => self.add().map(|_| ()),
             Control::Network { delay_ms, loss } => self.network(delay_ms, loss),
             Control::Bodies(count) => self.bodies(count),
-            // Those of scenes and recordings are not among the words of a demonstration.
+            // Controls of scenes and recordings are not offered by a demo.
             Control::Key(_)
             | Control::Play
             | Control::Pause
@@ -220,22 +223,22 @@ impl Demo {
         }
     }
 
-    /// Those who watch are told how it is set.
-    fn tell(&self) {
-        self.world.tell_viewers(self.state().text());
+    /// Sends the current settings to viewers.
+    fn publish_state(&self) {
+        self.world.set_view_state(self.state().text());
     }
 
-    /// The process with directory and door.
+    /// The process with directory and edge server.
     #[must_use]
     pub fn world(&self) -> &Process {
         &self.world
     }
 
-    /// A node ends without a word. Others notice, and take over what it had.
+    /// Kills a node without a goodbye. The others notice, and take over its objects.
     ///
     /// # Errors
-    /// If there is no such node, it is the last one, or the others have not shared out the world
-    /// since the last one came or went: they could not take over.
+    /// If there is no such node, it is the last one, or the view is not stable yet: the
+    /// others could not take over.
     pub fn kill(&self, node: u32) -> Result<(), DemoError> {
         let mut nodes = self.nodes();
         if !nodes.contains_key(&node) {
@@ -244,27 +247,27 @@ impl Demo {
         if nodes.len() == 1 {
             return Err(DemoError::LastNode(node));
         }
-        if !self.is_settled(&nodes) {
-            return Err(DemoError::Unsettled);
+        if !self.all_stable(&nodes) {
+            return Err(DemoError::Unstable);
         }
         let role = Address::Node(NodeId(node));
         match nodes.remove(&node) {
-            Some(Seat::Own(process)) => {
+            Some(NodeHost::Own(process)) => {
                 let _was_there = self.switch.cut(&name::of(role).unwrap_or_default());
                 drop(process);
             }
-            Some(Seat::Serving) => {
+            Some(NodeHost::Server) => {
                 self.world.end_role(role);
             }
             None => {}
         }
         drop(nodes);
         tracing::info!("node {node} killed from the page");
-        self.tell();
+        self.publish_state();
         Ok(())
     }
 
-    /// One more node. It is given a part of the world.
+    /// Adds a node, which takes over a part of the world.
     ///
     /// # Errors
     /// If there are too many.
@@ -273,15 +276,15 @@ impl Demo {
         if nodes.len() >= NODES_MAX {
             return Err(DemoError::TooManyNodes);
         }
-        let added = self.world.one_more_node(local(&self.switch));
+        let added = self.world.add_node(local(&self.switch));
         let (node, process) = added.map_err(|error| DemoError::Start(error.to_string()))?;
-        nodes.insert(node.0, Seat::Own(Box::new(process)));
+        nodes.insert(node.0, NodeHost::Own(Box::new(process)));
         drop(nodes);
-        self.tell();
+        self.publish_state();
         Ok(node.0)
     }
 
-    /// How frames between processes travel from now on.
+    /// Sets the simulated network between processes.
     ///
     /// # Errors
     /// See [`DELAY_MS_MAX`] and [`LOSS_MAX`].
@@ -293,12 +296,12 @@ impl Demo {
             return Err(DemoError::Loss(loss));
         }
         let delay = Duration::from_secs_f64(delay_ms / 1000.0);
-        self.switch.set(Weather { delay, jitter: delay.mul_f64(JITTER), loss });
-        self.tell();
+        self.switch.set(NetworkConditions { delay, jitter: delay.mul_f64(JITTER), loss });
+        self.publish_state();
         Ok(())
     }
 
-    /// So many bodies are wanted. They come and go within a few seconds.
+    /// Sets the target number of bodies, which is reached within a few seconds.
     ///
     /// # Errors
     /// If it is more than [`BODIES_MAX`].
@@ -306,64 +309,66 @@ impl Demo {
         if count > BODIES_MAX {
             return Err(DemoError::TooManyBodies(count));
         }
-        self.shelf.wanted.store(count, Relaxed);
-        self.tell();
+        self.status.wanted.store(count, Relaxed);
+        self.publish_state();
         Ok(())
     }
 
-    /// How it is set.
+    /// The current settings.
     #[must_use]
     pub fn state(&self) -> DemoState {
-        let weather = self.switch.weather();
-        let network =
-            NetworkState { delay_ms: weather.delay.as_secs_f64() * 1000.0, loss: weather.loss };
+        let conditions = self.switch.conditions();
+        let network = NetworkState {
+            delay_ms: conditions.delay.as_secs_f64() * 1000.0,
+            loss: conditions.loss,
+        };
         DemoState {
             nodes: self.nodes().keys().copied().collect(),
             network,
-            bodies: self.shelf.wanted.load(Relaxed),
+            bodies: self.status.wanted.load(Relaxed),
             bots: self.bots,
         }
     }
 
-    /// How it goes.
+    /// The current figures.
     #[must_use]
     pub fn figures(&self) -> DemoFigures {
         DemoFigures {
-            tick: self.shelf.tick.load(Relaxed),
-            dilation: self.shelf.dilation.load(Relaxed) as f64 / 1000.0,
-            objects: self.shelf.objects.load(Relaxed),
-            bodies: self.shelf.bodies.load(Relaxed),
-            bots: self.walkers.active(),
-            touching: self.shelf.touching.load(Relaxed),
+            tick: self.status.tick.load(Relaxed),
+            dilation: self.status.dilation.load(Relaxed) as f64 / 1000.0,
+            objects: self.status.objects.load(Relaxed),
+            bodies: self.status.bodies.load(Relaxed),
+            bots: self.bot_clients.active(),
+            touching: self.status.touching.load(Relaxed),
         }
     }
 
-    /// Does every node have its part, and somebody a copy of it?
+    /// Returns true if the view is stable: every node has its part, and backups have copies.
     #[must_use]
-    pub fn settled(&self) -> bool {
-        self.is_settled(&self.nodes())
+    pub fn is_stable(&self) -> bool {
+        self.all_stable(&self.nodes())
     }
 
-    fn is_settled(&self, nodes: &BTreeMap<u32, Seat>) -> bool {
-        let members = self.world.settled_nodes();
+    fn all_stable(&self, nodes: &BTreeMap<u32, NodeHost>) -> bool {
+        let members = self.world.stable_nodes();
         members.is_some_and(|members| members.iter().map(|node| &node.0).eq(nodes.keys()))
     }
 
-    /// Nothing is left half done when a thread panics here.
-    fn nodes(&self) -> MutexGuard<'_, BTreeMap<u32, Seat>> {
+    /// A poisoned lock is used: every update under it is complete at each step.
+    fn nodes(&self) -> MutexGuard<'_, BTreeMap<u32, NodeHost>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl DemoState {
-    /// As the page reads it.
+    /// As JSON for the page.
     #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// What a page may ask for, once there is a demonstration.
+/// Controls for pages; they work once the demo runs.
 fn controls(later: Arc<OnceLock<Weak<Demo>>>) -> Controls {
     Controls::new(&["kill", "add", "network", "bodies"], move |control| {
         let demo = later.get().and_then(Weak::upgrade);
@@ -390,7 +395,7 @@ fn check(nodes: usize, bodies: u64, bots: u32) -> Result<(), String> {
 }
 
 fn serve_settings(
-    start: Start,
+    start: InitialWorld,
     rate: u32,
     bots: u32,
     (listen, web): (SocketAddr, Option<SocketAddr>),
@@ -407,18 +412,18 @@ fn serve_settings(
         name: "demo".into(),
         start,
         rate,
-        // Delays are set by hand here: whoever is far away is to stay in.
-        operation: Operation::Synchronised,
+        // Delays are set by hand here, so distant nodes are not excluded.
+        operation: OperationMode::Lockstep,
         backups: BACKUPS,
         listen,
         web,
-        guards: Guards::default(),
+        guards: AccessControl::default(),
         store: None,
         restore: false,
-        files: Files::default(),
+        files: OutputFiles::default(),
         engine: local(switch),
         gateway,
-        door: DoorLimits::default(),
+        edge: EdgeLimits::default(),
         replicas: Vec::new(),
         controls: Controls::default(),
     }

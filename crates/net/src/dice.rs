@@ -1,6 +1,6 @@
-//! Chance that a seed decides about, for the switch and the demonstration.
+//! Seeded random numbers, for the switch and the demo.
 
-/// Numbers of a seed (SplitMix64).
+/// SplitMix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 
@@ -23,12 +23,12 @@ impl Dice {
         ((u128::from(self.any()) * u128::from(end)) >> 64) as u64
     }
 
-    /// From 0 to 1, without 1.
+    /// In [0, 1).
     pub(crate) fn part(&mut self) -> f64 {
         self.below(1 << 32) as f64 / (1_u64 << 32) as f64
     }
 
-    /// From `low` to `high`, without that.
+    /// In [`low`, `high`).
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + self.part() * (high - low)
     }

@@ -1,36 +1,36 @@
-//! One rule for all listeners: an address that other machines can reach needs authentication, or
-//! an operator who says that it needs none.
+//! One rule for all listeners: an address that other machines can reach requires authentication, or
+//! an operator who explicitly allows anyone.
 
 use std::fmt;
 use std::net::SocketAddr;
 
-/// What listens.
+/// A kind of listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listener {
     /// The transport between nodes, over TCP or QUIC.
     Nodes,
-    /// The edge server for clients, newcomers and status, over QUIC.
+    /// The edge server for clients, joining nodes and status, over QUIC.
     Clients,
     /// The page, WebSockets, status and metrics, over HTTP.
     Web,
 }
 
-/// An address that other machines can reach, without authentication.
+/// A listener that other machines can reach, without authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "listening for {listener} on {address}, which is not a loopback address, requires {}: without, \
      any machine that reaches it could {}", .listener.requires(), .listener.risk()
 )]
 pub struct Unguarded {
-    /// What was to listen.
+    /// The kind of listener.
     pub listener: Listener,
-    /// Where.
+    /// Its address.
     pub address: SocketAddr,
 }
 
 impl Listener {
-    /// What lifts the restriction to loopback. There is no way to open the transport of nodes: a
-    /// node writes the world, and certificates are made by `serve --tls` alone.
+    /// What lifts the restriction to loopback. The transport between nodes cannot be opened to
+    /// anyone: a node writes the world, and `serve --tls` makes certificates by itself.
     fn requires(self) -> &'static str {
         match self {
             Listener::Nodes => "--node-token or --tls",
@@ -57,8 +57,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// May it listen there? `guarded` says that whoever connects must authenticate, or that the
-/// operator has allowed anyone.
+/// Checks one listener. `guarded`: peers must authenticate, or the operator has allowed anyone.
 pub(crate) fn check(
     listener: Listener,
     address: SocketAddr,

@@ -92,9 +92,9 @@ pub(crate) fn log(notices: Vec<Notice>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_store::{MemoryDisk, Twin, TwinKind};
+    use jostle_store::{MemoryDisk, MirroredFile, MirroredKind};
 
-    const KIND: TwinKind = TwinKind { magic: *b"JOTWIN\0\x02", name: "test file" };
+    const KIND: MirroredKind = MirroredKind { magic: *b"JOTWIN\0\x02", name: "test file" };
 
     /// What the simulator tests on a disk in memory is what happens to files.
     #[test]
@@ -104,8 +104,8 @@ mod tests {
         let disks: [Arc<dyn Disk>; 2] = [disk(), Arc::new(memory.clone())];
         for disk in &disks {
             let path = folder.path().join("saved");
-            let mut twin = Twin::anew(disk, &path, KIND);
-            twin.save(&vec![1u32, 2]).expect("saved");
+            let mut file = MirroredFile::anew(disk, &path, KIND);
+            file.save(&vec![1u32, 2]).expect("saved");
             let mut file = disk.update(&folder.path().join("slots")).expect("made");
             file.write_at(b"second", 40).expect("written");
             file.write_at(b"first", 0).expect("written");

@@ -1,61 +1,62 @@
-//! The machines of a shared world on a real network.
+//! Shared worlds on a real network.
 //!
 //! Directory, nodes, gateways and clients are state machines without clock or socket
-//! (`jostle-proto`). Here are their clock and their sockets, and all asynchronous code of Jostle:
+//! (`jostle-proto`). This crate drives them with a clock and sockets, and contains all asynchronous
+//! code of Jostle:
 //!
-//! * [`plane`]: what carries frames between our own processes, and [`certificates`] for it;
-//! * [`charter`]: what newcomers are told at the door;
-//! * [`door`]: where clients come in, by QUIC and WebSocket;
-//! * [`client`]: the other side of it;
-//! * [`Process`]: the roles of a process, each in a thread: [`serve`] begins a world, [`work`] adds
-//!   a machine to one;
-//! * [`direct`]: a replica of the directory as a process of its own;
-//! * [`demo`]: a whole world within one program, to be shown;
+//! * [`transport`]: frames between processes, with [`certificates`];
+//! * [`manifest`]: the handshake, and the world manifest;
+//! * [`edge`]: the server for clients and pages, over QUIC, HTTP and WebSocket;
+//! * [`client`]: the client side of it;
+//! * [`Process`]: the roles of a process, each on its own thread: [`serve`] starts a world,
+//!   [`node`] adds a machine to one;
+//! * [`directory`]: a replica of the directory as a process of its own;
+//! * [`demo`]: a whole world within one program;
 //! * [`view`]: what a page is shown, live or recorded;
-//! * [`recording`] and [`witness`]: what happened, to be played again and to be judged.
+//! * [`recording`] and [`event_log`]: recordings for replay, and message logs for the checkers.
 //!
-//! Nothing here decides anything about the world.
+//! It makes no decisions about the world.
 
-mod board;
+mod bootstrap;
 pub mod certificates;
-pub mod charter;
 pub mod client;
 mod clock;
 pub mod demo;
 mod dice;
-pub mod direct;
-pub mod door;
+pub mod directory;
+mod directory_role;
 mod driver;
+pub mod edge;
+mod envelope;
+pub mod event_log;
 mod exposure;
 mod files;
-mod founding;
-mod keeper;
-mod ledger;
 mod links;
 mod machine;
-mod memory;
+pub mod manifest;
+mod metrics;
 mod name;
-mod parcel;
+pub mod node;
 mod paths;
 mod peers;
-pub mod plane;
+mod pending;
 mod private;
 mod process;
 pub mod recording;
-mod seat;
+mod registry;
+mod replica_host;
 pub mod secret;
 pub mod serve;
+pub mod transport;
 pub mod view;
-mod waiting;
-pub mod witness;
-pub mod work;
+mod write_ahead_log;
 
 pub use clock::Clock;
 pub use exposure::{Listener, Unguarded};
-pub use jostle_store::{RecordError, StoreError, TwinError};
-pub use ledger::LedgerError;
+pub use jostle_store::{MirroredError, RecordError, StoreError};
 pub use paths::without_build_paths;
 pub use peers::Versions;
 pub use process::{Process, StartError};
-pub use seat::SeatError;
+pub use replica_host::ReplicaHostError;
 pub use secret::Secret;
+pub use write_ahead_log::WriteAheadLogError;

@@ -1,17 +1,17 @@
-//! The ends of a role's links to all others: messages to frames, and back.
+//! The link state of a role: encodes messages to frames, and decodes them.
 
 use jostle_proto::wire::{Limits, Receiver, Sender, WireError, is_reply};
 use jostle_proto::{Address, Message};
 use std::collections::BTreeMap;
 
-/// Links that a role keeps; of more, all are forgotten and begin anew, which costs only bytes.
+/// Links of a role, at most; when there are more, all are reset, which costs only bytes.
 const LINKS_MAX: usize = 1024;
 
-/// What a frame has brought.
+/// The result of decoding a frame.
 #[derive(Debug, Default)]
-pub(crate) struct Brought {
+pub(crate) struct Unpacked {
     pub(crate) message: Option<Message>,
-    /// Frames to be sent back to whom it came from.
+    /// Frames to be returned to the sender.
     pub(crate) back: Vec<Vec<u8>>,
 }
 
@@ -42,11 +42,11 @@ impl Links {
         self.sender(to).pack(message)
     }
 
-    /// A frame has come.
-    pub(crate) fn take(&mut self, from: Address, frame: &[u8]) -> Result<Brought, WireError> {
+    /// Decodes a frame.
+    pub(crate) fn unpack(&mut self, from: Address, frame: &[u8]) -> Result<Unpacked, WireError> {
         if is_reply(frame) {
             let back = self.sender(from).reply(frame)?;
-            return Ok(Brought { message: None, back });
+            return Ok(Unpacked { message: None, back });
         }
         if self.receivers.len() >= LINKS_MAX && !self.receivers.contains_key(&from) {
             self.receivers.clear();
@@ -54,11 +54,11 @@ impl Links {
         let receiver =
             self.receivers.entry(from).or_insert_with(|| Receiver::new(Limits::default()));
         let message = receiver.unpack(frame);
-        // A frame that is refused may have a reply, too.
+        // A rejected frame may have a reply, too.
         let back: Vec<Vec<u8>> = receiver.replies().collect();
         match message {
-            Ok(message) => Ok(Brought { message, back }),
-            Err(_) if !back.is_empty() => Ok(Brought { message: None, back }),
+            Ok(message) => Ok(Unpacked { message, back }),
+            Err(_) if !back.is_empty() => Ok(Unpacked { message: None, back }),
             Err(error) => Err(error),
         }
     }
@@ -66,11 +66,11 @@ impl Links {
 
 #[cfg(test)]
 mod tests {
-    use crate::plane::LARGEST_MESSAGE;
+    use crate::transport::LARGEST_MESSAGE;
     use jostle_proto::wire::{HEADER_BYTES, Kind};
 
-    /// A node that joined a world of 10,000 objects was never told its part: the bundle was a frame
-    /// that the plane refused.
+    /// A node that joined a world of 10,000 objects never received its part: the bundle was a frame
+    /// that the transport rejected.
     #[test]
     fn no_frame_of_a_large_world_is_too_large_for_the_plane() {
         for kind in Kind::all() {

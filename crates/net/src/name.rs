@@ -1,15 +1,15 @@
-//! Addresses as names, for keys and envelopes: `d`, `r2` (a replica of the directory), `n3`,
-//! `g5x1` (gateway 5 in its first life).
+//! Names of roles on the transport: `d`, `r2` (a replica of the directory), `n3`, `g5x1` (gateway
+//! 5, incarnation 1).
 
 use jostle_proto::{Address, GatewayId, NodeId, ReplicaId};
 
-/// The boards of all processes that show how the world is; no role has this name.
-pub(crate) const BOARDS: &str = "b";
+/// The topic of status reports, for all processes with metrics; no role has this name.
+pub(crate) const STATUS_REPORTS: &str = "b";
 
-/// The same boards, for what nodes report of their load.
-pub(crate) const LOADS: &str = "l";
+/// The topic of load reports.
+pub(crate) const LOAD_REPORTS: &str = "l";
 
-/// The name of a role that can be reached between processes; clients cannot.
+/// The name of a role; clients have none, because they are reached through their gateway.
 pub(crate) fn of(address: Address) -> Option<String> {
     match address {
         Address::Directory => Some("d".into()),
@@ -20,7 +20,7 @@ pub(crate) fn of(address: Address) -> Option<String> {
     }
 }
 
-/// The role of that name.
+/// The role with that name.
 pub(crate) fn read(name: &str) -> Option<Address> {
     match name.split_at_checked(1)? {
         ("d", "") => Some(Address::Directory),
@@ -35,13 +35,13 @@ pub(crate) fn read(name: &str) -> Option<Address> {
     }
 }
 
-/// A number as it is written: no sign, no leading zero.
+/// A canonical number: no sign, no leading zero.
 fn digits(text: &str) -> Option<u32> {
     text.parse().ok().filter(|number: &u32| number.to_string() == text)
 }
 
-/// A frame between processes: who it is from, and what it says.
-pub(crate) fn envelope(from: Address, frame: &[u8]) -> Option<Vec<u8>> {
+/// Prefixes a frame with the name of its sender.
+pub(crate) fn encode_frame(from: Address, frame: &[u8]) -> Option<Vec<u8>> {
     let name = of(from)?;
     let length = u8::try_from(name.len()).ok()?;
     let mut bytes = Vec::with_capacity(1 + name.len() + frame.len());
@@ -51,8 +51,8 @@ pub(crate) fn envelope(from: Address, frame: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// From whom, and the frame.
-pub(crate) fn open(bytes: &[u8]) -> Option<(Address, &[u8])> {
+/// The sender and the frame.
+pub(crate) fn decode_frame(bytes: &[u8]) -> Option<(Address, &[u8])> {
     let (&length, rest) = bytes.split_first()?;
     let (name, frame) = rest.split_at_checked(usize::from(length))?;
     Some((read(std::str::from_utf8(name).ok()?)?, frame))
@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn an_envelope_is_opened_or_refused() {
-        let bytes = envelope(Address::Node(NodeId(12)), b"frame").expect("nodes have names");
-        assert_eq!(open(&bytes), Some((Address::Node(NodeId(12)), &b"frame"[..])));
+        let bytes = encode_frame(Address::Node(NodeId(12)), b"frame").expect("nodes have names");
+        assert_eq!(decode_frame(&bytes), Some((Address::Node(NodeId(12)), &b"frame"[..])));
         for end in 0..4 {
-            assert_eq!(open(&bytes[..end]), None);
+            assert_eq!(decode_frame(&bytes[..end]), None);
         }
-        assert_eq!(open(&[200, 1, 2]), None);
-        assert_eq!(open(&[1, 0xff, 2]), None);
+        assert_eq!(decode_frame(&[200, 1, 2]), None);
+        assert_eq!(decode_frame(&[1, 0xff, 2]), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Texts of libraries may name the file of the library that they come from, by its path on the
-//! machine that built this program. That path is of no use elsewhere, and not ours to publish.
+//! Error texts of libraries may contain paths of the machine that built this program. Such a path
+//! is of no use elsewhere, and private.
 
 /// The same text with such paths cut to crate and file: `zenoh-1.10.2/src/api/session.rs:256`.
 ///
@@ -12,11 +12,11 @@ pub fn without_build_paths(text: &str) -> String {
     text.split_inclusive(char::is_whitespace).flat_map(cut).collect()
 }
 
-/// What comes before the path in a word, and what is left of the path.
+/// The part of a word before the path, and the shortened path.
 fn cut(word: &str) -> [&str; 2] {
     let Some(start) = word.find('/').filter(|_| word.contains(".rs:")) else { return ["", word] };
     let (before, path) = word.split_at(start);
-    // Before it is a bracket or a quote, or the path is relative already.
+    // Preceded by a bracket or quote; otherwise the path is relative already.
     if before.contains(|letter: char| letter.is_alphanumeric() || letter == '.') {
         return ["", word];
     }

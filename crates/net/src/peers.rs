@@ -1,10 +1,10 @@
-//! What replicas say to each other, as frames: which version it is in, and in pieces if it is long.
+//! The codec between directory replicas: version negotiation, and fragmentation of long messages.
 //!
-//! Every frame says which versions its sender speaks. A replica speaks to another one in the newest
-//! version that both do, and in its oldest before it has heard from it; so replicas can be brought
-//! up to date one after the other, if neighbouring versions overlap. Who has no version in common
-//! with this one is not heard, and status and log say so. Pieces that get lost take the rest of
-//! their message along: replicas say everything again that matters.
+//! Every frame contains the versions that its sender supports. A replica uses the newest version
+//! that both support, and its oldest before it has heard from the peer; so replicas can be upgraded
+//! one after the other if neighbouring versions overlap. Messages of a replica without a common
+//! version are ignored, which status and log report. A lost fragment drops its message: replicas
+//! resend what matters.
 
 use jostle_directory::{MESSAGE_MAX, PeerMessage};
 use jostle_proto::ReplicaId;
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Bytes of a message in one frame.
-const PIECE: usize = 60 << 10;
+const FRAGMENT_MAX: usize = 60 << 10;
 
-/// No message has more pieces.
-const PIECES_MAX: u16 = (MESSAGE_MAX / PIECE + 1) as u16;
+/// Fragments of a message, at most.
+const FRAGMENTS_MAX: u16 = (MESSAGE_MAX / FRAGMENT_MAX + 1) as u16;
 
-/// The versions of [`PeerMessage`] that a replica speaks.
+/// The versions of [`PeerMessage`] that a replica supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
     /// The oldest.
@@ -28,14 +28,14 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Those that this program speaks.
+    /// The versions of this program.
     pub const OURS: Versions = Versions { oldest: 1, newest: 1 };
 
     fn has(self, version: u8) -> bool {
         (self.oldest..=self.newest).contains(&version)
     }
 
-    /// The newest that both speak.
+    /// The newest common version.
     fn common(self, other: Versions) -> Option<u8> {
         let version = self.newest.min(other.newest);
         (self.has(version) && other.has(version)).then_some(version)
@@ -46,25 +46,25 @@ impl Versions {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Frame {
     speaks: Versions,
-    /// What the content is written in.
+    /// The version of the content.
     version: u8,
     content: Vec<u8>,
 }
 
-/// What is in a frame of version 1; in one without content there is only who speaks.
+/// The content of a frame in version 1. A frame without content only announces versions.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Piece {
-    /// Which message of this sender.
+struct Fragment {
+    /// The number of the message.
     number: u64,
     part: u16,
-    /// Of so many.
+    /// The number of fragments.
     parts: u16,
     bytes: Vec<u8>,
 }
 
-/// Why a frame is not taken.
+/// Why a frame is rejected.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum LetterError {
+pub(crate) enum PeerCodecError {
     #[error(transparent)]
     Wire(#[from] WireError),
     #[error(
@@ -73,45 +73,45 @@ pub(crate) enum LetterError {
     )]
     Version { from: ReplicaId, theirs: Versions, ours: Versions },
     #[error("a fragment of an unknown message")]
-    Piece,
+    Fragment,
     #[error(transparent)]
     Message(#[from] jostle_directory::PeerError),
     #[error("sender {} does not match the link to replica {}", said.0, from.0)]
     Sender { said: ReplicaId, from: ReplicaId },
 }
 
-/// A message of which pieces have come.
+/// A partially received message.
 #[derive(Debug)]
-struct Coming {
+struct Reassembly {
     number: u64,
     parts: u16,
     bytes: Vec<u8>,
-    /// How many there are, in their order.
+    /// Fragments received, in order.
     have: u16,
 }
 
-/// What is known of the other replicas.
+/// The codec state for all peers.
 #[derive(Debug)]
-pub(crate) struct Letters {
+pub(crate) struct PeerCodec {
     ours: Versions,
     theirs: BTreeMap<ReplicaId, Versions>,
-    coming: BTreeMap<ReplicaId, Coming>,
+    reassembly: BTreeMap<ReplicaId, Reassembly>,
     next: u64,
 }
 
-impl Letters {
-    pub(crate) fn new(ours: Versions) -> Letters {
-        Letters { ours, theirs: BTreeMap::new(), coming: BTreeMap::new(), next: 0 }
+impl PeerCodec {
+    pub(crate) fn new(ours: Versions) -> PeerCodec {
+        PeerCodec { ours, theirs: BTreeMap::new(), reassembly: BTreeMap::new(), next: 0 }
     }
 
-    /// Those whom it cannot talk to.
-    pub(crate) fn strangers(&self) -> Vec<u16> {
+    /// Peers without a common version.
+    pub(crate) fn incompatible(&self) -> Vec<u16> {
         let apart = |theirs: &&Versions| self.ours.common(**theirs).is_none();
         let known = self.theirs.iter().filter(|(_, theirs)| apart(theirs));
         known.map(|(replica, _)| replica.0).collect()
     }
 
-    /// The frames of a message. For one who would not understand it, only who speaks.
+    /// The frames of a message. For an incompatible peer one that only announces versions.
     pub(crate) fn write(&mut self, to: ReplicaId, message: &PeerMessage) -> Vec<Vec<u8>> {
         let (speaks, number) = (self.ours, self.next);
         self.next += 1;
@@ -124,66 +124,71 @@ impl Letters {
             return pack(Kind::Replica, &nothing).into_iter().collect();
         };
         let Ok(bytes) = message.encode() else { return Vec::new() };
-        let parts = bytes.len().div_ceil(PIECE) as u16;
-        let frames = bytes.chunks(PIECE).enumerate().filter_map(|(part, bytes)| {
-            let piece = Piece { number, part: part as u16, parts, bytes: bytes.to_vec() };
-            let content = postcard::to_allocvec(&piece).ok()?;
-            // None is longer than its kind may be.
+        let parts = bytes.len().div_ceil(FRAGMENT_MAX) as u16;
+        let frames = bytes.chunks(FRAGMENT_MAX).enumerate().filter_map(|(part, bytes)| {
+            let fragment = Fragment { number, part: part as u16, parts, bytes: bytes.to_vec() };
+            let content = postcard::to_allocvec(&fragment).ok()?;
+            // A fragment never exceeds the limit of its kind.
             pack(Kind::Replica, &Frame { speaks, version, content }).ok()
         });
         frames.collect()
     }
 
-    /// The message that is complete with this frame, if one is.
+    /// Decodes a frame; returns the message that it completes.
     pub(crate) fn read(
         &mut self,
         from: ReplicaId,
         frame: &[u8],
-    ) -> Result<Option<PeerMessage>, LetterError> {
+    ) -> Result<Option<PeerMessage>, PeerCodecError> {
         let frame: Frame = unpack(Kind::Replica, frame)?;
         let known = self.theirs.insert(from, frame.speaks);
         if !self.ours.has(frame.version) {
             let (theirs, ours) = (frame.speaks, self.ours);
-            // It may not have heard yet what we speak. That is no reason to say so again and again.
+            // The peer may not know our versions yet; the incompatibility is reported once.
             let new = known != Some(theirs) && ours.common(theirs).is_none();
-            let error = LetterError::Version { from, theirs, ours };
+            let error = PeerCodecError::Version { from, theirs, ours };
             return if new { Err(error) } else { Ok(None) };
         }
         if frame.content.is_empty() {
             return Ok(None);
         }
-        let piece = postcard::from_bytes(&frame.content).map_err(|_| LetterError::Piece)?;
-        let Some(bytes) = self.join(from, piece)? else { return Ok(None) };
+        let fragment =
+            postcard::from_bytes(&frame.content).map_err(|_| PeerCodecError::Fragment)?;
+        let Some(bytes) = self.join(from, fragment)? else { return Ok(None) };
         let message = PeerMessage::decode(&bytes)?;
         match message.from() {
             said if said == from => Ok(Some(message)),
-            said => Err(LetterError::Sender { said, from }),
+            said => Err(PeerCodecError::Sender { said, from }),
         }
     }
 
-    /// The bytes of a message, if this was its last piece. Pieces come in their order or not at
-    /// all.
-    fn join(&mut self, from: ReplicaId, piece: Piece) -> Result<Option<Vec<u8>>, LetterError> {
-        let Piece { number, part, parts, bytes } = piece;
-        if parts > PIECES_MAX || part >= parts || bytes.len() > PIECE {
-            return Err(LetterError::Piece);
+    /// Adds a fragment; returns the message if it was the last one. Out-of-order fragments drop the
+    /// message.
+    fn join(
+        &mut self,
+        from: ReplicaId,
+        fragment: Fragment,
+    ) -> Result<Option<Vec<u8>>, PeerCodecError> {
+        let Fragment { number, part, parts, bytes } = fragment;
+        if parts > FRAGMENTS_MAX || part >= parts || bytes.len() > FRAGMENT_MAX {
+            return Err(PeerCodecError::Fragment);
         }
         if parts == 1 {
             return Ok(Some(bytes));
         }
         if part == 0 {
-            self.coming.insert(from, Coming { number, parts, bytes: Vec::new(), have: 0 });
+            self.reassembly.insert(from, Reassembly { number, parts, bytes: Vec::new(), have: 0 });
         }
         let next = (number, parts, part);
-        let coming = self.coming.get_mut(&from);
-        let coming = coming.filter(|it| (it.number, it.parts, it.have) == next);
-        let coming = coming.ok_or(LetterError::Piece)?;
-        coming.bytes.extend(bytes);
-        coming.have += 1;
-        if coming.have < parts {
+        let reassembly = self.reassembly.get_mut(&from);
+        let reassembly = reassembly.filter(|it| (it.number, it.parts, it.have) == next);
+        let reassembly = reassembly.ok_or(PeerCodecError::Fragment)?;
+        reassembly.bytes.extend(bytes);
+        reassembly.have += 1;
+        if reassembly.have < parts {
             return Ok(None);
         }
-        Ok(self.coming.remove(&from).map(|coming| coming.bytes))
+        Ok(self.reassembly.remove(&from).map(|reassembly| reassembly.bytes))
     }
 }
 
@@ -197,7 +202,7 @@ mod tests {
     const A: ReplicaId = ReplicaId(1);
     const B: ReplicaId = ReplicaId(2);
 
-    /// Something that a replica of three says when nobody leads.
+    /// A message of a replica that starts an election.
     fn message() -> PeerMessage {
         let founder = Member { node: NodeId(0), life: 1 };
         let extent = Block { min: [-4096; 3], max: [4096; 3] };
@@ -221,11 +226,11 @@ mod tests {
 
     #[test]
     fn a_message_comes_out_as_it_was_put_in() {
-        let (mut a, mut b) = (Letters::new(Versions::OURS), Letters::new(Versions::OURS));
+        let (mut a, mut b) = (PeerCodec::new(Versions::OURS), PeerCodec::new(Versions::OURS));
         let frames = a.write(B, &message());
         assert_eq!(frames.len(), 1);
         assert_eq!(b.read(A, &frames[0]), Ok(Some(message())));
-        let wrong = LetterError::Sender { said: A, from: ReplicaId(3) };
+        let wrong = PeerCodecError::Sender { said: A, from: ReplicaId(3) };
         assert_eq!(b.read(ReplicaId(3), &frames[0]), Err(wrong));
     }
 
@@ -239,7 +244,7 @@ mod tests {
             (speaks(1, 1), speaks(2, 2), None),
         ] {
             assert_eq!((ours.common(theirs), theirs.common(ours)), (common, common));
-            let (mut a, mut b) = (Letters::new(ours), Letters::new(theirs));
+            let (mut a, mut b) = (PeerCodec::new(ours), PeerCodec::new(theirs));
             let version = |frames: &[Vec<u8>]| {
                 let frame: Frame = unpack(Kind::Replica, &frames[0]).expect("a frame");
                 (frame.version, frame.content.is_empty())
@@ -254,11 +259,11 @@ mod tests {
                 Some(common) => {
                     assert_eq!(version(&second), (common, false));
                     assert_eq!(b.read(A, &second[0]), Ok(Some(message())));
-                    assert_eq!((a.strangers(), b.strangers()), (vec![], vec![]));
+                    assert_eq!((a.incompatible(), b.incompatible()), (vec![], vec![]));
                 }
                 None => {
                     assert!(version(&second).1, "nothing but who speaks");
-                    assert_eq!((a.strangers(), b.strangers()), (vec![2], vec![1]));
+                    assert_eq!((a.incompatible(), b.incompatible()), (vec![2], vec![1]));
                 }
             }
         }
@@ -266,56 +271,63 @@ mod tests {
 
     #[test]
     fn who_speaks_another_version_is_named_once() {
-        let (mut a, mut b) = (Letters::new(speaks(2, 2)), Letters::new(speaks(1, 1)));
+        let (mut a, mut b) = (PeerCodec::new(speaks(2, 2)), PeerCodec::new(speaks(1, 1)));
         let frames = a.write(B, &message());
         let (theirs, ours) = (speaks(2, 2), speaks(1, 1));
-        assert_eq!(b.read(A, &frames[0]), Err(LetterError::Version { from: A, theirs, ours }));
+        assert_eq!(b.read(A, &frames[0]), Err(PeerCodecError::Version { from: A, theirs, ours }));
         assert_eq!(b.read(A, &frames[0]), Ok(None));
-        assert_eq!(b.strangers(), [1]);
-        // And it is heard when it has been brought up to date.
-        let frames = Letters::new(speaks(1, 2)).write(B, &message());
+        assert_eq!(b.incompatible(), [1]);
+        // After its upgrade the peer is accepted.
+        let frames = PeerCodec::new(speaks(1, 2)).write(B, &message());
         assert_eq!(b.read(A, &frames[0]), Ok(Some(message())));
-        assert_eq!(b.strangers(), Vec::<u16>::new());
+        assert_eq!(b.incompatible(), Vec::<u16>::new());
     }
 
     #[test]
     fn pieces_are_joined_and_what_lacks_one_is_dropped() {
-        let piece =
-            |number, part, parts, bytes: &[u8]| Piece { number, part, parts, bytes: bytes.into() };
-        let mut letters = Letters::new(Versions::OURS);
-        assert_eq!(letters.join(A, piece(1, 0, 2, b"ab")), Ok(None));
-        assert_eq!(letters.join(B, piece(1, 1, 2, b"xx")), Err(LetterError::Piece));
-        assert_eq!(letters.join(A, piece(1, 1, 2, b"c")), Ok(Some(b"abc".to_vec())));
-        assert_eq!(letters.join(A, piece(2, 0, 3, b"ab")), Ok(None));
-        assert_eq!(letters.join(A, piece(2, 2, 3, b"c")), Err(LetterError::Piece));
-        assert_eq!(letters.join(A, piece(3, 0, PIECES_MAX + 1, b"")), Err(LetterError::Piece));
-        assert_eq!(letters.join(A, piece(3, 2, 2, b"")), Err(LetterError::Piece));
+        let fragment = |number, part, parts, bytes: &[u8]| Fragment {
+            number,
+            part,
+            parts,
+            bytes: bytes.into(),
+        };
+        let mut codec = PeerCodec::new(Versions::OURS);
+        assert_eq!(codec.join(A, fragment(1, 0, 2, b"ab")), Ok(None));
+        assert_eq!(codec.join(B, fragment(1, 1, 2, b"xx")), Err(PeerCodecError::Fragment));
+        assert_eq!(codec.join(A, fragment(1, 1, 2, b"c")), Ok(Some(b"abc".to_vec())));
+        assert_eq!(codec.join(A, fragment(2, 0, 3, b"ab")), Ok(None));
+        assert_eq!(codec.join(A, fragment(2, 2, 3, b"c")), Err(PeerCodecError::Fragment));
+        assert_eq!(
+            codec.join(A, fragment(3, 0, FRAGMENTS_MAX + 1, b"")),
+            Err(PeerCodecError::Fragment)
+        );
+        assert_eq!(codec.join(A, fragment(3, 2, 2, b"")), Err(PeerCodecError::Fragment));
     }
 
     #[test]
     fn any_bytes_give_an_error_or_a_message() {
-        let frame = Letters::new(Versions::OURS).write(B, &message()).remove(0);
-        let mut letters = Letters::new(Versions::OURS);
+        let frame = PeerCodec::new(Versions::OURS).write(B, &message()).remove(0);
+        let mut codec = PeerCodec::new(Versions::OURS);
         for end in 0..frame.len() {
-            assert!(letters.read(A, &frame[..end]).is_err(), "{end}");
+            assert!(codec.read(A, &frame[..end]).is_err(), "{end}");
         }
         for seed in 0..3000 {
             let mut dice = Dice::new(seed);
-            let piece = Piece {
+            let fragment = Fragment {
                 number: dice.below(3),
                 part: dice.below(4) as u16,
                 parts: dice.below(4) as u16,
                 bytes: message().encode().expect("short"),
             };
-            let mut content = postcard::to_allocvec(&piece).expect("written");
+            let mut content = postcard::to_allocvec(&fragment).expect("written");
             for _ in 0..dice.below(4) {
                 let at = dice.below(content.len() as u64) as usize;
                 content[at] = dice.any() as u8;
             }
-            // With a sum that fits, so that it is looked at.
+            // With a valid checksum, so that the content is decoded.
             let frame = Frame { speaks: Versions::OURS, version: 1, content };
             let frame = pack(Kind::Replica, &frame).expect("short");
-            if let Ok(Some(message)) = letters.read(A, &frame) {
+            if let Ok(Some(message)) = codec.read(A, &frame) {
                 assert_eq!(message.from(), A, "seed {seed}");
             }
         }

@@ -1,38 +1,38 @@
-//! Files that other users of the machine must not read: a store has the key of credentials in it.
+//! Files that other users of the machine must not read: a store contains the key of credentials.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// The owner reads and writes, nobody else.
+/// Only the owner reads and writes.
 const FILE: u32 = 0o600;
 const FOLDER: u32 = 0o700;
-/// Rights of the group and of others.
+/// Permissions of group and others.
 const OTHERS: u32 = 0o077;
 
-/// An empty file, also if there was one, readable by its owner only from the beginning.
+/// Creates or truncates a file that only its owner can read, from the start.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(true).mode(FILE).open(path)?;
-    // One that was there keeps its mode when it is opened.
+    // An existing file keeps its mode when it is opened.
     file.set_permissions(Permissions::from_mode(FILE))?;
     Ok(file)
 }
 
-/// A file as it is, made if it is not there.
+/// Opens a file, created if missing.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(FILE).open(path)
 }
 
-/// A folder, made if it is not there. One that is there keeps its mode: it may be used for more.
+/// Creates a folder if missing. An existing folder keeps its mode: it may have other uses.
 pub(crate) fn folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER).create(path)
 }
 
-/// Takes the rights of others away from all files of a folder, of a store that an older version
-/// made or that was copied. Files that belong to another user stay as they are.
+/// Removes permissions of group and others from all files of a folder: the store may come from an
+/// older version, or be a copy. Files of another user are left.
 pub(crate) fn repair(path: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;

@@ -1,24 +1,24 @@
-//! A process of a shared world: its roles, each in a thread, with plane and door.
+//! A process of a shared world: its roles, each on its own thread, with transport and edge server.
 
-use crate::board::{Board, Traffic};
-use crate::charter::{Charter, Operation, Place};
+use crate::bootstrap::BootstrapOffer;
 use crate::clock::Clock;
-use crate::door::{Door, DoorError, DoorSettings, Lobby};
-use crate::driver::{Driver, Inboxes, Insiders, Mail, Means, inboxes};
-use crate::founding::Offer;
+use crate::driver::{Driver, InboxItem, Inboxes, LocalClients, ProcessContext, inboxes};
+use crate::edge::{EdgeError, EdgeServer, EdgeServices, EdgeSettings};
+use crate::event_log::EventLog;
 use crate::machine::Machine;
-use crate::memory::Reception;
-use crate::plane::{Plane, PlaneCounters, PlaneError, PlaneSettings};
+use crate::manifest::{NodeAssignment, OperationMode, WorldManifest};
+use crate::metrics::{Metrics, Traffic};
 use crate::private;
-use crate::seat::SeatError;
-use crate::view::Hub;
-use crate::witness::Witness;
+use crate::registry::NodeRegistry;
+use crate::replica_host::ReplicaHostError;
+use crate::transport::{Deliver, Transport, TransportCounters, TransportError, TransportSettings};
+use crate::view::ViewHub;
 use crate::{client, name};
 use jostle_proto::{
     Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
     NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
-use jostle_store::{RecordError, ReplayError, StoreError, TwinError};
+use jostle_store::{MirroredError, RecordError, ReplayError, StoreError};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,164 +28,162 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether the node here has joined.
+/// Interval of checks whether the node here has joined.
 const JOIN_POLL: Duration = Duration::from_millis(20);
 
-/// Why a process cannot begin.
+/// Why a process cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The plane.
+    /// The transport failed.
     #[error(transparent)]
-    Plane(#[from] PlaneError),
-    /// The door.
+    Transport(#[from] TransportError),
+    /// The edge server failed.
     #[error(transparent)]
-    Door(#[from] DoorError),
-    /// A replica of the directory.
+    Edge(#[from] EdgeError),
+    /// A directory replica failed.
     #[error(transparent)]
-    Replica(#[from] SeatError),
-    /// A file.
+    Replica(#[from] ReplicaHostError),
+    /// A file cannot be read or written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The stored world.
+    /// The stored world cannot be read.
     #[error("cannot read the stored world: {0}")]
     Store(#[from] StoreError),
-    /// A file beside it.
+    /// A file beside the stored world is damaged.
     #[error("{0}. Put a copy of one of them there, or start with --restore: {1}")]
-    Twin(TwinError, &'static str),
-    /// A recording that is to be shown.
+    MirroredFile(MirroredError, &'static str),
+    /// A recording cannot be played.
     #[error("{0}")]
     Recording(ReplayError),
-    /// The world cannot be joined.
+    /// Joining the world failed.
     #[error("cannot join: {0}")]
     Join(#[from] client::ClientError),
-    /// Something else.
+    /// Another error.
     #[error("{0}")]
     Other(String),
 }
 
-/// A process that runs; it ends when this is dropped.
+/// A running process; it stops when dropped.
 pub struct Process {
     inboxes: Inboxes,
     threads: Vec<JoinHandle<()>>,
-    means: Arc<Means>,
-    known: Known,
+    context: Arc<ProcessContext>,
+    known: WorldInfo,
     status: Arc<dyn Fn() -> String + Send + Sync>,
-    hub: Option<Arc<Hub>>,
+    hub: Option<Arc<ViewHub>>,
 }
 
-/// What a process is made of.
-pub(crate) struct Parts {
+/// What a process consists of.
+pub(crate) struct ProcessParts {
     pub(crate) machines: Vec<Machine>,
     pub(crate) clock: Clock,
-    pub(crate) charter: Charter,
+    pub(crate) manifest: WorldManifest,
     pub(crate) shapes: Shapes,
     pub(crate) contents: Library,
-    pub(crate) plane: PlaneSettings,
-    pub(crate) door: Option<DoorSettings>,
+    pub(crate) transport: TransportSettings,
+    pub(crate) edge: Option<EdgeSettings>,
     pub(crate) events: Option<PathBuf>,
-    /// Gives numbers to newcomers, in the process that has the directory.
-    pub(crate) reception: Option<(Reception, PlaceMaker)>,
-    /// What newcomers are told of the directory's replicas, if it has several.
-    pub(crate) replicas: Option<Offer>,
-    /// Those who watch, and the threads that serve them.
+    /// Admits nodes, in the process that has the directory.
+    pub(crate) registry: Option<(NodeRegistry, PlaceMaker)>,
+    /// Answers about directory replicas, if there are any.
+    pub(crate) replicas: Option<BootstrapOffer>,
+    /// The view hub and its threads.
     pub(crate) view: Option<View>,
 }
 
-/// Those who watch, and the threads that serve them.
-pub(crate) type View = (Arc<Hub>, Vec<JoinHandle<()>>);
+/// The view hub and its threads.
+pub(crate) type View = (Arc<ViewHub>, Vec<JoinHandle<()>>);
 
-/// What a newcomer with these numbers is told, when the plane listens there.
-pub(crate) type PlaceMaker = Box<dyn Fn(u32, u32, Vec<SocketAddr>) -> Place + Send>;
+/// Makes the assignment of a new node from its number, its first follower number and the transport
+/// addresses.
+pub(crate) type PlaceMaker = Box<dyn Fn(u32, u32, Vec<SocketAddr>) -> NodeAssignment + Send>;
 
-/// What a process knows of its world, for others in the same program.
-pub(crate) struct Known {
-    pub(crate) charter: Charter,
+/// What a process knows about its world, for others in the same program.
+pub(crate) struct WorldInfo {
+    pub(crate) manifest: WorldManifest,
     pub(crate) shapes: Shapes,
     pub(crate) contents: Library,
-    /// Gives numbers to a newcomer with a name and so many followers.
+    /// Admits a node by its random name and its number of followers.
     pub(crate) admit: Admit,
     gateway: Option<Address>,
 }
 
 impl Process {
     /// Starts all roles.
-    pub(crate) fn start(parts: Parts) -> Result<Process, StartError> {
-        let Parts { machines, clock, charter, .. } = &parts;
-        let (clock, rate) = (*clock, charter.rate);
-        let board = Arc::new(Board::new(&charter.world, rate, clock.now()));
+    pub(crate) fn start(parts: ProcessParts) -> Result<Process, StartError> {
+        let ProcessParts { machines, clock, manifest, .. } = &parts;
+        let (clock, rate) = (*clock, manifest.rate);
+        let metrics = Arc::new(Metrics::new(&manifest.world, rate, clock.now()));
         let roles: Vec<Address> = machines.iter().map(Machine::address).collect();
         let gateway = machines.iter().find_map(|machine| match machine {
             Machine::Gateway(gateway) => Some(Address::Gateway(gateway.id())),
             _ => None,
         });
-        let (inboxes, mut readers) = inboxes(roles.iter().copied(), &board);
-        let arrivals = inboxes.clone();
-        let shows = board.clone();
-        let deliver = Arc::new(move |name: &str, bytes: &[u8]| {
-            let understood = match name {
-                name::BOARDS => shows.hear(clock.now(), bytes),
-                name::LOADS => shows.load_bytes(clock.now(), bytes),
-                name => return arrivals.arrived(name, bytes),
-            };
-            if !understood {
-                shows.losses.garbage.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-        let plane = Plane::open(&parts.plane, deliver)?;
-        // What is said to the directory is said to all of its replicas.
+        let (inboxes, mut readers) = inboxes(roles.iter().copied(), &metrics);
+        let deliver = deliver(&inboxes, &metrics, clock);
+        let transport = Transport::open(&parts.transport, deliver)?;
+        // Messages to the directory go to all of its replicas.
         let directory = inboxes.replica().map(|_| Address::Directory);
         for role in roles.iter().copied().chain(directory) {
-            plane.answer_to(&name::of(role).unwrap_or_default())?;
+            transport.answer_to(&name::of(role).unwrap_or_default())?;
         }
-        if parts.door.is_some() {
-            plane.answer_to(name::BOARDS)?;
-            plane.answer_to(name::LOADS)?;
+        if parts.edge.is_some() {
+            transport.answer_to(name::STATUS_REPORTS)?;
+            transport.answer_to(name::LOAD_REPORTS)?;
         }
-        let known = Known {
-            charter: parts.charter,
+        let known = WorldInfo {
+            manifest: parts.manifest,
             shapes: parts.shapes,
             contents: parts.contents,
-            admit: admission(parts.reception, plane.listening()),
+            admit: admission(parts.registry, transport.listening()),
             gateway,
         };
-        let means_later: Arc<OnceLock<Arc<Means>>> = Arc::default();
-        let (show, count) = watching(&means_later);
-        let witness = parts.events.as_deref().map(Witness::new).transpose()?;
+        let context_later: Arc<OnceLock<Arc<ProcessContext>>> = Arc::default();
+        let (show, count) = status_functions(&context_later);
+        let event_log = parts.events.as_deref().map(EventLog::new).transpose()?;
         let (hub, mut threads) = parts.view.unzip();
         let mut threads = threads.take().unwrap_or_default();
-        let door = match parts.door {
+        let edge = match parts.edge {
             Some(settings) => {
                 let shows = (show.clone(), count);
-                let mut lobby = lobby(&known, &inboxes, shows, (clock, board.clone()));
-                lobby.view = hub.clone();
-                lobby.replicas = parts.replicas.map(|offer| offer.desk(&inboxes, &board));
-                Some(Door::open(settings, lobby)?)
+                let mut services = services(&known, &inboxes, shows, (clock, metrics.clone()));
+                services.view = hub.clone();
+                services.replicas = parts.replicas.map(|offer| offer.handler(&inboxes, &metrics));
+                Some(EdgeServer::open(settings, services)?)
             }
             None => None,
         };
-        let insiders = Insiders::default();
+        let local_clients = LocalClients::default();
         let inboxes_too = inboxes.clone();
-        let means = Means { clock, inboxes: inboxes_too, plane, door, insiders, board, witness };
-        let means = Arc::new(means);
-        let _first = means_later.set(means.clone());
+        let context = ProcessContext {
+            clock,
+            inboxes: inboxes_too,
+            transport,
+            edge,
+            local_clients,
+            metrics,
+            event_log,
+        };
+        let context = Arc::new(context);
+        let _first = context_later.set(context.clone());
         for machine in parts.machines {
             let address = machine.address();
             let Some(inbox) = readers.remove(&address) else { continue };
-            let driver = Driver::new(machine, inbox, means.clone(), rate);
+            let driver = Driver::new(machine, inbox, context.clone(), rate);
             let name = name::of(address).unwrap_or_default();
             let thread = std::thread::Builder::new().name(name).spawn(move || driver.run());
             threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
         }
-        Ok(Process { inboxes, threads, means, known, status: show, hub })
+        Ok(Process { inboxes, threads, context, known, status: show, hub })
     }
 
-    /// Where other processes can join the plane, if they can from outside this program.
+    /// The transport address that other processes can join, if there is one outside this program.
     #[must_use]
-    pub fn plane_address(&self) -> Option<SocketAddr> {
-        self.means.plane.listening().first().copied()
+    pub fn transport_address(&self) -> Option<SocketAddr> {
+        self.context.transport.listening().first().copied()
     }
 
-    /// The nodes that this process began with.
+    /// The nodes that this process started with.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         let node = |role: &Address| match role {
             Address::Node(node) => Some(*node),
@@ -194,70 +192,73 @@ impl Process {
         self.inboxes.roles().filter_map(node).collect()
     }
 
-    /// All nodes of the first group, sorted, if the directory is here and each has its part.
-    pub(crate) fn settled_nodes(&self) -> Option<Vec<NodeId>> {
-        self.means.board.settled_nodes()
+    /// All nodes of the first group, sorted, if the directory is here and the view is stable.
+    pub(crate) fn stable_nodes(&self) -> Option<Vec<NodeId>> {
+        self.context.metrics.stable_nodes()
     }
 
-    pub(crate) fn known(&self) -> &Known {
+    pub(crate) fn known(&self) -> &WorldInfo {
         &self.known
     }
 
-    /// Ends one role; the others go on. Says whether it was there.
+    /// Stops one role; the others continue. Returns whether it was there.
     pub(crate) fn end_role(&self, role: Address) -> bool {
         self.inboxes.stop_one(role)
     }
 
-    /// Lets clients of this program in: what is told to them goes to `told`, and what they say is
-    /// judged by the gateway like everybody's. None if there is no gateway.
-    pub(crate) fn let_in(&self, told: SyncSender<(ClientId, GatewaySays)>) -> Option<SayFn> {
+    /// Connects clients of this program: messages to them go to `sender`; theirs are validated by
+    /// the gateway like those of other clients. `None` without a gateway.
+    pub(crate) fn connect_local(
+        &self,
+        sender: SyncSender<(ClientId, GatewaySays)>,
+    ) -> Option<SendFn> {
         let gateway = self.known.gateway?;
-        self.means.insiders.set(told);
+        self.context.local_clients.set(sender);
         let inboxes = self.inboxes.clone();
         Some(Box::new(move |client, says| {
             let (from, message) = (Address::Client(client), Message::Asked(says));
-            inboxes.put(gateway, Mail::Whole { from, message });
+            inboxes.put(gateway, InboxItem::Message { from, message });
         }))
     }
 
-    /// Where clients and newcomers knock, if there is a door.
+    /// The QUIC address of the edge server.
     #[must_use]
-    pub fn door_address(&self) -> Option<SocketAddr> {
-        self.means.door.as_ref().and_then(Door::quic_address)
+    pub fn edge_address(&self) -> Option<SocketAddr> {
+        self.context.edge.as_ref().and_then(EdgeServer::quic_address)
     }
 
-    /// Where pages and WebSockets are, if there are any.
+    /// The HTTP address of the edge server.
     #[must_use]
     pub fn web_address(&self) -> Option<SocketAddr> {
-        self.means.door.as_ref().and_then(Door::web_address)
+        self.context.edge.as_ref().and_then(EdgeServer::web_address)
     }
 
-    /// Says something to all who watch, and to all who come to watch from now on as the first
-    /// thing: the `demo` message of docs/view-protocol.md. Only the last text counts.
-    pub fn tell_viewers(&self, text: String) {
+    /// Sends a message to all viewers, and to new viewers first: the `demo` message of
+    /// docs/view-protocol.md. It replaces the last one.
+    pub fn set_view_state(&self, text: String) {
         if let Some(hub) = &self.hub {
             hub.set_state(text);
         }
     }
 
-    /// How many objects are in the world as this process has it; none before it has a tick of it.
+    /// The number of objects in the world as this process has it; `None` before its first tick.
     #[must_use]
     pub fn objects(&self) -> Option<usize> {
-        self.means.board.objects()
+        self.context.metrics.objects()
     }
 
     /// The name of the world.
     #[must_use]
     pub fn world_name(&self) -> &str {
-        &self.known.charter.world
+        &self.known.manifest.world
     }
 
-    /// Waits until the node here has its part of the world, but not longer than this. Returns
-    /// whether it has.
+    /// Blocks until the node here has its part of the world, or until the timeout. Returns whether
+    /// it has.
     #[must_use]
     pub fn wait_until_joined(&self, patience: Duration) -> bool {
         let begin = Instant::now();
-        while !self.means.board.takes_part() {
+        while !self.context.metrics.takes_part() {
             if begin.elapsed() >= patience {
                 return false;
             }
@@ -266,7 +267,7 @@ impl Process {
         true
     }
 
-    /// How it is, as JSON.
+    /// The status as JSON.
     #[must_use]
     pub fn status(&self) -> String {
         (self.status)()
@@ -279,7 +280,7 @@ impl Drop for Process {
         if let Some(hub) = &self.hub {
             hub.close();
         }
-        // A page may have asked for something that outlived everybody else.
+        // A request of a page may hold the last reference on one of these threads.
         let me = std::thread::current().id();
         for thread in self.threads.drain(..).filter(|thread| thread.thread().id() != me) {
             if thread.join().is_err() {
@@ -289,31 +290,46 @@ impl Drop for Process {
     }
 }
 
-type Show = Arc<dyn Fn() -> String + Send + Sync>;
+type StatusFn = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// What a door can say by itself, and whom it tells.
-fn lobby(
-    known: &Known,
+/// Routes frames of the transport to the metrics and to the inboxes of roles.
+fn deliver(inboxes: &Inboxes, metrics: &Arc<Metrics>, clock: Clock) -> Deliver {
+    let (inboxes, metrics) = (inboxes.clone(), metrics.clone());
+    Arc::new(move |name: &str, bytes: &[u8]| {
+        let is_valid = match name {
+            name::STATUS_REPORTS => metrics.receive_report(clock.now(), bytes),
+            name::LOAD_REPORTS => metrics.load_bytes(clock.now(), bytes),
+            name => return inboxes.arrived(name, bytes),
+        };
+        if !is_valid {
+            metrics.drops.malformed.fetch_add(1, Ordering::Relaxed);
+        }
+    })
+}
+
+/// What the edge server serves.
+fn services(
+    known: &WorldInfo,
     inboxes: &Inboxes,
-    (show, count): (Show, Show),
-    (clock, board): (Clock, Arc<Board>),
-) -> Lobby {
-    let (gateway, letters, admit) = (known.gateway, inboxes.clone(), known.admit.clone());
-    Lobby {
-        charter: known.charter.clone(),
+    (show, count): (StatusFn, StatusFn),
+    (clock, metrics): (Clock, Arc<Metrics>),
+) -> EdgeServices {
+    let (gateway, client_inboxes, admit) = (known.gateway, inboxes.clone(), known.admit.clone());
+    EdgeServices {
+        manifest: known.manifest.clone(),
         contents: known.contents.clone(),
         shapes: known.shapes.clone(),
         status: Box::new(move || show()),
         metrics: Box::new(move || count()),
         admit: Box::new(move |remote, name, followers| {
             let place = admit(name, followers)?;
-            board.admitted(clock.now(), place.node, remote);
+            metrics.admitted(clock.now(), place.node, remote);
             Ok(place)
         }),
-        letter: Box::new(move |client, says| {
+        deliver: Box::new(move |client, says| {
             if let Some(gateway) = gateway {
                 let (from, message) = (Address::Client(client), Message::Asked(says));
-                letters.put(gateway, Mail::Whole { from, message });
+                client_inboxes.put(gateway, InboxItem::Message { from, message });
             }
         }),
         replicas: None,
@@ -321,15 +337,17 @@ fn lobby(
     }
 }
 
-/// Status and metrics, once there is something to show.
-fn watching(means: &Arc<OnceLock<Arc<Means>>>) -> (Show, Show) {
-    let (one, other) = (means.clone(), means.clone());
+/// Functions for status and metrics; empty texts until the roles run.
+fn status_functions(context: &Arc<OnceLock<Arc<ProcessContext>>>) -> (StatusFn, StatusFn) {
+    let (one, other) = (context.clone(), context.clone());
     let status = move || {
-        one.get().map(|means| means.board.status(means.clock.now(), traffic(means), &counts(means)))
+        one.get().map(|context| {
+            context.metrics.status_json(context.clock.now(), traffic(context), &counts(context))
+        })
     };
     let metrics = move || {
-        let shown = |means: &Arc<Means>| {
-            means.board.metrics(means.clock.now(), traffic(means), &counts(means))
+        let shown = |context: &Arc<ProcessContext>| {
+            context.metrics.prometheus(context.clock.now(), traffic(context), &counts(context))
         };
         other.get().map(shown)
     };
@@ -337,109 +355,109 @@ fn watching(means: &Arc<OnceLock<Arc<Means>>>) -> (Show, Show) {
     (Arc::new(move || or_nothing(status())), Arc::new(move || or_nothing(metrics())))
 }
 
-fn traffic(means: &Means) -> [Traffic; 2] {
-    let PlaneCounters { sent, sent_bytes, received, received_bytes, refused, lost } =
-        means.plane.counters();
+fn traffic(context: &ProcessContext) -> [Traffic; 2] {
+    let TransportCounters { sent, sent_bytes, received, received_bytes, refused, lost } =
+        context.transport.counters();
     let nodes = Traffic { sent, sent_bytes, received, received_bytes, dropped: refused + lost };
-    let door = means.door.as_ref().map(Door::counters).unwrap_or_default();
-    let door = Traffic {
-        sent: door.letters_out,
-        sent_bytes: door.bytes_out,
-        received: door.letters_in,
-        received_bytes: door.bytes_in,
-        dropped: door.lost,
+    let edge = context.edge.as_ref().map(EdgeServer::counters).unwrap_or_default();
+    let edge = Traffic {
+        sent: edge.messages_sent,
+        sent_bytes: edge.bytes_sent,
+        received: edge.messages_received,
+        received_bytes: edge.bytes_received,
+        dropped: edge.lost,
     };
-    [nodes, door]
+    [nodes, edge]
 }
 
-fn counts(means: &Means) -> Vec<crate::board::Count> {
-    let Some(door) = means.door.as_ref().map(Door::counters) else { return Vec::new() };
+fn counts(context: &ProcessContext) -> Vec<crate::metrics::Count> {
+    let Some(edge) = context.edge.as_ref().map(EdgeServer::counters) else { return Vec::new() };
     vec![
-        ("door_connections", door.connections),
-        ("door_waiting", door.waiting),
-        ("door_refused_protocol", door.refused.protocol),
-        ("door_refused_token", door.refused.token),
-        ("door_refused_host", door.refused.host),
-        ("door_refused_full", door.refused.full),
-        ("door_refused_silent", door.refused.silent),
-        ("door_refused_work", door.refused.work),
-        ("door_put_out", door.put_out),
-        ("door_excess", door.excess),
-        ("door_garbage", door.garbage),
+        ("edge_connections", edge.connections),
+        ("edge_pending", edge.pending),
+        ("edge_rejected_protocol", edge.rejected.protocol),
+        ("edge_rejected_token", edge.rejected.token),
+        ("edge_rejected_host", edge.rejected.host),
+        ("edge_rejected_full", edge.rejected.full),
+        ("edge_rejected_silent", edge.rejected.silent),
+        ("edge_rejected_work", edge.rejected.work),
+        ("edge_disconnected", edge.disconnected),
+        ("edge_over_limit", edge.excess),
+        ("edge_malformed", edge.malformed),
     ]
 }
 
-/// How a client of this program says something.
-pub(crate) type SayFn = Box<dyn Fn(ClientId, ClientSays) + Send>;
+/// How a local client sends a message.
+pub(crate) type SendFn = Box<dyn Fn(ClientId, ClientSays) + Send>;
 
-type Admit = Arc<dyn Fn(u64, u32) -> Result<Place, String> + Send + Sync>;
+type Admit = Arc<dyn Fn(u64, u32) -> Result<NodeAssignment, String> + Send + Sync>;
 
-fn admission(reception: Option<(Reception, PlaceMaker)>, plane: Vec<SocketAddr>) -> Admit {
-    let Some(reception) = reception else {
+fn admission(registry: Option<(NodeRegistry, PlaceMaker)>, transport: Vec<SocketAddr>) -> Admit {
+    let Some(registry) = registry else {
         return Arc::new(|_, _| {
             Err("the directory is not here: join at the serving process".into())
         });
     };
-    let reception = Mutex::new(reception);
+    let registry = Mutex::new(registry);
     Arc::new(move |name, followers| {
-        let mut locked = reception.lock().map_err(|_| "the server shuts down".to_string())?;
-        let (reception, place) = &mut *locked;
-        reception.admit(name, followers, |node, follower| place(node, follower, plane.clone()))
+        let mut locked = registry.lock().map_err(|_| "the server shuts down".to_string())?;
+        let (registry, place) = &mut *locked;
+        registry.admit(name, followers, |node, follower| place(node, follower, transport.clone()))
     })
 }
 
-/// How long things take in earnest: a machine that is busy for half a second is not dead.
+/// Timing for real machines: one that is busy for half a second is not declared dead.
 pub(crate) fn timing(rate: u32) -> Timing {
     Timing { rate, lease: Span::from_ms(1000), ..Timing::default() }
 }
 
-/// A member is put out if it takes so much longer to answer than who comes in may take.
+/// A member is excluded when its delay exceeds the inclusion threshold by this.
 const SURELY_FAR: Span = Span::from_ms(100);
 
-/// How nodes are grouped.
-pub(crate) fn grouping(operation: Operation, rate: u32) -> Grouping {
+/// The grouping rules of an operation mode.
+pub(crate) fn grouping(operation: OperationMode, rate: u32) -> Grouping {
     match operation {
-        Operation::Synchronised | Operation::Unsynchronised { .. } => Grouping::Together,
-        Operation::Grouped => {
+        OperationMode::Lockstep | OperationMode::FreeRunning { .. } => Grouping::Together,
+        OperationMode::Grouped => {
             let near = thresholds(rate, Span::from_ms(5), Span::from_ms(2));
-            // Delays are measured from role to role, so a machine that has too much to do seems far
-            // away. Putting it out would give everybody the whole world to compute: then more
-            // machines have too much to do. So only who is far beyond doubt is put out.
+            // Delays are measured between roles, so an overloaded machine seems far away. Excluding
+            // it would give every group the whole world to compute, and overload more machines. So
+            // only a member far beyond doubt is excluded.
             let rejection = Span(near.inclusion.0 + SURELY_FAR.0);
             let thresholds = Thresholds { rejection, ..near };
             let polls = PollSettings { rejection, ..PollSettings::default() };
-            // Processes that come at the same time may need some seconds to find each other on the
-            // plane; who is not measured until then would get a group of its own.
+            // Processes that start together may need some seconds to find each other on the
+            // transport; a node that is not measured until then would get a group of its own.
             let patience = Span::from_ms(6000);
             Grouping::ByDelay(GroupRules { thresholds, polls, patience })
         }
     }
 }
 
-/// A follower of a process.
+/// The id of a follower of this process.
 pub(crate) fn follower(number: u32) -> GatewayId {
     GatewayId { number, life: 1 }
 }
 
-/// A number that nobody else draws.
-pub(crate) fn draw() -> Result<u64, StartError> {
+/// A random number.
+pub(crate) fn random_u64() -> Result<u64, StartError> {
     let mut bytes = [0; 8];
     let drawn = SystemRandom::new().fill(&mut bytes);
     drawn.map_err(|_| StartError::Other("the system gives no random numbers".into()))?;
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// The clock of a process that remembers this time.
+/// The clock of a process, not before a remembered time.
 pub(crate) fn clock(remembered: Option<Time>) -> Clock {
     Clock::start().not_before(remembered.unwrap_or(Time(0)))
 }
 
-/// A folder, made if it is not there.
+/// Creates a folder if missing.
 pub(crate) fn folder(path: &Path) -> Result<(), StartError> {
     private::folder(path).map_err(|error| StartError::Other(format!("{}: {error}", path.display())))
 }
 
-/// No other user can read what is in this store.
+/// Removes permissions of other users from a store.
 pub(crate) fn repair(path: &Path) -> Result<(), StartError> {
     private::repair(path).map_err(|error| StartError::Other(format!("{}: {error}", path.display())))
 }

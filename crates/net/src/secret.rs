@@ -1,4 +1,4 @@
-//! Something that must not be read by others: it is compared in constant time, and never printed.
+//! A secret: compared in constant time, and never printed.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Of a text.
+    /// From a text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
 
-    /// Is it this? How long that takes says nothing about where they differ.
+    /// Compares in constant time.
     #[must_use]
     pub fn is(&self, other: &[u8]) -> bool {
         let mine = self.0.as_bytes();
@@ -30,7 +30,7 @@ impl Secret {
         mine.len() == other.len() && std::hint::black_box(different) == 0
     }
 
-    /// The text itself, for those who must send it.
+    /// The text, to send it.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,172 +1,173 @@
-//! The process that a world begins with: directory, first node, gateway and door.
+//! The process that starts a world: directory, first node, gateway and edge server.
 
-use crate::charter::{Charter, Operation, PROTOCOL, Place};
+use crate::bootstrap;
 use crate::clock::stopwatch;
-use crate::door::{DoorLimits, DoorSettings, WebHost};
+use crate::directory_role::DirectoryRole;
+use crate::edge::{EdgeLimits, EdgeSettings, WebHost};
 use crate::files::{FileSystem, disk, log};
-use crate::founding;
-use crate::keeper::Remembered;
 use crate::machine::Machine;
-use crate::memory::{Identity, Reception};
-use crate::plane::{self, Engine, Guard, PlaneSettings};
+use crate::manifest::{NodeAssignment, OperationMode, PROTOCOL, WorldManifest};
 use crate::process::{
-    Parts, PlaceMaker, Process, StartError, clock, draw, folder, follower, grouping, repair, timing,
+    PlaceMaker, Process, ProcessParts, StartError, clock, folder, follower, grouping, random_u64,
+    repair, timing,
 };
+use crate::registry::{Identity, NodeRegistry};
 use crate::secret::Secret;
-use crate::view::{Controls, Hub, Showing, Watcher};
+use crate::transport::{self, Engine, TransportAuth, TransportSettings};
+use crate::view::{Controls, ViewFollower, ViewHub, ViewSettings};
 use jostle_proto::{
     Block, Class, Form, Gateway, GatewayId, GatewaySettings, Interest, Key, Library, LooseNode,
     Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick, Time,
     Timing, Tuning,
 };
 use jostle_store::{
-    DirectoryError, DirectoryStart, Keeper, Recorder, Serving, Store, StoreSettings, Stored, Twin,
-    TwinError, start_directory,
+    DirectoryError, DirectoryStart, DirectoryStore, MirroredError, MirroredFile, Recorder, Serving,
+    Store, StoreSettings, Stored, start_directory,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A world to begin with.
+/// The initial state of a world.
 #[derive(Clone, Debug)]
-pub struct Start {
-    /// Everything in it.
+pub struct InitialWorld {
+    /// All objects.
     pub objects: Vec<Object>,
-    /// All forms.
+    /// All shapes.
     pub shapes: Shapes,
     /// Where most of it is.
     pub extent: Block,
-    /// The form of avatars.
+    /// The shape of avatars.
     pub avatar: ShapeId,
-    /// Where avatars come in.
+    /// Where avatars enter the world.
     pub places: Block,
-    /// What those objects are called that have a name; pages show it.
+    /// Names of objects; pages show them.
     pub names: BTreeMap<ObjectId, String>,
 }
 
-/// Who may come.
+/// Tokens, certificates and hosts.
 #[derive(Clone, Debug, Default)]
-pub struct Guards {
-    /// Clients must show it.
+pub struct AccessControl {
+    /// Required of clients, if set.
     pub token: Option<Secret>,
-    /// Nodes must show it.
+    /// Required of nodes, if set.
     pub node_token: Option<Secret>,
     /// A folder with certificates, see [`crate::certificates::make`].
     pub certificates: Option<PathBuf>,
-    /// Clients may connect without a token also where other machines reach the listeners.
+    /// Clients need no token, even where other machines reach the listeners.
     pub anyone: bool,
-    /// Names under which pages may be used, besides `localhost` and addresses of this machine.
+    /// Host names of the page besides `localhost` and addresses of this machine.
     pub hosts: Vec<WebHost>,
 }
 
-impl Guards {
-    /// An edge server that they guard.
-    pub(crate) fn door(
+impl AccessControl {
+    /// Settings of an edge server with this access control.
+    pub(crate) fn edge(
         &self,
         (quic, web): (Option<SocketAddr>, Option<SocketAddr>),
-        limits: DoorLimits,
-    ) -> DoorSettings {
-        let Guards { token, node_token, certificates, anyone, hosts } = self.clone();
-        DoorSettings { quic, web, token, node_token, certificates, anyone, hosts, limits }
+        limits: EdgeLimits,
+    ) -> EdgeSettings {
+        let AccessControl { token, node_token, certificates, anyone, hosts } = self.clone();
+        EdgeSettings { quic, web, token, node_token, certificates, anyone, hosts, limits }
     }
 }
 
-/// What a process writes.
+/// Files that a process writes.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub struct OutputFiles {
     /// A recording.
     pub record: Option<PathBuf>,
-    /// Every message, for [`crate::witness::events`].
+    /// An event log of every message, for [`crate::event_log::read_event_logs`].
     pub events: Option<PathBuf>,
 }
 
-/// How a world is served.
+/// Settings of a serving process.
 #[derive(Clone, Debug)]
 pub struct ServeSettings {
     /// The name of the world.
     pub name: String,
-    /// What is in it, if nothing is stored.
-    pub start: Start,
+    /// The world, if nothing is stored.
+    pub start: InitialWorld,
     /// Ticks per second.
     pub rate: u32,
-    /// How nodes work together.
-    pub operation: Operation,
-    /// How many backups each node has, see [`jostle_proto::View::backups`].
+    /// How nodes cooperate.
+    pub operation: OperationMode,
+    /// Backups of each node, see [`jostle_proto::View::backups`].
     pub backups: u8,
-    /// Where the door is (UDP), and the plane of nodes (TCP).
+    /// Address of the edge server (UDP) and of the transport (TCP).
     pub listen: SocketAddr,
-    /// Where pages, metrics and WebSockets are.
+    /// Listen address for page, metrics and WebSockets.
     pub web: Option<SocketAddr>,
-    /// Who may come.
-    pub guards: Guards,
-    /// Where the world survives.
+    /// Access control.
+    pub guards: AccessControl,
+    /// The folder of the store.
     pub store: Option<PathBuf>,
-    /// The world begins with what is stored even if nodes live that have a part of it, or if what
-    /// the directory remembers is damaged.
+    /// Starts from the store even if living nodes have a part of the world, or if the directory's
+    /// store is damaged.
     pub restore: bool,
-    /// What is written besides.
-    pub files: Files,
-    /// What carries frames between processes.
+    /// Other files to write.
+    pub files: OutputFiles,
+    /// The transport engine.
     pub engine: Engine,
-    /// How the gateway is; key, form and places come from the world.
+    /// Settings of the gateway; key, shape and spawn area come from the world.
     pub gateway: GatewaySettings,
-    /// How the door is.
-    pub door: DoorLimits,
-    /// Where the replicas of the directory are, numbered from 1; with none the directory is here.
+    /// Limits of the edge server.
+    pub edge: EdgeLimits,
+    /// Addresses of the directory replicas, numbered from 1; if empty the directory runs here.
     pub replicas: Vec<SocketAddr>,
-    /// What pages may ask for besides looking; by default nothing.
+    /// Controls that pages may use; none by default.
     pub controls: Controls,
 }
 
 impl ServeSettings {
-    /// Do the settings go together? Nothing is opened or written for that.
+    /// Checks that the settings are consistent, without opening or writing anything.
     ///
     /// # Errors
-    /// If it would be refused to serve.
+    /// If they are not.
     pub fn check(&self) -> Result<(), StartError> {
         let kept = self.store.is_some() || self.files.record.is_some();
-        if kept && !self.operation.has_ticks() {
-            return Err(unkept());
+        if kept && !self.operation.is_lockstep() {
+            return Err(not_storable());
         }
         // Before anything is written.
-        plane::check(&self.plane("world".to_owned()))?;
-        self.door().check()?;
-        founding::check(&self.replicas)
+        transport::check(&self.transport("world".to_owned()))?;
+        self.edge().check()?;
+        bootstrap::check(&self.replicas)
     }
 
-    fn plane(&self, world: String) -> PlaneSettings {
-        let Guards { node_token, certificates, .. } = self.guards.clone();
+    fn transport(&self, world: String) -> TransportSettings {
+        let AccessControl { node_token, certificates, .. } = self.guards.clone();
         let replicas = self.replicas.iter();
-        PlaneSettings {
+        TransportSettings {
             world,
-            listen: plane_address(self.listen, &self.engine),
-            join: replicas.map(|it| founding::plane(*it, &self.engine)).collect(),
-            guard: Guard { token: node_token, certificates },
+            listen: transport_address(self.listen, &self.engine),
+            join: replicas.map(|it| bootstrap::transport_address(*it, &self.engine)).collect(),
+            guard: TransportAuth { token: node_token, certificates },
             engine: self.engine.clone(),
         }
     }
 
-    fn door(&self) -> DoorSettings {
-        self.guards.door((Some(self.listen), self.web), self.door)
+    fn edge(&self) -> EdgeSettings {
+        self.guards.edge((Some(self.listen), self.web), self.edge)
     }
 }
 
-/// What has no ticks cannot be kept.
-pub(crate) fn unkept() -> StartError {
-    let why = "a world without common ticks (--unsync) cannot be stored or recorded";
+/// A free-running world has no common ticks to store.
+pub(crate) fn not_storable() -> StartError {
+    let why = "a world without common ticks (--free-running) cannot be stored or recorded";
     StartError::Other(why.into())
 }
 
-/// A world that is about to begin.
-pub(crate) struct Beginning {
+/// What a serving process starts with.
+pub(crate) struct ServerStart {
     pub(crate) identity: Identity,
-    /// The directory, and who gives numbers, if both are here.
-    pub(crate) directory: Option<(Keeper, Reception)>,
+    /// The directory and the registry of node numbers, if both are here.
+    pub(crate) directory: Option<(DirectoryStore, NodeRegistry)>,
     pub(crate) node: Member,
-    /// The first of its followers' numbers.
+    /// The first of its follower numbers.
     pub(crate) follower: u32,
-    /// What the node begins with; nothing if others have the world.
+    /// The objects of its node; `None` if others have the world.
     pub(crate) objects: Option<Vec<Object>>,
     pub(crate) tick: Tick,
     pub(crate) heard: Vec<(Source, u64)>,
@@ -174,25 +175,25 @@ pub(crate) struct Beginning {
     pub(crate) shapes: Shapes,
     pub(crate) store: Option<Store>,
     pub(crate) newest: Option<Time>,
-    /// What the world is already, if replicas of a directory have it.
-    pub(crate) charter: Option<Charter>,
-    /// What says that the world has begun, when the first replica begins.
-    pub(crate) mark: Option<(Twin, Identity)>,
+    /// The manifest of a running world, if directory replicas have it.
+    pub(crate) manifest: Option<WorldManifest>,
+    /// The mark that is written when the first replica starts.
+    pub(crate) mark: Option<(MirroredFile, Identity)>,
 }
 
-/// Followers of this process: the gateway, the journal, a recording, those who watch.
+/// Followers of this process: gateway, store, recording, view.
 pub(crate) const FOLLOWERS: u32 = 4;
 
 impl Process {
-    /// Begins a world, or goes on with the one that is stored.
+    /// Starts a world, or resumes the stored one.
     ///
     /// # Errors
-    /// If something cannot be opened, or what is stored cannot be read.
+    /// If something cannot be opened, or the store cannot be read.
     pub fn serve(settings: ServeSettings) -> Result<Process, StartError> {
         settings.check()?;
         let mut begun = match settings.replicas.is_empty() {
             true => begin(&settings)?,
-            false => founding::begin(&settings)?,
+            false => bootstrap::begin(&settings)?,
         };
         let Identity { world, key } = begun.identity.clone();
         let shapes = begun.shapes.clone();
@@ -201,65 +202,71 @@ impl Process {
             StartError::Other(format!("cannot encode the immovable objects: {error}"))
         })?;
         let scenery = contents.put(scenery);
-        let charter = charter(&settings, &begun, contents.forms());
-        let timing = timing(charter.rate);
+        let manifest = manifest(&settings, &begun, contents.forms());
+        let timing = timing(manifest.rate);
         let gateway = GatewaySettings {
             key: Key(key),
-            shape: charter.avatar,
-            places: charter.places,
-            limits: charter.limits,
+            shape: manifest.avatar,
+            places: manifest.places,
+            limits: manifest.limits,
             ..settings.gateway
         };
         let replicas = match settings.replicas.is_empty() {
             true => None,
             false => {
-                let (is_new, parts) = (begun.charter.is_none(), (scenery, key));
-                let offer = founding::offer(&settings, &charter, is_new, parts, &mut contents)?;
+                let (is_new, parts) = (begun.manifest.is_none(), (scenery, key));
+                let offer = bootstrap::offer(&settings, &manifest, is_new, parts, &mut contents)?;
                 Some(offer.marking(begun.mark.take()))
             }
         };
-        let place =
-            move |node, follower, plane| Place { node, life: 1, follower, plane, scenery, key };
+        let place = move |node, follower, transport| NodeAssignment {
+            node,
+            life: 1,
+            follower,
+            transport,
+            scenery,
+            key,
+        };
         let clock = clock(begun.newest);
-        let mut machines = roles(&settings, &charter, timing, gateway, &mut begun)?;
-        let reception = begun.directory.map(|(directory, reception)| {
-            machines.push(Machine::Directory(Box::new(Remembered::new(directory))));
-            (reception, Box::new(place) as PlaceMaker)
+        let mut machines = roles(&settings, &manifest, timing, gateway, &mut begun)?;
+        let registry = begun.directory.map(|(directory, registry)| {
+            machines.push(Machine::Directory(Box::new(DirectoryRole::new(directory))));
+            (registry, Box::new(place) as PlaceMaker)
         });
-        let showing = Showing {
+        let view_settings = ViewSettings {
             reach: reach(&gateway),
             names: settings.start.names.clone(),
             controls: settings.controls.clone(),
-            ..Showing::default()
+            ..ViewSettings::default()
         };
-        let view = settings.web.map(|_| Hub::open(&charter, &shapes, showing));
+        let view = settings.web.map(|_| ViewHub::open(&manifest, &shapes, view_settings));
         if let Some((hub, _)) = &view {
             let id = follower(begun.follower + 3);
-            machines.push(watcher(&charter, id, (&shapes, &begun.scenery), hub));
+            machines.push(view_follower(&manifest, id, (&shapes, &begun.scenery), hub));
         }
-        Process::start(Parts {
+        Process::start(ProcessParts {
             machines,
             clock,
-            charter,
+            manifest,
             shapes,
             contents,
-            plane: settings.plane(world),
-            door: Some(settings.door()),
+            transport: settings.transport(world),
+            edge: Some(settings.edge()),
             events: settings.files.events,
-            reception,
+            registry,
             replicas,
             view,
         })
     }
 }
 
-/// What kind of world it is: as it was founded, or as it is to be.
-fn charter(settings: &ServeSettings, begun: &Beginning, forms: &[Form]) -> Charter {
+/// The manifest: of the running world, or from the settings.
+fn manifest(settings: &ServeSettings, begun: &ServerStart, forms: &[Form]) -> WorldManifest {
     let gate = begun.follower;
-    if let Some(charter) = &begun.charter {
-        return Charter { gate, ..charter.clone() };
+    if let Some(manifest) = &begun.manifest {
+        return WorldManifest { gate, ..manifest.clone() };
     }
-    Charter {
+    WorldManifest {
         protocol: PROTOCOL,
         world: begun.identity.world.clone(),
         rate: settings.rate,
@@ -273,7 +280,7 @@ fn charter(settings: &ServeSettings, begun: &Beginning, forms: &[Form]) -> Chart
     }
 }
 
-/// How far clients see, in metres; none if everything.
+/// The interest radius of clients in metres; `None` if they receive everything.
 pub(crate) fn reach(gateway: &GatewaySettings) -> Option<f64> {
     match gateway.interest {
         Interest::Auras { reach } => Some(reach),
@@ -283,8 +290,9 @@ pub(crate) fn reach(gateway: &GatewaySettings) -> Option<f64> {
     }
 }
 
-/// Where the plane listens. Our own engine cannot share the port with the door, which is QUIC too.
-pub(crate) fn plane_address(listen: SocketAddr, engine: &Engine) -> Vec<SocketAddr> {
+/// The listen addresses of the transport. The QUIC engine cannot share the port with the edge
+/// server, which uses QUIC, too.
+pub(crate) fn transport_address(listen: SocketAddr, engine: &Engine) -> Vec<SocketAddr> {
     match engine {
         Engine::Zenoh => vec![listen],
         Engine::Quic => vec![SocketAddr::new(listen.ip(), 0)],
@@ -292,17 +300,17 @@ pub(crate) fn plane_address(listen: SocketAddr, engine: &Engine) -> Vec<SocketAd
     }
 }
 
-fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
-    let (mut reception, stored, store) = open_store(settings)?;
-    let before = reception.own();
-    let (number, follower) = reception.number_own(FOLLOWERS)?;
+fn begin(settings: &ServeSettings) -> Result<ServerStart, StartError> {
+    let (mut registry, stored, store) = open_store(settings)?;
+    let before = registry.own();
+    let (number, follower) = registry.number_own(FOLLOWERS)?;
     let node = Member { node: NodeId(number), life: 1 };
     let Stored { tick, heard, objects, shapes, .. } = stored;
     let objects: Vec<Object> = objects.values().copied().collect();
     let (directory, newest) = directory(settings, before, (node, tick, objects.len()))?;
-    Ok(Beginning {
-        identity: reception.identity().clone(),
-        directory: Some((directory, reception)),
+    Ok(ServerStart {
+        identity: registry.identity().clone(),
+        directory: Some((directory, registry)),
         node,
         follower,
         scenery: scenery_of(&objects),
@@ -312,49 +320,55 @@ fn begin(settings: &ServeSettings) -> Result<Beginning, StartError> {
         shapes,
         store,
         newest,
-        charter: None,
+        manifest: None,
         mark: None,
     })
 }
 
-/// What is in the store, or the beginning of a world.
-fn open_store(settings: &ServeSettings) -> Result<(Reception, Stored, Option<Store>), StartError> {
+/// Opens the store, or takes the initial world.
+fn open_store(
+    settings: &ServeSettings,
+) -> Result<(NodeRegistry, Stored, Option<Store>), StartError> {
     if let Some(path) = &settings.store {
         folder(path)?;
         repair(path)?;
     }
     let identity = Identity::draw(&settings.name)?;
-    let reception = match Reception::open(settings.store.as_deref(), || identity.clone()) {
+    let registry = match NodeRegistry::open(settings.store.as_deref(), || identity.clone()) {
         Err(error) => {
             let what = "then the world has another name, and clients get new avatars";
             let error = refuse(settings, error, what)?;
             let path = settings.store.as_deref().unwrap_or(Path::new("."));
             tracing::error!("{error}: {what}");
-            Reception::anew(path, identity)
+            NodeRegistry::anew(path, identity)
         }
-        Ok(reception) => reception,
+        Ok(registry) => registry,
     };
     let (stored, store) = stored(settings)?;
-    Ok((reception, stored, store))
+    Ok((registry, stored, store))
 }
 
-/// Damage that only `--restore` takes; the file system's errors never.
+/// Damage is accepted with `--restore` only; errors of the file system never.
 fn refuse(
     settings: &ServeSettings,
-    error: TwinError,
+    error: MirroredError,
     what: &'static str,
-) -> Result<TwinError, StartError> {
-    let is_damage = !matches!(error, TwinError::File(_));
-    if is_damage && settings.restore { Ok(error) } else { Err(StartError::Twin(error, what)) }
+) -> Result<MirroredError, StartError> {
+    let is_damage = !matches!(error, MirroredError::File(_));
+    if is_damage && settings.restore {
+        Ok(error)
+    } else {
+        Err(StartError::MirroredFile(error, what))
+    }
 }
 
-/// The directory as it was, or a new one; and the newest time that it remembers. `before` is the
-/// node that the serving process had before, which died with it.
+/// The stored directory, or a new one; and the newest time that it remembers. `before` is the node
+/// that the serving process had before, which is gone.
 fn directory(
     settings: &ServeSettings,
     before: Option<u32>,
     (node, tick, objects): (Member, Tick, usize),
-) -> Result<(Keeper, Option<Time>), StartError> {
+) -> Result<(DirectoryStore, Option<Time>), StartError> {
     let start = DirectoryStart {
         timing: timing(settings.rate),
         grouping: grouping(settings.operation, settings.rate),
@@ -365,33 +379,33 @@ fn directory(
     };
     let Some(path) = settings.store.as_deref().map(|store| store.join("directory")) else {
         tracing::info!("world starts at tick {} with {objects} objects", tick.0);
-        return Ok((Keeper::new(start.fresh(node)), None));
+        return Ok((DirectoryStore::new(start.fresh(node)), None));
     };
     let serving = Serving { before: before.map(NodeId), node, tick, objects };
     let now = clock(None).now();
     let started =
         start_directory(&disk(), &path, &start, serving, now).map_err(|error| match error {
-            DirectoryError::Twin(error, what) => StartError::Twin(error, what),
+            DirectoryError::MirroredFile(error, what) => StartError::MirroredFile(error, what),
             DirectoryError::Record(error) => StartError::Record(error),
         })?;
     log(started.notices);
-    Ok((started.keeper, started.newest))
+    Ok((started.directory_store, started.newest))
 }
 
-/// What never moves.
+/// The immovable objects.
 pub(crate) fn scenery_of(objects: &[Object]) -> Vec<Object> {
     objects.iter().filter(|object| object.class == Class::Immovable).copied().collect()
 }
 
 impl Identity {
-    /// Of a new world of that name.
+    /// A new world of that name.
     pub(crate) fn draw(name: &str) -> Result<Identity, StartError> {
-        let world = format!("{name}-{:08x}", draw()? as u32);
-        Ok(Identity { world, key: [draw()?, draw()?] })
+        let world = format!("{name}-{:08x}", random_u64()? as u32);
+        Ok(Identity { world, key: [random_u64()?, random_u64()?] })
     }
 }
 
-/// The world as it is stored, or as it begins; and where it will be stored.
+/// The stored world or the initial one, and its store.
 pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>), StartError> {
     let (stored, store) = match settings.store.as_deref() {
         Some(path) => {
@@ -416,30 +430,30 @@ pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>)
     Ok((stored.all_at_home(), store))
 }
 
-/// A node of either kind.
+/// A node of the manifest's operation mode.
 pub(crate) fn node(
-    charter: &Charter,
+    manifest: &WorldManifest,
     member: Member,
     (shapes, scenery): (&Shapes, &[Object]),
     timing: Timing,
     objects: Option<Vec<Object>>,
 ) -> Machine {
-    match charter.operation {
-        Operation::Synchronised | Operation::Grouped => {
+    match manifest.operation {
+        OperationMode::Lockstep | OperationMode::Grouped => {
             let node = match objects {
                 Some(objects) => Node::founder(member, shapes.clone(), timing, objects),
                 None => Node::new(member, shapes.clone(), timing),
             };
             let node = node.with_stopwatch(stopwatch);
             let rule = PingRule::default();
-            let node = match charter.operation {
-                Operation::Grouped => node.measuring(rule, scenery.to_vec()),
-                // Shown to those who watch, who want to see soon what has changed.
+            let node = match manifest.operation {
+                OperationMode::Grouped => node.measuring(rule, scenery.to_vec()),
+                // Delays are shown on the page, which should follow changes quickly.
                 _ => node.timing_others(PingRule { interval_max: rule.interval_min, ..rule }),
             };
             Machine::Node(Box::new(node))
         }
-        Operation::Unsynchronised { operations } => {
+        OperationMode::FreeRunning { operations } => {
             let tuning = Tuning { timing, operations, ..Tuning::default() };
             let scenery = Arc::new(scenery.to_vec());
             let node = LooseNode::new(member, shapes.clone(), scenery, tuning);
@@ -447,51 +461,51 @@ pub(crate) fn node(
                 Some(objects) => node.founding(objects),
                 None => node,
             };
-            Machine::Loose(Box::new(node))
+            Machine::FreeRunning(Box::new(node))
         }
     }
 }
 
-/// The gateway of a door, beside a node.
+/// The gateway of an edge server, beside a node.
 pub(crate) fn gateway(
-    charter: &Charter,
+    manifest: &WorldManifest,
     (id, beside): (GatewayId, NodeId),
     (shapes, scenery): (&Shapes, &[Object]),
     settings: GatewaySettings,
 ) -> Machine {
-    let gateway = Gateway::new(id, shapes.clone(), timing(charter.rate), settings);
-    Machine::Gateway(Box::new(match charter.operation {
-        Operation::Grouped => gateway.beside(beside),
-        Operation::Synchronised => gateway,
-        Operation::Unsynchronised { .. } => gateway.unsynchronised(scenery),
+    let gateway = Gateway::new(id, shapes.clone(), timing(manifest.rate), settings);
+    Machine::Gateway(Box::new(match manifest.operation {
+        OperationMode::Grouped => gateway.beside(beside),
+        OperationMode::Lockstep => gateway,
+        OperationMode::FreeRunning { .. } => gateway.unsynchronised(scenery),
     }))
 }
 
-/// Whoever shows the world to those who watch.
-pub(crate) fn watcher(
-    charter: &Charter,
+/// The role that follows the world for viewers.
+pub(crate) fn view_follower(
+    manifest: &WorldManifest,
     id: GatewayId,
     (shapes, scenery): (&Shapes, &[Object]),
-    hub: &Arc<Hub>,
+    hub: &Arc<ViewHub>,
 ) -> Machine {
-    let watcher = Watcher::new(id, timing(charter.rate), shapes.clone(), hub.clone());
-    Machine::Watcher(Box::new(match charter.operation.has_ticks() {
-        true => watcher,
-        false => watcher.unsynchronised(scenery.to_vec()),
+    let view_follower = ViewFollower::new(id, timing(manifest.rate), shapes.clone(), hub.clone());
+    Machine::ViewFollower(Box::new(match manifest.operation.is_lockstep() {
+        true => view_follower,
+        false => view_follower.free_running(scenery.to_vec()),
     }))
 }
 
 fn roles(
     settings: &ServeSettings,
-    charter: &Charter,
+    manifest: &WorldManifest,
     timing: Timing,
     gateway: GatewaySettings,
-    begun: &mut Beginning,
+    begun: &mut ServerStart,
 ) -> Result<Vec<Machine>, StartError> {
     let forms = (&begun.shapes, &begun.scenery[..]);
     let objects = begun.objects.take();
     let holds = objects.is_some();
-    let first = match node(charter, begun.node, forms, timing, objects) {
+    let first = match node(manifest, begun.node, forms, timing, objects) {
         Machine::Node(first) if holds => {
             Machine::Node(Box::new(first.going_on(begun.tick, begun.heard.clone())))
         }
@@ -499,8 +513,8 @@ fn roles(
     };
     let mut roles = vec![first];
     let gate = (follower(begun.follower), begun.node.node);
-    roles.push(self::gateway(charter, gate, forms, gateway));
-    let world = (charter.world.as_str(), &begun.shapes);
+    roles.push(self::gateway(manifest, gate, forms, gateway));
+    let world = (manifest.world.as_str(), &begun.shapes);
     let recorder = |further: u32| follower(begun.follower + further);
     if let Some(store) = begun.store.take() {
         let recorder = Recorder::to_store(recorder(1), world, timing, store);

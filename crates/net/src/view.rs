@@ -1,37 +1,37 @@
 //! What a page is shown of a world, live or recorded: docs/view-protocol.md.
 //!
-//! * `scene`: the world at a tick; `frames`: as it is sent; `questions`: rays, contacts, clearance;
-//!   `findings`: pairs of parts that touch, as a check or the contacts of immovable objects;
-//! * `hub`: all who watch; `viewer`: one of them; `desk`: where questions are answered;
-//! * `watcher`: the role that follows a live world; [`Player`]: a recording that is played;
-//!   [`Show`]: a world that one program computes alone;
-//! * `words`: what is said in JSON; [`Controls`]: what a page may ask for besides looking.
+//! * `snapshot`: the world at a tick; `frames`: its encoding; `queries`: rays, contacts, clearance;
+//!   `findings`: touching pairs of parts, of a check or among immovable objects;
+//! * `hub`: all viewers; `viewer`: one of them; `query_service`: the thread that answers queries;
+//! * `follower`: the role that follows a live world; [`Player`]: plays a recording; [`SceneView`]:
+//!   shows a world that one program computes alone;
+//! * `messages`: JSON messages; [`Controls`]: what a page may change.
 
 mod controls;
-mod desk;
-mod film;
 mod findings;
+mod follower;
 mod frames;
 mod hub;
+mod loaded_recording;
+mod messages;
 mod player;
-mod questions;
-mod scene;
-mod show;
+mod queries;
+mod query_service;
+mod scene_view;
+mod snapshot;
 mod viewer;
-mod watcher;
-mod words;
 
 pub use controls::{Control, Controls, Key, KeyBinding};
 pub use findings::{FINDINGS_MAX, Findings, PairFinding};
-pub use hub::Hub;
+pub use hub::ViewHub;
 pub use player::{Player, PlayerSettings};
-pub use show::{Picture, Show, ShowSettings};
+pub use scene_view::{Picture, SceneView, SceneViewSettings};
 
-pub(crate) use hub::{Place, Showing};
-pub(crate) use questions::Glance;
+pub(crate) use follower::ViewFollower;
+pub(crate) use hub::{ViewSettings, ViewerSlot};
+pub(crate) use messages::{ViewMessage, ViewRequest};
+pub(crate) use queries::RayQuery;
 pub(crate) use viewer::{Topic, Viewer};
-pub(crate) use watcher::Watcher;
-pub(crate) use words::{Asks, Tells};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
-//! The demonstration with small numbers: nodes die and come, the network is bad, bodies come and
-//! go, and nothing is lost.
+//! The demo with small numbers: nodes are killed and added, the network is bad, bodies are added
+//! and removed, and nothing is lost.
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
-use jostle_net::serve::{Guards, Start};
+use jostle_net::serve::{AccessControl, InitialWorld};
 use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ const BODIES: u64 = 120;
 const BOTS: u32 = 8;
 const WALLS: u64 = 6;
 
-/// Balls of triangles that fly about between six walls, apart from each other.
-fn start() -> Start {
+/// Triangulated spheres that fly between six walls.
+fn start() -> InitialWorld {
     let ball = solids::sphere(0.3, 0.02).expect("a ball");
     let ball = Arc::new(Model::build(ball, Quality::Default));
     let half = 8 * METRE;
@@ -47,7 +47,7 @@ fn start() -> Start {
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let floor = -half + METRE;
     let places = Block { min: [-7 * METRE, floor, -7 * METRE], max: [7 * METRE, floor, 7 * METRE] };
-    Start {
+    InitialWorld {
         objects,
         shapes: Shapes::new(solids),
         extent,
@@ -67,7 +67,7 @@ fn demo(nodes: usize, bots: u32) -> Arc<Demo> {
         seed: 7,
         listen: here,
         web: Some(here),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
     Demo::start(settings).expect("begins")
 }
@@ -76,7 +76,7 @@ fn status(demo: &Demo) -> Value {
     serde_json::from_str(&demo.world().status()).expect("JSON")
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 fn wait(demo: &Demo, what: &str, fits: impl Fn(&Demo) -> bool) {
     let begin = Instant::now();
     while !fits(demo) {
@@ -91,18 +91,18 @@ fn wait_ticks(demo: &Demo, what: &str, ticks: u64) {
     wait(demo, what, |demo| demo.figures().tick > before + ticks);
 }
 
-/// Do the nodes have all that moves between them, each thing once, and each of them some?
+/// Returns true if the nodes own all moving objects, each once, and each node some.
 fn all_owned(demo: &Demo) -> bool {
     let status = status(demo);
     let members = status["groups"][0]["members"].as_array().cloned().unwrap_or_default();
     let owned = members.iter().map(|member| member["objects"].as_u64().unwrap_or(0));
     let figures = demo.figures();
-    demo.settled()
+    demo.is_stable()
         && owned.clone().all(|objects| objects > 0)
         && owned.sum::<u64>() + WALLS == figures.objects
 }
 
-/// How long the nodes take to answer each other, in milliseconds; none if one does not know it.
+/// Delays between nodes in milliseconds; `None` if one is unknown.
 fn delays(demo: &Demo) -> Option<Vec<f64>> {
     let status = status(demo);
     let members = status["groups"][0]["members"].as_array()?;
@@ -122,11 +122,11 @@ fn nodes_measure_how_long_others_take_and_see_the_network_change() {
     };
     wait(&demo, "all are measured", |demo| all(demo, |ms| ms < 60.0));
     demo.network(40.0, 0.0).expect("a network");
-    // There and back; frames take up to a tenth less than they should.
+    // Round trips; jitter takes up to a tenth.
     wait(&demo, "the delay shows", |demo| all(demo, |ms| ms > 72.0));
     demo.network(0.0, 0.0).expect("a network");
     wait(&demo, "and goes", |demo| all(demo, |ms| ms < 60.0));
-    // However far they are: one group.
+    // Whatever the delay: one group.
     assert_eq!(status(&demo)["groups"].as_array().map(Vec::len), Some(1));
 }
 
@@ -138,13 +138,13 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     wait(&demo, "everything is shared out", all_owned);
     let all = BODIES + WALLS + u64::from(BOTS);
     assert_eq!(demo.figures().objects, all);
-    // One with a process of its own, then the one beside directory and door, who leads.
+    // One in a process of its own, then the leader beside directory and edge server.
     for (killed, left) in [(2, &[0, 1, 3][..]), (0, &[1, 3])] {
         demo.kill(killed).expect("killed");
-        assert_eq!(demo.kill(1), Err(DemoError::Unsettled), "nobody could take over");
+        assert_eq!(demo.kill(1), Err(DemoError::Unstable), "nobody could take over");
         assert_eq!(demo.kill(killed), Err(DemoError::NoNode(killed)));
         assert_eq!(demo.state().nodes, left);
-        wait(&demo, "others take over", |demo| demo.settled() && all_owned(demo));
+        wait(&demo, "others take over", |demo| demo.is_stable() && all_owned(demo));
         wait_ticks(&demo, "goes on", 30);
         wait(&demo, "things touch", |demo| demo.figures().touching > 0);
         assert_eq!(demo.figures().objects, all, "nothing has vanished");
@@ -157,8 +157,8 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     assert_eq!(demo.figures().objects, all);
 }
 
-/// The story: the node in the serving process is killed, and step time, pairs tested and chart
-/// stand there for ever while the page says "live".
+/// The story: the node in the serving process is killed, but its step time, pairs and chart remain
+/// while the page says "live".
 #[test]
 fn after_node_0_is_killed_the_figures_are_those_of_the_nodes_that_live() {
     let demo = demo(3, BOTS);
@@ -205,9 +205,9 @@ fn over_a_bad_network_the_world_goes_on_and_loses_nothing() {
     wait_ticks(&demo, "goes on", 30);
     demo.bodies(BODIES + 20).expect("not too many");
     wait(&demo, "bodies come", |demo| demo.figures().bodies == BODIES + 20);
-    wait(&demo, "it is shared out", Demo::settled);
+    wait(&demo, "it is shared out", Demo::is_stable);
     demo.kill(1).expect("killed");
-    wait(&demo, "others take over", |demo| demo.settled() && demo.state().nodes == [0, 2]);
+    wait(&demo, "others take over", |demo| demo.is_stable() && demo.state().nodes == [0, 2]);
     wait_ticks(&demo, "goes on", 20);
     demo.network(0.0, 0.0).expect("a network");
     wait(&demo, "all is owned", all_owned);
@@ -246,7 +246,7 @@ fn nonsense_is_answered_with_the_reason() {
         seed: 1,
         listen: here,
         web: None,
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
     let refused = Demo::start(none).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(refused.contains("expected 1 to 8"), "{refused}");

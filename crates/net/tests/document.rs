@@ -1,6 +1,8 @@
-//! docs/client-protocol.md says what the code does: every block of hex in it is what is written.
+//! docs/client-protocol.md agrees with the code: every block of hex in it is what is encoded.
 
-use jostle_net::charter::{Answer, Charter, Knock, Operation, PROTOCOL, Purpose};
+use jostle_net::manifest::{
+    EdgeResponse, Handshake, OperationMode, PROTOCOL, Purpose, WorldManifest,
+};
 use jostle_proto::client::{
     ContactChange, Credential, Glimpse, Hello, Limits, Reason, Refusal, Report, Welcome,
 };
@@ -21,7 +23,7 @@ fn blocks() -> BTreeMap<String, Vec<u8>> {
         let Some(name) = line.strip_prefix("```hex ") else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         let bytes = block.iter().flat_map(|line| {
-            // What stands behind a semicolon is for people.
+            // Comments follow a semicolon.
             line.split(';').next().unwrap_or_default().split_whitespace()
         });
         let bytes = bytes.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
@@ -64,17 +66,17 @@ fn far() -> Vec<u8> {
     far
 }
 
-fn parcel(bytes: Vec<u8>) -> Vec<u8> {
+fn envelope(bytes: Vec<u8>) -> Vec<u8> {
     [(bytes.len() as u32).to_le_bytes().to_vec(), bytes].concat()
 }
 
-fn charter() -> Charter {
+fn manifest() -> WorldManifest {
     let content = Content { sum: 0x0123_4567_89ab_cdef, length: 1000 };
-    Charter {
+    WorldManifest {
         protocol: PROTOCOL,
         world: "hall".to_string(),
         rate: 30,
-        operation: Operation::Synchronised,
+        operation: OperationMode::Lockstep,
         extent: Block { min: [-409_600; 3], max: [409_600; 3] },
         forms: vec![
             Form { half: [1024; 3], content: None },
@@ -88,18 +90,19 @@ fn charter() -> Charter {
 }
 
 fn at_the_door() -> Vec<(&'static str, Vec<u8>)> {
-    let knock = |purpose| Knock { protocol: PROTOCOL, token: "sesame".to_string(), purpose };
+    let handshake =
+        |purpose| Handshake { protocol: PROTOCOL, token: "sesame".to_string(), purpose };
     let content = Content { sum: 0x0123_4567_89ab_cdef, length: 1000 };
-    let written = |answer: Answer| parcel(postcard::to_allocvec(&answer).unwrap());
+    let written = |answer: EdgeResponse| envelope(postcard::to_allocvec(&answer).unwrap());
     vec![
-        ("knock-play", parcel(postcard::to_allocvec(&knock(Purpose::Play)).unwrap())),
-        ("knock-status", parcel(postcard::to_allocvec(&knock(Purpose::Status)).unwrap())),
-        ("answer-refused", written(Answer::Refused("no".to_string()))),
-        ("answer-charter", written(Answer::Charter(charter()))),
-        ("answer-status", written(Answer::Status("{}".to_string()))),
-        ("ask-content", parcel(postcard::to_allocvec(&content).unwrap())),
-        ("answer-content", written(Answer::Content(Some(vec![0xaa, 0xbb])))),
-        ("answer-no-content", written(Answer::Content(None))),
+        ("handshake-play", envelope(postcard::to_allocvec(&handshake(Purpose::Play)).unwrap())),
+        ("handshake-status", envelope(postcard::to_allocvec(&handshake(Purpose::Status)).unwrap())),
+        ("answer-refused", written(EdgeResponse::Rejected("no".to_string()))),
+        ("answer-manifest", written(EdgeResponse::Manifest(manifest()))),
+        ("answer-status", written(EdgeResponse::Status("{}".to_string()))),
+        ("ask-content", envelope(postcard::to_allocvec(&content).unwrap())),
+        ("answer-content", written(EdgeResponse::Content(Some(vec![0xaa, 0xbb])))),
+        ("answer-no-content", written(EdgeResponse::Content(None))),
     ]
 }
 
@@ -107,7 +110,7 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
     let hello =
         |credential| ClientSays::Hello(Hello { credential, protocol: wire::PROTOCOL, attempt: 1 });
     let report = |ack, want| ClientSays::Report(Report { attempt: 1, ack, want });
-    let limits = charter().limits;
+    let limits = manifest().limits;
     let welcome = Welcome {
         attempt: 1,
         credential: credential(),
@@ -135,7 +138,7 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
         ("hello-new", client(hello(None))),
         ("hello-back", client(hello(Some(credential())))),
         ("report", client(report(Some(Tick(301)), None))),
-        ("report-want", client(report(None, Some(want())))),
+        ("report-input", client(report(None, Some(want())))),
         ("bye", client(ClientSays::Bye { attempt: 1 })),
         ("welcome", gateway(GatewaySays::Welcome(welcome))),
         ("refused", gateway(GatewaySays::Refused { attempt: 1, why: Refusal::Full })),
@@ -144,7 +147,7 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
             gateway(GatewaySays::Correct { attempt: 1, want: want(), reason: Reason::Speed }),
         ),
         ("kicked", gateway(GatewaySays::Kicked { attempt: 1, reason: Reason::Flood })),
-        ("glimpse", gateway(GatewaySays::Glimpse(glimpse))),
+        ("state-update", gateway(GatewaySays::Glimpse(glimpse))),
         ("near", near()),
         ("far", far()),
     ]

@@ -2,16 +2,16 @@
 //! end, go on.
 
 use jostle_geom::{Model, Quality, solids};
-use jostle_net::charter::Operation;
 use jostle_net::client::{ClientOptions, Connection, Trust, fetch_status};
-use jostle_net::direct::DirectorySettings;
-use jostle_net::door::DoorLimits;
-use jostle_net::plane::{Engine, Switch, Weather};
+use jostle_net::directory::DirectorySettings;
+use jostle_net::edge::EdgeLimits;
+use jostle_net::event_log::{LoggedEvent, read_event_logs};
+use jostle_net::manifest::OperationMode;
+use jostle_net::node::NodeSettings;
 use jostle_net::recording::{self, Step};
-use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use jostle_net::transport::{Engine, NetworkConditions, Switch};
 use jostle_net::view::Controls;
-use jostle_net::witness::{Seen, events};
-use jostle_net::work::NodeSettings;
 use jostle_net::{Process, Secret, StartError, Versions};
 use jostle_proto::{
     Block, Class, GatewaySettings, GroupId, Object, ObjectId, ShapeId, Shapes, Solid, Span, State,
@@ -26,7 +26,7 @@ const METRE: i32 = 4096;
 const OBJECTS: u64 = 60;
 
 /// Balls of triangles that fly about between six walls.
-fn start() -> Start {
+fn start() -> InitialWorld {
     let ball = solids::sphere(0.3, 0.02).expect("a ball");
     let ball = Arc::new(Model::build(ball, Quality::Default));
     let half = 5 * METRE;
@@ -57,7 +57,7 @@ fn start() -> Start {
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let shapes = Shapes::new(solids);
     let names = [(ObjectId(1), "first".to_string())].into();
-    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
+    InitialWorld { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
 }
 
 fn settings() -> ServeSettings {
@@ -66,34 +66,34 @@ fn settings() -> ServeSettings {
         name: "test".into(),
         start: start(),
         rate: 30,
-        operation: Operation::Synchronised,
+        operation: OperationMode::Lockstep,
         backups: jostle_proto::BACKUPS,
         listen: here,
         web: Some(here),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
         store: None,
         restore: false,
-        files: Files::default(),
+        files: OutputFiles::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
-        door: DoorLimits::default(),
+        edge: EdgeLimits::default(),
         replicas: Vec::new(),
         controls: Controls::default(),
     }
 }
 
-fn node(world: &Process, engine: Engine, guards: Guards) -> NodeSettings {
+fn node(world: &Process, engine: Engine, guards: AccessControl) -> NodeSettings {
     let here = "127.0.0.1:0".parse().expect("an address");
     NodeSettings {
-        join: world.door_address().expect("a door"),
+        join: world.edge_address().expect("a door"),
         trust: Trust::Anyone,
         listen: here,
-        door: None,
+        edge: None,
         guards,
-        files: Files::default(),
+        files: OutputFiles::default(),
         engine,
         gateway: GatewaySettings::default(),
-        limits: DoorLimits::default(),
+        limits: EdgeLimits::default(),
     }
 }
 
@@ -144,13 +144,13 @@ fn verify(file: &Path) -> (u64, usize) {
 fn two_processes(engine: &Engine) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| Some(folder.path().join(name));
-    let files = Files { record: file("a.rec"), events: file("a.evt") };
+    let files = OutputFiles { record: file("a.rec"), events: file("a.evt") };
     let world = Process::serve(ServeSettings { engine: engine.clone(), files, ..settings() })
         .expect("begins");
     wait(&world, "ticks", |status| tick(status) > 10);
-    let settings = node(&world, engine.clone(), Guards::default());
-    let files = Files { record: file("b.rec"), events: file("b.evt") };
-    let other = Process::work(NodeSettings { files, ..settings }).expect("joins");
+    let settings = node(&world, engine.clone(), AccessControl::default());
+    let files = OutputFiles { record: file("b.rec"), events: file("b.evt") };
+    let other = Process::join(NodeSettings { files, ..settings }).expect("joins");
     let both = wait(&world, "two members", |status| members(status) == 2);
     wait(&world, "both have objects", |status| {
         let of = |member: usize| status["groups"][0]["members"][member]["objects"].as_u64();
@@ -166,8 +166,10 @@ fn two_processes(engine: &Engine) {
         let (ticks, contacts) = verify(&folder.path().join(name));
         assert!(ticks > 30 && contacts > 0, "{name}: {ticks} ticks, {contacts} contacts");
     }
-    let seen = events(&[folder.path().join("a.evt"), folder.path().join("b.evt")]).expect("read");
-    let published = seen.iter().filter(|seen| matches!(seen, Seen::Published { .. })).count();
+    let seen =
+        read_event_logs(&[folder.path().join("a.evt"), folder.path().join("b.evt")]).expect("read");
+    let published =
+        seen.iter().filter(|seen| matches!(seen, LoggedEvent::Published { .. })).count();
     assert!(published > 80, "{published}");
 }
 
@@ -196,13 +198,14 @@ fn leader(status: &Value) -> Option<u16> {
 /// Three replicas of the directory, of which the leader goes.
 fn three_replicas(engine: &Engine) {
     let folder = tempfile::tempdir().expect("a folder");
-    let guards = Guards { node_token: Some(Secret::new("work")), ..Guards::default() };
+    let guards =
+        AccessControl { node_token: Some(Secret::new("work")), ..AccessControl::default() };
     let replicas = vec![two_ports(), two_ports(), two_ports()];
     let begin = ServeSettings { replicas, engine: engine.clone(), ..settings() };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..begin }).expect("begins");
     let replica = |id: u16| DirectorySettings {
         id: Some(id),
-        join: world.door_address(),
+        join: world.edge_address(),
         listen: None,
         store: folder.path().join(id.to_string()),
         web: None,
@@ -210,17 +213,17 @@ fn three_replicas(engine: &Engine) {
         round_trip: Span(0),
         events: None,
         engine: engine.clone(),
-        limits: DoorLimits::default(),
+        limits: EdgeLimits::default(),
         versions: Versions::OURS,
     };
-    let stranger = DirectorySettings { guards: Guards::default(), ..replica(1) };
-    let refused = Process::direct(stranger).err().expect("it has no token").to_string();
+    let stranger = DirectorySettings { guards: AccessControl::default(), ..replica(1) };
+    let refused = Process::directory_replica(stranger).err().expect("it has no token").to_string();
     assert!(refused.ends_with("requires --node-token (none was sent)"), "{refused}");
-    let direct = |id| Process::direct(replica(id)).expect("a replica");
+    let direct = |id| Process::directory_replica(replica(id)).expect("a replica");
     let mut all: Vec<Option<Process>> = (1..=3).map(|id| Some(direct(id))).collect();
     let old = wait(&world, "a leader", |status| leader(status).is_some());
     let old = leader(&old).expect("there is one");
-    let work = || Process::work(node(&world, engine.clone(), guards.clone())).expect("joins");
+    let work = || Process::join(node(&world, engine.clone(), guards.clone())).expect("joins");
     let first = work();
     wait(&world, "two members", |status| members(status) == 2);
     all[usize::from(old) - 1] = None;
@@ -257,7 +260,7 @@ fn through_a_switch_in_memory_they_do_the_same() {
 /// A client that is in.
 fn come_in(options: ClientOptions) -> Connection {
     let client = Connection::open(options).expect("a connection");
-    assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_words());
+    assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());
     client
 }
 
@@ -269,19 +272,22 @@ fn home(client: &Connection) -> Option<GroupId> {
 fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other() {
     let switch = Switch::new(7).expect("a switch");
     // Nobody who is so far away is let into a group of 30 ticks per second.
-    switch.set(Weather { delay: Duration::from_millis(80), ..Weather::default() });
-    let (operation, engine) = (Operation::Grouped, Engine::Local(switch));
+    switch.set(NetworkConditions {
+        delay: Duration::from_millis(80),
+        ..NetworkConditions::default()
+    });
+    let (operation, engine) = (OperationMode::Grouped, Engine::Local(switch));
     let served = ServeSettings { operation, engine: engine.clone(), ..settings() };
     let world = Process::serve(served).expect("begins");
-    let door = Some(("127.0.0.1:0".parse().expect("an address"), None));
-    let far = NodeSettings { door, ..node(&world, engine, Guards::default()) };
-    let far = Process::work(far).expect("joins");
+    let edge = Some(("127.0.0.1:0".parse().expect("an address"), None));
+    let far = NodeSettings { edge, ..node(&world, engine, AccessControl::default()) };
+    let far = Process::join(far).expect("joins");
     wait(&world, "the first group", |status| status["group"] == 0 && tick(status) > 0);
     wait(&far, "a group of its own", |status| status["group"] == 1 && tick(status) > 0);
 
-    let near_door = ClientOptions::to(world.door_address().expect("a door"));
+    let near_door = ClientOptions::to(world.edge_address().expect("a door"));
     let one = come_in(near_door.clone());
-    let other = come_in(ClientOptions::to(far.door_address().expect("a door")));
+    let other = come_in(ClientOptions::to(far.edge_address().expect("a door")));
     assert_eq!((home(&one), home(&other)), (Some(GroupId(0)), Some(GroupId(1))));
     let sees = |client: &Connection, avatar: Option<ObjectId>| {
         client.others().iter().any(|shown| Some(shown.id) == avatar)
@@ -294,7 +300,7 @@ fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other()
     let (avatar, credential) = (other.avatar(), other.leave());
     let other = come_in(ClientOptions { credential, ..near_door });
     assert_eq!((other.avatar(), home(&other)), (avatar, Some(GroupId(1))));
-    other.steer([1.0, 0.0, 0.0], [0.0; 3]);
+    other.send_input([1.0, 0.0, 0.0], [0.0; 3]);
     let moves = |client: &Connection| client.own_told().is_some_and(|(_, it)| it.velocity[0] > 0.5);
     wait(&world, "it walks at home, from the other door", |_| moves(&other));
 }
@@ -305,10 +311,10 @@ fn a_stored_world_goes_on_and_an_avatar_comes_back() {
     let store = Some(folder.path().join("store"));
     let world =
         Process::serve(ServeSettings { store: store.clone(), ..settings() }).expect("begins");
-    let client = Connection::open(ClientOptions::to(world.door_address().expect("a door")));
+    let client = Connection::open(ClientOptions::to(world.edge_address().expect("a door")));
     let client = client.expect("a connection");
-    assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_words());
-    client.steer([1.0, 0.0, 0.0], [0.0; 3]);
+    assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());
+    client.send_input([1.0, 0.0, 0.0], [0.0; 3]);
     wait(&world, "the wish is followed", |status| status["input_ms"]["p50"].is_number());
     let credential = client.leave();
     let before = credential.expect("an avatar has a credential");
@@ -320,10 +326,10 @@ fn a_stored_world_goes_on_and_an_avatar_comes_back() {
     let now = wait(&world, "has the world", |status| status["objects"].as_u64() > Some(0));
     assert!(tick(&now) + 60 >= tick(&then), "{} after {}", tick(&now), tick(&then));
     assert_eq!(now["objects"].as_u64(), Some(OBJECTS + 6 + 1), "with the avatar");
-    let options = ClientOptions::to(world.door_address().expect("a door"));
+    let options = ClientOptions::to(world.edge_address().expect("a door"));
     let again = Connection::open(ClientOptions { credential: Some(before), ..options });
     let again = again.expect("a connection");
-    assert!(again.wait_until_active(Duration::from_secs(30)), "{:?}", again.last_words());
+    assert!(again.wait_until_active(Duration::from_secs(30)), "{:?}", again.last_error());
     assert_eq!(again.avatar(), Some(before.avatar));
 }
 
@@ -342,25 +348,25 @@ fn another_rate_than_the_stored_one_is_refused() {
 
 #[test]
 fn without_the_token_nobody_joins_and_status_is_refused() {
-    let guards = Guards {
+    let guards = AccessControl {
         token: Some(Secret::new("for clients")),
         node_token: Some(Secret::new("for nodes")),
-        ..Guards::default()
+        ..AccessControl::default()
     };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
     let world = world.expect("begins");
-    let door = world.door_address().expect("a door");
+    let edge = world.edge_address().expect("a door");
     for token in [None, Some(Secret::new("for clients")), Some(Secret::new("nonsense"))] {
-        let wrong = Guards { node_token: token, ..Guards::default() };
-        let refused = Process::work(node(&world, Engine::Zenoh, wrong));
+        let wrong = AccessControl { node_token: token, ..AccessControl::default() };
+        let refused = Process::join(node(&world, Engine::Zenoh, wrong));
         assert!(matches!(refused.err(), Some(StartError::Join(_))));
     }
-    assert!(fetch_status(door, None, &Trust::Anyone).is_err());
-    let known = fetch_status(door, guards.token.as_ref(), &Trust::Anyone).expect("a status");
+    assert!(fetch_status(edge, None, &Trust::Anyone).is_err());
+    let known = fetch_status(edge, guards.token.as_ref(), &Trust::Anyone).expect("a status");
     assert!(known.contains("test-"), "{known}");
-    let stranger = Connection::open(ClientOptions::to(door));
+    let stranger = Connection::open(ClientOptions::to(edge));
     assert!(stranger.is_err() || !stranger.is_ok_and(|it| it.is_active()));
-    let right = Process::work(node(&world, Engine::Zenoh, guards)).expect("joins");
+    let right = Process::join(node(&world, Engine::Zenoh, guards)).expect("joins");
     wait(&world, "two members", |status| members(status) == 2);
     drop(right);
 }
@@ -370,12 +376,12 @@ fn with_certificates_a_node_joins_and_the_world_ticks() {
     let folder = tempfile::tempdir().expect("a folder");
     jostle_net::certificates::make(folder.path(), &[]).expect("certificates");
     let certificates = Some(folder.path().to_path_buf());
-    let guards = Guards { certificates, ..Guards::default() };
+    let guards = AccessControl { certificates, ..AccessControl::default() };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
     let world = world.expect("begins");
     let trust = Trust::Node(folder.path().to_path_buf());
     let joined = NodeSettings { trust, ..node(&world, Engine::Zenoh, guards) };
-    let other = Process::work(joined).expect("joins");
+    let other = Process::join(joined).expect("joins");
     let both = wait(&world, "two members", |status| members(status) == 2);
     wait(&world, "ticks", |status| tick(status) > tick(&both) + 20);
     drop(other);
@@ -394,7 +400,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 fn walk(people: &[&Connection], axis: usize, side: f64) {
     let mut velocity = [0.0; 3];
     velocity[axis] = 4.0 * side;
-    people.iter().for_each(|one| one.steer(velocity, [0.0; 3]));
+    people.iter().for_each(|one| one.send_input(velocity, [0.0; 3]));
     until("they stop at the wall", || {
         people.iter().all(|one| {
             let told = one.own_told().map(|(_, body)| (body.position[axis], body.velocity));
@@ -413,7 +419,7 @@ fn loads(status: &Value) -> Vec<(u64, u64)> {
 
 #[test]
 fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
-    let operation = Operation::Unsynchronised { operations: None };
+    let operation = OperationMode::FreeRunning { operations: None };
     let mut start = start();
     start.objects.retain(|object| object.class == Class::Immovable);
     start.places = Block { min: [-METRE; 3], max: [METRE; 3] };
@@ -421,12 +427,13 @@ fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
     let world = Process::serve(settings).expect("begins");
     let first = wait(&world, "one member", |status| members(status) == 1);
     let first = loads(&first)[0].0;
-    let other = Process::work(node(&world, Engine::Zenoh, Guards::default())).expect("joins");
+    let other =
+        Process::join(node(&world, Engine::Zenoh, AccessControl::default())).expect("joins");
     wait(&world, "two members", |status| members(status) == 2);
-    let door = world.door_address().expect("a door");
+    let edge = world.edge_address().expect("a door");
     let [one, two] = [(); 2].map(|()| {
-        let client = Connection::open(ClientOptions::to(door)).expect("a connection");
-        assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_words());
+        let client = Connection::open(ClientOptions::to(edge)).expect("a connection");
+        assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());
         client
     });
     let avatar = one.avatar().expect("an avatar");
@@ -455,15 +462,15 @@ fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
     let impossible = Process::serve(ServeSettings { operation, store, ..self::settings() });
     assert!(impossible.is_err());
     let record = Some(std::env::temp_dir().join("jostle-never-made"));
-    let files = Files { record, ..Files::default() };
-    let recording = NodeSettings { files, ..node(&world, Engine::Zenoh, Guards::default()) };
-    let why = Process::work(recording).err().map(|error| error.to_string()).unwrap_or_default();
+    let files = OutputFiles { record, ..OutputFiles::default() };
+    let recording = NodeSettings { files, ..node(&world, Engine::Zenoh, AccessControl::default()) };
+    let why = Process::join(recording).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(why.contains("cannot be stored or recorded"), "{why}");
 }
 
 #[test]
 fn an_unsynchronised_world_with_hardly_any_operations_says_what_it_assumes() {
-    let operation = Operation::Unsynchronised { operations: Some(1) };
+    let operation = OperationMode::FreeRunning { operations: Some(1) };
     let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
     let assumed = |status: &Value| status["counters"]["contacts_assumed"].as_u64();
     let status = wait(&world, "assumed contacts", |status| assumed(status) > Some(0));

@@ -1,10 +1,9 @@
-//! Pages look at worlds: frames, questions, controls, recordings; and nobody who comes to do harm
-//! disturbs another.
+//! Viewers: frames, queries, controls, recordings; and hostile viewers do not disturb others.
 
 mod view_page;
 
-use jostle_net::charter::Operation;
-use jostle_net::serve::{Files, Guards, ServeSettings};
+use jostle_net::manifest::OperationMode;
+use jostle_net::serve::{AccessControl, OutputFiles, ServeSettings};
 use jostle_net::view::{Control, Controls, Player, PlayerSettings};
 use jostle_net::{Process, Secret};
 use serde_json::{Value, json};
@@ -49,7 +48,7 @@ fn a_page_sees_the_world_from_what_changes() {
     while picture.tick < whole.tick {
         picture.take(&first.until_frame("a frame", |_| true));
     }
-    // Unless that one was lost for being too slow.
+    // Unless that frame was dropped for a slow reader.
     if picture.tick == whole.tick {
         picture.must_be(&whole);
     }
@@ -73,7 +72,7 @@ fn a_page_sees_the_world_from_what_changes() {
 
 #[test]
 fn a_page_sees_a_world_whose_nodes_wait_for_nobody() {
-    let operation = Operation::Unsynchronised { operations: None };
+    let operation = OperationMode::FreeRunning { operations: None };
     let (_world, web) = serve(ServeSettings { operation, ..settings(start(60, 5)) });
     let mut page = Page::open(web);
     let frame = page.until_frame("a whole frame", |frame| frame.whole);
@@ -105,7 +104,7 @@ fn who_reads_slowly_gets_a_whole_frame_and_disturbs_nobody() {
         frames += 1;
     }
     assert!(frames > 50, "only {frames} frames of 150 ticks");
-    // Now it reads on: there is a gap, and after it a whole frame that is the world.
+    // Reads on: there is a gap, and after it a whole frame.
     let mut picture = Picture::new(RATE);
     let mut gap = false;
     while picture.tick <= begin + 155 {
@@ -123,7 +122,7 @@ fn who_reads_slowly_gets_a_whole_frame_and_disturbs_nobody() {
 
 #[test]
 fn without_the_token_nobody_watches() {
-    let guards = Guards { token: Some(Secret::new("sesame")), ..Guards::default() };
+    let guards = AccessControl { token: Some(Secret::new("sesame")), ..AccessControl::default() };
     let (_world, web) = serve(ServeSettings { guards, ..settings(start(5, 5)) });
     for hello in [json!({"type": "hello"}), json!({"type": "hello", "token": "open"})] {
         let mut page = Page::with(web, &hello, None, false);
@@ -140,7 +139,7 @@ fn without_the_token_nobody_watches() {
 #[test]
 fn only_so_many_watch() {
     let mut settings = settings(start(5, 5));
-    settings.door.viewers = 2;
+    settings.edge.viewers = 2;
     let (_world, web) = serve(settings);
     let (one, mut two) = (Page::open(web), Page::open(web));
     assert_eq!(Page::open(web).world["type"], "refused");
@@ -152,7 +151,7 @@ fn only_so_many_watch() {
     two.is_served();
 }
 
-/// Bytes that nobody chose.
+/// Seeded random bytes.
 fn noise(seed: &mut u64, most: u64) -> Vec<u8> {
     let mut next = || {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
@@ -203,7 +202,7 @@ fn hostile_pages_are_put_out_and_nobody_notices() {
         let _ = page.socket.send(Message::text(text));
         page.end();
     }
-    // Far too long.
+    // A message beyond the limit.
     let mut page = Page::open(web);
     let _ = page.socket.send(Message::text("x".repeat(1 << 20)));
     page.end();
@@ -211,11 +210,11 @@ fn hostile_pages_are_put_out_and_nobody_notices() {
     let mut page = Page::open(web);
     let pick = json!({"type": "pick", "origin": [0, 0, 0], "direction": [0, 0, 1]}).to_string();
     while page.socket.send(Message::text(pick.clone())).is_ok() {}
-    // Bytes that are no WebSocket any more.
+    // Bytes that are not WebSocket frames.
     let mut page = Page::open(web);
     let bytes = noise(&mut seed, 5000);
     let _ = std::io::Write::write_all(page.socket.get_mut(), &bytes);
-    // Not a word, and no hello.
+    // No hello.
     let mut silent = socket(web, None, false);
     let mut rude = socket(web, None, false);
     rude.send(Message::text(pick)).unwrap();
@@ -267,7 +266,7 @@ fn a_ray_names_what_it_meets() {
     assert!((picked["point"][0].as_f64().unwrap() - 10.3).abs() < 0.06, "{picked}");
     assert_eq!((&picked["class"], &picked["shape"]), (&json!("dynamic"), &json!(0)));
     assert!(picked["owner"].is_u64() && picked["faces"].as_u64() > picked["face"].as_u64());
-    // From the other side there is a wall, which is a box and has no name.
+    // From the other side there is a wall, which is a box without a name.
     page.say(&json!({"type": "pick", "origin": [-12.0, 0.1, 0.2], "direction": [1.0, 0.0, 0.0]}));
     let picked = page.until_text("picked");
     assert_eq!((&picked["class"], &picked["name"]), (&json!("immovable"), &Value::Null));
@@ -279,7 +278,7 @@ fn who_has_selected_something_hears_what_touches_it_and_what_is_near() {
     let (_world, web) = serve(settings(start(200, 4)));
     let mut page = Page::open(web);
     let frame = page.until_frame("a touch", |frame| !frame.touches.is_empty());
-    // A wall: something always touches it.
+    // A wall: it is always touched.
     let wall = |frame: &view_page::decode::Frame| {
         let walls = frame.objects.iter().filter(|(_, shown)| shown.class == 0);
         walls.map(|(id, _)| *id).next()
@@ -320,7 +319,7 @@ fn controls_are_done_for_those_who_may() {
     });
     let (world, web) = serve(ServeSettings { controls, ..settings(start(10, 5)) });
     let demo = json!({"type": "demo", "nodes": [1], "bodies": 10});
-    world.tell_viewers(demo.to_string());
+    world.set_view_state(demo.to_string());
     let home = format!("http://{web}");
     let hello = json!({"type": "hello"});
     let mut page = Page::with(web, &hello, Some(&home), false);
@@ -341,7 +340,7 @@ fn controls_are_done_for_those_who_may() {
     let expected = [Control::Kill(3), Control::Kill(9), network];
     assert_eq!(*done.lock().unwrap(), expected);
     let later = json!({"type": "demo", "nodes": [1, 2]});
-    world.tell_viewers(later.to_string());
+    world.set_view_state(later.to_string());
     assert_eq!(page.until_text("demo"), later);
 }
 
@@ -377,7 +376,7 @@ fn meshes_and_pages_are_served() {
 
 /// A recording of some seconds.
 fn recording(file: &std::path::Path) {
-    let files = Files { record: Some(file.into()), events: None };
+    let files = OutputFiles { record: Some(file.into()), events: None };
     let world = Process::serve(ServeSettings { files, ..settings(start(40, 3)) }).unwrap();
     let begin = Instant::now();
     loop {
@@ -390,7 +389,7 @@ fn recording(file: &std::path::Path) {
     }
 }
 
-/// The whole frame that somebody gets who comes now.
+/// The whole frame that a new viewer gets.
 fn whole(web: SocketAddr) -> (u64, Vec<u8>) {
     match Page::open(web).until("a frame", |told| matches!(told, Told::Frame(..))) {
         Told::Frame(frame, bytes) if frame.whole => (frame.tick, bytes),
@@ -439,7 +438,7 @@ fn a_recording_is_played_sought_and_stepped() {
     control(&mut page, json!({"type": "control", "do": "step", "by": middle as i64 - last as i64}));
     page.until_replay("the middle from the end", at(middle));
     assert!(whole(web) == sought, "from behind it is another world");
-    // Who has seen the future is told everything anew.
+    // After a step back a whole frame follows.
     page.say(&json!({"type": "control", "do": "step", "by": -1}));
     assert!(page.until_frame("one back", |frame| frame.tick == middle - 1).whole);
     collisions(&mut page, &recorded, first);

@@ -1,5 +1,5 @@
-//! docs/view-protocol.md is what is said: its JSON can be read, its tables of bytes add up, and
-//! what a page may say according to it is understood.
+//! docs/view-protocol.md agrees with the code: its JSON is valid, its tables of bytes add up, and
+//! requests as documented are understood.
 
 mod view_page;
 
@@ -26,12 +26,12 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// The tables of bytes: where each field begins, and what it is.
+/// The tables of bytes: offset and description of each field.
 fn tables() -> Vec<Vec<(usize, String)>> {
     let mut tables = Vec::new();
     let mut lines = DOCUMENT.lines();
     while let Some(line) = lines.next() {
-        if line == "| bytes | what |" {
+        if line == "| bytes | content |" {
             let rows = lines.by_ref().skip(1).take_while(|line| line.starts_with('|'));
             let field = |row: &str| {
                 let mut columns = row.trim_matches('|').split('|').map(str::trim);
@@ -44,7 +44,7 @@ fn tables() -> Vec<Vec<(usize, String)>> {
     tables
 }
 
-/// How many bytes a field has.
+/// The size of a field in bytes.
 fn size(what: &str) -> usize {
     if what == "seven zeros" {
         return 7;
@@ -79,7 +79,7 @@ fn the_tables_of_bytes_add_up() {
             })
         })
         .collect();
-    // A frame's head, an object, and the head of what is too close: as decode.rs reads them.
+    // The headers of a frame, of an object and of close pairs, as in decode.rs.
     assert_eq!(ends, [32, 44, 24]);
     assert_eq!(tables[2].last().unwrap().0, 24);
 }

@@ -1,12 +1,14 @@
-//! Pages look at worlds that stand still for them, and at those that a program computes alone.
+//! Viewers of held worlds, and of worlds that one program computes.
 
 mod view_page;
 
 use glam::DVec3;
 use jostle_geom::{Model, Pose, Quality, solids};
 use jostle_net::Process;
-use jostle_net::serve::{Guards, Start};
-use jostle_net::view::{Findings, Key, KeyBinding, PairFinding, Picture, Show, ShowSettings};
+use jostle_net::serve::{AccessControl, InitialWorld};
+use jostle_net::view::{
+    Findings, Key, KeyBinding, PairFinding, Picture, SceneView, SceneViewSettings,
+};
 use jostle_proto::{Class, Object, ObjectId, Objects, ShapeId, Shapes, Solid, State, Tick};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,7 +17,7 @@ use std::time::{Duration, Instant};
 use view_page::decode::{Frame, Reader};
 use view_page::{Page, RATE, Told, get, settings, start};
 
-/// The world that stands still for a page that has just asked for it.
+/// The held world of a page that has just asked for it.
 fn still(page: &mut Page) -> Frame {
     let held = page.until_text("held");
     assert_eq!(held["error"], Value::Null);
@@ -36,8 +38,8 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
     page.say(&json!({"type": "hold"}));
     let frame = still(&mut page);
     page.until_frame("the world goes on", |now| now.tick > frame.tick + 40);
-    // A ray from outside to the middle of what moves: it is met where it was, or something
-    // before it.
+    // A ray from outside to the centre of moving objects hits them where they were, or something
+    // before.
     let mut met = 0;
     for (_, shown) in frame.objects.iter().filter(|(_, shown)| shown.class == 1) {
         let at = shown.position.map(|along| f64::from(along) / 4096.0);
@@ -53,7 +55,7 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
         met += usize::from(there == at);
     }
     assert!(met > 20, "{met} were met");
-    // What is selected is told about that world, once.
+    // Contacts of the selection in the held world are sent once.
     page.say(&json!({"type": "select", "id": "1"}));
     assert_eq!(page.until_text("contacts")["tick"], frame.tick);
     page.say(&json!({"type": "release"}));
@@ -61,7 +63,8 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
         told["type"] == "contacts" && told["tick"].as_u64() > Some(frame.tick)
     });
     assert!(later["tick"].as_u64() > Some(frame.tick + 40));
-    // Each such world is a copy: only so many are kept, and who leaves gives theirs back.
+    // Each held world is a copy: their number is limited, and a viewer that leaves releases its
+    // own.
     let mut pages: Vec<Page> = (0..8).map(|_| Page::open(web)).collect();
     for other in &mut pages {
         other.say(&json!({"type": "hold"}));
@@ -83,7 +86,7 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
     page.is_served();
 }
 
-/// One ball that is somewhere else in every step.
+/// One ball at another position in every step.
 fn ball_at(step: u64) -> Objects {
     let start = start(1, 5);
     let mut ball = start.objects[0];
@@ -93,9 +96,9 @@ fn ball_at(step: u64) -> Objects {
 
 #[test]
 fn a_program_shows_its_own_world_and_hears_keys() {
-    let Start { shapes, extent, .. } = start(1, 5);
+    let InitialWorld { shapes, extent, .. } = start(1, 5);
     let key = Key { value: 0x1014, state: 0x100 };
-    let settings = ShowSettings {
+    let settings = SceneViewSettings {
         name: "scene.wrl".into(),
         rate: RATE,
         extent,
@@ -105,9 +108,9 @@ fn a_program_shows_its_own_world_and_hears_keys() {
         keys: vec![KeyBinding { key, does: "CART moves".into() }],
         findings: None,
         web: "127.0.0.1:0".parse().unwrap(),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
-    let mut show = Show::open(settings).unwrap();
+    let mut show = SceneView::open(settings).unwrap();
     let web = show.web_address().unwrap();
     assert!(!show.is_watched());
     let mut page = Page::open(web);
@@ -126,7 +129,7 @@ fn a_program_shows_its_own_world_and_hears_keys() {
     }
     assert_eq!(show.keys(), [key, Key { value: 65, state: 0 }]);
     assert_eq!(show.keys(), []);
-    // Whoever presses faster than anybody looks is told so, and the others wait.
+    // Key presses beyond the queue are answered with an error, and the others are handled.
     for _ in 0..2 {
         for _ in 0..40 {
             page.say(&json!({"type": "control", "do": "key", "value": 65, "state": 0}));
@@ -134,7 +137,7 @@ fn a_program_shows_its_own_world_and_hears_keys() {
         std::thread::sleep(Duration::from_millis(1500));
     }
     assert!(show.keys().len() <= 64);
-    // A form comes in while it runs: pages are told the world anew, and can have its triangles.
+    // A shape is added: pages receive the `world` message again, and can fetch its triangles.
     let mut solids = shapes.solids().to_vec();
     let cone = solids::cuboid(DVec3::splat(0.5)).unwrap();
     let model = Arc::new(Model::build(cone, Quality::Default));
@@ -179,7 +182,7 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
     };
     let list = vec![finding];
     let found = Findings { clearance: Some(1.0), unit: "mm".into(), complete: true, list };
-    let settings = ShowSettings {
+    let settings = SceneViewSettings {
         name: "three.wrl".into(),
         rate: 1,
         extent: start(1, 5).extent,
@@ -189,9 +192,9 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
         keys: Vec::new(),
         findings: Some(found),
         web: "127.0.0.1:0".parse().unwrap(),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
     };
-    let mut show = Show::open(settings).unwrap();
+    let mut show = SceneView::open(settings).unwrap();
     let mut page = Page::open(show.web_address().unwrap());
     assert_eq!((&page.world["kind"], &page.world["avatar"]), (&json!("check"), &Value::Null));
     assert_eq!(page.world["poses"]["3"], json!([[1.9001, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]));
@@ -227,10 +230,9 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
     assert_eq!(ask(json!(0.01)), close);
 }
 
-/// Goes on step by step until a page is shown something; a page that is just being told something
-/// else misses a step.
+/// Runs steps until a page receives something; a page that is busy misses a step.
 fn run_until(
-    show: &mut Show,
+    show: &mut SceneView,
     page: &mut Page,
     step: &mut u64,
     fits: impl Fn(&Frame) -> bool,

@@ -23,8 +23,8 @@ mod wing;
 
 pub use arrive::AVATARS_FROM;
 pub use interest::Interest;
-pub use limits::Allowance;
 pub(crate) use limits::shorten;
+pub use limits::{Allowance, RateLimiter};
 pub use seal::Key;
 
 use crate::client::{ClientId, ClientSays, GatewaySays, Limits};

@@ -43,7 +43,7 @@ pub use directory::{
 };
 pub use follow::Follower;
 pub use gateway::{
-    AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key,
+    AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key, RateLimiter,
 };
 pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};
 pub use groups::{

@@ -220,8 +220,8 @@ impl Cluster {
         if self.replicas.are_there() {
             return self.add_replicas(&directory);
         }
-        let role = match self.first_keeper(FOUNDER) {
-            Some(keeper) => Role::Keeper(Box::new(keeper)),
+        let role = match self.first_directory_store(FOUNDER) {
+            Some(directory_store) => Role::DirectoryStore(Box::new(directory_store)),
             None => Role::Directory(Box::new(directory)),
         };
         self.add_machine(Address::Directory, role);

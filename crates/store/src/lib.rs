@@ -2,8 +2,9 @@
 //!
 //! * [`Recorder`]: follows a group and writes the world down, into a recording or a store;
 //! * [`Store`]: the files of a stored world, and which of them counts at a start;
-//! * [`Keeper`]: the directory with its memory, which is on the disk before an answer goes out;
-//! * [`Twin`]: a small file in two copies;
+//! * [`DirectoryStore`]: the directory and its saved state, which is on the disk before an answer
+//!   is sent;
+//! * [`MirroredFile`]: a small file in two copies;
 //! * [`Replay`]: a recording that is played again;
 //! * [`RecordWriter`], [`RecordReader`]: files of records, each byte under a checksum.
 //!
@@ -11,24 +12,24 @@
 //! real files, the simulator a [`MemoryDisk`] that fails. Both drive the same code, so what is
 //! written when, and what is read back from what is left, is tested in whole campaigns.
 
+mod directory_store;
 mod disk;
-mod keeper;
 mod memory;
+mod mirrored;
 mod notice;
 mod recorder;
 mod recording;
 mod records;
 mod start;
 mod store;
-mod twin;
 
+pub use directory_store::{DirectoryStore, DirectoryStoreStatus};
 pub use disk::{Disk, DiskFile, Opened, Readers};
-pub use keeper::{Keeper, KeeperStatus};
 pub use memory::{DiskFault, MemoryDisk};
+pub use mirrored::{MirroredError, MirroredFile, MirroredFound, MirroredKind, copy};
 pub use notice::{Notice, Severity};
 pub use recorder::{Recorder, RecorderStatus};
 pub use recording::{Ending, Progress, Replay, ReplayError, Step};
 pub use records::{Magic, RecordError, RecordReader, RecordWriter};
 pub use start::{DirectoryError, DirectoryStart, Serving, StartedDirectory, start_directory};
 pub use store::{Store, StoreError, StoreSettings, Stored, StoredFound};
-pub use twin::{Twin, TwinError, TwinFound, TwinKind, copy};

@@ -1,11 +1,11 @@
 //! How a serving process goes on with the directory that it remembers, or begins one.
 
+use crate::directory_store::DirectoryStore;
 use crate::disk::Disk;
-use crate::keeper::Keeper;
+use crate::mirrored::{MirroredError, MirroredFound};
 use crate::notice::Notice;
 use crate::records::RecordError;
 use crate::store::Stored;
-use crate::twin::{TwinError, TwinFound};
 use jostle_proto::{
     Block, Directory, Grouping, Member, Mutant, NodeId, Object, Tick, Time, Timing,
 };
@@ -46,7 +46,7 @@ pub struct Serving {
 /// A directory that can run.
 pub struct StartedDirectory {
     /// The directory, with its file.
-    pub keeper: Keeper,
+    pub directory_store: DirectoryStore,
     /// The newest time that it remembers: its clock must go on from there.
     pub newest: Option<Time>,
     /// What the operator is to know.
@@ -58,15 +58,15 @@ pub struct StartedDirectory {
 pub enum DirectoryError {
     /// Its memory cannot be read; and what happens if it is given up.
     #[error("{0}")]
-    Twin(TwinError, &'static str),
+    MirroredFile(MirroredError, &'static str),
     /// Its memory cannot be written.
     #[error(transparent)]
     Record(#[from] RecordError),
 }
 
 impl Stored {
-    /// It was stored as the first group had it. What was at home in another group, which is gone
-    /// when the world begins again, is an avatar, and at home in the first.
+    /// The store has the view of the first group. Objects of other groups, which are gone now,
+    /// become its own.
     #[must_use]
     pub fn all_at_home(mut self) -> Stored {
         self.objects = self.objects.values().map(Object::for_clients).collect();
@@ -100,27 +100,31 @@ pub fn start_directory(
     let Serving { before, node, tick, objects } = serving;
     let world = format!("tick {} with {objects} objects", tick.0);
     let mut notices = Vec::new();
-    let (file, kept) = match Keeper::kept(disk, path) {
-        Ok(TwinFound { twin, value, notices: found }) => {
+    let (file, kept) = match DirectoryStore::kept(disk, path) {
+        Ok(MirroredFound { file, value, notices: found }) => {
             notices.extend(found);
-            (twin, value)
+            (file, value)
         }
         Err(error) => {
             let what = "then the world is as it was stored; nodes that live join anew";
-            if !settings.restore || matches!(error, TwinError::File(_)) {
-                return Err(DirectoryError::Twin(error, what));
+            if !settings.restore || matches!(error, MirroredError::File(_)) {
+                return Err(DirectoryError::MirroredFile(error, what));
             }
             notices.push(Notice::error(format!("{error}: {what}")));
-            (Keeper::anew(disk, path), None)
+            (DirectoryStore::anew(disk, path), None)
         }
     };
     let Some(kept) = kept else {
         notices.push(Notice::info(format!("world starts at {world}")));
-        // Nodes of a world that was forgotten have seen older views. Every start has a node of its
-        // own, so the world was restored less often than the number of this one says.
+        // Nodes of the lost world have seen higher epochs. Every start has a node number of its
+        // own, so the world was restored less often than this number says.
         let fresh = settings.fresh(node).restored_less_often_than(node.node.0.into());
         let fresh = if before.is_some() { fresh.restored(now, node) } else { fresh };
-        return Ok(StartedDirectory { keeper: Keeper::at(fresh, file)?, newest: None, notices });
+        return Ok(StartedDirectory {
+            directory_store: DirectoryStore::at(fresh, file)?,
+            newest: None,
+            notices,
+        });
     };
     let loaded = Directory::load(kept, now, settings.timing).with_backups(settings.backups);
     let loaded = loaded.with_mutant(settings.mutant);
@@ -138,5 +142,5 @@ pub fn start_directory(
         )));
         loaded
     };
-    Ok(StartedDirectory { keeper: Keeper::at(directory, file)?, newest, notices })
+    Ok(StartedDirectory { directory_store: DirectoryStore::at(directory, file)?, newest, notices })
 }

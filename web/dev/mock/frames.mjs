@@ -1,4 +1,4 @@
-// Frames as docs/view-protocol.md says: objects, what is gone, pairs that touch.
+// Frames (docs/view-protocol.md): objects, removed ids, touching pairs.
 
 export function frame({ tick, objects, gone, touching, whole, shared }) {
   const list = [...objects].sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));

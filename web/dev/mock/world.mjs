@@ -177,7 +177,7 @@ export class World {
   step() {
     this.tick++;
     for (const object of this.objects.values()) {
-      // What came or was steered between two ticks is told with the next.
+      // Additions and inputs between two ticks are sent with the next one.
       object.changed = object.fresh;
       object.fresh = false;
       if (object.kind !== 0) this.#move(object);
@@ -198,7 +198,7 @@ export class World {
       object.changed = true;
     }
     turn(rotation, spin, 1 / RATE);
-    // Every ten seconds everything is told again; spread out, so that no frame is heavy.
+    // Everything is sent again every ten seconds, spread over the frames.
     if (Number(BigInt(object.id) % 300n) === this.tick % 300) object.changed = true;
     const shared = this.shared(object);
     if (shared !== object.wasShared) object.changed = true;

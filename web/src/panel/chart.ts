@@ -1,25 +1,26 @@
-// Milliseconds per tick by stage, stacked, over the last minute. The scale follows what is usual: a
-// spike is cut off and marked, and does not flatten the rest. A second without numbers is a gap.
+// Milliseconds per tick by stage, stacked, over the last minute. The scale follows the usual
+// values: a spike is clipped and marked, and does not flatten the rest. A second without data is a
+// gap.
 import { stageColour } from "../colours";
 import { make } from "../dom";
 
 const SECONDS = 60;
-/** This part of the seconds fits into the chart; those above are cut off. */
+/** The fraction of seconds that fits into the chart; higher ones are clipped. */
 const USUAL_PART = 0.9;
-/** But what is at most so many times as high as that still fits. */
+/** Values up to this multiple of that height still fit. */
 const HEADROOM = 1.3;
 
-/** Stages that the server names otherwise than an operator would. */
+/** Labels of stages. */
 const STAGE_WORDS: Readonly<Record<string, string>> = { bundles: "exchange" };
 
-/** A second: milliseconds by stage, or null if nothing is known of it. */
+/** A second: milliseconds by stage, or null without data. */
 type Second = number[] | null;
 
 export class Chart {
   private readonly names: string[] = [];
   private readonly history: Second[] = [];
   private scale = 1;
-  /** Seconds that are higher than the chart, for tests. */
+  /** Clipped seconds, for tests. */
   clipped = 0;
 
   constructor(
@@ -34,7 +35,7 @@ export class Chart {
     this.draw();
   }
 
-  /** What the last second was like; null if that is not known. */
+  /** Adds the last second; null without data. */
   push(stages: ReadonlyMap<string, number> | null): void {
     if (stages === null && this.history.every((second) => second === null)) return;
     for (const name of stages?.keys() ?? []) if (!this.names.includes(name)) this.addName(name);
@@ -73,7 +74,7 @@ export class Chart {
     return width - ((this.history.length - 1 - second) / (SECONDS - 1)) * width;
   }
 
-  /** Seconds that follow each other without a gap. */
+  /** Draws consecutive seconds without a gap. */
   private drawRun(pen: CanvasRenderingContext2D, width: number, height: number, from: number, to: number): void {
     const run = this.history.slice(from, to) as number[][];
     const y = (value: number) => height - Math.min(value / this.scale, 1) * height;
@@ -94,7 +95,7 @@ export class Chart {
     });
   }
 
-  /** A mark over each second that is cut off, with the height of the highest. */
+  /** Marks clipped seconds, with the height of the highest. */
   private drawClipped(pen: CanvasRenderingContext2D, width: number, sums: (number | null)[]): void {
     const ratio = window.devicePixelRatio;
     const high = sums.flatMap((sum, second) => (sum !== null && sum > this.scale ? [{ sum, second }] : []));
@@ -143,7 +144,7 @@ export class Chart {
 
 const CLIPPED = "#e5383b";
 
-/** From which second to which there are numbers. */
+/** Ranges of consecutive seconds with data. */
 export function runs(sums: readonly (number | null)[]): [number, number][] {
   const found: [number, number][] = [];
   sums.forEach((sum, second) => {
@@ -155,18 +156,18 @@ export function runs(sums: readonly (number | null)[]): [number, number][] {
   return found.filter(([from, to]) => to - from > 1);
 }
 
-/** The height of the chart: that of nearly all seconds, whatever the highest few are. */
+/** The height of the chart: that of nearly all seconds, ignoring the highest few. */
 export function robustScale(sums: readonly number[]): number {
   if (sums.length === 0) return 1;
   const sorted = [...sums].sort((a, b) => a - b);
   const highest = sorted.at(-1)!;
-  // In a short history the last few percent are less than one second: one spike is still cut off.
+  // In a short history the last few percent are less than one second: one spike is still clipped.
   const place = Math.min(Math.ceil(sorted.length * USUAL_PART), sorted.length - 1) - 1;
   const usual = sorted[Math.max(place, 0)]! * HEADROOM;
   return niceCeiling(Math.max(Math.min(usual, highest), 0.5));
 }
 
-/** The next of 1, 2, 5, 10, 20… that is not below. */
+/** The smallest of 1, 2, 5, 10, 20… that is not below. */
 export function niceCeiling(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 2, 5, 10].find((one) => one * power >= value) ?? 10;

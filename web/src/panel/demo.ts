@@ -1,25 +1,25 @@
-// What a demo lets a page do: bodies, delay and loss by sliders, nodes added. Shown only as far as
-// the world allows it.
+// Controls of a demo: sliders for bodies, delay and loss, and adding nodes. Shown only if the world
+// offers them.
 import { button, input, part, write } from "../dom";
-import type { Demo } from "../protocol/words";
+import type { Demo } from "../protocol/messages";
 import { whole } from "./text";
 
-/** A slider that moves says what it wants only after it has rested for so long. */
+/** A slider sends its value after resting for this time. */
 const REST_MS = 150;
 
 export class DemoControls {
-  /** The slider that somebody holds: what the server says must not move it. */
+  /** The slider that is being dragged: updates from the server do not move it. */
   private held: HTMLInputElement | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly say: (order: object) => void) {
-    this.slider("bodies", () => say({ do: "bodies", count: Number(input("bodies").value) }));
+  constructor(private readonly send: (control: object) => void) {
+    this.slider("bodies", () => send({ do: "bodies", count: Number(input("bodies").value) }));
     for (const id of ["delay", "loss"]) this.slider(id, () => this.sayNetwork());
-    button("add-node").addEventListener("click", () => say({ do: "add" }));
+    button("add-node").addEventListener("click", () => send({ do: "add" }));
     this.words();
   }
 
-  /** A new world, which allows these. */
+  /** Controls of a new world. */
   allow(controls: ReadonlySet<string>): void {
     button("add-node").hidden = !controls.has("add");
     let any = false;
@@ -30,7 +30,7 @@ export class DemoControls {
     part("demo").hidden = !any;
   }
 
-  /** How the demo is set. */
+  /** Takes over the settings of the demo. */
   take(demo: Demo): void {
     const set = (id: string, value: number) => {
       const slider = input(id);
@@ -46,7 +46,7 @@ export class DemoControls {
 
   private sayNetwork(): void {
     const loss = Number(input("loss").value) / 100;
-    this.say({ do: "network", delay_ms: Number(input("delay").value), loss });
+    this.send({ do: "network", delay_ms: Number(input("delay").value), loss });
   }
 
   private slider(id: string, rested: () => void): void {

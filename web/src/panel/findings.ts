@@ -1,26 +1,26 @@
-// Findings of a check, or contacts among immovable objects: a list with filters by kind and by name,
-// and a card for the one that is looked at. What is looked at is drawn by who uses this.
+// Findings of a check, or contacts among immovable objects: a list with filters by kind and name,
+// and a card for the current one, which the caller draws.
 import { findingKind, PART_A, PART_B, rgb } from "../colours";
 import { button, input, make, part, write } from "../dom";
 import type { Id } from "../ids";
-import type { Finding, Findings } from "../protocol/words";
+import type { Finding, Findings } from "../protocol/messages";
 import { distanceWords, whole } from "./text";
 
 type Rgb = readonly [number, number, number];
 
-/** Rows that are written, at most. */
+/** Rows in the list, at most. */
 const ROWS_MAX = 400;
 
 export interface FindingsUser {
   name(id: Id): string;
-  /** Another one is looked at, or none. */
+  /** Shows another finding, or none. */
   show(finding: Finding | null): void;
 }
 
 export class FindingList {
-  /** The one that is looked at. */
+  /** The current finding. */
   current: Finding | null = null;
-  /** Colours of the parts that findings are about. */
+  /** Colours of the parts of findings. */
   tints: Map<Id, Rgb> = new Map();
   private found: Findings | null = null;
   private rows: Finding[] = [];
@@ -33,7 +33,7 @@ export class FindingList {
     button("finding-close").addEventListener("click", () => this.look(null));
   }
 
-  /** How many are listed, after filters. */
+  /** Listed findings, after filters. */
   get count(): number {
     return this.rows.length;
   }
@@ -60,7 +60,7 @@ export class FindingList {
     this.look(null);
   }
 
-  /** To the next one, or the one before; from the first on if none is looked at. */
+  /** Goes to the next or previous finding; to the first one without a current one. */
   step(by: number): void {
     if (this.rows.length === 0) return;
     const at = this.current === null ? -1 : this.rows.indexOf(this.current);
@@ -155,8 +155,8 @@ export class FindingList {
   private moreWords(found: Findings, shown: number): string {
     const near = found.clearance === null ? "" : ` or is closer than ${distanceWords(found.clearance, found.unit)}`;
     if (found.findings.length === 0) return `No pair touches${near}.`;
-    const cut = found.complete ? "" : "There are more than could be listed.";
-    if (this.rows.length === 0) return "Nothing fits these filters.";
+    const cut = found.complete ? "" : "There are more findings than can be listed.";
+    if (this.rows.length === 0) return "No finding matches these filters.";
     if (this.rows.length <= shown) return cut;
     return `and ${whole(this.rows.length - shown)} more: filter them. ${cut}`.trimEnd();
   }
@@ -209,7 +209,7 @@ function kindSentence(kind: string, label: string): string {
   return label;
 }
 
-/** Places are in metres, whatever unit distances are written in; or in a file's unknown unit. */
+/** Positions are in metres, whatever the unit of distances; or in a file's unknown unit. */
 function placeWords(place: readonly number[], unit: string): string {
   const known = unit !== "" && unit !== "units";
   return place.map((part) => String(+part.toPrecision(4))).join(", ") + (known ? " m" : "");

@@ -1,7 +1,7 @@
 // The nodes: colour, load as a bar, objects, delay, and a button that kills one in a demo.
 import { nodeColour } from "../colours";
 import { make, write } from "../dom";
-import { fields, list, number, type Fields } from "../protocol/words";
+import { fields, list, number, type Fields } from "../protocol/messages";
 import type { RegionMap } from "../world/regions";
 import { milliseconds, whole } from "./text";
 
@@ -10,12 +10,12 @@ interface Member {
   group: number;
   leader: boolean;
   objects: number;
-  /** How long each other node takes to answer, in milliseconds. */
+  /** Delay to each other node, in milliseconds. */
   delays: [string, number][];
   silent: number;
 }
 
-/** A node that has said nothing for so long is shown as silent. */
+/** A node without a message for this time is shown as silent. */
 const SILENT_MS = 500;
 
 interface Row {
@@ -33,9 +33,9 @@ function mean(delays: [string, number][]): number | null {
 }
 
 function delayWords(delays: [string, number][]): string {
-  if (delays.length === 0) return "No delay has been measured yet";
+  if (delays.length === 0) return "No delay measured yet";
   const each = delays.map(([node, delay]) => `node ${node} in ${milliseconds(delay)}`);
-  return `How long others take to answer, in the mean; ${each.join(", ")}`;
+  return `Mean delay to other nodes; ${each.join(", ")}`;
 }
 
 export class NodeList {
@@ -54,7 +54,7 @@ export class NodeList {
     this.root.replaceChildren();
   }
 
-  /** What the newest status says of the groups. */
+  /** Takes over the groups from a status. */
   take(status: Fields): void {
     this.status = status;
   }
@@ -91,7 +91,7 @@ export class NodeList {
     }
   }
 
-  /** From the status if it is there, else from the regions. */
+  /** From the status if there is one, otherwise from the regions. */
   private members(): Member[] {
     const members = list(this.status.groups).flatMap((value) => {
       const group = fields(value);
@@ -136,7 +136,7 @@ export class NodeList {
     killer.title = `Kill node ${node}`;
     killer.addEventListener("click", () => this.kill(node));
     root.append(swatch, name, track, objects, delay, killer);
-    // In order, whatever order they come in.
+    // Keeps the rows in order.
     const after = [...this.rows].find(([other]) => other > node)?.[1].root ?? null;
     this.root.insertBefore(root, after);
     const row = { root, swatch, name, bar, objects, delay };

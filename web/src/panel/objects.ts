@@ -1,14 +1,14 @@
-// The list of objects: search by name or id, select, isolate and hide. Written anew only while it is
-// open and something about it has changed.
+// The list of objects: search by name or id, select, isolate and hide. Updated only while it is
+// open and has changed.
 import { button, element, input, make, part, write } from "../dom";
 import type { Id } from "../ids";
 import type { Visibility } from "../visibility";
 import type { Store } from "../world/store";
 import { whole } from "./text";
 
-/** Rows that are written, at most: who looks for one of thousands searches. */
+/** Rows in the list, at most: search finds the others. */
 const ROWS_MAX = 200;
-/** Objects come and go all the time in a live world; the list follows at this pace. */
+/** Objects come and go all the time in a live world; the list is updated at this interval. */
 const FOLLOW_MS = 1500;
 
 export interface ObjectListUser {
@@ -35,7 +35,7 @@ export class ObjectList {
     input("object-search").focus();
   }
 
-  /** What is shown has changed, or time has passed. */
+  /** Redraws after a change, or after the interval. */
   draw(now = false): void {
     const { visibility } = this.user;
     const all = button("show-all");
@@ -63,7 +63,7 @@ export class ObjectList {
     const rows = found.slice(0, ROWS_MAX).map(({ id, name }) => this.row(id, name));
     part("object-list").replaceChildren(...rows);
     const more = found.length - rows.length;
-    const none = found.length === 0 ? "Nothing has this name." : "";
+    const none = found.length === 0 ? "No object has this name." : "";
     write(part("object-more"), more > 0 ? `and ${whole(more)} more: search for them` : none);
   }
 

@@ -1,14 +1,14 @@
-// The panel: numbers at a glance, the chart, nodes and the network, from the status and from the
-// picture. Each kind of world has its own parts; what has nothing to show is not there.
+// The panel: key figures, chart, nodes and network, from the status and the picture. Each kind of
+// world has its own parts; parts without data are hidden.
 import { button, canvas, Facts, part, write } from "../dom";
-import type { LineState } from "../line";
-import { fields, list, number, type Fields, type World, type WorldKind } from "../protocol/words";
+import type { LineState } from "../connection";
+import { fields, list, number, type Fields, type World, type WorldKind } from "../protocol/messages";
 import type { RegionMap } from "../world/regions";
 import { Chart } from "./chart";
 import { NodeList } from "./nodes";
 import { bytesPerSecond, milliseconds, UNKNOWN, whole } from "./text";
 
-/** What is known without the status, from the picture itself. */
+/** Figures from the picture itself, without the status. */
 export interface Glance {
   objects: number;
   touching: number;
@@ -16,24 +16,24 @@ export interface Glance {
   dilation: number;
   bytesPerSecond: number;
   faults: number;
-  /** Ticks per second, as frames come; null if that is not known yet. */
+  /** Ticks per second from frames; null if unknown. */
   tickRate: number | null;
-  /** Milliseconds since the world last went on. */
+  /** Milliseconds since the last tick. */
   still: number;
 }
 
 interface Traffic {
   at: number;
   nodes: number | null;
-  door: number | null;
+  clients: number | null;
 }
 
-/** Without a new tick for so long, a live world is not called live. */
+/** Without a tick for this time, a world is not called live. */
 const STALLED_MS = 2000;
-/** A status that is older says nothing about now. */
+/** An older status is stale. */
 const STALE_MS = 3500;
 const SECOND_MS = 1000;
-/** In narrower windows the panel lies over the picture: narrow.css. */
+/** In narrower windows the panel overlaps the picture: narrow.css. */
 const WIDE_PIXELS = 900;
 
 export class Panel {
@@ -56,11 +56,11 @@ export class Panel {
     this.nodes = new NodeList(part("nodes"), regions, kill);
     const toggle = button("panel-toggle");
     toggle.addEventListener("click", () => this.open(document.body.classList.contains("collapsed")));
-    // On a tablet held upright the world comes first.
+    // On an upright tablet the panel starts closed.
     this.open(window.innerWidth >= WIDE_PIXELS);
   }
 
-  /** Something is to be looked at that the panel would hide. */
+  /** Closes a panel that would hide the selected thing. */
   giveWay(): void {
     if (window.innerWidth < WIDE_PIXELS) this.open(false);
   }
@@ -70,7 +70,7 @@ export class Panel {
     button("panel-toggle").setAttribute("aria-expanded", String(open));
   }
 
-  /** Seconds of the chart that are cut off. */
+  /** Clipped seconds of the chart. */
   get clipped(): number {
     return this.chart.clipped;
   }
@@ -138,7 +138,7 @@ export class Panel {
     if (nodes) this.nodes.draw(this.canKill);
   }
 
-  /** Numbers of a world that no longer goes on, or of long ago, are not shown as if of now. */
+  /** Stale figures are not shown as current ones. */
   private isStale(now: number): boolean {
     const age = number(this.status.tick_age_ms) ?? 0;
     return now - this.statusAt > STALE_MS || age > STALLED_MS;
@@ -163,7 +163,7 @@ export class Panel {
     part("numbers").classList.toggle("stale", stale && kind === "shared");
   }
 
-  /** What the badge says: "live" only while the world goes on. */
+  /** The badge: "live" only while there are ticks. */
   private drawBadge(glance: Glance): void {
     const badge = part("line");
     let [state, words] = [this.state.kind as string, ""];
@@ -187,7 +187,7 @@ export class Panel {
       const received = number(fields(value).received_bytes);
       return sent === null || received === null ? null : sent + received;
     };
-    const next: Traffic = { at: now, nodes: bytes(status.nodes), door: bytes(status.door) };
+    const next: Traffic = { at: now, nodes: bytes(status.nodes), clients: bytes(status.edge) };
     const before = this.traffic;
     this.traffic = next;
     if (before === null || now <= before.at) return;
@@ -197,6 +197,6 @@ export class Panel {
       this.lines.set(name, bytesPerSecond(rate));
     };
     set("Between nodes", next.nodes, before.nodes);
-    set("Clients and pages", next.door, before.door);
+    set("Clients and pages", next.clients, before.clients);
   }
 }

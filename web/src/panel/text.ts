@@ -1,8 +1,8 @@
-// Numbers as people read them.
+// Formatting of numbers.
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
-/** What is not known, or is of long ago. */
+/** Unknown or stale. */
 export const UNKNOWN = "—";
 
 export const whole = (value: number) => WHOLE.format(value);
@@ -20,7 +20,9 @@ export function bytesPerSecond(value: number | null): string {
   return `${(value / 1e6).toFixed(1)} MB/s`;
 }
 
-/** A distance with as many digits as an engineer reads; the unit is the file's, and may be unknown. */
+/**
+ * A distance with the digits that an engineer needs; the unit is the file's, and may be unknown.
+ */
 export function distanceWords(distance: number, unit: string): string {
   const digits = distance === 0 ? "0" : String(+distance.toPrecision(4));
   return unit ? `${digits} ${unit}` : digits;

@@ -1,5 +1,5 @@
-// The binary messages of /view (docs/view-protocol.md): read into flat arrays, checked completely
-// before anything is used. What does not fit gives null, never half a frame.
+// Decoder of the binary messages of /view (docs/view-protocol.md): into flat arrays, fully
+// validated before use. A malformed message gives null, never half a frame.
 import { idOfHalves, type Id } from "../ids";
 
 const HEADER_BYTES = 32;
@@ -7,7 +7,7 @@ const OBJECT_BYTES = 44;
 const CLOSE_HEADER_BYTES = 24;
 const CLOSE_BYTES = 20;
 const CLOSE_PAIRS_MAX = 4096;
-/** More objects than any page can show: a number above is nonsense, not a world. */
+/** Objects in a frame, at most: a higher number is malformed. */
 const OBJECTS_MAX = 1_000_000;
 
 /** Numbers of one object in `Frame.values`: position 3, velocity 3, spin 3, rotation 4. */
@@ -23,11 +23,11 @@ export const enum Class {
 }
 
 export interface Frame {
-  /** A still one is of a world that stands still for who asked for that. */
+  /** A `still` frame is of a held tick. */
   kind: "frame" | "still";
-  /** All objects are listed: forget everything else. */
+  /** All objects are listed: others are removed. */
   whole: boolean;
-  /** How long ticks take, 1 if as they should. */
+  /** Duration of ticks relative to the nominal one. */
   dilation: number;
   tick: number;
   ids: Id[];
@@ -37,10 +37,12 @@ export interface Frame {
   classes: Uint8Array;
   /** 1 if several nodes have it. */
   shared: Uint8Array;
-  /** Of another group's object, which one: its number modulo 127, plus 1; 0 if that is not known. */
+  /**
+   * For an object of another group its mark: the group's number modulo 127, plus 1; 0 if unknown.
+   */
   homes: Uint8Array;
   gone: Id[];
-  /** Two ids for each pair that touches. */
+  /** Two ids for each touching pair. */
   touching: Id[];
 }
 
@@ -52,7 +54,7 @@ export interface ClosePairs {
   distances: Float32Array;
 }
 
-/** Reads a binary message; null if it is none of ours. */
+/** Decodes a binary message; null if malformed. */
 export function decodeBinary(bytes: ArrayBuffer): Frame | ClosePairs | null {
   if (bytes.byteLength < CLOSE_HEADER_BYTES) return null;
   const view = new DataView(bytes);
@@ -95,7 +97,7 @@ function decodeFrame(view: DataView, kind: Frame["kind"]): Frame | null {
   return frame;
 }
 
-/** One object; false if its rotation is none or its class is unknown. */
+/** Decodes one object; false if its rotation is invalid or its class unknown. */
 function readObject(view: DataView, at: number, frame: Frame, index: number): boolean {
   frame.ids[index] = idAt(view, at);
   const { values } = frame;
@@ -149,7 +151,7 @@ function idAt(view: DataView, at: number): Id {
   return idOfHalves(view.getUint32(at, true), view.getUint32(at + 4, true));
 }
 
-/** A tick is counted exactly in a number; one that cannot be is nonsense. */
+/** A tick that a number cannot hold exactly is malformed. */
 function tickAt(view: DataView, at: number): number | null {
   const high = view.getUint32(at + 4, true);
   return high < 2 ** 21 ? high * 4294967296 + view.getUint32(at, true) : null;

@@ -1,4 +1,4 @@
-// The bytes of /mesh/CONTENT: vertices, triangles, and which face each triangle is a part of.
+// Decoder of /mesh/CONTENT: vertices, triangles, and the face of each triangle.
 
 export interface MeshData {
   /** Three numbers for each vertex. */
@@ -12,7 +12,7 @@ export interface MeshData {
 
 const HEADER_BYTES = 16;
 
-/** Reads a mesh; null if the bytes are none, or name a vertex or a place that is not there. */
+/** Decodes a mesh; null if malformed, or if an index or position is out of range. */
 export function decodeMesh(bytes: ArrayBuffer): MeshData | null {
   if (bytes.byteLength < HEADER_BYTES) return null;
   const head = new DataView(bytes);
@@ -21,7 +21,7 @@ export function decodeMesh(bytes: ArrayBuffer): MeshData | null {
   const faceCount = head.getUint32(8, true);
   if (head.getUint32(12, true) !== 0) return null;
   if (bytes.byteLength !== HEADER_BYTES + vertices * 12 + triangles * 16) return null;
-  // Every machine that browsers run on is little-endian, as the bytes are.
+  // All platforms with browsers are little-endian, as the bytes are.
   const trianglesAt = HEADER_BYTES + vertices * 12;
   const mesh: MeshData = {
     positions: new Float32Array(bytes, HEADER_BYTES, vertices * 3),
@@ -34,7 +34,7 @@ export function decodeMesh(bytes: ArrayBuffer): MeshData | null {
 }
 
 const CORNERS = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].map((z) => [x, y, z])));
-/** The four corners of each side of a box, seen from outside anticlockwise. */
+/** The four corners of each side of a box, anticlockwise from outside. */
 const SIDES = [
   [0, 1, 3, 2],
   [4, 6, 7, 5],

@@ -1,4 +1,4 @@
-// How far avatars see: a circle around each, all in one draw call.
+// Interest radius of avatars: a circle around each, all in one draw call.
 import {
   BufferAttribute,
   DynamicDrawUsage,

@@ -1,5 +1,5 @@
-// All bodies, every picture: what is in sight is placed and coloured into the instances of its
-// form. Near ones get the full mesh, far ones are specks.
+// Draws all bodies: visible ones are written into the instances of their shape, near ones with
+// their mesh, far ones as specks.
 import type { PerspectiveCamera } from "three";
 import { CLOSE, NOBODY, nodeColour, OWN, partColour, rgb, TOUCHING } from "../colours";
 import type { Id } from "../ids";
@@ -10,33 +10,33 @@ import type { Forms, Look } from "./forms";
 import { MARK_SELECTED, MARK_SHARED } from "./instances";
 import { FAR_PIXELS, LAYER_NONE } from "./specks";
 
-/** Smaller than this it is not drawn. */
+/** Smaller bodies are not drawn. */
 const GONE_PIXELS = 0.35;
 
 export type Rgb = readonly [number, number, number];
 
 export interface Wanted {
-  /** Stripes on what several nodes have, red and yellow. */
+  /** Stripes on bodies of several nodes, red and yellow. */
   marks: boolean;
   selected: Id | null;
-  /** The avatar of who sits here. */
+  /** The user's avatar. */
   own: Id | null;
   /** Objects that are not drawn. */
   hidden: ReadonlySet<Id>;
   /** If not null, only these are drawn. */
   only: ReadonlySet<Id> | null;
-  /** Colours that say more than a node's: the parts of findings. */
+  /** Colours that replace those of nodes: the parts of findings. */
   tints: ReadonlyMap<Id, Rgb>;
-  /** Everything without a tint is only hinted at. */
+  /** Everything without a tint is drawn faintly. */
   ghosts: boolean;
-  /** There are no nodes: parts have colours of their own. */
+  /** Without nodes: parts have colours of their own. */
   parts: boolean;
 }
 
 export class Bodies {
   /** Instances of the last picture. */
   drawn = 0;
-  /** A body smaller than this on the screen, in pixels from its middle, is a speck. */
+  /** Bodies with a smaller radius on the screen, in pixels, are specks. */
   farPixels = FAR_PIXELS;
   private leaves = new Int16Array(0);
   private leafColours: Rgb[] = [];
@@ -44,7 +44,7 @@ export class Bodies {
 
   constructor(
     private readonly forms: Forms,
-    /** Is this a wall of which only edges are drawn? */
+    /** Returns true for walls of which only edges are drawn. */
     private readonly surrounds: (slot: number) => boolean,
   ) {}
 
@@ -154,7 +154,7 @@ function place(poses: Float64Array, at: number, look: Look, to: Float32Array, ro
   to[row + 11] = poses[at + 2]!;
 }
 
-/** A speck: position and radius, rotation, half its edges and which pictures. */
+/** Writes a speck: position and radius, rotation, half its edges and its layer. */
 function placeSpeck(
   poses: Float64Array,
   at: number,
@@ -177,7 +177,7 @@ function placeSpeck(
   to[from + 11] = look.layer;
 }
 
-/** What the camera sees, with few multiplications per body. */
+/** The view frustum, with few multiplications per body. */
 class Sight {
   private readonly m: number[];
   private readonly near: number;
@@ -197,7 +197,7 @@ class Sight {
     this.focal = window.innerHeight / 2 / this.slopeY;
   }
 
-  /** How many pixels the radius of a ball has on the screen; 0 if it is not in sight. */
+  /** The radius of a sphere on the screen in pixels; 0 if not visible. */
   pixels(x: number, y: number, z: number, radius: number): number {
     const { m } = this;
     const depth = -(m[2]! * x + m[6]! * y + m[10]! * z + m[14]!);

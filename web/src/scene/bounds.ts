@@ -1,13 +1,13 @@
 // Boxes around bodies in the world, and around many of them.
 import type { Id } from "../ids";
-import type { Vec3 } from "../protocol/words";
+import type { Vec3 } from "../protocol/messages";
 import { Class } from "../protocol/frame";
 import { POSE_VALUES, type Store } from "../world/store";
 import type { Look } from "./forms";
 
 export type Box = [Vec3, Vec3];
 
-/** The box around a body where it is now. */
+/** The box around a body at its current pose. */
 export function boxOf(store: Store, slot: number, look: Pick<Look, "box">): Box {
   const [px, py, pz, x, y, z, w] = store.poses.subarray(
     slot * POSE_VALUES,
@@ -48,7 +48,7 @@ export function diagonal([low, high]: Box): number {
   return Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
 }
 
-/** The box around some bodies; null if none of them is there. */
+/** The box around some bodies; null if none of them exists. */
 export function boxAround(store: Store, looks: readonly Look[], ids: Iterable<Id>): Box | null {
   let box: Box | null = null;
   for (const id of ids) {
@@ -59,10 +59,10 @@ export function boxAround(store: Store, looks: readonly Look[], ids: Iterable<Id
   return box;
 }
 
-/** The box around all that is there; what is absurdly far from the extent does not count. */
+/** The box around all bodies, except those absurdly far from the extent. */
 export function boxAroundAll(store: Store, looks: readonly Look[], extent: Box): Box {
   const far = diagonal(extent);
-  // Where nothing moves the extent is rounded up a lot: the parts say where they are.
+  // In static scenes the extent is rounded up a lot: the parts are used instead.
   let box: Box | null = null;
   for (const [id, slot] of store.slots) {
     const look = looks[store.forms[slot]!];

@@ -1,5 +1,5 @@
-// Where the two parts of a finding touch: the curve in which their surfaces intersect, a point of
-// contact; or the two closest points with the line between them and its length. Drawn over everything.
+// The contact of two parts of a finding: the intersection curve and a contact point, or the closest
+// points with the line between them and its length. Drawn on top.
 import {
   BufferGeometry,
   Group,
@@ -10,15 +10,15 @@ import {
   type Material,
   type Scene,
 } from "three";
-import type { Finding, Vec3 } from "../protocol/words";
+import type { Finding, Vec3 } from "../protocol/messages";
 import { Label } from "./label";
 import { screenPoints } from "./points";
 
-/** More points than this on a curve are a line anyway. */
+/** With more points a curve looks like a line anyway. */
 const CURVE_POINTS_MAX = 60;
 
 export class ContactView {
-  /** Points and lines that are drawn, for tests. */
+  /** Drawn points and lines, for tests. */
   points = 0;
   lines = 0;
   private readonly group = new Group();
@@ -39,7 +39,7 @@ export class ContactView {
     this.label.visible = false;
   }
 
-  /** Draws a finding; `words` is the distance as it is written. */
+  /** Draws a finding; `words` is the formatted distance. */
   show(finding: Finding, colour: string, words: string): void {
     this.clear();
     const [line, point, dot] = this.look(colour);
@@ -53,7 +53,7 @@ export class ContactView {
       this.group.add(drawn);
     }
     this.lines = segments.length;
-    // Every so many of them: all would hide the curve.
+    // Only every nth: all would hide the curve.
     const step = Math.max(1, Math.ceil(segments.length / CURVE_POINTS_MAX));
     const along = segments.filter((_, index) => index % step === 0).flat();
     if (!apart && along.length > 0) this.addPoints(along, dot, 6);

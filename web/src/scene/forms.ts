@@ -1,8 +1,8 @@
-// What bodies look like: for each form of the world its triangles, its instances, its pictures
-// from afar, and its size. Meshes are fetched by content, which never changes, so they are kept for ever.
+// Shapes as they are drawn: for each one its triangles, instances, impostor pictures and size.
+// Meshes are fetched by digest, so they are cached forever.
 import { DoubleSide, FrontSide, type Scene } from "three";
 import { boxMesh, decodeMesh, type MeshData } from "../protocol/mesh";
-import type { Form, Vec3, World } from "../protocol/words";
+import type { Form, Vec3, World } from "../protocol/messages";
 import { creased, isClosedOutward } from "./geometry";
 import { LAYER_BOX, LAYER_NONE, Specks } from "./specks";
 import { Instances, type Air } from "./instances";
@@ -13,9 +13,9 @@ export interface Look {
   form: Form;
   mesh: MeshData;
   near: Instances;
-  /** Which pictures a far one is drawn with; none if it is always drawn in full. */
+  /** The layer of its impostor pictures; none if it is always drawn in full. */
   layer: number;
-  /** Of a sphere around the middle that it fits into. */
+  /** Radius of its bounding sphere. */
   radius: number;
   /** And half the edges of a box. */
   half: readonly [number, number, number];
@@ -27,14 +27,14 @@ export interface Look {
 
 export class Forms {
   looks: Look[] = [];
-  /** Meshes that could not be had: boxes are drawn instead. */
+  /** Meshes that could not be fetched: boxes are drawn instead. */
   missing = 0;
-  /** Bodies that are far away, of every form. */
+  /** Far bodies of all shapes. */
   readonly specks: Specks;
   private readonly box: Instances;
   private readonly parts: Instances[] = [];
   private loading = 0;
-  /** Rises when a mesh has come: sizes are known better then. */
+  /** Increases when a mesh arrives: sizes change then. */
   version = 0;
 
   constructor(
@@ -45,7 +45,7 @@ export class Forms {
     this.specks = new Specks(air, scene);
   }
 
-  /** Everything that is drawn, each once. */
+  /** All instances, each once. */
   *instances(): Iterable<Instances> {
     for (const one of [this.box, ...this.parts]) {
       yield one;
@@ -53,10 +53,10 @@ export class Forms {
     }
   }
 
-  /** A new world. Forms are boxes until their meshes are there. */
+  /** A new world. Shapes are boxes until their meshes arrive. */
   load(world: World): void {
     const had = this.looks.map(({ form }) => JSON.stringify(form));
-    // Who comes back after the line broke has them already; and a scene may get more.
+    // After a reconnect they are there already; and a scene may get more.
     const goesOn =
       this.missing === 0 &&
       had.every((form, index) => form === JSON.stringify(world.forms[index]));
@@ -115,7 +115,7 @@ export class Forms {
     }
     const half = low.map((part, axis) => Math.max(-part, high[axis]!)) as Vec3;
     const radius = Math.sqrt(square);
-    // A picture from afar is around the origin: what lies far from it would be a dot.
+    // Impostors are centred on the origin: a mesh far from it would be a dot.
     const centred = half.every((part, axis) => part < (high[axis]! - low[axis]!) * 0.75 + 1e-9);
     const layer = centred ? this.specks.addMesh(mesh, radius) : LAYER_NONE;
     const box: [Vec3, Vec3] = mesh.positions.length > 0 ? [low, high] : [[0, 0, 0], [0, 0, 0]];
@@ -130,11 +130,11 @@ export class Forms {
   }
 }
 
-/** The mesh of a content, from the cache or the server; null if it cannot be had. */
+/** The mesh with this digest, from the cache or the server; null if unavailable. */
 async function fetchMesh(content: string): Promise<MeshData | null> {
   const address = new URL(`mesh/${encodeURIComponent(content)}`, document.baseURI).href;
   try {
-    // The cache is there on https and localhost only; elsewhere the browser's own must do.
+    // The cache exists on https and localhost only; elsewhere the browser's own is used.
     const cache = "caches" in window ? await caches.open(CACHE).catch(() => null) : null;
     const kept = await cache?.match(address);
     if (kept) {

@@ -1,4 +1,4 @@
-// From a mesh as it is told to what a graphics card draws: normals with creases.
+// Geometry for the GPU from a mesh: normals with creases.
 import { BufferAttribute, BufferGeometry } from "three";
 import type { MeshData } from "../protocol/mesh";
 
@@ -56,10 +56,13 @@ function faceted(positions: Float32Array, triangles: Uint32Array, normals: Float
   return geometry;
 }
 
-/** Larger meshes are not looked at: they may be open. */
+/** Larger meshes are not tested: they may be open. */
 const CLOSED_TRIANGLES_MAX = 60_000;
 
-/** Has every edge a neighbour, and do faces look outwards? Then the inside is never seen. */
+/**
+ * Returns true if every edge has a neighbour and faces look outwards: then the inside is never
+ * visible.
+ */
 export function isClosedOutward({ positions, triangles }: Indexed): boolean {
   if (triangles.length > CLOSED_TRIANGLES_MAX * 3) return false;
   const vertices = positions.length / 3;
@@ -79,7 +82,7 @@ export function isClosedOutward({ positions, triangles }: Indexed): boolean {
   return open.size === 0 && volume > 0;
 }
 
-/** The mean of those faces around a vertex that are smooth with this one, as large as they are. */
+/** The area-weighted mean normal of smooth faces around a vertex. */
 function cornerNormal(normals: Float32Array, around: number[], face: number): number[] {
   const own = normals.subarray(face * 4, face * 4 + 4);
   const sum = [0, 0, 0];

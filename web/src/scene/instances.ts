@@ -74,11 +74,11 @@ void main() {
 }
 `;
 
-/** How much is seen of what is in the background while two parts are looked at. */
+/** Opacity of the background while two parts are shown. */
 const GHOST_OPACITY = 0.1;
 const GHOST_ORDER = 2;
 
-/** What all bodies have in common: where the light comes from, and what they fade into. */
+/** Light and haze, shared by all bodies. */
 export interface Air {
   [name: string]: IUniform;
   sun: IUniform<Vector3>;
@@ -94,13 +94,13 @@ export function clearAir(): Air {
   };
 }
 
-/** Which sides are drawn, and whether bodies are only hinted at. */
+/** Which sides are drawn, and whether faintly. */
 interface ChunkLook {
   side: Side;
   ghost: boolean;
 }
 
-/** One draw call's worth of copies. */
+/** One draw call of copies. */
 class Chunk {
   readonly values: Float32Array;
   private readonly texture: DataTexture;
@@ -146,8 +146,10 @@ class Chunk {
   }
 }
 
-/** A geometry, once and many times. Most parts of an assembly are there once: many copies of each
- * would fill the memory, so they are made when a second body has the same geometry. */
+/**
+ * A geometry, once and many times. Most parts of an assembly occur once: many copies of each would
+ * fill the memory, so they are made for a second body with the same geometry.
+ */
 class Copies {
   readonly single: BufferGeometry;
   readonly corners: number;
@@ -174,7 +176,7 @@ class Copies {
 
 /** Bodies of one geometry. Filled anew for every picture: `begin`, `add`…, `end`. */
 export class Instances {
-  /** Where the numbers of the body that was added last go, from `at`. */
+  /** The values of the last body, from `at`. */
   values: Float32Array = new Float32Array(0);
   at = 0;
   private count = 0;
@@ -182,14 +184,14 @@ export class Instances {
   private readonly chunks: Chunk[] = [];
   private readonly copies: Copies;
   private readonly isGhost: boolean;
-  /** The same bodies where they are only hinted at; made when one is wanted. */
+  /** The same bodies drawn faintly; made on demand. */
   twin: Instances | null = null;
 
   constructor(
     shape: BufferGeometry | Instances,
     private readonly air: Air,
     private readonly parent: Object3D,
-    /** Sheets and what else is open is seen from both sides, which costs. */
+    /** Open meshes are drawn from both sides, which costs. */
     private readonly side: Side = FrontSide,
   ) {
     this.isGhost = shape instanceof Instances;

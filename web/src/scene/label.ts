@@ -1,10 +1,10 @@
-// A word at a place of the world, with the same size on the screen at any zoom.
+// A label at a place of the world, with constant size on the screen.
 import { CanvasTexture, Sprite, SpriteMaterial, SRGBColorSpace, type Object3D } from "three";
 import { rgb } from "../colours";
-import type { Vec3 } from "../protocol/words";
+import type { Vec3 } from "../protocol/messages";
 
 const [WIDTH, HEIGHT] = [256, 64];
-/** Of the height of the picture. */
+/** Relative to the height of the picture. */
 const SIZE = 0.036;
 
 export class Label {

@@ -1,5 +1,5 @@
-// Points with the same size on the screen at any zoom, drawn over everything: contacts can be smaller
-// than a pixel, and lie inside of parts.
+// Points with constant size on the screen, drawn on top: contacts can be smaller than a pixel, and
+// lie inside of parts.
 import { CanvasTexture, PointsMaterial, SRGBColorSpace } from "three";
 
 /** A disc with a rim, so many pixels wide. */

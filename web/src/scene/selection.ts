@@ -1,5 +1,5 @@
-// The selected body: a frame around it, the faces that touch, the segments in which they cross, and
-// lines to what is too close. All are drawn on top, and move with the bodies between two reports.
+// The selected body: a frame around it, its contact faces, intersection segments, and lines to
+// objects that are too close. Drawn on top; moves with the bodies between two reports.
 import {
   BoxGeometry,
   BufferAttribute,
@@ -22,7 +22,7 @@ import {
 import { CLOSE, SELECTED, TOUCHING } from "../colours";
 import type { Id } from "../ids";
 import type { MeshData } from "../protocol/mesh";
-import type { Contacts, Vec3 } from "../protocol/words";
+import type { Contacts, Vec3 } from "../protocol/messages";
 import { POSE_VALUES, type Store } from "../world/store";
 import type { Forms } from "./forms";
 import { screenPoints } from "./points";
@@ -41,7 +41,7 @@ const contactPoints = () => (forContact ??= screenPoints("#ffffff", TOUCHING, 8)
 const nearPoints = () => (forNear ??= screenPoints(CLOSE, "#3a3000", 8));
 
 export class Selection {
-  /** Faces and segments that are drawn, for the card and for tests. */
+  /** Drawn faces and segments, for the card and for tests. */
   faces = 0;
   segments = 0;
   private readonly frame = new LineSegments(new EdgesGeometry(new BoxGeometry(2, 2, 2)), FRAME);
@@ -63,7 +63,7 @@ export class Selection {
     this.segments = 0;
   }
 
-  /** The server has told what touches the selected body. */
+  /** Takes over the contacts of the selected body. */
   take(contacts: Contacts, store: Store, forms: Forms): void {
     this.clear();
     const own = new Set<number>();
@@ -78,7 +78,7 @@ export class Selection {
     this.addLines(contacts.id, lines, NEAR, store);
   }
 
-  /** Puts everything where the bodies are now. */
+  /** Moves everything to the current poses. */
   draw(store: Store, forms: Forms, selected: Id | null): void {
     const slot = selected === null ? undefined : store.slots.get(selected);
     this.frame.visible = slot !== undefined;
@@ -113,7 +113,7 @@ export class Selection {
   private addLines(id: Id, lines: [Vec3, Vec3][], look: LineBasicMaterial, store: Store): void {
     const slot = store.slots.get(id);
     if (slot === undefined || lines.length === 0) return;
-    // Told where they are in the world; kept where they are on the body.
+    // Reported in world coordinates; kept in those of the body.
     const place = new Group();
     pose(place, store, slot);
     place.updateMatrix();
@@ -122,7 +122,7 @@ export class Selection {
     const geometry = new BufferGeometry().setFromPoints(points);
     const drawn = new LineSegments(geometry, look);
     drawn.renderOrder = 4;
-    // A contact can be smaller than a pixel: its ends are points that have the same size everywhere.
+    // A contact can be smaller than a pixel: its ends are points of constant size.
     const ends = new Points(geometry, look === NEAR ? nearPoints() : contactPoints());
     ends.renderOrder = 5;
     this.partOf(id).add(drawn, ends);

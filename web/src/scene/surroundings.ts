@@ -1,5 +1,5 @@
-// The hall itself: a floor with a grid, and the edges of what is large and never moves, so that
-// walls are seen and hide nothing.
+// Surroundings: a floor with a grid, and the edges of large immovable objects, so that walls are
+// visible and hide nothing.
 import {
   BufferAttribute,
   BufferGeometry,
@@ -13,14 +13,17 @@ import {
   type Scene,
 } from "three";
 import { Class } from "../protocol/frame";
-import type { Vec3 } from "../protocol/words";
+import type { Vec3 } from "../protocol/messages";
 import { boxOf } from "./bounds";
 import { POSE_VALUES, type Store } from "../world/store";
 import type { Forms } from "./forms";
 import type { Palette } from "../theme";
 
 const GRID_CELLS = 24;
-/** Software rendering loses long lines that pass behind who looks, and takes 3 µs for each short one. */
+/**
+ * Software rendering loses long lines that pass behind the camera, and takes 3 µs for each short
+ * one.
+ */
 const CELLS_PER_LINE = 4;
 const EDGE_ANGLE = 25;
 /** What lies on the ground is drawn after the bodies. */
@@ -42,7 +45,7 @@ export class Surroundings {
 
   constructor(scene: Scene) {
     this.floor.rotation.x = -Math.PI / 2;
-    // After bodies: what they hide need not be painted.
+    // After the bodies: hidden ground need not be painted.
     this.floor.renderOrder = GROUND_ORDER;
     this.grid.renderOrder = GROUND_ORDER + 1;
     this.floor.visible = false;
@@ -55,7 +58,7 @@ export class Surroundings {
     this.wallMaterial.color.set(palette.wall);
   }
 
-  /** The world's box; parts of a scene are no walls, wherever they are. */
+  /** The world's box; parts of a scene are never walls. */
   load([low, high]: [Vec3, Vec3], walled: boolean): void {
     this.extent = walled ? [low, high] : null;
     this.lastStore = null;
@@ -86,17 +89,17 @@ export class Surroundings {
     this.grid.geometry.setAttribute("position", attribute);
   }
 
-  /** Regions paint the ground themselves; without them there is a plain floor. */
+  /** Regions tint the ground themselves; without them there is a plain floor. */
   cover(byRegions: boolean): void {
     this.floor.visible = this.loaded && !byRegions;
   }
 
-  /** Is this a wall around the world, of which only edges are drawn? */
+  /** Returns true for a wall around the world, of which only edges are drawn. */
   surrounds(slot: number): boolean {
     return this.around.has(slot);
   }
 
-  /** Forms that only edges are drawn of: a click goes through them. */
+  /** Shapes of which only edges are drawn: a click passes through them. */
   forms(store: Store): number[] {
     const solid = new Set<number>();
     for (let slot = 0; slot < store.end; slot++) {
@@ -107,7 +110,7 @@ export class Surroundings {
     return [...walls].filter((form) => !solid.has(form));
   }
 
-  /** Draws the edges of what surrounds, when that has changed. */
+  /** Draws the edges of surroundings after a change. */
   follow(store: Store, forms: Forms): void {
     if (store === this.lastStore && store.members === this.lastMembers && forms.version === this.lastForms) {
       return;
@@ -150,15 +153,15 @@ export class Surroundings {
   }
 }
 
-/** A wall is at least as large as this part of the world. */
+/** A wall is at least as large as this fraction of the world. */
 const WALL_PART = 0.25;
-/** And lies outside of it, but for this part. */
+/** And lies outside of it, except for this fraction. */
 const OUTSIDE_PART = 0.02;
 
 /**
- * Does a body surround the world, so that it would hide what is inside? Either it is a large one beyond
- * the extent (a wall, a floor), or all of the extent is within it (a room). Parts of a scene in which
- * nothing moves are inside of its extent: they are drawn as what they are.
+ * Returns true if a body surrounds the world, so that it would hide what is inside. Either it is a
+ * large one beyond the extent (a wall, a floor), or the extent is within it (a room). Parts of a
+ * static scene are inside of its extent: they are drawn normally.
  */
 export function isAround([low, high]: [Vec3, Vec3], [from, to]: [Vec3, Vec3]): boolean {
   const size = Math.max(...to.map((end, axis) => end - from[axis]!));

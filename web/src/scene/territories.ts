@@ -1,6 +1,6 @@
-// Who computes where: each leaf of the distribution tree as edges and a label in its node's colour, and
-// the ground below it tinted. That is how the followed group's are drawn; every other group divides the
-// same space again, and has dashed edges, a little smaller for each group.
+// Regions: each leaf of the distribution tree as edges and a label in its node's colour, with the
+// ground below it tinted. Regions of other groups divide the same space again, and have dashed
+// edges, a little smaller for each group.
 import {
   BoxGeometry,
   CanvasTexture,
@@ -24,9 +24,9 @@ import { GROUND_ORDER } from "./surroundings";
 
 const BOX_EDGES = new EdgesGeometry(new BoxGeometry(1, 1, 1));
 const SQUARE = new PlaneGeometry(1, 1);
-/** Neighbours share edges; drawn a little smaller, both are seen. */
+/** Neighbours share edges; drawn a little smaller, both are visible. */
 const SHRINK = 0.996;
-/** And by so much more for each further group. */
+/** Additional shrinking for each further group. */
 const SHRINK_MORE = 0.014;
 const FLOOR_PART = 0.16;
 /** Of an edge. */
@@ -35,7 +35,9 @@ const GAP = 0.015;
 
 export class Territories {
   readonly group = new Group();
-  /** Is all of the ground tinted? Regions fill the world, so it is as soon as there are any. */
+  /**
+   * Whether all of the ground is tinted. Regions fill the world, so it is as soon as there are any.
+   */
   coversGround = false;
   private version = -1;
   private ground = -Infinity;
@@ -79,7 +81,7 @@ export class Territories {
     }
   }
 
-  /** On the ground, or where the leaf begins if that is higher; there one must see through it. */
+  /** On the ground, or at the bottom of the leaf if that is higher; there it is transparent. */
   private floorOf(leaf: OwnedLeaf, colour: string): Mesh {
     const high = leaf.min[1] > this.ground;
     const material = new MeshBasicMaterial();
@@ -147,7 +149,7 @@ function labelOf(leaf: OwnedLeaf, name: string, colour: string, rank: number): S
   const label = new Sprite(material);
   label.scale.set(0.14, 0.035, 1);
   const [x, , z] = middle(leaf);
-  // Groups lie over each other, their labels must not.
+  // Groups overlap, their labels must not.
   label.center.set(0.5, 0.5 - 1.15 * rank);
   label.position.set(x, leaf.max[1], z);
   label.renderOrder = 5;

@@ -2,7 +2,7 @@
 // the normal of the surface at each point, so that light falls on it as it should.
 import type { MeshData } from "../protocol/mesh";
 
-/** Directions along each side of the square that the sphere of directions is folded into. */
+/** Directions along each side of the octahedral map. */
 export const TILES = 14;
 /** Points along each side of a picture. */
 export const TILE_PIXELS = 22;
@@ -10,7 +10,7 @@ export const LAYER_PIXELS = TILES * TILE_PIXELS;
 
 type V3 = [number, number, number];
 
-/** The direction in the middle of a tile, from the body to who looks (octahedral folding). */
+/** The direction in the middle of a tile, from the body to the camera (octahedral mapping). */
 export function tileDirection(column: number, row: number): V3 {
   const x = ((column + 0.5) / TILES) * 2 - 1;
   const y = ((row + 0.5) / TILES) * 2 - 1;
@@ -26,7 +26,7 @@ export function tileAxes(towards: V3): [V3, V3] {
   return [right, cross(towards, right)];
 }
 
-/** All pictures of a mesh: LAYER_PIXELS squared times four bytes, normal and whether there is any. */
+/** All pictures of a mesh: LAYER_PIXELS squared times four bytes, normal and coverage. */
 export function drawTiles(mesh: MeshData, radius: number): Uint8Array {
   const layer = new Uint8Array(LAYER_PIXELS * LAYER_PIXELS * 4);
   const depth = new Float32Array(TILE_PIXELS * TILE_PIXELS);

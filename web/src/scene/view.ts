@@ -1,8 +1,8 @@
-// The picture: everything that is drawn, in one scene, and how finely.
+// The picture: the scene graph, and its adaptive resolution.
 import { Color, Raycaster, Scene, Vector2, Vector3, WebGLRenderer, type PerspectiveCamera } from "three";
 import { OWN } from "../colours";
 import { Class } from "../protocol/frame";
-import type { Vec3, World } from "../protocol/words";
+import type { Vec3, World } from "../protocol/messages";
 import type { Palette } from "../theme";
 import type { Id } from "../ids";
 import type { RegionMap } from "../world/regions";
@@ -24,21 +24,21 @@ export interface Layers extends Wanted {
   auras: boolean;
 }
 
-/** Pictures per second below which it is drawn less finely, and above which more so. */
+/** Frame rates below which resolution is reduced, and above which it is increased. */
 const SLOW_FPS = 26;
 const FAST_FPS = 34;
-/** Looks (there are four a second) until it is done. */
+/** Checks (four a second) before a change. */
 const SLOW_CHECKS = 6;
 const FAST_CHECKS = 8;
 const PATIENCE_MAX = 500;
-/** Pixels of the picture for one of the screen, at least. */
+/** Picture pixels per screen pixel, at least. */
 const FINENESS_MIN = 0.75;
 
 export class View {
   readonly forms: Forms;
   readonly bodies: Bodies;
   readonly selection: Selection;
-  /** Where the two parts of a finding touch. */
+  /** The contact of a finding. */
   readonly contact: ContactView;
   private readonly you: Label;
   private readonly renderer: WebGLRenderer;
@@ -104,13 +104,13 @@ export class View {
     this.renderer.setSize(width, height, false);
   }
 
-  /** Draws less finely if it was too slow for a while, and finely again if there is time. */
+  /** Adapts the resolution to the frame rate. */
   adapt(fps: number): void {
     this.slow = fps < SLOW_FPS ? this.slow + 1 : 0;
     this.fast = fps > FAST_FPS ? this.fast + 1 : 0;
     if (this.slow >= SLOW_CHECKS && this.fineness > FINENESS_MIN) {
       this.refine(this.fineness > 1 ? 1 : FINENESS_MIN);
-      // Every time that it did not go well, the next try is later.
+      // After each failed attempt the next one is later.
       this.patience = Math.min(this.patience * 2, PATIENCE_MAX);
     } else if (this.fast >= this.patience && this.fineness < 1) this.refine(1);
   }
@@ -124,7 +124,7 @@ export class View {
   }
 
   draw(store: Store, regions: RegionMap, camera: PerspectiveCamera, layers: Layers): void {
-    // Who looks from far away sees through clearer air.
+    // From far away the haze is thinner.
     const distance = camera.position.distanceTo(this.middle);
     this.air.hazeDepth.value = (this.size + distance) * 1.7;
     this.surroundings.follow(store, this.forms);
@@ -144,12 +144,12 @@ export class View {
     return boxAroundAll(store, this.forms.looks, extent);
   }
 
-  /** Is this a wall around the world, of which only edges are drawn? */
+  /** Returns true for a wall around the world, of which only edges are drawn. */
   isWall(slot: number): boolean {
     return this.surroundings.surrounds(slot);
   }
 
-  /** Forms that only edges are drawn of: a click goes through them. */
+  /** Shapes of which only edges are drawn: a click passes through them. */
   through(store: Store): number[] {
     return this.surroundings.forms(store);
   }
@@ -174,7 +174,7 @@ export class View {
     return { origin: origin.toArray(), direction: direction.toArray() };
   }
 
-  /** Where a place is in the window; null if it is behind who looks. */
+  /** The position of a place in the window; null if it is behind the camera. */
   screen(place: Vec3, camera: PerspectiveCamera): [number, number] | null {
     const seen = new Vector3(...place).project(camera);
     if (seen.z > 1) return null;
@@ -183,7 +183,7 @@ export class View {
   }
 }
 
-/** Is the picture computed without a graphics card? Then smoothing edges costs too much. */
+/** Returns true without a graphics card: then antialiasing costs too much. */
 function isSoftware(): boolean {
   const probe = document.createElement("canvas").getContext("webgl2");
   if (!probe) return false;

@@ -1,5 +1,5 @@
-// Which key or stick steers an avatar: the page's own table, in one place. (Keys of a scene's
-// KeySensors: sensors.ts.) Directions are those of who looks: right, up, back.
+// Keys and sticks that move an avatar, in one table. (Keys of a scene's KeySensors: sensors.ts.)
+// Directions are those of the camera: right, up, back.
 
 export type Direction = readonly [number, number, number];
 
@@ -22,21 +22,21 @@ export const KEY_DIRECTIONS: Readonly<Record<string, Direction>> = {
 /** Sticks do not rest exactly in the middle. */
 const STICK_REST = 0.15;
 
-/** Keys that are down, from the keyboard. Lets all go when the window loses focus. */
+/** Pressed keys. All are released when the window loses focus. */
 export class Keys {
   private readonly down = new Set<string>();
-  /** Keys steer only while somebody walks or flies. */
+  /** Keys are active only while walking or flying. */
   wanted = false;
 
   constructor(private readonly changed: () => void) {
-    // Before others: a key that steers does nothing else.
+    // In the capture phase: a movement key does nothing else.
     window.addEventListener("keydown", (event) => this.press(event), { capture: true });
     window.addEventListener("keyup", (event) => this.release(event.code));
     window.addEventListener("blur", () => this.releaseAll());
     document.addEventListener("visibilitychange", () => this.releaseAll());
   }
 
-  /** Where the keys point to, with a length of at most 1. */
+  /** The direction of the pressed keys, of length 1 at most. */
   direction(): [number, number, number] {
     const sum: [number, number, number] = [0, 0, 0];
     for (const code of this.down) {
@@ -54,7 +54,7 @@ export class Keys {
   private press(event: KeyboardEvent): void {
     if (!this.wanted || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!(event.code in KEY_DIRECTIONS) || isTyping(event.target)) return;
-    // A focused button is pressed by the space bar, as everywhere.
+    // A focused button is pressed by the space bar, as usual.
     if (event.code === "Space" && event.target instanceof HTMLButtonElement) return;
     event.preventDefault();
     if (event.repeat || this.down.has(event.code)) return;
@@ -67,14 +67,15 @@ export class Keys {
   }
 }
 
-/** Does somebody write or set something with this key? */
+/** Returns true if a form element uses this key. */
 export function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return target.type !== "checkbox";
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
 }
 
-/** What the first gamepad says: left stick or cross to go, right stick to look, shoulders for up and
- * down. */
+/**
+ * The first gamepad: left stick or cross to move, right stick to look, shoulders for up and down.
+ */
 export function gamepad(): { direction: [number, number, number]; look: [number, number] } | null {
   const pad = navigator.getGamepads?.().find((one) => one?.connected);
   if (!pad) return null;

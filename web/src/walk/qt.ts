@@ -39,7 +39,7 @@ export const QT_HELD = { Shift: 0x100, Control: 0x200, Alt: 0x400, Meta: 0x800 }
 
 type Pressed = Pick<KeyboardEvent, "key" | "code" | "shiftKey" | "ctrlKey" | "altKey" | "metaKey">;
 
-/** What Qt would say of this key; null if it has no number for it. */
+/** The number that Qt has for this key; null if none. */
 export function qtKey(event: Pressed): QtKey | null {
   const value = qtValue(event);
   if (value === null) return null;
@@ -77,7 +77,7 @@ const SHOWN: Readonly<Record<number, string>> = {
   0x1015: "↓",
 };
 
-/** What is written on a key. */
+/** The label of a key. */
 export function qtLabel({ value, state }: QtKey): string {
   const named = Object.entries(QT_NAMED).find(([, code]) => code === value)?.[0];
   const letter = value > 0x20 && value <= 0xff ? String.fromCharCode(value) : undefined;

@@ -1,16 +1,15 @@
-// A stick to steer with a finger, where there are no keys: shown while somebody walks or flies on a
-// screen that is touched.
+// An on-screen stick for touch screens: shown while walking or flying.
 import { button, part } from "../dom";
 import type { Direction } from "./keys";
 
-/** How far a finger goes until the stick is at its end, as a part of the pad's radius. */
+/** Full deflection, as a fraction of the pad's radius. */
 const REACH = 0.8;
 
 export class Stick {
   private flat: [number, number] = [0, 0];
   private up = 0;
   private finger: number | null = null;
-  /** Somebody touches this screen. */
+  /** Whether the screen is used by touch. */
   private touched = window.matchMedia("(pointer: coarse)").matches;
   private wanted = false;
 
@@ -41,7 +40,7 @@ export class Stick {
     return this.wanted && this.touched;
   }
 
-  /** Somebody walks or flies, or does so no longer. */
+  /** Shows the stick while walking or flying. */
   show(wanted: boolean): void {
     this.wanted = wanted;
     part("stick").hidden = !this.isShown;

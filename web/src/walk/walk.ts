@@ -1,25 +1,25 @@
-// Taking part: an avatar at /ws?format=json. Keys, mouse and gamepad become a velocity; what comes
-// back is where the avatar is. The credential is kept, so that a reload or a broken line gives the
-// same avatar back.
+// Avatar control at /ws?format=json. Keys, mouse and gamepad become the input; the server returns
+// the avatar's state. The credential is stored, so that a reload or a reconnect resumes the same
+// avatar.
 import { idOfText, type Id } from "../ids";
-import { Line, type LineState } from "../line";
-import { fields, number, parse, quat, vec3, type Fields, type Quat, type Vec3 } from "../protocol/words";
+import { ServerConnection, type LineState } from "../connection";
+import { fields, number, parse, quat, vec3, type Fields, type Quat, type Vec3 } from "../protocol/messages";
 
 const RATE = 20;
 const STEER_MS = 50;
-/** Without a word about the limit. */
+/** Used if the server gives no limit. */
 const SPEED_DEFAULT = 4;
-/** Somebody walks at a pace that can be steered, whatever the world allows. */
+/** Walking speed, whatever the world allows. */
 const SPEED_WALK = 8;
-/** Velocities that differ by less are the same. */
+/** Inputs that differ by less are the same. */
 const SAME = 0.01;
-/** Without news the avatar is drawn where it was last told to be. */
+/** Longest extrapolation of the avatar without an update. */
 const AHEAD_SECONDS = 0.15;
 
 export interface WalkUser {
   token(): string | null;
-  /** The velocity wanted, as parts of the highest speed. */
-  wish(): Vec3;
+  /** The input, as a fraction of the highest speed. */
+  input(): Vec3;
   changed(words: string): void;
 }
 
@@ -31,24 +31,24 @@ interface Own {
 }
 
 export class Walk {
-  /** The avatar, while there is one. */
+  /** The avatar, if there is one. */
   avatar: Id | null = null;
   wanted = false;
   private own: Own | null = null;
   private speed = SPEED_DEFAULT;
-  private said: Vec3 = [0, 0, 0];
+  private lastSent: Vec3 = [0, 0, 0];
   private timer: ReturnType<typeof setInterval> | undefined;
-  private readonly line: Line;
+  private readonly connection: ServerConnection;
 
   constructor(private readonly user: WalkUser) {
-    this.line = new Line("ws?format=json", {
+    this.connection = new ServerConnection("ws?format=json", {
       hello: () => ({
         type: "hello",
         token: this.user.token(),
         credential: credential.get(),
         rate: RATE,
       }),
-      text: (message) => this.hear(message),
+      text: (message) => this.receive(message),
       state: (state) => this.lineState(state),
     });
   }
@@ -56,28 +56,28 @@ export class Walk {
   start(): void {
     if (this.wanted) return;
     this.wanted = true;
-    this.line.start();
-    this.timer = setInterval(() => this.steer(), STEER_MS);
+    this.connection.start();
+    this.timer = setInterval(() => this.sendInput(), STEER_MS);
   }
 
-  /** Leaves the world: the avatar is taken out. */
+  /** Leaves the world: the avatar is removed. */
   leave(): void {
     if (!this.wanted) return;
-    this.line.say({ type: "bye" });
+    this.connection.send({ type: "bye" });
     credential.set(null);
     this.end("");
   }
 
-  /** Says what is wanted now, if that is something else than before. */
-  steer(): void {
+  /** Sends the current input if it has changed. */
+  sendInput(): void {
     if (this.avatar === null) return;
-    const wish = this.user.wish().map((part) => part * this.speed) as Vec3;
-    if (wish.every((part, axis) => Math.abs(part - this.said[axis]!) < SAME)) return;
-    this.said = wish;
-    this.line.say({ type: "steer", velocity: wish, spin: [0, 0, 0] });
+    const input = this.user.input().map((part) => part * this.speed) as Vec3;
+    if (input.every((part, axis) => Math.abs(part - this.lastSent[axis]!) < SAME)) return;
+    this.lastSent = input;
+    this.connection.send({ type: "steer", velocity: input, spin: [0, 0, 0] });
   }
 
-  /** Where the avatar is now: position and rotation; null if that is not known. */
+  /** The current pose of the avatar; null if unknown. */
   pose(now: number): { position: Vec3; rotation: Quat } | null {
     if (this.own === null || this.avatar === null) return null;
     const { position, velocity, rotation, at } = this.own;
@@ -91,7 +91,7 @@ export class Walk {
     this.avatar = null;
     this.own = null;
     clearInterval(this.timer);
-    this.line.stop();
+    this.connection.stop();
     this.user.changed(words);
   }
 
@@ -100,25 +100,25 @@ export class Walk {
     if (state.kind === "waiting") {
       this.avatar = null;
       this.own = null;
-      this.user.changed("The line to your avatar broke. Coming back…");
+      this.user.changed("Connection lost, reconnecting to your avatar…");
     }
     if (state.kind === "connecting") this.user.changed("Walking in…");
   }
 
-  private hear(message: string): void {
-    const said = parse(message);
-    if (said === null) return;
-    if (said.type === "welcome") this.welcome(said);
-    if (said.type === "world") this.world(fields(said.own));
-    if (said.type === "kicked") this.end(`You were put out: ${String(said.why)}`);
-    if (said.type === "refused") this.refused(String(said.why));
+  private receive(message: string): void {
+    const data = parse(message);
+    if (data === null) return;
+    if (data.type === "welcome") this.welcome(data);
+    if (data.type === "world") this.world(fields(data.own));
+    if (data.type === "kicked") this.end(`You were disconnected: ${String(data.why)}`);
+    if (data.type === "refused") this.refused(String(data.why));
   }
 
-  private welcome(said: Fields): void {
-    this.avatar = idOfText(said.avatar);
-    if (typeof said.credential === "string") credential.set(said.credential);
-    this.speed = Math.min(number(fields(said.limits).speed) ?? SPEED_DEFAULT, SPEED_WALK);
-    this.said = [0, 0, 0];
+  private welcome(data: Fields): void {
+    this.avatar = idOfText(data.avatar);
+    if (typeof data.credential === "string") credential.set(data.credential);
+    this.speed = Math.min(number(fields(data.limits).speed) ?? SPEED_DEFAULT, SPEED_WALK);
+    this.lastSent = [0, 0, 0];
     this.user.changed("");
   }
 
@@ -133,20 +133,20 @@ export class Walk {
     };
   }
 
-  /** A credential of another world, or of an avatar that is no more: come as somebody new, once. */
+  /** The credential is of another world or a removed avatar: enters as a new one, once. */
   private refused(why: string): void {
     if (credential.get() === null) {
-      this.end(`Not let in: ${why}`);
+      this.end(`Connection rejected: ${why}`);
       return;
     }
     credential.set(null);
-    this.line.start();
+    this.connection.start();
   }
 }
 
 const KEPT = "jostle-credential";
 
-/** Kept for this tab only. */
+/** Stored for this tab only. */
 const credential = {
   get(): string | null {
     try {
@@ -160,7 +160,7 @@ const credential = {
       if (value === null) sessionStorage.removeItem(KEPT);
       else sessionStorage.setItem(KEPT, value);
     } catch {
-      // Without storage there is a new avatar after a reload.
+      // Not available.
     }
   },
 };

@@ -1,24 +1,24 @@
-// Which tick is shown now. Frames come about once a tick, but not evenly: the clock runs at the
-// world's rate, a little in the past, and is led softly to what the frames say.
+// The display clock. Frames arrive about once a tick, but not evenly: the clock runs at the world's
+// rate, a little in the past, and is adjusted smoothly to the frames.
 
-/** How far in the past the picture is, in ticks: enough to know where most bodies go next. */
+/** Display delay in ticks: enough to know the next state of most bodies. */
 const BEHIND_TICKS = 1.5;
-/** Further off than this is a jump (a seek, a sleeping laptop), not an error to be led away. */
+/** A larger difference is a jump (a seek, a sleeping laptop), not an error to smooth. */
 const JUMP_TICKS = 12;
-/** How much of the error a frame takes away. */
+/** The part of the error that a frame corrects. */
 const PULL = 0.08;
-/** Without news the picture goes on for this long. */
+/** Longest extrapolation without frames. */
 const ALONE_SECONDS = 0.3;
 
 export class Clock {
-  /** The tick that is shown, with fractions. */
+  /** The displayed tick, with fractions. */
   tick = 0;
   /** The newest tick of a frame. */
   newest = -1;
   private rate = 30;
   private slowness = 1;
 
-  /** A new world, which runs at so many ticks per second. */
+  /** A new world with this tick rate. */
   start(ticksPerSecond: number): void {
     this.rate = ticksPerSecond;
     this.slowness = 1;
@@ -29,8 +29,8 @@ export class Clock {
     return this.rate;
   }
 
-  /** A frame has come. True if time jumped, so that nothing should be led over. */
-  heard(tick: number, dilation: number): boolean {
+  /** Adjusts to a frame. Returns true if time jumped, so that nothing should be blended. */
+  observe(tick: number, dilation: number): boolean {
     const backwards = tick < this.newest;
     const first = this.newest < 0;
     this.newest = tick;
@@ -44,14 +44,14 @@ export class Clock {
     return false;
   }
 
-  /** Time passes. */
+  /** Advances the clock. */
   advance(seconds: number, factor: number): void {
     if (this.newest < 0) return;
     this.tick += (seconds * this.rate * factor) / this.slowness;
     this.tick = Math.min(this.tick, this.newest + ALONE_SECONDS * this.rate);
   }
 
-  /** A recording stands still: exactly this tick is shown. */
+  /** A paused recording: exactly this tick is shown. */
   stand(): void {
     if (this.newest >= 0) this.tick = this.newest;
   }

@@ -1,5 +1,5 @@
-// Where a body is between two updates: position + velocity × time, turned by spin × time. When an
-// update says that it went elsewhere, the old course is led over into the new one.
+// Dead reckoning of a body between two updates: position + velocity × time, turned by spin × time.
+// After a correction the old course is blended into the new one.
 
 /** Numbers of one body in a store: see `Course`. */
 export const COURSE_VALUES = 13;
@@ -45,7 +45,7 @@ export function extrapolate(
   out[to + 6] = c * w - sx * x - sy * y - sz * z;
 }
 
-/** Leads seven numbers of `from` over into those of `out`: 0 is all `from`, 1 is all `out`. */
+/** Blends seven numbers: 0 is all `from`, 1 is all `out`. */
 export function blend(
   from: Float64Array,
   at: number,
@@ -58,7 +58,7 @@ export function blend(
   }
   let dot = 0;
   for (let axis = 3; axis < 7; axis++) dot += from[at + axis]! * out[to + axis]!;
-  // A rotation and its negative are the same; the shorter way is meant.
+  // A rotation and its negative are the same; the shorter way is taken.
   const sign = dot < 0 ? -1 : 1;
   let length = 0;
   for (let axis = 3; axis < 7; axis++) {

@@ -1,12 +1,12 @@
-// Who computes what: the leaves of every group's distribution tree, and the owner of a place. Every
-// group divides all of space among its own nodes, so a place has one owner in each group.
-import type { GroupRegions, Leaf, Regions, Vec3 } from "../protocol/words";
+// Regions: the leaves of every group's distribution tree, and the owner of a place. Every group
+// divides all of space among its own nodes, so a place has one owner in each group.
+import type { GroupRegions, Leaf, Regions, Vec3 } from "../protocol/messages";
 
 export interface OwnedLeaf extends Leaf {
   group: number;
 }
 
-/** A mark that frames have for a group (docs/view-protocol.md). */
+/** The mark of a group in frames (docs/view-protocol.md). */
 export function groupMark(group: number): number {
   return (group % 127) + 1;
 }
@@ -18,11 +18,11 @@ export interface Owner {
 
 export class RegionMap {
   private groups: GroupRegions[] = [];
-  /** Those of the group that is followed come first. */
+  /** Those of the followed group come first. */
   leaves: OwnedLeaf[] = [];
-  /** Rises with every change, so that others know when to look again. */
+  /** Increases with every change. */
   version = 0;
-  /** By mark, 0 for the group that is followed: where its leaves begin and end. */
+  /** By mark, 0 for the followed group: the range of its leaves. */
   private readonly ranges = new Map<number, [number, number]>();
 
   clear(): void {
@@ -33,7 +33,7 @@ export class RegionMap {
     this.set([followed, ...others]);
   }
 
-  /** The group that is followed first. */
+  /** The followed group first. */
   all(): readonly GroupRegions[] {
     return this.groups;
   }
@@ -43,7 +43,7 @@ export class RegionMap {
     return [...new Set(this.leaves.map((leaf) => leaf.node))].sort((a, b) => a - b);
   }
 
-  /** The leaf of a group that a place is in, -1 if in none. `guess` is looked at first. */
+  /** The leaf of a group that contains a place, -1 if none. `guess` is tried first. */
   leafOf(x: number, y: number, z: number, mark: number, guess: number): number {
     const range = this.ranges.get(mark);
     if (range === undefined) return -1;
@@ -56,7 +56,7 @@ export class RegionMap {
     return -1;
   }
 
-  /** Who has this place, in the group with this mark. */
+  /** The owner of a place in the group with this mark. */
   ownerOf(place: Vec3, mark: number): Owner | null {
     return this.leaves[this.leafOf(...place, mark, -1)] ?? null;
   }
@@ -76,7 +76,7 @@ export class RegionMap {
   }
 }
 
-/** `min` belongs to a leaf, `max` does not. */
+/** `min` is inside, `max` is not. */
 function inside({ min, max }: Leaf, x: number, y: number, z: number): boolean {
   const below = x < max[0] && y < max[1] && z < max[2];
   return below && x >= min[0] && y >= min[1] && z >= min[2];

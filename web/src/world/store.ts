@@ -1,8 +1,8 @@
-// All bodies that the server has told of, in flat arrays. A body has a slot for as long as it is
-// there. Frames come in here; `show` gives every body's pose at a tick, for the scene to draw.
+// All known bodies in flat arrays. A body keeps its slot while it exists. Frames update the store;
+// `show` computes every body's pose at a tick, for the scene to draw.
 import { Class, OBJECT_VALUES, type ClosePairs, type Frame } from "../protocol/frame";
 import type { Id } from "../ids";
-import type { Quat, Vec3 } from "../protocol/words";
+import type { Quat, Vec3 } from "../protocol/messages";
 import { blend, COURSE_VALUES, extrapolate } from "./motion";
 
 /** Position and rotation. */
@@ -15,26 +15,26 @@ export class Store {
   forms = new Uint16Array(0);
   classes = new Uint8Array(0);
   shared = new Uint8Array(0);
-  /** Of another group's: a mark of that group, see `Frame.homes`. */
+  /** The mark of another group's object, see `Frame.homes`. */
   homes = new Uint8Array(0);
-  /** What is shown now: POSE_VALUES by slot. */
+  /** Current poses: POSE_VALUES by slot. */
   poses = new Float64Array(0);
-  /** Pairs that touched in the newest frame: two ids for each. Colours and the card use these. */
+  /** Touching pairs of the newest frame: two ids for each. Colours and the card use these. */
   touching: readonly Id[] = [];
-  /** Rises when an object comes or goes. */
+  /** Increases when an object is added or removed. */
   members = 0;
-  /** Exact poses of immovable objects, where they are known. */
+  /** Exact poses of immovable objects, where known. */
   exact: ReadonlyMap<Id, [Vec3, Quat]> = new Map();
 
   private courses = new Float64Array(0);
-  /** The tick that a course is told for. */
+  /** The tick of a course. */
   private since = new Float64Array(0);
-  /** The course before, and the ticks in which the one is led over into the other. */
+  /** The previous course, and the ticks in which it is blended into the new one. */
   private before = new Float64Array(0);
   private beforeSince = new Float64Array(0);
   private leadFrom = new Float64Array(0);
   private leadUntil = new Float64Array(0);
-  /** The number of the message that named the body last as touching, or as too close. */
+  /** The number of the message that last listed the body as touching, or as too close. */
   private touchMark = new Uint32Array(0);
   private closeMark = new Uint32Array(0);
   private touchMessage = 1;
@@ -60,8 +60,8 @@ export class Store {
   }
 
   /**
-   * Takes a frame in. `shown` is the tick that the picture is at: from there bodies are led to
-   * their new courses; if time `jumped` they are there at once.
+   * Applies a frame. `shown` is the displayed tick: from there bodies are blended into their new
+   * courses, unless time `jumped`.
    */
   take(frame: Frame, shown: number, jumped: boolean): void {
     if (frame.whole) this.forgetOthers(frame.ids);
@@ -77,7 +77,7 @@ export class Store {
     this.touching = frame.touching;
   }
 
-  /** Takes in which pairs are too close. */
+  /** Takes over the pairs that are too close. */
   takeClose(close: ClosePairs): void {
     this.closeMessage++;
     for (const id of close.pairs) {
@@ -86,7 +86,7 @@ export class Store {
     }
   }
 
-  /** Nobody asks about clearance any more. */
+  /** Clearance is switched off. */
   forgetClose(): void {
     this.closeMessage++;
   }
@@ -95,7 +95,7 @@ export class Store {
     return this.touching.length / 2;
   }
 
-  /** What touches an object in the newest frame: the same pairs that colour it. */
+  /** Objects that touch an object in the newest frame: the pairs that determine its colour. */
   partners(id: Id): Id[] {
     const found: Id[] = [];
     const { touching } = this;
@@ -114,9 +114,12 @@ export class Store {
     return this.closeMark[slot] === this.closeMessage;
   }
 
-  /** Whose regions a body is in: 0 for the group that is followed, else a mark (`Frame.homes`). */
+  /**
+   * The group whose regions apply to a body: 0 for the followed one, otherwise a mark
+   * (`Frame.homes`).
+   */
   group(slot: number): number {
-    // Another group's, and it is not known which: no group has this mark.
+    // Of an unknown other group: no group has this mark.
     if (this.classes[slot] === Class.Foreign) return this.homes[slot] || -1;
     return 0;
   }
@@ -131,7 +134,7 @@ export class Store {
     return [this.poses[at]!, this.poses[at + 1]!, this.poses[at + 2]!];
   }
 
-  /** Writes where all bodies are at a tick into `poses`. */
+  /** Computes the poses of all bodies at a tick. */
   show(tick: number, ticksPerSecond: number): void {
     const { courses, poses, since, leadUntil } = this;
     const second = 1 / ticksPerSecond;
@@ -143,7 +146,7 @@ export class Store {
     }
   }
 
-  /** A copy that stays as it is, to look at while the world goes on. */
+  /** A copy for a frozen picture. */
   still(): Store {
     const copy = new Store();
     for (const [id, slot] of this.slots) copy.slots.set(id, slot);
@@ -198,7 +201,7 @@ export class Store {
     if (isNew) extrapolate(this.courses, at, 0, this.poses, slot * POSE_VALUES);
   }
 
-  /** A frame rounds to 1/4096 m; the parts of a small assembly must fit better than that. */
+  /** A frame rounds to 1/4096 m; the parts of a small assembly need exact poses. */
   private placeExactly(id: Id, at: number): void {
     const pose = this.exact.get(id);
     if (pose === undefined) return;

@@ -3,7 +3,7 @@
 use super::record::EventLog;
 use crate::error::CliError;
 use crate::scene::args::RunArgs;
-use crate::share::{Screen, Seat, end_flag, failed, legend};
+use crate::share::{Screen, ViewPage, end_flag, failed, legend};
 use jostle_stage::Stage;
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -22,9 +22,9 @@ pub(super) fn run(
 ) -> Result<u64, CliError> {
     let stopped = end_flag()?;
     let (listen, page, rate) = (args.listen, &args.page, rate(args.dt)?);
-    let seat = Seat { listen, open: !args.no_open, rate, page };
+    let page_settings = ViewPage { listen, open: !args.no_open, rate, page };
     let file = args.scene.scene.file_name().unwrap_or_default();
-    let mut screen = Screen::open(stage, &file.to_string_lossy(), &seat, out)?;
+    let mut screen = Screen::open(stage, &file.to_string_lossy(), &page_settings, out)?;
     for line in legend(stage) {
         writeln!(out, "{line}")?;
     }

@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 use jostle_net::demo::{BODIES_MAX, BOTS_MAX};
-use jostle_net::door::WebHost;
+use jostle_net::edge::WebHost;
 use jostle_proto::{BACKUPS, BACKUPS_MAX};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Who may come.
+/// Credentials.
 #[derive(Debug, Args)]
 pub(crate) struct GuardArgs {
     /// Token that clients must send
@@ -22,7 +22,7 @@ pub(crate) struct GuardArgs {
     pub(crate) tls: Option<PathBuf>,
 }
 
-/// Whom listeners accept without a token, and under which names.
+/// Requirements of listeners.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ListenArgs {
     /// Listen without --token also where other machines reach the address: anyone may connect
@@ -34,7 +34,7 @@ pub(crate) struct ListenArgs {
     pub(crate) web_host: Vec<WebHost>,
 }
 
-/// Who may use a page.
+/// Access to a page.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PageArgs {
     /// Token that pages must send
@@ -44,7 +44,7 @@ pub(crate) struct PageArgs {
     pub(crate) listen: ListenArgs,
 }
 
-/// What is written.
+/// Output files.
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
     /// Record every tick, for `jostle replay`
@@ -55,7 +55,7 @@ pub(crate) struct FileArgs {
     pub(crate) events: Option<PathBuf>,
 }
 
-/// What carries frames between processes.
+/// Transport engines.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum EngineArg {
     Zenoh,
@@ -67,7 +67,7 @@ pub(crate) struct ServeArgs {
     /// Load the world from this scene
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) scene: Option<PathBuf>,
-    /// Read files that the scene names also outside the folder of the scene
+    /// Also read files outside the scene's folder that the scene refers to
     #[arg(long, requires = "scene")]
     pub(crate) allow_outside: bool,
     /// Generate the world: `balls`, `boxes`, `solids` or `demo`, and how many
@@ -90,28 +90,28 @@ pub(crate) struct ServeArgs {
         value_parser = clap::value_parser!(u32).range(1..=240))]
     pub(crate) tick: u32,
     /// Lockstep: a tick waits for all nodes of a group (the default)
-    #[arg(long, conflicts_with = "unsync")]
-    pub(crate) sync: bool,
+    #[arg(long, alias = "sync", conflicts_with = "free_running")]
+    pub(crate) lockstep: bool,
     /// Free-running: no node waits for another; without --store and --record
-    #[arg(long, conflicts_with_all = ["store", "record"])]
-    pub(crate) unsync: bool,
+    #[arg(long, alias = "unsync", conflicts_with_all = ["store", "record"])]
+    pub(crate) free_running: bool,
     /// Box and triangle tests per node and tick, at most; pairs left over are reported as assumed
     /// contacts
-    #[arg(long, value_name = "COUNT", requires = "unsync")]
+    #[arg(long, value_name = "COUNT", requires = "free_running")]
     pub(crate) operations: Option<u64>,
     /// Keep all nodes in one group, whatever the delay between them
     #[arg(long)]
     pub(crate) one_group: bool,
-    /// Backups of each node: so many nodes of a group may die at once, and nothing is lost (fewer
-    /// in a group of no more nodes than that)
+    /// Backups of each node: so many nodes of a group may die at once without loss (fewer in a
+    /// group of no more nodes than that)
     #[arg(long, value_name = "N", default_value_t = BACKUPS,
         value_parser = clap::value_parser!(u8).range(1..=i64::from(BACKUPS_MAX)))]
     pub(crate) backups: u8,
-    /// Store the world here, and continue with it after a restart
+    /// Store the world here, and resume it after a restart
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
-    /// Begin with what is stored even if nodes that live have a part of the world, or if a file
-    /// beside it is damaged; see docs/shared-worlds.md
+    /// Start from the store even if living nodes have a part of the world, or if a file beside it
+    /// is damaged; see docs/shared-worlds.md
     #[arg(long, requires = "store")]
     pub(crate) restore: bool,
     /// Run the directory as replicas at these addresses (3 or 5, separated by commas); start
@@ -183,10 +183,10 @@ pub(crate) struct NodeArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
     /// Listen address for clients (UDP), if clients may connect here
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) door: Option<SocketAddr>,
+    #[arg(long, alias = "door", value_name = "ADDR")]
+    pub(crate) listen_clients: Option<SocketAddr>,
     /// Listen address for the page, WebSockets, /status and /metrics
-    #[arg(long, value_name = "ADDR", requires = "door")]
+    #[arg(long, value_name = "ADDR", requires = "listen_clients")]
     pub(crate) web: Option<SocketAddr>,
     /// Clients per host, at most
     #[arg(long, value_name = "N", default_value = "32")]
@@ -243,8 +243,8 @@ pub(crate) struct DirectoryArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
     /// Use only this version of the protocol between replicas, for tests
-    #[arg(long, value_name = "V", hide = true)]
-    pub(crate) speak: Option<u8>,
+    #[arg(long, alias = "speak", value_name = "V", hide = true)]
+    pub(crate) peer_version: Option<u8>,
 }
 
 /// How bots move.
@@ -303,7 +303,7 @@ pub(crate) struct StatusArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recording to compute again
+    /// Recording to replay
     pub(crate) file: PathBuf,
     /// Show it on a page with a timeline instead
     #[arg(long)]
@@ -337,7 +337,7 @@ pub(crate) struct JudgeArgs {
     pub(crate) json: bool,
 }
 
-/// An address, or nowhere.
+/// An address, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Web(pub(crate) Option<SocketAddr>);
 

@@ -1,4 +1,4 @@
-//! `jostle bots`: a load of real clients.
+//! `jostle bots`: load from real clients.
 
 use super::args::{BotsArgs, MotionArg};
 use super::{begin_log, failed, resolve};
@@ -11,13 +11,13 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// How fast bots go, in metres per second.
+/// Speed of bots in metres per second.
 const SPEED: f64 = 3.0;
 
-/// How often they think.
+/// Interval of decisions.
 const THINK: Duration = Duration::from_millis(100);
 
-/// One who walks about.
+/// A bot.
 struct Bot {
     connection: Connection,
     target: DVec3,
@@ -27,17 +27,19 @@ struct Bot {
 #[derive(Serialize)]
 struct Output {
     avatars: u32,
-    /// That are in the world at the end.
+    /// Avatars in the world at the end.
     active: usize,
     seconds: f64,
     /// Per client, from the server.
     bytes_per_second: f64,
-    letters_per_second: f64,
-    /// From one glimpse to the next, over all clients, in milliseconds: median and 99 of 100.
+    messages_per_second: f64,
+    /// Intervals between state updates, over all clients, in milliseconds: median and 99th
+    /// percentile.
     update_ms: Option<[f64; 2]>,
-    /// From a wish to the glimpse in which it is followed.
-    answer_ms: Option<[f64; 2]>,
-    /// Others that a client sees, in the mean.
+    /// From an input to the update that acknowledges it, in milliseconds: median and 99th
+    /// percentile.
+    input_ms: Option<[f64; 2]>,
+    /// Mean number of other avatars and objects that a client sees.
     seen: f64,
     contacts: u64,
     corrections: u64,
@@ -86,7 +88,7 @@ pub(crate) fn run(args: &BotsArgs, out: &mut dyn Write) -> Result<bool, CliError
 }
 
 impl Bot {
-    /// Towards the target; a new one now and then.
+    /// Moves towards the target; chooses a new one now and then.
     fn think(&mut self, motion: MotionArg, dice: &mut Dice) {
         let Some(own) = self.connection.own() else { return };
         let here = DVec3::from_array(own.position);
@@ -109,7 +111,7 @@ impl Bot {
             }
         };
         let way = (self.target - here).normalize_or_zero() * SPEED;
-        self.connection.steer(way.to_array(), [0.0; 3]);
+        self.connection.send_input(way.to_array(), [0.0; 3]);
     }
 }
 
@@ -120,21 +122,21 @@ fn sum_up(args: &BotsArgs, bots: &[Bot], took: Duration, contacts: u64) -> Outpu
     let total = |part: &dyn Fn(&jostle_net::client::Statistics) -> u64| -> f64 {
         statistics.iter().map(part).sum::<u64>() as f64
     };
-    let intervals = statistics.iter().flat_map(|it| it.intervals.iter()).map(millis);
-    let answers = statistics.iter().flat_map(|it| it.answers.iter()).map(millis);
+    let update_intervals = statistics.iter().flat_map(|it| it.update_intervals.iter()).map(millis);
+    let answers = statistics.iter().flat_map(|it| it.input_latencies.iter()).map(millis);
     let seen: usize = bots.iter().map(|bot| bot.connection.others().len()).sum();
     Output {
         avatars: args.avatars,
         active: bots.iter().filter(|bot| bot.connection.is_active()).count(),
         seconds,
-        bytes_per_second: total(&|it| it.bytes_in) / count / seconds,
-        letters_per_second: total(&|it| it.letters_in) / count / seconds,
-        update_ms: percentiles(intervals.collect()),
-        answer_ms: percentiles(answers.collect()),
+        bytes_per_second: total(&|it| it.bytes_received) / count / seconds,
+        messages_per_second: total(&|it| it.messages_received) / count / seconds,
+        update_ms: percentiles(update_intervals.collect()),
+        input_ms: percentiles(answers.collect()),
         seen: seen as f64 / count,
         contacts,
         corrections: bots.iter().map(|bot| bot.connection.corrections()).sum(),
-        reconnects: total(&|it| it.lines.saturating_sub(1)) as u64,
+        reconnects: total(&|it| it.links.saturating_sub(1)) as u64,
     }
 }
 
@@ -149,18 +151,18 @@ fn percentiles(mut values: Vec<f64>) -> Option<[f64; 2]> {
 }
 
 fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
-    let Output { avatars, active, seconds, bytes_per_second, letters_per_second, .. } = output;
+    let Output { avatars, active, seconds, bytes_per_second, messages_per_second, .. } = output;
     writeln!(out, "{active} of {avatars} avatars are in the world after {seconds:.1} s")?;
     writeln!(
         out,
-        "each receives {letters_per_second:.1} messages and {bytes_per_second:.0} bytes per second \
-         and sees {:.1} others",
+        "each receives {messages_per_second:.1} messages and {bytes_per_second:.0} bytes per \
+         second and sees {:.1} others",
         output.seen
     )?;
     if let Some([p50, p99]) = output.update_ms {
         writeln!(out, "update interval: p50 {p50:.1} ms, p99 {p99:.1} ms")?;
     }
-    if let Some([p50, p99]) = output.answer_ms {
+    if let Some([p50, p99]) = output.input_ms {
         writeln!(out, "input to update: p50 {p50:.1} ms, p99 {p99:.1} ms")?;
     }
     let Output { contacts, corrections, reconnects, .. } = output;

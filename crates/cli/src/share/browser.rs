@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// What opens things here; and that many words before the address.
+/// The program that opens URLs here, and its arguments before the URL.
 #[cfg(target_os = "windows")]
 const OPENER: (&str, &[&str]) = ("cmd", &["/C", "start", ""]);
 #[cfg(target_os = "macos")]
@@ -10,14 +10,14 @@ const OPENER: (&str, &[&str]) = ("open", &[]);
 #[cfg(not(any(target_os = "windows", target_os = "macos")))]
 const OPENER: (&str, &[&str]) = ("xdg-open", &[]);
 
-/// Opens it. Without a browser nothing happens: the address was printed.
+/// Opens a URL. Without a browser nothing happens: the URL was printed.
 pub(super) fn open(address: &str) {
     let (program, words) = OPENER;
     let mut command = Command::new(program);
     command.args(words).arg(address);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut opener) = command.spawn() {
-        // Somebody must wait for it; it may stay as long as the browser.
+        // Reaps the process; it may run as long as the browser.
         std::thread::spawn(move || opener.wait());
     }
 }

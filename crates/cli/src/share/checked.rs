@@ -1,5 +1,5 @@
-//! The findings of a check on a page: `jostle check --view`. The scene stands still; the page lists
-//! the findings, and shows the two parts of each and where they touch.
+//! Findings of a check on a page: `jostle check --view`. The scene is static; the page lists the
+//! findings, and shows the two parts of each and where they touch.
 
 use super::args::PageArgs;
 use super::screen::Cast;
@@ -8,7 +8,9 @@ use crate::error::CliError;
 use crate::units::Lengths;
 use glam::DVec3;
 use jostle_geom::{Pair, ShapeKind};
-use jostle_net::view::{FINDINGS_MAX, Findings, PairFinding, Picture, Show, ShowSettings};
+use jostle_net::view::{
+    FINDINGS_MAX, Findings, PairFinding, Picture, SceneView, SceneViewSettings,
+};
 use jostle_proto::{Class, Object, Objects, Tick};
 use jostle_stage::{Finding, Stage};
 use jostle_world::BodyId;
@@ -17,20 +19,20 @@ use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often pages that lack a frame are looked for.
+/// Interval of checks for new pages.
 const TURN: Duration = Duration::from_millis(30);
 
-/// Intersection segments that are computed, about: a page shows no more.
+/// Intersection segments that are computed, about; a page shows no more.
 const SEGMENTS_MAX: usize = 20_000;
 
-/// What is shown, and where.
+/// Settings of the page.
 pub(crate) struct CheckPage<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) findings: &'a [&'a Finding],
     /// All findings are listed.
     pub(crate) complete: bool,
     pub(crate) clearance: Option<f64>,
-    /// How distances are written.
+    /// The unit of printed distances.
     pub(crate) lengths: Lengths,
     /// The name of the file.
     pub(crate) name: String,
@@ -39,16 +41,16 @@ pub(crate) struct CheckPage<'a> {
     pub(crate) page: &'a PageArgs,
 }
 
-/// Shows the findings until it is stopped, after printing where.
+/// Shows the findings until stopped, after printing the URL.
 pub(crate) fn show(check: CheckPage<'_>, out: &mut dyn Write) -> Result<(), CliError> {
     begin_log();
     let stopped = end_flag()?;
     let mut cast = Cast::default();
     cast.follow(check.stage)?;
-    // Nothing moves in a check, whatever the scene would do next.
+    // A check is static, whatever the scene would do next.
     let still = |object: &Object| Object { class: Class::Immovable, ..*object };
     let objects: Objects = cast.objects().values().map(still).collect();
-    let settings = ShowSettings {
+    let settings = SceneViewSettings {
         name: check.name.clone(),
         rate: 1,
         extent: cast.extent(),
@@ -60,7 +62,7 @@ pub(crate) fn show(check: CheckPage<'_>, out: &mut dyn Write) -> Result<(), CliE
         web: check.listen,
         guards: check.page.guards(),
     };
-    let mut show = Show::open(settings).map_err(failed)?;
+    let mut show = SceneView::open(settings).map_err(failed)?;
     let page = check.page.address(show.web_address().unwrap_or(check.listen));
     if check.findings.len() > FINDINGS_MAX {
         writeln!(out, "the page lists the first {FINDINGS_MAX} findings")?;
@@ -111,7 +113,7 @@ fn findings(check: &CheckPage<'_>, cast: &Cast) -> Result<Findings, CliError> {
     Ok(Findings { clearance, unit, complete, list })
 }
 
-/// Where the surfaces of two bodies intersect; nothing for balls and boxes, which have no faces.
+/// The intersection of two surfaces; empty for spheres and boxes, which have no faces.
 fn intersection(stage: &Stage, [a, b]: [BodyId; 2]) -> Result<Vec<[DVec3; 2]>, CliError> {
     let world = stage.world();
     let (ShapeKind::Mesh(model_a), ShapeKind::Mesh(model_b)) =

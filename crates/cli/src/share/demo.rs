@@ -6,7 +6,7 @@ use crate::error::CliError;
 use cpu_time::ProcessTime;
 use jostle_net::StartError;
 use jostle_net::demo::{Demo, DemoSettings};
-use jostle_net::door::DoorError;
+use jostle_net::edge::EdgeError;
 use std::io::{ErrorKind, Write};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,8 +31,8 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
     let page = args.page.address(web);
     let DemoArgs { bodies, bots, nodes, .. } = args;
     writeln!(out, "{nodes} nodes, {bodies} bodies, {bots} bots; open\n  {page}")?;
-    if let Some(door) = demo.world().door_address() {
-        writeln!(out, "clients: jostle bots --join {door}")?;
+    if let Some(address) = demo.world().edge_address() {
+        writeln!(out, "clients: jostle bots --join {address}")?;
     }
     writeln!(out, "stop with Ctrl-C")?;
     out.flush()?;
@@ -57,10 +57,10 @@ pub(crate) fn run(args: &DemoArgs, out: &mut dyn Write) -> Result<bool, CliError
     Ok(false)
 }
 
-/// Why it does not begin, with a way out if there is a simple one.
+/// Why it cannot start, with a hint if there is one.
 fn explain(error: StartError) -> CliError {
     match error {
-        StartError::Door(DoorError::Listen { address, error })
+        StartError::Edge(EdgeError::Listen { address, error })
             if error.kind() == ErrorKind::AddrInUse =>
         {
             failed(format!(
@@ -72,7 +72,7 @@ fn explain(error: StartError) -> CliError {
     }
 }
 
-/// How it went since then.
+/// Measures ticks and CPU time since its creation.
 struct Stopwatch {
     since: Instant,
     cpu: ProcessTime,

@@ -1,13 +1,13 @@
-//! `jostle directory`: one replica of a world's directory, or one less.
+//! `jostle directory`: adds or removes a replica of a world's directory.
 
 use super::args::DirectoryArgs;
 use super::hints::Hints;
 use super::{allow_many_files, begin_log, failed, resolve, wait_for_end};
 use crate::error::CliError;
-use jostle_net::charter::ReplicaChange;
-use jostle_net::client::ask_to_change;
-use jostle_net::direct::DirectorySettings;
-use jostle_net::door::DoorLimits;
+use jostle_net::client::change_replicas;
+use jostle_net::directory::DirectorySettings;
+use jostle_net::edge::EdgeLimits;
+use jostle_net::manifest::ReplicaChange;
 use jostle_net::{Process, Secret, Versions};
 use jostle_proto::Span;
 use std::io::Write;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, Cli
     if let (Some(leave), Some(join)) = (args.leave, join) {
         return remove(args, leave, join, out);
     }
-    let speak = args.speak.map(|version| Versions { oldest: version, newest: version });
+    let versions = args.peer_version.map(|version| Versions { oldest: version, newest: version });
     let settings = DirectorySettings {
         id: args.id,
         join,
@@ -32,15 +32,15 @@ pub(crate) fn run(args: &DirectoryArgs, out: &mut dyn Write) -> Result<bool, Cli
         round_trip: Span::from_ms(args.round_trip),
         events: args.events.clone(),
         engine: args.engine.into(),
-        limits: DoorLimits::default(),
-        versions: speak.unwrap_or(Versions::OURS),
+        limits: EdgeLimits::default(),
+        versions: versions.unwrap_or(Versions::OURS),
     };
     if let Some(join) = join {
-        // Refuses another machine without a way to check that it is the right one.
+        // Another machine requires a way to verify it.
         args.guard.node_trust(join, args.insecure)?;
     }
-    let process = Process::direct(settings).map_err(failed)?;
-    if let Some(address) = process.door_address() {
+    let process = Process::directory_replica(settings).map_err(failed)?;
+    if let Some(address) = process.edge_address() {
         let hints = Hints { guard: &args.guard, engine: args.engine, address };
         writeln!(out, "nodes:   {}", hints.node("node"))?;
         writeln!(out, "status:  {}", hints.client("status"))?;
@@ -63,7 +63,7 @@ fn remove(
     let trust = args.guard.node_trust(join, args.insecure)?;
     let token = args.guard.node_token.clone().map(Secret::new);
     let change = ReplicaChange::Remove(leave);
-    ask_to_change(join, token.as_ref(), &trust, change).map_err(failed)?;
+    change_replicas(join, token.as_ref(), &trust, change).map_err(failed)?;
     writeln!(
         out,
         "replica {leave} is being removed: stop its process when it is no voter any more"

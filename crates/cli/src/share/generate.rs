@@ -1,4 +1,4 @@
-//! Worlds that are made: a hall with walls, and things that fly about in it.
+//! Generated worlds: a hall with walls, and bodies that fly about in it.
 
 mod hall;
 mod pieces;
@@ -9,7 +9,7 @@ use crate::error::CliError;
 use glam::{DQuat, DVec3};
 use jostle_geom::solids::BumpyTorus;
 use jostle_geom::{Model, Quality, solids};
-use jostle_net::serve::Start;
+use jostle_net::serve::InitialWorld;
 use jostle_proto::{
     Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Solid, State, VELOCITY_UNIT,
 };
@@ -25,12 +25,12 @@ enum Kind {
     Balls,
     Boxes,
     Solids,
-    /// The hall of the demonstration.
+    /// The hall of the demo.
     Demo,
 }
 
 /// A world from `KIND,N`.
-pub(super) fn generate(what: &str, seed: u64) -> Result<Start, CliError> {
+pub(super) fn generate(what: &str, seed: u64) -> Result<InitialWorld, CliError> {
     let expected =
         || failed(format!("--generate {what}: expected balls,N, boxes,N, solids,N or demo,N"));
     let (kind, count) = what.split_once(',').ok_or_else(expected)?;
@@ -112,7 +112,7 @@ fn shapes(kind: Kind, forms: &mut Forms) -> Result<Vec<ShapeId>, CliError> {
     Ok(shapes)
 }
 
-/// Six walls a metre thick. Those of one axis share their form.
+/// Six walls a metre thick. Those of one axis share a shape.
 fn walls(
     kind: Kind,
     half: DVec3,

@@ -1,10 +1,10 @@
-//! Commands and addresses that a process prints for its operator: they work when they are copied,
-//! with all that the server requires.
+//! Commands and URLs that a process prints for its operator: they work as they are, with all that
+//! the server requires.
 
 use super::args::{EngineArg, GuardArgs};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What the commands are to show.
+/// What the printed commands contain.
 pub(super) struct Hints<'a> {
     pub(super) guard: &'a GuardArgs,
     pub(super) engine: EngineArg,
@@ -13,7 +13,7 @@ pub(super) struct Hints<'a> {
 }
 
 impl Hints<'_> {
-    /// `jostle node`, and others that must prove to be nodes.
+    /// `jostle node`, and other commands that require the node token.
     pub(super) fn node(&self, command: &str) -> String {
         let token = option("--node-token", self.guard.node_token.as_deref(), "JOSTLE_NODE_TOKEN");
         let engine = match self.engine {
@@ -39,14 +39,14 @@ impl Hints<'_> {
         format!("jostle {command} --join {address}{trust}")
     }
 
-    /// The page at this address. It asks for the token unless the address has it.
+    /// The URL of the page. The page asks for the token unless the URL has it.
     pub(super) fn page(&self, web: SocketAddr) -> String {
         let scheme = if self.guard.tls.is_some() { "https" } else { "http" };
         page(scheme, self.guard.token.as_deref(), web)
     }
 }
 
-/// The page at this address, with the token unless the environment has it.
+/// The URL of the page, with the token unless it is in the environment.
 pub(super) fn page(scheme: &str, token: Option<&str>, web: SocketAddr) -> String {
     let address = reachable(web);
     match token.filter(|token| !is_set("JOSTLE_TOKEN", token)) {
@@ -55,7 +55,7 @@ pub(super) fn page(scheme: &str, token: Option<&str>, web: SocketAddr) -> String
     }
 }
 
-/// A token that came from the environment is there for a copied command, too, and is not printed.
+/// A token from the environment is available to a copied command, too, and is not printed.
 fn option(name: &str, token: Option<&str>, variable: &str) -> String {
     match token.filter(|token| !is_set(variable, token)) {
         Some(token) => format!(" {name} {}", quoted(token)),
@@ -67,7 +67,7 @@ fn is_set(variable: &str, value: &str) -> bool {
     std::env::var(variable).is_ok_and(|set| set == value)
 }
 
-/// Nothing connects to 0.0.0.0; this machine has it as its loopback address.
+/// 0.0.0.0 cannot be connected to; this machine has it as its loopback address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -77,7 +77,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// A word for a shell.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
@@ -86,7 +86,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A value in the query of an address.
+/// Encodes a value for the query of a URL.
 fn encoded(value: &str) -> String {
     let letter = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {

@@ -7,30 +7,30 @@
 use super::args::JudgeArgs;
 use super::failed;
 use crate::error::CliError;
+use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_net::recording::{self, Step};
-use jostle_net::witness::{Seen, events};
 use jostle_proto::{Address, GroupId, Message, NodeId, Object, Span, Time};
 use jostle_sim::Court;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-/// What the event logs come to.
+/// The result of judging event logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
-    /// All rules were kept, and the world went on.
+    /// No rule was violated, and the world progressed.
     Kept,
-    /// A rule was broken.
+    /// A rule was violated.
     Broken,
-    /// The rules were kept, but the world stood still.
+    /// No rule was violated, but the world stalled.
     Stalled,
-    /// The event log of a process is missing: nothing can be said for sure.
+    /// The event log of a process is missing: no verdict is possible.
     Incomplete,
 }
 
 impl Verdict {
-    /// What `jostle judge` exits with; 2 is for errors, as everywhere.
+    /// The exit code; 2 is for errors, as everywhere.
     fn exit_code(self) -> u8 {
         match self {
             Verdict::Kept => 0,
@@ -47,14 +47,14 @@ struct Output {
     events: usize,
     ticks: u64,
     collisions: u64,
-    /// Of replicas of the directory.
+    /// Answers of directory replicas.
     answers: u64,
     violations: Vec<String>,
-    /// Groups that could not go on when the events end.
+    /// Groups that were halted when the events end.
     halted: Vec<Halted>,
-    /// When and how long the world stood still.
+    /// When and for how long the world stalled.
     stalls: Vec<String>,
-    /// Processes that others speak to, and that have no event log here.
+    /// Processes that others send messages to, but whose event log is missing.
     missing: Vec<String>,
     /// The longest time without a new tick, in milliseconds.
     longest_gap_ms: f64,
@@ -67,41 +67,41 @@ struct Halted {
     lost: Vec<u32>,
 }
 
-/// The clocks of two replicas differ by less; what is closer together counts as at the same time.
+/// Clock difference of two replicas, at most; closer events count as simultaneous.
 const CLOCKS: Span = Span::from_ms(1);
 
-/// When groups had their ticks, and who has spoken.
+/// Tick times of groups, and the senders of messages.
 #[derive(Default)]
-struct Watch {
+struct Progress {
     /// The last tick of each group, and when it was published.
     last: BTreeMap<GroupId, (u64, Time)>,
     first: Option<Time>,
     end: Time,
     longest: Span,
     stalls: Vec<String>,
-    spoke: BTreeMap<NodeId, Time>,
+    senders: BTreeMap<NodeId, Time>,
     addressed: BTreeSet<NodeId>,
     directory: bool,
 }
 
-impl Watch {
-    fn see(&mut self, seen: &Seen, limit: Span) {
+impl Progress {
+    fn see(&mut self, seen: &LoggedEvent, limit: Span) {
         let at = seen.at();
         self.first.get_or_insert(at);
         self.end = self.end.max(at);
         match seen {
-            Seen::Sent { from, to, message, .. } => {
+            LoggedEvent::Sent { from, to, message, .. } => {
                 match from {
-                    Address::Node(node) => drop(self.spoke.insert(*node, at)),
+                    Address::Node(node) => drop(self.senders.insert(*node, at)),
                     Address::Directory | Address::Replica(_) => self.directory = true,
                     _ => {}
                 }
-                // Only members of one view say such things to each other.
+                // Only members of one view send each other these messages.
                 if let (Address::Node(node), true) = (to, is_between_members(message)) {
                     self.addressed.insert(*node);
                 }
             }
-            Seen::Published { commit, .. } => {
+            LoggedEvent::Published { commit, .. } => {
                 let tick = commit.tick.0;
                 let last = self.last.get(&commit.group).copied();
                 if last.is_none_or(|(known, _)| tick > known) {
@@ -111,7 +111,7 @@ impl Watch {
                     self.last.insert(commit.group, (tick, at));
                 }
             }
-            Seen::Answered { .. } => {}
+            LoggedEvent::Answered { .. } => {}
         }
     }
 
@@ -125,7 +125,7 @@ impl Watch {
         }
     }
 
-    /// The group that a world begins with goes on for as long as the world; others may end.
+    /// The first group lasts as long as the world; others may end.
     fn end(&mut self, limit: Span) {
         let (end, first) = (self.end, self.first.unwrap_or(self.end));
         let before = self.stalls.len();
@@ -139,7 +139,7 @@ impl Watch {
             None => {}
         }
         if self.stalls.len() > before {
-            let silent = self.spoke.iter().map(|(node, at)| (end - *at, node.0)).max();
+            let silent = self.senders.iter().map(|(node, at)| (end - *at, node.0)).max();
             if let Some((since, node)) = silent.filter(|(since, _)| *since > limit) {
                 let seconds = since.0 as f64 / 1e6;
                 let last = format!("the last message of node {node} is {seconds:.1} s older");
@@ -149,7 +149,7 @@ impl Watch {
     }
 
     fn missing(&self) -> Vec<String> {
-        let silent = self.addressed.iter().filter(|node| !self.spoke.contains_key(node));
+        let silent = self.addressed.iter().filter(|node| !self.senders.contains_key(node));
         let directory = (!self.directory).then(|| "the directory".to_string());
         directory.into_iter().chain(silent.map(|node| format!("node {}", node.0))).collect()
     }
@@ -174,22 +174,22 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<u8, CliError>
     };
     let objects: Vec<Object> = replay.objects().values().copied().collect();
     let mut court = Court::new(&objects, tick, replay.shapes(), replay.rate());
-    let seen = events(&args.files).map_err(failed)?;
+    let seen = read_event_logs(&args.files).map_err(failed)?;
     let limit = Span(u64::from(args.stalled_after) * 1_000_000);
-    let (mut watch, mut answers) = (Watch::default(), 0);
+    let (mut progress, mut answers) = (Progress::default(), 0);
     for seen in &seen {
-        watch.see(seen, limit);
+        progress.see(seen, limit);
         match seen {
-            Seen::Sent { at, from, to, message } => court.sent(*at, *from, *to, message),
-            Seen::Answered { at, asked, index } => {
+            LoggedEvent::Sent { at, from, to, message } => court.sent(*at, *from, *to, message),
+            LoggedEvent::Answered { at, asked, index } => {
                 answers += 1;
                 court.answered(*at, Time(asked.0.saturating_sub(CLOCKS.0)), *index);
             }
-            Seen::Published { at, commit } => court.published(*at, commit),
+            LoggedEvent::Published { at, commit } => court.published(*at, commit),
         }
     }
-    watch.end(limit);
-    let missing = watch.missing();
+    progress.end(limit);
+    let missing = progress.missing();
     let (ticks, collisions) = (court.ticks().saturating_sub(tick.0), court.collisions());
     let halted = court.halted().map(|(group, lost)| Halted {
         group: group.0,
@@ -197,7 +197,7 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<u8, CliError>
     });
     let halted = halted.collect();
     let violations = court.verdict().violations;
-    let verdict = match (&missing[..], &violations[..], &watch.stalls[..]) {
+    let verdict = match (&missing[..], &violations[..], &progress.stalls[..]) {
         ([_, ..], ..) => Verdict::Incomplete,
         (_, [_, ..], _) => Verdict::Broken,
         (.., [_, ..]) => Verdict::Stalled,
@@ -211,9 +211,9 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<u8, CliError>
         answers,
         violations: violations.iter().map(|it| format!("{}: {}", it.rule, it.what)).collect(),
         halted,
-        stalls: watch.stalls,
+        stalls: progress.stalls,
         missing,
-        longest_gap_ms: watch.longest.0 as f64 / 1000.0,
+        longest_gap_ms: progress.longest.0 as f64 / 1000.0,
     };
     if args.json {
         serde_json::to_writer(&mut *out, &output)?;
@@ -264,40 +264,40 @@ mod tests {
         Time(second * 1_000_000)
     }
 
-    fn tick(at: u64, group: u32, tick: u64) -> Seen {
+    fn tick(at: u64, group: u32, tick: u64) -> LoggedEvent {
         let commit = Commit { group: GroupId(group), tick: Tick(tick), ..Commit::default() };
-        Seen::Published { at: second(at), commit: Arc::new(commit) }
+        LoggedEvent::Published { at: second(at), commit: Arc::new(commit) }
     }
 
-    fn sent(at: u64, from: Address, to: u32, message: Message) -> Seen {
-        Seen::Sent { at: second(at), from, to: Address::Node(NodeId(to)), message }
+    fn sent(at: u64, from: Address, to: u32, message: Message) -> LoggedEvent {
+        LoggedEvent::Sent { at: second(at), from, to: Address::Node(NodeId(to)), message }
     }
 
-    fn watch(seen: &[Seen]) -> Watch {
-        let mut watch = Watch::default();
-        seen.iter().for_each(|seen| watch.see(seen, LIMIT));
-        watch.end(LIMIT);
-        watch
+    fn progress(seen: &[LoggedEvent]) -> Progress {
+        let mut progress = Progress::default();
+        seen.iter().for_each(|seen| progress.see(seen, LIMIT));
+        progress.end(LIMIT);
+        progress
     }
 
-    /// Issue 19: after 80 s without a tick `judge` said that all rules were kept.
+    /// Issue 19: after 80 s without a tick `judge` reported that all rules were kept.
     #[test]
-    fn a_world_that_stands_still_is_told() {
+    fn a_stalled_world_is_reported() {
         let reset = |at| sent(at, Address::Directory, 1, Message::Reset { life: 1 });
-        let whole = watch(&[reset(0), tick(1, 0, 1), tick(9, 0, 2), reset(12)]);
+        let whole = progress(&[reset(0), tick(1, 0, 1), tick(9, 0, 2), reset(12)]);
         assert_eq!((whole.stalls.len(), whole.longest), (0, Span::from_ms(8000)));
-        let between = watch(&[reset(0), tick(1, 0, 1), tick(81, 0, 2), reset(82)]);
+        let between = progress(&[reset(0), tick(1, 0, 1), tick(81, 0, 2), reset(82)]);
         assert_eq!(between.stalls, ["group 0: no tick for 80.0 s after tick 1"]);
-        // A newcomer's group, in which nothing is, goes on; the world does not.
+        // An empty group of a new node has ticks; the world does not.
         let end = [reset(0), tick(1, 0, 7), tick(1, 1, 1), tick(9, 1, 2), tick(18, 1, 3)];
-        let end = watch(&[&end[..], &[reset(20)]].concat());
+        let end = progress(&[&end[..], &[reset(20)]].concat());
         assert_eq!(end.stalls, ["group 0: no tick for 19.0 s after tick 7"]);
-        let never = watch(&[reset(0), reset(40)]);
+        let never = progress(&[reset(0), reset(40)]);
         assert_eq!(never.stalls, ["group 0: no tick at all in 40.0 s"]);
     }
 
     #[test]
-    fn a_missing_event_log_is_told_from_a_broken_rule() {
+    fn a_missing_event_log_is_not_a_violated_rule() {
         let member = Member { node: NodeId(0), life: 1 };
         let stable = Message::Stable { epoch: Epoch(1), from: member };
         let bundle = Message::Bundle(Bundle {
@@ -311,7 +311,7 @@ mod tests {
             entrusted: Vec::new(),
         });
         let zero = Address::Node(NodeId(0));
-        let all = watch(&[sent(0, zero, 1, bundle.clone())]);
+        let all = progress(&[sent(0, zero, 1, bundle.clone())]);
         assert_eq!(all.missing(), ["the directory", "node 1"]);
         let one = Address::Node(NodeId(1));
         let answered = [
@@ -319,6 +319,6 @@ mod tests {
             sent(0, one, 0, stable),
             sent(0, Address::Directory, 1, Message::Reset { life: 1 }),
         ];
-        assert!(watch(&answered).missing().is_empty());
+        assert!(progress(&answered).missing().is_empty());
     }
 }

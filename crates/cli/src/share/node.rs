@@ -6,12 +6,12 @@ use super::serve::limits;
 use super::{allow_many_files, begin_log, end_flag, failed, resolve, wait_for};
 use crate::error::CliError;
 use jostle_net::Process;
-use jostle_net::work::NodeSettings;
+use jostle_net::node::NodeSettings;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// A node that has not joined by then has no contact with the others, for a reason.
+/// A node that has not joined by then cannot reach the others, or they it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
         join,
         trust: args.guard.node_trust(join, args.insecure)?,
         listen: args.listen,
-        door: args.door.map(|door| (door, args.web)),
+        edge: args.listen_clients.map(|quic| (quic, args.web)),
         guards: args.guard.guards(&args.listeners),
         files: args.files.files(),
         engine: args.engine.into(),
@@ -31,8 +31,8 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
         limits,
     };
     let stopped = end_flag()?;
-    let process = Process::work(settings).map_err(failed)?;
-    let reached = process.plane_address().map_or_else(|| "-".into(), |it| it.to_string());
+    let process = Process::join(settings).map_err(failed)?;
+    let reached = process.transport_address().map_or_else(|| "-".into(), |it| it.to_string());
     let mut since = Instant::now();
     while !process.wait_until_joined(Duration::from_millis(50)) {
         if stopped.load(Ordering::Relaxed) {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &NodeArgs, out: &mut dyn Write) -> Result<bool, CliError
         }
     }
     writeln!(out, "joined; other nodes reach this one at {reached}")?;
-    if let Some(address) = process.door_address() {
+    if let Some(address) = process.edge_address() {
         let hints = Hints { guard: &args.guard, engine: args.engine, address };
         writeln!(out, "clients: {}", hints.client("bots"))?;
         writeln!(out, "status:  {}", hints.client("status"))?;

@@ -1,4 +1,4 @@
-//! `jostle replay`: computes a recorded world again and compares every tick, or shows it.
+//! `jostle replay`: recomputes a recorded world and compares every tick, or shows it.
 
 use super::args::ReplayArgs;
 use super::{begin_log, browser, failed, wait_for_end};
@@ -19,13 +19,14 @@ struct Output {
     /// Of all objects after the last tick.
     digest: String,
     different: Option<String>,
-    /// It ends with the mark of a recorder that was stopped. If not, a part may be missing.
+    /// The recording has an end mark. Without, a part may be missing.
     complete: bool,
-    /// The last tick that is in it.
+    /// The last tick of the recording.
     last: Option<u64>,
 }
 
-/// Fails if a tick is another one than was recorded, or if the end of the recording is missing.
+/// Returns true (failure) if a tick differs from the recording, or the end of the recording is
+/// missing.
 pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     if args.view {
         return view(args, out);
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
         }
     }
     let ending = replay.ending();
-    // One that differs was not read to its end.
+    // After a difference the rest is not read.
     output.complete = output.different.is_none() && ending == Ending::Marked;
     output.last = replay.tick().map(|tick| tick.0);
     output.gaps = worlds.saturating_sub(1);
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliErr
     Ok(!output.complete)
 }
 
-/// Shows it on a page until the user ends it.
+/// Shows it on a page until stopped.
 fn view(args: &ReplayArgs, out: &mut dyn Write) -> Result<bool, CliError> {
     begin_log();
     let settings = PlayerSettings { guards: args.page.guards(), ..PlayerSettings::at(args.listen) };

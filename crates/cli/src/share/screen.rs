@@ -1,5 +1,5 @@
-//! A scene in motion on a page: `jostle run --view`. Bodies of the scene's world become objects as
-//! pages know them, and keys that somebody presses there go to the scene's `KeySensor`s.
+//! A running scene on a page: `jostle run --view`. Bodies become objects, and keys pressed on the
+//! page go to the scene's `KeySensor`s.
 
 use super::args::PageArgs;
 use super::start::{Forms, clipped, position};
@@ -7,7 +7,7 @@ use super::{browser, failed};
 use crate::error::CliError;
 use crate::keys;
 use jostle_geom::Pose;
-use jostle_net::view::{Key, KeyBinding, Picture, Show, ShowSettings};
+use jostle_net::view::{Key, KeyBinding, Picture, SceneView, SceneViewSettings};
 use jostle_proto::{
     Block, Class, Object, ObjectId, Objects, Rotation, ShapeId, Shapes, State, Tick, Touch,
 };
@@ -19,22 +19,22 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// What changes its form all the time is shown with a new one at most so often.
+/// Smallest interval of new shapes for a body that deforms.
 const REFORM: Duration = Duration::from_millis(500);
 
-/// Forms, at most: each one is kept by the page.
+/// Shapes, at most: each one is kept by the page.
 const FORMS_MAX: usize = 4096;
 
-/// While nobody looks.
+/// Pause without viewers.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Where it is to be seen.
-pub(crate) struct Seat<'a> {
+/// Settings of the page.
+pub(crate) struct ViewPage<'a> {
     pub(crate) listen: SocketAddr,
     pub(crate) open: bool,
     /// Steps per second.
     pub(crate) rate: u32,
-    /// Who may use it.
+    /// Access control.
     pub(crate) page: &'a PageArgs,
 }
 
@@ -47,7 +47,7 @@ struct Shown {
 
 /// A scene that is shown while it runs.
 pub(crate) struct Screen {
-    show: Show,
+    show: SceneView,
     cast: Cast,
     due: Instant,
     step: Duration,
@@ -61,16 +61,16 @@ pub(super) struct Cast {
     names: BTreeMap<ObjectId, String>,
     objects: Objects,
     next: u64,
-    /// There are forms or names that nobody was told of.
+    /// There are new shapes or names.
     grown: bool,
 }
 
 impl Screen {
-    /// Opens the page and says where it is.
+    /// Opens the page and prints its URL.
     pub(crate) fn open(
         stage: &Stage,
         name: &str,
-        seat: &Seat<'_>,
+        page_settings: &ViewPage<'_>,
         out: &mut dyn Write,
     ) -> Result<Screen, CliError> {
         super::begin_log();
@@ -80,31 +80,31 @@ impl Screen {
         let shapes = cast.shapes();
         let keys = bindings(stage);
         let heard = keys.len();
-        let settings = ShowSettings {
+        let settings = SceneViewSettings {
             name: name.into(),
-            rate: seat.rate,
+            rate: page_settings.rate,
             extent: cast.extent(),
             shapes,
             names: cast.names.clone(),
             poses: cast.poses(stage, |body| stage.is_static(body))?,
             keys,
             findings: None,
-            web: seat.listen,
-            guards: seat.page.guards(),
+            web: page_settings.listen,
+            guards: page_settings.page.guards(),
         };
-        let show = Show::open(settings).map_err(failed)?;
-        let page = seat.page.address(show.web_address().unwrap_or(seat.listen));
+        let show = SceneView::open(settings).map_err(failed)?;
+        let page = page_settings.page.address(show.web_address().unwrap_or(page_settings.listen));
         writeln!(out, "{heard} keys are listened to; look at it at\n  {page}")?;
         out.flush()?;
-        if seat.open {
+        if page_settings.open {
             browser::open(&page);
         }
-        let step = Duration::from_secs_f64(1.0 / f64::from(seat.rate.max(1)));
+        let step = Duration::from_secs_f64(1.0 / f64::from(page_settings.rate.max(1)));
         Ok(Screen { show, cast, due: Instant::now(), step })
     }
 
-    /// Waits until it is time for the next step; gives the keys that were pressed. None if nobody
-    /// looks: then time stands still.
+    /// Waits for the next step; returns the keys that were pressed. `None` without viewers: then
+    /// time stops.
     pub(crate) fn wait(&mut self) -> Option<Vec<jostle_scene::Key>> {
         if !self.show.is_watched() {
             std::thread::sleep(NAP);
@@ -112,7 +112,7 @@ impl Screen {
             return None;
         }
         std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
-        // A machine that is too slow slows the scene down; it does not hurry afterwards.
+        // A machine that is too slow slows the scene down; it does not catch up afterwards.
         self.due = (self.due + self.step).max(Instant::now());
         let key = |key: Key| jostle_scene::Key { value: key.value, state: key.state };
         Some(self.show.keys().into_iter().map(key).collect())
@@ -153,7 +153,7 @@ impl Cast {
         bodies.filter_map(|body| Some(self.shown.get(&body)?.object)).collect()
     }
 
-    /// Where the bodies that `wanted` accepts are, exactly: an object's position is rounded.
+    /// Exact poses of the bodies that `wanted` accepts: an object's position is rounded.
     pub(super) fn poses(
         &self,
         stage: &Stage,
@@ -163,7 +163,7 @@ impl Cast {
         wanted.map(|(body, shown)| Ok((shown.object, stage.world().pose(*body)?))).collect()
     }
 
-    /// The box around all objects that are no avatars.
+    /// The bounding box of all objects except avatars.
     pub(super) fn extent(&self) -> Block {
         let shapes = self.shapes();
         let blocks = self.objects.values().filter(|object| object.class != Class::Avatar);
@@ -175,7 +175,7 @@ impl Cast {
         Shapes::new(self.forms.solids().to_vec())
     }
 
-    /// Puts every body where it is now.
+    /// Updates every object from its body.
     pub(super) fn follow(&mut self, stage: &Stage) -> Result<(), CliError> {
         let world = stage.world();
         self.shown.retain(|id, _| world.has(*id));
@@ -203,7 +203,7 @@ impl Cast {
         Ok(())
     }
 
-    /// The form of a body. One that changes all the time keeps an old one for a while.
+    /// The shape of a body. One that deforms keeps an old shape for a while.
     fn shape(&mut self, stage: &Stage, id: BodyId) -> Result<ShapeId, CliError> {
         let known = self.shown.get(&id).map(|shown| (shown.shape, shown.since));
         let kind = stage.world().shape(id)?.kind();
@@ -242,7 +242,7 @@ impl Cast {
         }
     }
 
-    /// Pairs that touch, sorted. What that does to them the scene has decided itself.
+    /// Touching pairs, sorted. The scene has applied its responses itself.
     fn touches(&self, stage: &Stage) -> Vec<Touch> {
         let contacts = stage.world().contacts().iter().filter(|contact| contact.is_touching());
         let mut touches: Vec<Touch> = contacts
@@ -257,14 +257,14 @@ impl Cast {
     }
 }
 
-/// The keys that a scene's `KeySensor`s wait for, each once.
+/// The keys of the scene's `KeySensor`s, each once.
 fn bindings(stage: &Stage) -> Vec<KeyBinding> {
     let mut bindings: Vec<KeyBinding> = Vec::new();
     for (_, node) in stage.play().scene().nodes() {
         let Kind::KeySensor(sensor) = &node.kind else { continue };
         let key = Key { value: sensor.key_value, state: sensor.key_state };
         let does = match (&*sensor.recipient, sensor.absolute_value) {
-            ("", _) => "tells the scene".to_string(),
+            ("", _) => "is passed to the scene".to_string(),
             (recipient, absolute) => {
                 let [x, y, z] = sensor.value.to_array();
                 let how = if absolute { "moves at" } else { "is pushed by" };
@@ -279,7 +279,7 @@ fn bindings(stage: &Stage) -> Vec<KeyBinding> {
     bindings
 }
 
-/// What people are told at the start: names of keys, with what each does.
+/// The legend: keys, and what each does.
 pub(crate) fn legend(stage: &Stage) -> Vec<String> {
     let line = |binding: KeyBinding| {
         format!("{:>12}: {}", keys::name(binding.key.value, binding.key.state), binding.does)

@@ -1,21 +1,21 @@
-//! `jostle serve`: directory, first node, gateway and door in one process.
+//! `jostle serve`: directory, first node, gateway and edge server in one process.
 
 use super::args::{EngineArg, FileArgs, ServeArgs};
 use super::hints::Hints;
 use super::{allow_many_files, begin_log, end_flag, failed, generate, resolve, start, wait_for};
 use crate::error::CliError;
 use jostle_net::Process;
-use jostle_net::charter::Operation;
-use jostle_net::door::DoorLimits;
-use jostle_net::plane::Engine;
-use jostle_net::serve::{Files, ServeSettings};
+use jostle_net::edge::EdgeLimits;
+use jostle_net::manifest::OperationMode;
+use jostle_net::serve::{OutputFiles, ServeSettings};
+use jostle_net::transport::Engine;
 use jostle_net::view::Controls;
 use jostle_proto::{Allowance, GatewaySettings, Interest};
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often it is looked whether the world goes on.
+/// Interval of checks for progress.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl From<EngineArg> for Engine {
@@ -28,14 +28,14 @@ impl From<EngineArg> for Engine {
 }
 
 impl FileArgs {
-    pub(super) fn files(&self) -> Files {
-        Files { record: self.record.clone(), events: self.events.clone() }
+    pub(super) fn files(&self) -> OutputFiles {
+        OutputFiles { record: self.record.clone(), events: self.events.clone() }
     }
 }
 
-/// How many clients of one host are let in, here and at the gateway behind the door.
-pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
-    let door = DoorLimits::default();
+/// Limits of clients per host, at the edge server and at the gateway.
+pub(super) fn limits(per_host: usize) -> (EdgeLimits, GatewaySettings) {
+    let edge = EdgeLimits::default();
     let gateway = GatewaySettings::default();
     // Many clients of one host may connect at once.
     let often = per_host as u64;
@@ -43,13 +43,13 @@ pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
         per_second: known.per_second.max(often),
         most: known.most.max(often),
     };
-    let door = DoorLimits {
-        connections: door.connections.max(2 * per_host),
+    let edge = EdgeLimits {
+        connections: edge.connections.max(2 * per_host),
         host_connections: per_host,
-        host_waiting: door.host_waiting.max(per_host),
-        waiting: door.waiting.max(2 * per_host),
-        knocks: more(door.knocks),
-        ..door
+        host_pending: edge.host_pending.max(per_host),
+        pending: edge.pending.max(2 * per_host),
+        handshakes: more(edge.handshakes),
+        ..edge
     };
     let gateway = GatewaySettings {
         sessions: gateway.sessions.max(2 * per_host),
@@ -57,7 +57,7 @@ pub(super) fn limits(per_host: usize) -> (DoorLimits, GatewaySettings) {
         hellos: more(gateway.hellos),
         ..gateway
     };
-    (door, gateway)
+    (edge, gateway)
 }
 
 pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliError> {
@@ -67,12 +67,12 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         Some(path) => start::scene(path, args.allow_outside)?,
         None => generate::generate(&args.generate, args.seed)?,
     };
-    let operation = match (args.unsync, args.one_group) {
-        (true, _) => Operation::Unsynchronised { operations: args.operations },
-        (false, true) => Operation::Synchronised,
-        (false, false) => Operation::Grouped,
+    let operation = match (args.free_running, args.one_group) {
+        (true, _) => OperationMode::FreeRunning { operations: args.operations },
+        (false, true) => OperationMode::Lockstep,
+        (false, false) => OperationMode::Grouped,
     };
-    let (door, gateway) = limits(args.clients_per_host);
+    let (edge, gateway) = limits(args.clients_per_host);
     let interest = match args.broadcast {
         true => Interest::Everyone,
         false => Interest::Auras { reach: args.reach },
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
         files: args.files.files(),
         engine: args.engine.into(),
         gateway: GatewaySettings { interest, ..gateway },
-        door,
+        edge,
         replicas,
         controls: Controls::default(),
     };
@@ -105,8 +105,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
     let stopped = end_flag()?;
     print(args, &process, out)?;
     out.flush()?;
-    // Only what is really served is said to be: it may be the nodes that live, or replicas that are
-    // not there yet, that decide what that is.
+    // Printed only when the world is really served: living nodes, or replicas that are not up yet,
+    // may determine what it is.
     while !stopped.load(Ordering::Relaxed) {
         if process.wait_until_joined(LOOK)
             && let Some(objects) = process.objects()
@@ -123,9 +123,9 @@ pub(crate) fn run(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, CliErro
     Ok(false)
 }
 
-/// What there is, and commands and addresses to use it with.
+/// Prints the world's name, and commands and URLs to use it.
 fn print(args: &ServeArgs, process: &Process, out: &mut dyn Write) -> Result<(), CliError> {
-    let address = process.door_address().unwrap_or(args.listen);
+    let address = process.edge_address().unwrap_or(args.listen);
     let hints = Hints { guard: &args.guard, engine: args.engine, address };
     writeln!(out, "world:   {}", process.world_name())?;
     writeln!(out, "nodes:   {}", hints.node("node"))?;

@@ -1,4 +1,4 @@
-//! A scene as the beginning of a shared world.
+//! A scene as the initial state of a shared world.
 
 use super::failed;
 use crate::error::CliError;
@@ -6,7 +6,7 @@ use crate::scene::args::SceneArgs;
 use crate::scene::{open, print_problems};
 use glam::{DVec3, Vec3};
 use jostle_geom::{Model, Quality, ShapeKind, solids};
-use jostle_net::serve::Start;
+use jostle_net::serve::InitialWorld;
 use jostle_proto::{
     Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, Solid, State,
     VELOCITY_UNIT,
@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// The radius of an avatar, in metres.
 const AVATAR: f64 = 0.4;
 
-/// Spheres of scenes may be this far from true ones, in metres.
+/// Deviation of triangulated spheres, at most, in metres.
 const ROUND: f64 = 0.02;
 
-/// What a scene has in it: what has a velocity moves and is pushed, everything else never moves.
-pub(super) fn scene(path: &Path, allow_outside: bool) -> Result<Start, CliError> {
+/// The initial world of a scene: bodies with a velocity move and are pushed, all others never move.
+pub(super) fn scene(path: &Path, allow_outside: bool) -> Result<InitialWorld, CliError> {
     let args = SceneArgs { allow_outside, ..SceneArgs::plain(path) };
     let opened = open(&args)?;
     let stage = Stage::new(opened.scene, StageOptions::default(), &mut HierarchyFiles::default())
@@ -49,28 +49,28 @@ pub(super) fn scene(path: &Path, allow_outside: bool) -> Result<Start, CliError>
         names.insert(id, named);
         objects.push(Object { id, class, shape, state });
     }
-    Ok(Start { names, ..finish(forms, objects)? })
+    Ok(InitialWorld { names, ..finish(forms, objects)? })
 }
 
-/// A beginning with these objects; avatars come in above the middle.
-pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<Start, CliError> {
+/// An initial world with these objects; avatars enter above its middle.
+pub(super) fn finish(mut forms: Forms, objects: Vec<Object>) -> Result<InitialWorld, CliError> {
     let avatar = forms.ball(AVATAR)?;
     let shapes = Shapes::new(forms.solids);
     let moving = objects.iter().filter(|object| object.class != Class::Immovable);
     let places = moving.map(|object| object.state.position);
     let extent = places.map(|place| Block { min: place, max: place }).reduce(Block::join);
-    // Nothing moves: the world is where its objects are.
+    // Without moving objects: where its objects are.
     let all = || objects.iter().map(|object| shapes.block(object)).reduce(Block::join);
     let extent = extent.or_else(all).unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
-    Ok(Start { objects, shapes, extent, avatar, places: extent, names: BTreeMap::new() })
+    Ok(InitialWorld { objects, shapes, extent, avatar, places: extent, names: BTreeMap::new() })
 }
 
-/// The forms of a world, each model once.
+/// The shapes of a world, each model once.
 #[derive(Default)]
 pub(super) struct Forms {
     solids: Vec<Solid>,
     known: BTreeMap<*const Model, ShapeId>,
-    /// Those that are no meshes in a scene, by the bits of their numbers: a radius, or three edges.
+    /// Spheres and boxes, by the bits of their sizes.
     round: BTreeMap<Vec<u64>, ShapeId>,
 }
 
@@ -80,7 +80,7 @@ impl Forms {
         ShapeId(self.solids.len() as u32 - 1)
     }
 
-    /// The form of a shape, if it is there.
+    /// The shape of a body, if it is known.
     pub(super) fn known(&self, kind: &ShapeKind<'_>) -> Option<ShapeId> {
         match kind {
             ShapeKind::Mesh(model) => self.known.get(&Arc::as_ptr(model)),
@@ -89,14 +89,14 @@ impl Forms {
         .copied()
     }
 
-    /// The form of a shape, made if it is not there.
+    /// The shape of a body, added if it is new.
     pub(super) fn of(&mut self, kind: &ShapeKind<'_>) -> Result<ShapeId, CliError> {
         if let Some(shape) = self.known(kind) {
             return Ok(shape);
         }
         let mesh = match *kind {
             ShapeKind::Mesh(model) => return self.model(model),
-            // A point is shown as the smallest ball that there is.
+            // A point is shown as the smallest sphere.
             ShapeKind::Sphere { radius } => {
                 let radius = radius.max(POSITION_UNIT);
                 solids::sphere(radius, ROUND.min(radius / 10.0))
@@ -109,7 +109,7 @@ impl Forms {
         Ok(shape)
     }
 
-    /// All forms, in their order.
+    /// All shapes, in order.
     pub(super) fn solids(&self) -> &[Solid] {
         &self.solids
     }
@@ -130,14 +130,14 @@ impl Forms {
         Ok(shape)
     }
 
-    /// The block that an object of one of these forms occupies.
+    /// The block that an object with one of these shapes occupies.
     pub(super) fn block(&self, object: &Object) -> Block {
         let place = object.state.position;
         let solid = self.solids.get(object.shape.0 as usize);
         solid.map_or(Block { min: place, max: place }, |solid| solid.block(&object.state))
     }
 
-    /// All forms, in their order.
+    /// All shapes, in order.
     pub(super) fn into_solids(self) -> Vec<Solid> {
         self.solids
     }
@@ -148,7 +148,7 @@ impl Forms {
     }
 }
 
-/// What tells spheres and boxes apart.
+/// The key of a sphere or box.
 fn numbers(kind: &ShapeKind<'_>) -> Vec<u64> {
     match *kind {
         ShapeKind::Mesh(_) => Vec::new(),
@@ -157,9 +157,9 @@ fn numbers(kind: &ShapeKind<'_>) -> Vec<u64> {
     }
 }
 
-/// A speed as pages are told it: what is faster than 127 per second is shown with that.
+/// A velocity in whole units, as pages receive it; clamped to 127 per second.
 pub(super) fn clipped(per_second: DVec3) -> [i16; 3] {
-    // A number that is too large becomes the largest, and one that is none becomes nothing.
+    // `as` saturates, and converts NaN to 0.
     (per_second / VELOCITY_UNIT).round().to_array().map(|along| along as i16)
 }
 
@@ -186,7 +186,7 @@ mod tests {
 
     const RATE: u32 = 30;
 
-    /// A ball that flies at a thin wall, as it stands in a file.
+    /// A ball that flies at a thin wall, as in a scene file.
     const FILE: &str = "#VRML V2.0 utf8
 DEF BALL Transform {
   translation 0 0 -3
@@ -199,15 +199,16 @@ DEF WALL Transform {
 }
 ";
 
-    fn started() -> Start {
+    fn started() -> InitialWorld {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("wall.wrl");
         std::fs::write(&path, FILE).expect("a file");
         scene(&path, false).expect("a world")
     }
 
-    /// The world for so many ticks; where an object is along z after each, in metres.
-    fn follow(start: &Start, id: ObjectId, ticks: u64, input: Option<Input>) -> Vec<f64> {
+    /// Runs the world for so many ticks; returns an object's position along z after each, in
+    /// metres.
+    fn follow(start: &InitialWorld, id: ObjectId, ticks: u64, input: Option<Input>) -> Vec<f64> {
         let mut detector = Detector::new(start.shapes.clone(), RATE);
         let mut objects: Objects = start.objects.iter().copied().collect();
         let tick = |tick: u64| {
@@ -222,7 +223,7 @@ DEF WALL Transform {
         (0..ticks).map(tick).collect()
     }
 
-    fn named(start: &Start, name: &str) -> ObjectId {
+    fn named(start: &InitialWorld, name: &str) -> ObjectId {
         let found = start.names.iter().find(|(_, known)| known.contains(name));
         *found.expect("a name").0
     }

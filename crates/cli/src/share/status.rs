@@ -1,4 +1,4 @@
-//! `jostle status`: how a world is.
+//! `jostle status`: the status of a world.
 
 use super::args::StatusArgs;
 use super::{failed, resolve};
@@ -54,7 +54,7 @@ fn print(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             false => writeln!(out, "{what}: none in the last 10 s")?,
         }
     }
-    for (what, of) in [("traffic between nodes", "nodes"), ("traffic with clients", "door")] {
+    for (what, of) in [("traffic between nodes", "nodes"), ("traffic with clients", "edge")] {
         let traffic = &status[of];
         writeln!(
             out,
@@ -122,16 +122,16 @@ fn prevented(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     Ok(())
 }
 
-/// How long ago the last tick was.
+/// The age of the last tick.
 fn age(value: &Value) -> String {
     match value.as_f64() {
         Some(ms) if ms < 1000.0 => format!("{ms:.0} ms ago"),
-        Some(ms) => format!("{:.1} s ago: the world stands still", ms / 1000.0),
+        Some(ms) => format!("{:.1} s ago: the world is stalled", ms / 1000.0),
         None => "none yet".into(),
     }
 }
 
-/// What this process writes, if it writes something.
+/// Files that the process writes.
 fn files(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     for name in ["store", "recording", "directory_store"] {
         let file = &status[name];
@@ -147,7 +147,7 @@ fn files(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The replicas of the directory, if it has several.
+/// Replicas of the directory, if there are several.
 fn replicas(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
     let replicas = status["replicas"].as_array().map_or(&[][..], Vec::as_slice);
     if replicas.is_empty() {
@@ -170,7 +170,7 @@ fn replicas(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
             whole(&replica["lag"]),
             whole(&replica["log_bytes"]),
             number(&replica["silent_ms"]),
-            replica["door"].as_str().unwrap_or("-").into(),
+            replica["address"].as_str().unwrap_or("-").into(),
         ]);
     }
     write!(out, "\n{table}")?;
@@ -179,15 +179,15 @@ fn replicas(status: &Value, out: &mut dyn Write) -> Result<(), CliError> {
         if let Some(trouble) = replica["trouble"].as_str() {
             writeln!(out, "replica {id} takes no part: {trouble}")?;
         }
-        for stranger in replica["strangers"].as_array().into_iter().flatten() {
-            let stranger = whole(stranger);
-            writeln!(out, "replica {id} ignores replica {stranger}: no common protocol version")?;
+        for other in replica["incompatible"].as_array().into_iter().flatten() {
+            let other = whole(other);
+            writeln!(out, "replica {id} ignores replica {other}: no common protocol version")?;
         }
     }
     Ok(())
 }
 
-/// Regions reach to the ends of the world: only ends inside it are shown.
+/// Regions extend to the ends of the world: only boundaries inside it are shown.
 fn region(region: &Value) -> String {
     let end = |value: &Value| value.as_f64().filter(|metres| metres.abs() < 500_000.0);
     let axis = |axis: usize| match (end(&region[0][axis]), end(&region[1][axis])) {

@@ -1,6 +1,6 @@
 //! How long a world stood still, from what its processes have written down.
 
-use jostle_net::witness::{Seen, events};
+use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_proto::{Address, Epoch, GroupId, Message, Span, Tick, Time, View};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,9 +38,9 @@ impl Figures {
         let mut ticks: Vec<Published> = Vec::new();
         let mut newest: BTreeMap<GroupId, Tick> = BTreeMap::new();
         let mut views: BTreeMap<Epoch, (Time, View)> = BTreeMap::new();
-        for seen in events(files).unwrap() {
+        for seen in read_event_logs(files).unwrap() {
             match seen {
-                Seen::Sent {
+                LoggedEvent::Sent {
                     at,
                     from: Address::Directory | Address::Replica(_),
                     message: Message::View(view),
@@ -48,7 +48,7 @@ impl Figures {
                 } => {
                     views.entry(view.epoch).or_insert((at, view));
                 }
-                Seen::Published { at, commit } => {
+                LoggedEvent::Published { at, commit } => {
                     // A new leader publishes again what the old one may not have.
                     let last = newest.insert(commit.group, commit.tick);
                     if last.is_none_or(|last| last < commit.tick) {
@@ -57,7 +57,7 @@ impl Figures {
                         ticks.push(Published { at, group, epoch, tick, collisions });
                     }
                 }
-                Seen::Sent { .. } | Seen::Answered { .. } => {}
+                LoggedEvent::Sent { .. } | LoggedEvent::Answered { .. } => {}
             }
         }
         let lost = views.values().filter(|(_, view)| is_smaller(view));

@@ -1,32 +1,35 @@
-//! From an address to a door that has answered, and what can be fetched there.
+//! Connecting: from an address to a completed handshake, and contents that are fetched then.
 
 use super::{ClientError, ClientOptions, Trust, trust};
 use crate::Secret;
-use crate::charter::{Answer, Begin, Charter, Knock, PROTOCOL, Place, Purpose, ReplicaChange};
-use crate::founding::Founding;
-use crate::parcel::{self, ParcelError};
+use crate::bootstrap::Bootstrap;
+use crate::envelope::{self, EnvelopeError};
+use crate::manifest::{
+    EdgeResponse, Handshake, NodeAssignment, PROTOCOL, Purpose, ReplicaChange, ReplicaStart,
+    WorldManifest,
+};
 use jostle_proto::{Content, Library, Span};
 use quinn::{ClientConfig, Connection, ConnectionError, Endpoint, RecvStream, SendStream, VarInt};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// A door that takes longer to answer is none.
+/// Timeout of connecting and the handshake.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// And for something long.
+/// Timeout of a content.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Bytes of a charter or a status, at most.
+/// Bytes of a manifest or a status, at most.
 const ANSWER_MAX: usize = 16 << 20;
 
 /// Bytes of a content, at most.
 const CONTENT_MAX: u64 = 1 << 30;
 
-/// Bytes around a content in an answer, at most.
+/// Bytes that an answer adds to a content, at most.
 const AROUND: usize = 16;
 
-/// Libraries are filled here and not by asking around.
+/// Not used here: the library is filled by requests to the server.
 const RESEND: Span = Span::from_ms(50);
 
 /// Sockets to connect from.
@@ -36,36 +39,39 @@ pub(super) struct Dialler {
     six: Option<Endpoint>,
 }
 
-/// An open line to a door.
-pub(super) struct Line {
-    pub(super) door: SocketAddr,
+/// A connection to a server after the handshake.
+pub(super) struct ServerLink {
+    pub(super) server: SocketAddr,
     pub(super) connection: Connection,
-    pub(super) charter: Charter,
+    pub(super) manifest: WorldManifest,
     stream: Stream,
 }
 
-/// The stream of questions and answers.
+/// The stream of requests and responses.
 struct Stream {
-    door: SocketAddr,
+    server: SocketAddr,
     send: SendStream,
     receive: RecvStream,
 }
 
 impl Dialler {
-    /// Inside a runtime.
+    /// Must be called inside a runtime.
     pub(super) fn new() -> Result<Dialler, ClientError> {
         let four =
             Endpoint::client((Ipv4Addr::UNSPECIFIED, 0).into()).map_err(ClientError::Local)?;
-        // Not every machine has it.
+        // IPv6 may be unavailable.
         let six = Endpoint::client((Ipv6Addr::UNSPECIFIED, 0).into()).ok();
         Ok(Dialler { four, six })
     }
 
-    /// The first of the doors that lets it in.
-    pub(super) async fn dial_any(&self, options: &ClientOptions) -> Result<Line, ClientError> {
-        let mut result = Err(ClientError::NoDoor);
-        for &door in &options.doors {
-            result = self.dial(options, door).await;
+    /// The first server that accepts the client.
+    pub(super) async fn dial_any(
+        &self,
+        options: &ClientOptions,
+    ) -> Result<ServerLink, ClientError> {
+        let mut result = Err(ClientError::NoServer);
+        for &server in &options.servers {
+            result = self.dial(options, server).await;
             if result.is_ok() {
                 break;
             }
@@ -73,50 +79,50 @@ impl Dialler {
         result
     }
 
-    /// A line to play on.
+    /// Connects as a client.
     pub(super) async fn dial(
         &self,
         options: &ClientOptions,
-        door: SocketAddr,
-    ) -> Result<Line, ClientError> {
+        server: SocketAddr,
+    ) -> Result<ServerLink, ClientError> {
         let config = trust::configuration(&options.trust)?;
-        let knock = knock(options.token.as_ref(), Purpose::Play);
-        match self.knock(config, door, &knock).await? {
-            (connection, stream, Answer::Charter(charter)) => {
-                Ok(Line { door, connection, charter, stream })
+        let handshake = handshake(options.token.as_ref(), Purpose::Play);
+        match self.handshake(config, server, &handshake).await? {
+            (connection, stream, EdgeResponse::Manifest(manifest)) => {
+                Ok(ServerLink { server, connection, manifest, stream })
             }
-            (_, _, other) => Err(unexpected(door, &other)),
+            (_, _, other) => Err(unexpected(server, &other)),
         }
     }
 
-    /// Connects and knocks.
-    async fn knock(
+    /// Connects and completes the handshake.
+    async fn handshake(
         &self,
         config: ClientConfig,
-        door: SocketAddr,
-        knock: &Knock,
-    ) -> Result<(Connection, Stream, Answer), ClientError> {
-        let unreachable = |why: String| ClientError::Unreachable { door, why };
+        server: SocketAddr,
+        handshake: &Handshake,
+    ) -> Result<(Connection, Stream, EdgeResponse), ClientError> {
+        let unreachable = |why: String| ClientError::Unreachable { server, why };
         let endpoint = match &self.six {
-            Some(six) if door.is_ipv6() => six,
+            Some(six) if server.is_ipv6() => six,
             _ => &self.four,
         };
         let answered = async {
             let connecting = endpoint
-                .connect_with(config, door, &door.ip().to_string())
+                .connect_with(config, server, &server.ip().to_string())
                 .map_err(|error| unreachable(error.to_string()))?;
             let connection = connecting.await.map_err(|error| unreachable(explained(&error)))?;
             let (send, receive) =
                 connection.open_bi().await.map_err(|error| unreachable(explained(&error)))?;
-            let mut stream = Stream { door, send, receive };
-            let heard = match stream.say(knock).await {
-                Ok(()) => stream.hear(ANSWER_MAX).await,
+            let mut stream = Stream { server, send, receive };
+            let received = match stream.send(handshake).await {
+                Ok(()) => stream.receive(ANSWER_MAX).await,
                 Err(error) => Err(error),
             };
-            match (heard, connection.close_reason()) {
-                (Ok(Answer::Refused(why)), _) => Err(ClientError::Refused { door, why }),
+            match (received, connection.close_reason()) {
+                (Ok(EdgeResponse::Rejected(why)), _) => Err(ClientError::Rejected { server, why }),
                 (Ok(answer), _) => Ok((connection, stream, answer)),
-                // A server looks at the certificate of a node after the handshake.
+                // A server verifies the certificate of a node after the TLS handshake.
                 (Err(_), Some(reason)) => Err(unreachable(explained(&reason))),
                 (Err(error), None) => Err(error),
             }
@@ -128,7 +134,7 @@ impl Dialler {
     }
 }
 
-/// Why a connection ended, in words for those who set up certificates.
+/// Why a connection ended, with hints about certificates.
 fn explained(error: &ConnectionError) -> String {
     let text = error.to_string();
     match error {
@@ -142,102 +148,103 @@ fn explained(error: &ConnectionError) -> String {
     }
 }
 
-/// Doors that send on to others: so many in a row.
+/// Redirects that are followed, at most.
 const ON: usize = 4;
 
 impl Dialler {
-    /// The same at other doors, if the first one sends it there. Of those the first one counts that
-    /// lets it in.
-    async fn knock_around(
+    /// The same, following redirects. Of several addresses the first one that accepts is used.
+    async fn handshake_following_redirects(
         &self,
         config: ClientConfig,
-        door: SocketAddr,
-        knock: &Knock,
-    ) -> Result<(SocketAddr, Connection, Stream, Answer), ClientError> {
-        let mut doors = vec![door];
+        server: SocketAddr,
+        handshake: &Handshake,
+    ) -> Result<(SocketAddr, Connection, Stream, EdgeResponse), ClientError> {
+        let mut servers = vec![server];
         for _ in 0..ON {
-            let mut failed = ClientError::NoDoor;
-            let mut told = None;
-            for door in doors {
-                match self.knock(config.clone(), door, knock).await {
-                    Ok((_, _, Answer::Elsewhere(others))) if !others.is_empty() => {
-                        told = Some(others);
+            let mut failed = ClientError::NoServer;
+            let mut reported = None;
+            for server in servers {
+                match self.handshake(config.clone(), server, handshake).await {
+                    Ok((_, _, EdgeResponse::Redirect(others))) if !others.is_empty() => {
+                        reported = Some(others);
                         break;
                     }
                     Ok((connection, stream, answer)) => {
-                        return Ok((door, connection, stream, answer));
+                        return Ok((server, connection, stream, answer));
                     }
                     Err(error) => failed = error,
                 }
             }
-            doors = told.ok_or(failed)?;
+            servers = reported.ok_or(failed)?;
         }
-        Err(ClientError::NoDoor)
+        Err(ClientError::NoServer)
     }
 }
 
-fn knock(token: Option<&Secret>, purpose: Purpose) -> Knock {
+fn handshake(token: Option<&Secret>, purpose: Purpose) -> Handshake {
     let token = token.map(|token| token.reveal().to_string()).unwrap_or_default();
-    Knock { protocol: PROTOCOL, token, purpose }
+    Handshake { protocol: PROTOCOL, token, purpose }
 }
 
-fn unexpected(door: SocketAddr, answer: &Answer) -> ClientError {
+fn unexpected(server: SocketAddr, answer: &EdgeResponse) -> ClientError {
     let what = match answer {
-        Answer::Refused(_) => "a refusal",
-        Answer::Charter(_) => "a world manifest",
-        Answer::Place(..) => "a place",
-        Answer::Status(_) => "a status",
-        Answer::Content(_) => "a content",
-        Answer::Elsewhere(_) => "other addresses",
-        Answer::Founding(_) => "a founding record",
-        Answer::Changed => "a change",
+        EdgeResponse::Rejected(_) => "a refusal",
+        EdgeResponse::Manifest(_) => "a world manifest",
+        EdgeResponse::Assigned(..) => "a place",
+        EdgeResponse::Status(_) => "a status",
+        EdgeResponse::Content(_) => "a content",
+        EdgeResponse::Redirect(_) => "other addresses",
+        EdgeResponse::Bootstrap(_) => "a founding record",
+        EdgeResponse::Changed => "a change",
     };
-    ClientError::Unexpected { door, what: format!("{what}, which was not asked for") }
+    ClientError::Unexpected { server, what: format!("{what}, which was not asked for") }
 }
 
 impl Stream {
-    fn broken(&self, error: ParcelError) -> ClientError {
+    fn broken(&self, error: EnvelopeError) -> ClientError {
         match error {
-            ParcelError::Ended(_) | ParcelError::Unwritable(_) => {
-                ClientError::Unreachable { door: self.door, why: error.to_string() }
+            EnvelopeError::Ended(_) | EnvelopeError::Unwritable(_) => {
+                ClientError::Unreachable { server: self.server, why: error.to_string() }
             }
-            ParcelError::Long { .. } | ParcelError::Unreadable { .. } => {
-                ClientError::Unexpected { door: self.door, what: error.to_string() }
+            EnvelopeError::Long { .. } | EnvelopeError::Unreadable { .. } => {
+                ClientError::Unexpected { server: self.server, what: error.to_string() }
             }
         }
     }
 
-    async fn say<Message: serde::Serialize>(
+    async fn send<Message: serde::Serialize>(
         &mut self,
         message: &Message,
     ) -> Result<(), ClientError> {
-        parcel::send(&mut self.send, message).await.map_err(|error| self.broken(error))
+        envelope::send(&mut self.send, message).await.map_err(|error| self.broken(error))
     }
 
-    async fn hear(&mut self, most: usize) -> Result<Answer, ClientError> {
-        parcel::receive(&mut self.receive, most).await.map_err(|error| self.broken(error))
+    async fn receive(&mut self, most: usize) -> Result<EdgeResponse, ClientError> {
+        envelope::receive(&mut self.receive, most).await.map_err(|error| self.broken(error))
     }
 
-    /// Bytes by their content.
+    /// Fetches a content by its digest.
     async fn fetch(&mut self, content: Content) -> Result<Vec<u8>, ClientError> {
-        let door = self.door;
-        let wrong = |what: String| ClientError::Unexpected { door, what };
+        let server = self.server;
+        let wrong = |what: String| ClientError::Unexpected { server, what };
         if content.length > CONTENT_MAX {
             return Err(wrong(format!("a shape of {} bytes, which is too large", content.length)));
         }
-        self.say(&content).await?;
-        let asked = self.hear(content.length as usize + AROUND);
+        self.send(&content).await?;
+        let asked = self.receive(content.length as usize + AROUND);
         let answer = timeout(LONG_PATIENCE, asked).await;
         match answer.map_err(|_| wrong("timed out".to_string()))?? {
-            Answer::Content(Some(bytes)) if Content::of(&bytes) == content => Ok(bytes),
-            Answer::Content(Some(_)) => Err(wrong("other bytes than asked for".to_string())),
-            Answer::Content(None) => Err(wrong(format!("it has no content {:016x}", content.sum))),
-            other => Err(unexpected(door, &other)),
+            EdgeResponse::Content(Some(bytes)) if Content::of(&bytes) == content => Ok(bytes),
+            EdgeResponse::Content(Some(_)) => Err(wrong("other bytes than asked for".to_string())),
+            EdgeResponse::Content(None) => {
+                Err(wrong(format!("it has no content {:016x}", content.sum)))
+            }
+            other => Err(unexpected(server, &other)),
         }
     }
 
-    async fn fetch_forms(&mut self, charter: &Charter) -> Result<Library, ClientError> {
-        let mut library = Library::awaiting(charter.forms.clone(), RESEND);
+    async fn fetch_forms(&mut self, manifest: &WorldManifest) -> Result<Library, ClientError> {
+        let mut library = Library::awaiting(manifest.forms.clone(), RESEND);
         while let Some(content) = library.missing() {
             library.put(self.fetch(content).await?);
         }
@@ -245,17 +252,17 @@ impl Stream {
     }
 }
 
-impl Line {
-    /// All forms of the world.
+impl ServerLink {
+    /// Fetches all shapes of the world.
     pub(super) async fn fetch_forms(&mut self) -> Result<Library, ClientError> {
-        self.stream.fetch_forms(&self.charter).await
+        self.stream.fetch_forms(&self.manifest).await
     }
 }
 
-/// All is said.
+/// Close code: complete.
 const DONE: VarInt = VarInt::from_u32(0);
 
-/// On a thread of its own, so that it may be called from anywhere.
+/// Runs on a thread of its own, so that it can be called from any context.
 fn blocking<Value: Send>(
     work: impl AsyncFnOnce(Dialler) -> Result<Value, ClientError> + Send,
 ) -> Result<Value, ClientError> {
@@ -272,7 +279,7 @@ fn blocking<Value: Send>(
     })
 }
 
-/// How a world is, as JSON. Waits for it.
+/// Fetches the status of a world as JSON. Blocks.
 ///
 /// # Errors
 /// See [`ClientError`].
@@ -282,9 +289,9 @@ pub fn fetch_status(
     trust: &Trust,
 ) -> Result<String, ClientError> {
     let config = trust::configuration(trust)?;
-    let knock = knock(token, Purpose::Status);
-    blocking(async |dialler| match dialler.knock(config, address, &knock).await? {
-        (connection, _, Answer::Status(status)) => {
+    let handshake = handshake(token, Purpose::Status);
+    blocking(async |dialler| match dialler.handshake(config, address, &handshake).await? {
+        (connection, _, EdgeResponse::Status(status)) => {
             connection.close(DONE, b"");
             Ok(status)
         }
@@ -292,82 +299,88 @@ pub fn fetch_status(
     })
 }
 
-/// Asks to work as a node, with a name that the process has drawn and so many followers; fetches
-/// all forms and what [`Place::scenery`] names. Asks at other doors if it is told to. Waits for it.
+/// Joins as a node, with a random name of the process and so many followers; fetches all shapes and
+/// what [`NodeAssignment::scenery`] names. Follows redirects. Blocks.
 ///
 /// # Errors
 /// See [`ClientError`].
-pub fn ask_for_work(
+pub fn join_as_node(
     address: SocketAddr,
     node_token: Option<&Secret>,
     trust: &Trust,
     name: u64,
     followers: u32,
-) -> Result<(Charter, Place, Library), ClientError> {
+) -> Result<(WorldManifest, NodeAssignment, Library), ClientError> {
     let config = trust::configuration(trust)?;
-    let knock = knock(node_token, Purpose::Work { name, followers });
+    let handshake = handshake(node_token, Purpose::Join { name, followers });
     blocking(async |dialler| {
-        let (door, connection, mut stream, answer) =
-            dialler.knock_around(config, address, &knock).await?;
-        let Answer::Place(charter, place) = answer else { return Err(unexpected(door, &answer)) };
-        let mut library = stream.fetch_forms(&charter).await?;
+        let (server, connection, mut stream, answer) =
+            dialler.handshake_following_redirects(config, address, &handshake).await?;
+        let EdgeResponse::Assigned(manifest, place) = answer else {
+            return Err(unexpected(server, &answer));
+        };
+        let mut library = stream.fetch_forms(&manifest).await?;
         if library.get(place.scenery).is_none() {
             library.put(stream.fetch(place.scenery).await?);
         }
         connection.close(DONE, b"");
-        Ok((*charter, place, library))
+        Ok((*manifest, place, library))
     })
 }
 
-/// A replica does not wait longer for another one to answer, who may be gone.
+/// Timeout for a replica, which may be dead: another one can be asked.
 const QUICK: Duration = Duration::from_millis(2000);
 
-/// Asks how a world began whose directory has replicas, perhaps to begin as one of them; fetches
-/// all of it. Waits for it.
-pub(crate) fn ask_for_founding(
+/// Fetches the bootstrap record of a world with a replicated directory, optionally to start as one
+/// of its replicas, and the contents that it names. Blocks.
+pub(crate) fn fetch_bootstrap(
     address: SocketAddr,
     node_token: Option<&Secret>,
     trust: &Trust,
-    begin: Option<Begin>,
-) -> Result<(Founding, Library), ClientError> {
+    begin: Option<ReplicaStart>,
+) -> Result<(Bootstrap, Library), ClientError> {
     let config = trust::configuration(trust)?;
-    let knock = knock(node_token, Purpose::Replicate { begin });
+    let handshake = handshake(node_token, Purpose::Replicate { begin });
     blocking(async |dialler| {
         let unreachable =
-            |_| ClientError::Unreachable { door: address, why: "timed out".to_string() };
-        let knocked = timeout(QUICK, dialler.knock(config, address, &knock)).await;
+            |_| ClientError::Unreachable { server: address, why: "timed out".to_string() };
+        let knocked = timeout(QUICK, dialler.handshake(config, address, &handshake)).await;
         let (connection, mut stream, answer) = knocked.map_err(unreachable)??;
-        let Answer::Founding(content) = answer else { return Err(unexpected(address, &answer)) };
+        let EdgeResponse::Bootstrap(content) = answer else {
+            return Err(unexpected(address, &answer));
+        };
         let bytes = stream.fetch(content).await?;
-        let founding: Founding = parcel::open(&bytes).map_err(|error| stream.broken(error))?;
-        let mut library = stream.fetch_forms(&founding.charter).await?;
-        if library.get(founding.scenery).is_none() {
-            library.put(stream.fetch(founding.scenery).await?);
+        let bootstrap: Bootstrap = envelope::open(&bytes).map_err(|error| stream.broken(error))?;
+        let mut library = stream.fetch_forms(&bootstrap.manifest).await?;
+        if library.get(bootstrap.scenery).is_none() {
+            library.put(stream.fetch(bootstrap.scenery).await?);
         }
         library.put(bytes);
         connection.close(DONE, b"");
-        Ok((founding, library))
+        Ok((bootstrap, library))
     })
 }
 
-/// Asks the leader of the directory's replicas to add one, or to remove one: at any of their doors.
-/// Waits until it is under way.
+/// Proposes to add or remove a replica, at the address of any replica. Blocks until the change is
+/// under way.
 ///
 /// # Errors
 /// See [`ClientError`].
-pub fn ask_to_change(
+pub fn change_replicas(
     address: SocketAddr,
     node_token: Option<&Secret>,
     trust: &Trust,
     change: ReplicaChange,
 ) -> Result<(), ClientError> {
     let config = trust::configuration(trust)?;
-    let knock = knock(node_token, Purpose::Change(change));
-    blocking(async |dialler| match dialler.knock_around(config, address, &knock).await? {
-        (_, connection, _, Answer::Changed) => {
-            connection.close(DONE, b"");
-            Ok(())
+    let handshake = handshake(node_token, Purpose::Change(change));
+    blocking(async |dialler| {
+        match dialler.handshake_following_redirects(config, address, &handshake).await? {
+            (_, connection, _, EdgeResponse::Changed) => {
+                connection.close(DONE, b"");
+                Ok(())
+            }
+            (server, _, _, other) => Err(unexpected(server, &other)),
         }
-        (door, _, _, other) => Err(unexpected(door, &other)),
     })
 }

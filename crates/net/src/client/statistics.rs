@@ -1,42 +1,42 @@
-//! How much a connection has said, and how long things took.
+//! Traffic and latencies of a client.
 
 use jostle_proto::{ClientSays, GatewaySays, Time};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Samples that are kept; the oldest go.
+/// Samples that are kept; the oldest are dropped.
 const SAMPLES_MAX: usize = 4096;
 
-/// Wants that are waited for.
-const WANTS_MAX: usize = 64;
+/// Inputs without an acknowledgement, at most.
+const INPUTS_MAX: usize = 64;
 
-/// What was counted, over all lines that a client has had.
+/// Statistics over all connections that a client has had.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
-    /// Lines to doors.
-    pub lines: u64,
-    /// Letters sent.
-    pub letters_out: u64,
+    /// Connections to servers.
+    pub links: u64,
+    /// Messages sent.
+    pub messages_sent: u64,
     /// Bytes of those.
-    pub bytes_out: u64,
-    /// Letters that came.
-    pub letters_in: u64,
+    pub bytes_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
     /// Bytes of those.
-    pub bytes_in: u64,
-    /// Bytes that left as packets, with all that QUIC adds; of the line that there is now.
-    pub wire_out: u64,
-    /// Bytes that came as packets.
-    pub wire_in: u64,
-    /// Glimpses among the letters.
-    pub glimpses: u64,
-    /// From one glimpse to the next.
-    pub intervals: VecDeque<Duration>,
-    /// From saying what is wanted to hearing that the world has followed it.
-    pub answers: VecDeque<Duration>,
-    /// There and back, as QUIC has it.
+    pub bytes_received: u64,
+    /// UDP bytes sent, with all overhead of QUIC; of the current connection.
+    pub udp_sent: u64,
+    /// UDP bytes received.
+    pub udp_received: u64,
+    /// State updates among the received messages.
+    pub updates: u64,
+    /// Intervals between state updates.
+    pub update_intervals: VecDeque<Duration>,
+    /// Input latencies: from sending an input to the update that acknowledges it.
+    pub input_latencies: VecDeque<Duration>,
+    /// Round-trip time as QUIC estimates it.
     pub round_trip: Duration,
     seen: Option<Time>,
-    wants: VecDeque<(u64, Time)>,
+    inputs: VecDeque<(u64, Time)>,
 }
 
 fn keep(samples: &mut VecDeque<Duration>, since: Time, now: Time) {
@@ -47,40 +47,40 @@ fn keep(samples: &mut VecDeque<Duration>, since: Time, now: Time) {
 }
 
 impl Statistics {
-    /// A new line: what was waited for will not come.
-    pub(super) fn new_line(&mut self) {
-        self.lines += 1;
+    /// A new connection: outstanding inputs will not be acknowledged on it.
+    pub(super) fn new_link(&mut self) {
+        self.links += 1;
         self.seen = None;
-        self.wants.clear();
+        self.inputs.clear();
     }
 
-    pub(super) fn said(&mut self, now: Time, says: &ClientSays, bytes: usize) {
-        self.letters_out += 1;
-        self.bytes_out += bytes as u64;
+    pub(super) fn sent(&mut self, now: Time, says: &ClientSays, bytes: usize) {
+        self.messages_sent += 1;
+        self.bytes_sent += bytes as u64;
         if let ClientSays::Report(report) = says
             && let Some(want) = report.want
         {
-            if self.wants.len() >= WANTS_MAX {
-                self.wants.pop_front();
+            if self.inputs.len() >= INPUTS_MAX {
+                self.inputs.pop_front();
             }
-            self.wants.push_back((want.number, now));
+            self.inputs.push_back((want.number, now));
         }
     }
 
-    pub(super) fn heard(&mut self, now: Time, says: &GatewaySays, bytes: usize) {
-        self.letters_in += 1;
-        self.bytes_in += bytes as u64;
-        let GatewaySays::Glimpse(glimpse) = says else { return };
-        self.glimpses += 1;
+    pub(super) fn received(&mut self, now: Time, says: &GatewaySays, bytes: usize) {
+        self.messages_received += 1;
+        self.bytes_received += bytes as u64;
+        let GatewaySays::Glimpse(update) = says else { return };
+        self.updates += 1;
         if let Some(seen) = self.seen.replace(now) {
-            keep(&mut self.intervals, seen, now);
+            keep(&mut self.update_intervals, seen, now);
         }
-        while let Some((number, said)) = self.wants.front().copied()
-            && number <= glimpse.followed
+        while let Some((number, sent)) = self.inputs.front().copied()
+            && number <= update.followed
         {
-            self.wants.pop_front();
-            if number == glimpse.followed {
-                keep(&mut self.answers, said, now);
+            self.inputs.pop_front();
+            if number == update.followed {
+                keep(&mut self.input_latencies, sent, now);
             }
         }
     }

@@ -1,8 +1,8 @@
-//! How a client makes sure whose door it is.
+//! TLS of clients: how a server is verified.
 
 use super::{ClientError, Trust};
 use crate::certificates::{self, CertificateError, Role};
-use crate::door::ALPN;
+use crate::edge::ALPN;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, TransportConfig, VarInt};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,17 +15,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A line that is silent for so long is given up.
+/// A connection without packets for so long is given up.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Letters that were not sent yet, in bytes: a newer one is better than an old one.
+/// Bytes of unsent datagrams: a newer input replaces an older one.
 const SEND_BUFFER: usize = 8 << 10;
 
 fn wrong(place: &Path, why: &dyn Display) -> ClientError {
     ClientError::Certificate { place: place.display().to_string(), why: why.to_string() }
 }
 
-/// How to connect.
+/// The QUIC configuration.
 pub(super) fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let unusable = |error: &dyn Display| wrong(Path::new("memory"), error);
@@ -42,7 +42,7 @@ pub(super) fn configuration(trust: &Trust) -> Result<ClientConfig, ClientError> 
             let unreadable = |error: CertificateError| wrong(directory, &error);
             let chain = certificates::chain(directory, Role::Node).map_err(unreadable)?;
             let key = certificates::key(directory, Role::Node).map_err(unreadable)?;
-            let roots = certificates::roots(directory, Role::Door).map_err(unreadable)?;
+            let roots = certificates::roots(directory, Role::Server).map_err(unreadable)?;
             builder
                 .with_root_certificates(roots)
                 .with_client_auth_cert(chain, key)
@@ -77,7 +77,7 @@ fn authorities(pem: &Path) -> Result<RootCertStore, ClientError> {
     if roots.is_empty() { Err(wrong(pem, &"there is no certificate in it")) } else { Ok(roots) }
 }
 
-/// Any certificate will do; that the other side has its key is still checked.
+/// Accepts any certificate; the handshake still proves that the server has its key.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

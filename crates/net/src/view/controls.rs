@@ -1,60 +1,60 @@
-//! What a page may ask for besides looking, if whoever runs the world lets it.
+//! Controls: what a page may do besides viewing, if the program offers it.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A key in the numbers of Qt 3, which a scene's `KeySensor` has (Ohlenburg 2003, C.3).
+/// A key in the numbers of Qt 3, which a scene's `KeySensor` uses (Ohlenburg 2003, C.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     /// `Qt::Key`.
     pub value: i32,
-    /// `Qt::ButtonState`: keys that are held besides.
+    /// `Qt::ButtonState`: modifier keys.
     pub state: i32,
 }
 
 /// A key that a scene listens to, for pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyBinding {
-    /// Which.
+    /// The key.
     pub key: Key,
     /// What it does, in a few words.
     pub does: String,
 }
 
-/// Something that a page asks for.
+/// A request of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
-    /// A node is to die.
+    /// Kill a node.
     Kill(u32),
-    /// A node is to come.
+    /// Add a node.
     Add,
-    /// The network is to be like this.
+    /// Set the simulated network.
     Network {
-        /// Messages take so long, in milliseconds.
+        /// Delay in milliseconds.
         delay_ms: f64,
-        /// So many of them are lost, from 0 to 1.
+        /// Loss rate, from 0 to 1.
         loss: f64,
     },
-    /// There are to be so many bodies.
+    /// Set the target number of bodies.
     Bodies(u64),
-    /// Somebody has pressed a key that a scene listens to.
+    /// A key that a scene listens to was pressed.
     Key(Key),
-    /// A recording goes on.
+    /// Play a recording.
     Play,
-    /// It stands.
+    /// Pause it.
     Pause,
-    /// How many times faster than it was recorded.
+    /// Playback speed relative to the recording.
     Speed(f64),
-    /// To this tick.
+    /// Go to this tick.
     Seek(u64),
-    /// So many ticks on, or back.
+    /// Go so many ticks forward, or back.
     Step(i64),
-    /// To the next tick in which a contact begins, or the one before.
+    /// Go to the next tick in which a contact begins, or the one before.
     Collision(i64),
 }
 
 impl Control {
-    /// What it is called in the protocol.
+    /// Its name in the protocol.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -73,10 +73,10 @@ impl Control {
     }
 }
 
-/// What does what a page asks for; or says why not.
+/// Executes a control, or returns why it cannot.
 type Act = Arc<dyn Fn(Control) -> Result<(), String> + Send + Sync>;
 
-/// What a page may ask for, and who does it. By default nothing.
+/// The controls that a page may use; none by default.
 #[derive(Clone, Default)]
 pub struct Controls {
     words: Vec<&'static str>,
@@ -90,8 +90,8 @@ impl fmt::Debug for Controls {
 }
 
 impl Controls {
-    /// These words ([`Control::word`]) are allowed, and this does them: one after the other, on a
-    /// thread of its own, so it may take its time.
+    /// Allows controls with these names ([`Control::word`]). `act` executes them one after the
+    /// other on its own thread, so it may block.
     #[must_use]
     pub fn new(
         words: &[&'static str],
@@ -104,7 +104,7 @@ impl Controls {
         &self.words
     }
 
-    /// Does it, if it is allowed.
+    /// Executes a control, if it is allowed.
     pub(crate) fn run(&self, control: Control) -> Result<(), String> {
         match &self.act {
             Some(act) if self.words.contains(&control.word()) => act(control),

@@ -1,8 +1,8 @@
-//! Pairs of parts that touch or are too close, as pages list them: those of a check, and contacts
-//! among immovable objects, which the world itself never tests.
+//! Pairs of parts that touch or are too close, for the list on a page: those of a check, and
+//! contacts among immovable objects, which the world itself never tests.
 
-use super::questions::{Candidates, candidates};
-use super::scene::{Forms, Scene};
+use super::queries::{Candidates, candidates};
+use super::snapshot::{Forms, WorldSnapshot};
 use glam::DVec3;
 use jostle_geom::Pair;
 use jostle_proto::{Object, ObjectId};
@@ -32,12 +32,12 @@ pub struct PairFinding {
     pub segments: Vec<[DVec3; 2]>,
 }
 
-/// All findings of one question.
+/// The findings of one query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Pairs closer than this were looked for; none if only contacts were.
+    /// The clearance of the query; `None` if only contacts were searched.
     pub clearance: Option<f64>,
-    /// The unit of distances; empty if it is not known.
+    /// The unit of distances; empty if unknown.
     pub unit: String,
     /// False if there are more than are listed.
     pub complete: bool,
@@ -46,7 +46,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// The same with as many findings and segments as fit into one message.
+    /// Truncates findings and segments to what fits into one message.
     #[must_use]
     pub fn bounded(mut self) -> Findings {
         self.complete &= self.list.len() <= FINDINGS_MAX;
@@ -63,7 +63,7 @@ impl Findings {
 /// Contacts among immovable objects, and pairs closer than the clearance; touching pairs first,
 /// then by distance. Pairs whose boxes are closest are tested first, until the budget is spent.
 pub(crate) fn static_contacts(
-    scene: &Scene,
+    scene: &WorldSnapshot,
     forms: &Forms,
     clearance: Option<f64>,
     budget: Option<Duration>,

@@ -1,15 +1,15 @@
-//! Where all who watch come together: frames are made once and handed to each, questions are
-//! collected and answered on a thread of their own, controls are done on another.
+//! The hub of all viewers: frames are encoded once and passed to each, queries are answered on a
+//! thread of their own, controls are executed on another.
 
 use super::controls::{Control, Controls, KeyBinding};
-use super::desk::Desk;
-use super::frames::Frames;
-use super::questions::Glance;
-use super::scene::{Now, Others, Scene};
+use super::frames::FrameEncoder;
+use super::messages::{self, RecordingInfo, ViewMessage};
+use super::queries::RayQuery;
+use super::query_service::QueryService;
+use super::snapshot::{OtherGroups, WorldRef, WorldSnapshot};
 use super::viewer::{Due, Topic, Viewer};
-use super::words::{self, Recorded, Tells};
-use crate::charter::Charter;
-use crate::door::Meshes;
+use crate::edge::Meshes;
+use crate::manifest::WorldManifest;
 use axum::extract::ws::Message;
 use bytes::Bytes;
 use jostle_geom::Pose;
@@ -22,45 +22,45 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Controls that wait to be done.
+/// Controls that wait to be executed, at most.
 const CONTROLS_MAX: usize = 16;
 
-/// A status that is younger is told again.
+/// A younger status is sent again.
 const STATUS_AGE: Duration = Duration::from_millis(900);
 
-/// What kind of page a world gets.
+/// The kind of page that a world gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum WorldKind {
-    /// A shared world, which avatars can join.
+    /// A shared world, which avatars can enter.
     Shared,
     /// A scene that one program runs.
     Scene,
-    /// A scene that was checked: it stands, and its findings are listed.
+    /// A checked scene: static, with a list of findings.
     Check,
     /// A recording.
     Recording,
 }
 
-/// What a page is told about the world, besides its charter.
+/// What the `world` message contains besides the manifest.
 #[derive(Clone, Debug)]
-pub(crate) struct Showing {
-    /// How far clients see, in metres; none if they see everything.
+pub(crate) struct ViewSettings {
+    /// The interest radius of clients in metres; `None` if they receive everything.
     pub(crate) reach: Option<f64>,
     pub(crate) names: BTreeMap<ObjectId, String>,
     pub(crate) controls: Controls,
-    /// Those that a scene listens to.
+    /// Keys that a scene listens to.
     pub(crate) keys: Vec<KeyBinding>,
-    pub(crate) recording: Option<Recorded>,
+    pub(crate) recording: Option<RecordingInfo>,
     pub(crate) kind: WorldKind,
-    /// Exact poses of immovable objects, where they are known: frames round them.
+    /// Exact poses of immovable objects, where known: frames round them.
     pub(crate) poses: BTreeMap<ObjectId, Pose>,
 }
 
-impl Default for Showing {
-    /// A world that people can walk into, without anything special.
-    fn default() -> Showing {
-        Showing {
+impl Default for ViewSettings {
+    /// A shared world without anything special.
+    fn default() -> ViewSettings {
+        ViewSettings {
             reach: None,
             names: BTreeMap::new(),
             controls: Controls::default(),
@@ -72,42 +72,42 @@ impl Default for Showing {
     }
 }
 
-/// What who comes is told first, and what is told again to those who are here.
+/// Messages that every new viewer receives first.
 #[derive(Default)]
-struct Standing {
-    /// What kind of world this is.
+struct CachedMessages {
+    /// The `world` message.
     world: Option<Message>,
-    /// Forms that were not there when the door was opened.
+    /// Shapes that were added after the start.
     grown: Option<Meshes>,
     state: Option<Message>,
-    /// With the views that they are of.
+    /// With the epochs that they belong to.
     regions: Option<(Vec<Epoch>, Message)>,
     status: Option<(Instant, Message)>,
 }
 
-/// Something to be done, and who asked for it.
-type Order = (Arc<Viewer>, Control);
+/// A control, and the viewer that asked for it.
+type ControlRequest = (Arc<Viewer>, Control);
 
-/// All who watch a world through one door.
-pub struct Hub {
+/// All viewers of a world at one edge server.
+pub struct ViewHub {
     extent: Block,
-    showing: Mutex<Showing>,
+    showing: Mutex<ViewSettings>,
     is_walkable: bool,
     viewers: Mutex<Vec<Arc<Viewer>>>,
     count: AtomicUsize,
-    standing: Mutex<Standing>,
-    desk: Arc<Desk>,
+    cached: Mutex<CachedMessages>,
+    queries: Arc<QueryService>,
     controls: Controls,
-    orders: Mutex<Option<SyncSender<Order>>>,
+    requests: Mutex<Option<SyncSender<ControlRequest>>>,
 }
 
-/// A place among those who watch: given back when dropped.
-pub(crate) struct Place {
-    hub: Arc<Hub>,
+/// The entry of a viewer; removed when dropped.
+pub(crate) struct ViewerSlot {
+    hub: Arc<ViewHub>,
     pub(crate) viewer: Arc<Viewer>,
 }
 
-impl Drop for Place {
+impl Drop for ViewerSlot {
     fn drop(&mut self) {
         let mut viewers = self.hub.viewers();
         viewers.retain(|viewer| !Arc::ptr_eq(viewer, &self.viewer));
@@ -115,131 +115,133 @@ impl Drop for Place {
     }
 }
 
-impl Hub {
-    /// Nobody watches yet. Its threads run until [`Hub::close`].
+impl ViewHub {
+    /// Without viewers at first. Its threads run until [`ViewHub::close`].
     pub(crate) fn open(
-        charter: &Charter,
+        manifest: &WorldManifest,
         shapes: &Shapes,
-        showing: Showing,
-    ) -> (Arc<Hub>, Vec<JoinHandle<()>>) {
+        showing: ViewSettings,
+    ) -> (Arc<ViewHub>, Vec<JoinHandle<()>>) {
         let controls = showing.controls.clone();
-        let (orders, to_do) = sync_channel(CONTROLS_MAX);
+        let (requests, queue) = sync_channel(CONTROLS_MAX);
         let controlled = !controls.words().is_empty();
-        let world = Some(told(charter, &showing));
-        let desk =
-            Arc::new(Desk::new(shapes.clone(), showing.names.clone(), showing.poses.clone()));
-        let hub = Arc::new(Hub {
-            extent: charter.extent,
+        let world = Some(world_message(manifest, &showing));
+        let queries = Arc::new(QueryService::new(
+            shapes.clone(),
+            showing.names.clone(),
+            showing.poses.clone(),
+        ));
+        let hub = Arc::new(ViewHub {
+            extent: manifest.extent,
             is_walkable: showing.kind == WorldKind::Shared,
             showing: Mutex::new(showing),
             viewers: Mutex::default(),
             count: AtomicUsize::new(0),
-            standing: Mutex::new(Standing { world, ..Standing::default() }),
-            desk,
+            cached: Mutex::new(CachedMessages { world, ..CachedMessages::default() }),
+            queries,
             controls,
-            orders: Mutex::new(controlled.then_some(orders)),
+            requests: Mutex::new(controlled.then_some(requests)),
         });
-        let asked = hub.clone();
+        let service = hub.clone();
         let mut threads: Vec<_> =
-            spawn("view-answers", move || asked.desk.run(|| asked.viewers().clone()))
+            spawn("view-answers", move || service.queries.run(|| service.viewers().clone()))
                 .into_iter()
                 .collect();
         if controlled {
             let controls = hub.controls.clone();
-            threads.extend(spawn("view-controls", move || carry_out(&controls, &to_do)));
+            threads.extend(spawn("view-controls", move || execute_all(&controls, &queue)));
         }
         (hub, threads)
     }
 
-    /// Its threads end.
+    /// Stops the threads.
     pub(crate) fn close(&self) {
-        self.desk.close();
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.queries.close();
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Nothing is left half done when a thread panics here.
+    /// A poisoned lock is used: every update under it is complete at each step.
     fn viewers(&self) -> MutexGuard<'_, Vec<Arc<Viewer>>> {
         self.viewers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, CachedMessages> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Can somebody come in with an avatar?
+    /// Returns true if avatars can enter the world.
     pub(crate) fn is_walkable(&self) -> bool {
         self.is_walkable
     }
 
-    /// There are more forms and names than before: everybody is told anew what kind of world this
-    /// is, and shown all of it.
+    /// Adds shapes and names: all viewers receive the `world` message and a whole frame again.
     pub(crate) fn grow(
         &self,
-        charter: &Charter,
+        manifest: &WorldManifest,
         shapes: &Shapes,
         names: &BTreeMap<ObjectId, String>,
     ) {
         let world = {
             let mut showing = self.showing.lock().unwrap_or_else(PoisonError::into_inner);
             showing.names.clone_from(names);
-            told(charter, &showing)
+            world_message(manifest, &showing)
         };
-        self.desk.renew(shapes.clone(), names.clone());
+        self.queries.renew(shapes.clone(), names.clone());
         let viewers = self.viewers();
-        let mut standing = self.standing();
-        standing.grown = Some(Meshes::new(charter, shapes));
+        let mut cached = self.cached();
+        cached.grown = Some(Meshes::new(manifest, shapes));
         for viewer in viewers.iter() {
             viewer.begin_anew(world.clone());
         }
-        standing.world = Some(world);
+        cached.world = Some(world);
     }
 
-    /// The triangles of a form that was not there when the door was opened.
+    /// The triangles of a shape that was added after the start.
     pub(crate) fn mesh(&self, content: Content) -> Option<Bytes> {
-        self.standing().grown.as_ref()?.get(content)
+        self.cached().grown.as_ref()?.get(content)
     }
 
-    /// Does anybody watch?
+    /// Returns true if there are viewers.
     pub(crate) fn is_watched(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// Somebody wants to watch; there may be no room.
-    pub(crate) fn enter(self: &Arc<Self>, most: usize) -> Option<Place> {
+    /// Adds a viewer, unless there are too many.
+    pub(crate) fn enter(self: &Arc<Self>, most: usize) -> Option<ViewerSlot> {
         let mut viewers = self.viewers();
         if viewers.len() >= most {
             return None;
         }
         let viewer = Arc::new(Viewer::new());
-        // Before others can put in news: what is newer replaces what is put in here.
-        let standing = self.standing();
-        if let Some(world) = &standing.world {
+        // Under the lock of the cached messages, so that newer ones replace these.
+        let cached = self.cached();
+        if let Some(world) = &cached.world {
             viewer.put_answer(world.clone());
         }
-        if let Some(state) = &standing.state {
+        if let Some(state) = &cached.state {
             viewer.put_news(Topic::State, state.clone());
         }
-        if let Some((_, regions)) = &standing.regions {
+        if let Some((_, regions)) = &cached.regions {
             viewer.put_news(Topic::Regions, regions.clone());
         }
         viewers.push(viewer.clone());
         self.count.store(viewers.len(), Ordering::Relaxed);
-        Some(Place { hub: self.clone(), viewer })
+        Some(ViewerSlot { hub: self.clone(), viewer })
     }
 
-    /// Tells everybody, and everybody who comes from now on: how a demo is set, where a recording
-    /// is.
+    /// Sends a state message to all viewers, and to new ones first: the settings of a demo, or the
+    /// position of a recording.
     pub(crate) fn set_state(&self, text: String) {
         let message = Message::Text(text.into());
         let viewers = self.viewers();
-        self.standing().state = Some(message.clone());
+        self.cached().state = Some(message.clone());
         for viewer in viewers.iter() {
             viewer.put_news(Topic::State, message.clone());
         }
     }
 
-    /// A new tick is shown.
-    pub(crate) fn show(&self, now: &Now<'_>, frames: &mut Frames) {
+    /// Shows a new tick.
+    pub(crate) fn show(&self, now: &WorldRef<'_>, frames: &mut FrameEncoder) {
         let viewers = self.viewers().clone();
         if viewers.is_empty() {
             frames.forget();
@@ -260,11 +262,11 @@ impl Hub {
                 }
             }
         }
-        self.show_desk(now);
+        self.update_queries(now);
     }
 
-    /// The same tick still stands: those who lack a frame are given it, and questions an answer.
-    pub(crate) fn show_again(&self, now: &Now<'_>, frames: &mut Frames) {
+    /// Shows the same tick again: viewers without a frame receive one, and queries are answered.
+    pub(crate) fn show_again(&self, now: &WorldRef<'_>, frames: &mut FrameEncoder) {
         let behind: Vec<Arc<Viewer>> =
             self.viewers().iter().filter(|viewer| viewer.is_behind()).cloned().collect();
         if !behind.is_empty() {
@@ -275,35 +277,35 @@ impl Hub {
             let whole = frames.whole(now);
             behind.iter().for_each(|viewer| viewer.put_frame(whole.clone()));
         }
-        self.show_desk(now);
+        self.update_queries(now);
     }
 
-    fn show_desk(&self, now: &Now<'_>) {
-        if self.desk.wants_scene() {
-            self.desk.put_scene(Scene::of(now));
+    fn update_queries(&self, now: &WorldRef<'_>) {
+        if self.queries.wants_scene() {
+            self.queries.put_scene(WorldSnapshot::of(now));
         }
     }
 
-    fn show_regions(&self, view: &View, others: &Others) {
+    fn show_regions(&self, view: &View, others: &OtherGroups) {
         let viewers = self.viewers();
-        let mut standing = self.standing();
-        // All views are numbered by one counter, so these numbers tell all groups apart.
+        let mut cached = self.cached();
+        // Epochs are numbered by one counter for all groups, so they identify the views.
         let others = others.views.values();
         let epochs: Vec<Epoch> = others.clone().chain([view]).map(|view| view.epoch).collect();
-        if standing.regions.as_ref().is_some_and(|(known, _)| *known == epochs) {
+        if cached.regions.as_ref().is_some_and(|(known, _)| *known == epochs) {
             return;
         }
-        let message = words::regions(view, others, &self.extent).message();
+        let message = messages::regions(view, others, &self.extent).message();
         for viewer in viewers.iter() {
             viewer.put_news(Topic::Regions, message.clone());
         }
-        standing.regions = Some((epochs, message));
+        cached.regions = Some((epochs, message));
     }
 
-    /// How the world is, made anew at most about once a second.
+    /// The `status` message, made anew at most about once a second.
     pub(crate) fn status(&self, make: impl FnOnce() -> String) -> Message {
-        let mut standing = self.standing();
-        if let Some((made, message)) = &standing.status
+        let mut cached = self.cached();
+        if let Some((made, message)) = &cached.status
             && made.elapsed() < STATUS_AGE
         {
             return message.clone();
@@ -312,63 +314,63 @@ impl Hub {
         let status = if status.is_empty() { "null" } else { &status };
         let text = format!("{{\"type\":\"status\",\"status\":{status}}}");
         let message = Message::Text(text.into());
-        standing.status = Some((Instant::now(), message.clone()));
+        cached.status = Some((Instant::now(), message.clone()));
         message
     }
 
-    /// Somebody asks what a glance meets; nothing if it is none.
-    pub(crate) fn pick(&self, viewer: &Arc<Viewer>, glance: Option<Glance>) {
-        match glance {
-            Some(glance) => self.desk.pick(viewer, glance),
-            None => viewer.put_answer(words::nothing_picked().message()),
+    /// Queues a ray query; an invalid ray hits nothing.
+    pub(crate) fn pick(&self, viewer: &Arc<Viewer>, ray_query: Option<RayQuery>) {
+        match ray_query {
+            Some(ray_query) => self.queries.pick(viewer, ray_query),
+            None => viewer.put_answer(messages::nothing_picked().message()),
         }
     }
 
-    /// Somebody asks for the world to stand still for them.
+    /// Holds the world for a viewer: its queries refer to this tick until it releases it.
     pub(crate) fn hold(&self, viewer: &Arc<Viewer>) {
-        self.desk.hold(viewer);
+        self.queries.hold(viewer);
     }
 
-    /// A viewer asks for contacts among immovable objects.
+    /// Queues a query for contacts among immovable objects.
     pub(crate) fn find_static(&self, viewer: &Arc<Viewer>, clearance: Option<f64>) {
-        self.desk.find_static(viewer, clearance);
+        self.queries.find_static(viewer, clearance);
     }
 
-    /// Somebody asks about something else from now on.
+    /// The interest of a viewer has changed.
     pub(crate) fn interest_changed(&self) {
-        self.desk.interest_changed();
+        self.queries.interest_changed();
     }
 
-    /// Somebody asks for something to be done.
+    /// Queues a control.
     pub(crate) fn control(&self, viewer: &Arc<Viewer>, control: Control) {
         let refuse = |why: &str| viewer.put_answer(controlled(control, Err(why.into())));
         if !self.controls.words().contains(&control.word()) {
             return refuse("that cannot be asked for here");
         }
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = orders.as_ref().map(|orders| orders.try_send((viewer.clone(), control)));
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = requests.as_ref().map(|requests| requests.try_send((viewer.clone(), control)));
         if !matches!(taken, Some(Ok(()))) {
             refuse("too much is being asked for");
         }
     }
 }
 
-/// What kind of world this is.
-fn told(charter: &Charter, showing: &Showing) -> Message {
-    words::world(charter, showing, showing.controls.words()).message()
+/// The `world` message.
+fn world_message(manifest: &WorldManifest, showing: &ViewSettings) -> Message {
+    messages::world(manifest, showing, showing.controls.words()).message()
 }
 
 fn controlled(control: Control, done: Result<(), String>) -> Message {
-    Tells::Controlled { word: control.word(), error: done.err() }.message()
+    ViewMessage::Controlled { word: control.word(), error: done.err() }.message()
 }
 
-fn carry_out(controls: &Controls, to_do: &Receiver<Order>) {
-    while let Ok((viewer, control)) = to_do.recv() {
+fn execute_all(controls: &Controls, queue: &Receiver<ControlRequest>) {
+    while let Ok((viewer, control)) = queue.recv() {
         viewer.put_answer(controlled(control, controls.run(control)));
     }
 }
 
-/// A thread; without, there are no answers.
+/// Starts a thread; without it there are no answers.
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.into()).spawn(run);
     thread.inspect_err(|error| tracing::error!("cannot start thread {name}: {error}")).ok()

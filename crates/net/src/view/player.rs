@@ -1,15 +1,14 @@
-//! A recording that is played for those who watch: forth, back, slowly, from collision to
-//! collision.
+//! Plays a recording for viewers: forward, back, slowly, from contact to contact.
 
 use super::controls::{Control, Controls};
-use super::film::{Film, Position};
-use super::frames::Frames;
-use super::hub::{Hub, Showing, WorldKind};
-use super::words::{Recorded, Tells};
-use crate::charter::{Charter, Operation, PROTOCOL};
-use crate::door::{Door, DoorLimits, Lobby};
+use super::frames::FrameEncoder;
+use super::hub::{ViewHub, ViewSettings, WorldKind};
+use super::loaded_recording::{LoadedRecording, Position};
+use super::messages::{RecordingInfo, ViewMessage};
+use crate::edge::{EdgeLimits, EdgeServer, EdgeServices};
+use crate::manifest::{OperationMode, PROTOCOL, WorldManifest};
 use crate::process::StartError;
-use crate::serve::Guards;
+use crate::serve::AccessControl;
 use axum::extract::ws::Message;
 use jostle_proto::client::Limits;
 use jostle_proto::{Block, Class, Library, Objects, ShapeId, Span, Tick};
@@ -20,103 +19,107 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How fast and how slowly a recording can be played.
+/// Range of playback speeds.
 const FACTORS: std::ops::RangeInclusive<f64> = 0.01..=64.0;
 
-/// How often it is told where the recording is, while it plays.
-const TELL: Duration = Duration::from_millis(100);
+/// Interval of position messages while playing.
+const STATE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a page of a recording may ask for.
-const WORDS: [&str; 6] = ["play", "pause", "speed", "seek", "step", "collision"];
+/// Controls of a recording.
+const CONTROLS: [&str; 6] = ["play", "pause", "speed", "seek", "step", "collision"];
 
-/// Whom a recording is shown to.
+/// Settings of a player.
 #[derive(Clone, Debug)]
 pub struct PlayerSettings {
-    /// Where the page is.
+    /// Listen address of the page.
     pub web: SocketAddr,
-    /// Who may watch.
-    pub guards: Guards,
-    /// How the door is.
-    pub limits: DoorLimits,
+    /// Access control.
+    pub guards: AccessControl,
+    /// Limits of the edge server.
+    pub limits: EdgeLimits,
 }
 
 impl PlayerSettings {
-    /// At this address, for everybody who can reach it: loopback only, see [`Guards::anyone`].
+    /// At this address, without access control: loopback only, see [`AccessControl::anyone`].
     #[must_use]
     pub fn at(web: SocketAddr) -> PlayerSettings {
-        PlayerSettings { web, guards: Guards::default(), limits: DoorLimits::default() }
+        PlayerSettings { web, guards: AccessControl::default(), limits: EdgeLimits::default() }
     }
 }
 
-/// Something to be done.
-enum Order {
+/// An order to the playing thread.
+enum Command {
     Do(Control),
     Stop,
 }
 
-/// A recording that is shown; it ends when this is dropped.
+/// A recording that is shown until this is dropped.
 pub struct Player {
-    door: Door,
-    hub: Arc<Hub>,
-    orders: SyncSender<Order>,
+    edge: EdgeServer,
+    hub: Arc<ViewHub>,
+    commands: SyncSender<Command>,
     threads: Vec<JoinHandle<()>>,
     ticks: [Tick; 2],
 }
 
 impl Player {
-    /// Reads a recording and opens a door for those who want to see it.
+    /// Reads a recording and starts an edge server for viewers.
     ///
     /// # Errors
-    /// If it cannot be read, a tick in it is another one than was recorded, or the door cannot be
-    /// opened.
+    /// If it cannot be read, a recomputed tick differs from the recording, or the edge
+    /// server cannot start.
     pub fn open(file: &Path, settings: PlayerSettings) -> Result<Player, StartError> {
         let PlayerSettings { web, guards, limits } = settings;
-        let door = guards.door((None, Some(web)), limits);
-        door.check()?;
-        let film = Film::read(file).map_err(StartError::Recording)?;
-        let (orders, to_do) = sync_channel(16);
-        let asked = orders.clone();
-        let controls = Controls::new(&WORDS, move |control| {
+        let edge = guards.edge((None, Some(web)), limits);
+        edge.check()?;
+        let loaded = LoadedRecording::read(file).map_err(StartError::Recording)?;
+        let (commands, receiver) = sync_channel(16);
+        let sender = commands.clone();
+        let controls = Controls::new(&CONTROLS, move |control| {
             check(control)?;
-            asked.send(Order::Do(control)).map_err(|_| "the recording is closed".to_string())
+            sender.send(Command::Do(control)).map_err(|_| "the recording is closed".to_string())
         });
-        let last = film.tick(film.len() - 1);
-        let ticks = [film.tick(0), last];
-        let collisions = film.collisions();
-        let recording = Some(Recorded { first: ticks[0].0, last: last.0, collisions });
-        let contents = Library::of(&film.shapes, Span(0));
-        let charter = charter(&film, &contents);
-        let showing =
-            Showing { controls, recording, kind: WorldKind::Recording, ..Showing::default() };
-        let (hub, mut threads) = Hub::open(&charter, &film.shapes, showing);
+        let last = loaded.tick(loaded.len() - 1);
+        let ticks = [loaded.tick(0), last];
+        let collisions = loaded.collisions();
+        let recording = Some(RecordingInfo { first: ticks[0].0, last: last.0, collisions });
+        let contents = Library::of(&loaded.shapes, Span(0));
+        let manifest = manifest(&loaded, &contents);
+        let showing = ViewSettings {
+            controls,
+            recording,
+            kind: WorldKind::Recording,
+            ..ViewSettings::default()
+        };
+        let (hub, mut threads) = ViewHub::open(&manifest, &loaded.shapes, showing);
         let status = Arc::new(Mutex::new(String::new()));
         let shown = status.clone();
-        let lobby = Lobby {
-            charter,
+        let services = EdgeServices {
+            manifest,
             contents,
-            shapes: film.shapes.clone(),
+            shapes: loaded.shapes.clone(),
             status: Box::new(move || shown.lock().unwrap_or_else(PoisonError::into_inner).clone()),
             metrics: Box::new(String::new),
             admit: Box::new(|_, _, _| Err("this is a recording".into())),
-            letter: Box::new(|_, _| {}),
+            deliver: Box::new(|_, _| {}),
             replicas: None,
             view: Some(hub.clone()),
         };
-        let door = Door::open(door, lobby)?;
-        let playing = Playing::new(film, hub.clone(), status);
+        let edge = EdgeServer::open(edge, services)?;
+        let playing = Playing::new(loaded, hub.clone(), status);
         let thread = std::thread::Builder::new().name("player".into());
-        let thread = thread.spawn(move || playing.run(&to_do));
+        let thread = thread.spawn(move || playing.run(&receiver));
         threads.push(thread.map_err(|error| StartError::Other(error.to_string()))?);
-        Ok(Player { door, hub, orders, threads, ticks })
+        Ok(Player { edge, hub, commands, threads, ticks })
     }
 
-    /// Where the page is.
+    /// The address of the page.
     #[must_use]
     pub fn web_address(&self) -> Option<SocketAddr> {
-        self.door.web_address()
+        self.edge.web_address()
     }
 
-    /// Its first tick and its last.
+    /// Its first and last tick.
     #[must_use]
     pub fn ticks(&self) -> [Tick; 2] {
         self.ticks
@@ -126,8 +129,8 @@ impl Player {
 impl Drop for Player {
     fn drop(&mut self) {
         self.hub.close();
-        // It reads until it ends.
-        let _ended = self.orders.send(Order::Stop);
+        // Blocks until there is room: the thread reads until it stops.
+        let _ended = self.commands.send(Command::Stop);
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 tracing::error!("internal error: a thread panicked");
@@ -145,22 +148,22 @@ fn check(control: Control) -> Result<(), String> {
     }
 }
 
-/// What is known of a world that was recorded.
-fn charter(film: &Film, contents: &Library) -> Charter {
-    let objects = film.first_world().into_iter().flat_map(Objects::values);
+/// A manifest for the recorded world.
+fn manifest(recording: &LoadedRecording, contents: &Library) -> WorldManifest {
+    let objects = recording.first_world().into_iter().flat_map(Objects::values);
     let moving = objects.clone().filter(|object| object.class != Class::Immovable);
     let places = moving.map(|object| object.state.position);
     let point = |place| Block { min: place, max: place };
     let extent = places.map(point).reduce(Block::join);
-    // Nothing moves: the world is where its objects are.
+    // Without moving objects: where its objects are.
     let extent =
-        extent.or_else(|| objects.map(|object| film.shapes.block(object)).reduce(Block::join));
+        extent.or_else(|| objects.map(|object| recording.shapes.block(object)).reduce(Block::join));
     let extent = extent.unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
-    Charter {
+    WorldManifest {
         protocol: PROTOCOL,
-        world: film.world.clone(),
-        rate: film.rate,
-        operation: Operation::Synchronised,
+        world: recording.world.clone(),
+        rate: recording.rate,
+        operation: OperationMode::Lockstep,
         extent,
         forms: contents.forms().to_vec(),
         avatar: ShapeId(0),
@@ -170,63 +173,63 @@ fn charter(film: &Film, contents: &Library) -> Charter {
     }
 }
 
-/// A recording under way.
+/// Playback state.
 struct Playing {
-    film: Film,
+    recording: LoadedRecording,
     position: Position,
-    frames: Frames,
-    hub: Arc<Hub>,
+    frames: FrameEncoder,
+    hub: Arc<ViewHub>,
     status: Arc<Mutex<String>>,
     playing: bool,
     factor: f64,
-    /// Ticks that have passed and were not gone yet.
-    owed: f64,
-    told: Option<(Instant, String)>,
+    /// Fraction of a tick that is still to be played.
+    fraction: f64,
+    last_sent: Option<(Instant, String)>,
 }
 
 impl Playing {
-    fn new(film: Film, hub: Arc<Hub>, status: Arc<Mutex<String>>) -> Playing {
+    fn new(recording: LoadedRecording, hub: Arc<ViewHub>, status: Arc<Mutex<String>>) -> Playing {
         Playing {
-            position: Position::new(&film),
-            frames: Frames::new(film.rate, film.shapes.clone()),
-            film,
+            position: Position::new(&recording),
+            frames: FrameEncoder::new(recording.rate, recording.shapes.clone()),
+            recording,
             hub,
             status,
             playing: true,
             factor: 1.0,
-            owed: 0.0,
-            told: None,
+            fraction: 0.0,
+            last_sent: None,
         }
     }
 
     /// Plays until it is stopped.
-    fn run(mut self, to_do: &Receiver<Order>) {
-        let tick = Duration::from_secs_f64(1.0 / f64::from(self.film.rate.clamp(1, 240)));
+    fn run(mut self, receiver: &Receiver<Command>) {
+        let tick = Duration::from_secs_f64(1.0 / f64::from(self.recording.rate.clamp(1, 240)));
         let mut last = Instant::now();
-        self.tell();
+        self.send_state();
         loop {
-            match to_do.recv_timeout(tick.saturating_sub(last.elapsed())) {
-                Ok(Order::Do(control)) => {
+            match receiver.recv_timeout(tick.saturating_sub(last.elapsed())) {
+                Ok(Command::Do(control)) => {
                     self.control(control);
-                    self.hub.show(&self.position.now(&self.film), &mut self.frames);
-                    self.tell();
+                    self.hub.show(&self.position.now(&self.recording), &mut self.frames);
+                    self.send_state();
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     let passed = last.elapsed();
                     last = Instant::now();
                     self.pass(passed);
                 }
-                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
     fn control(&mut self, control: Control) {
         let here = self.position.at();
-        let end = self.film.len() - 1;
+        let end = self.recording.len() - 1;
         match control {
             Control::Play => {
-                // At the end, from the beginning.
+                // At the end, play starts from the beginning.
                 if here == end {
                     self.go(0);
                 }
@@ -234,7 +237,7 @@ impl Playing {
             }
             Control::Pause => self.playing = false,
             Control::Speed(factor) => self.factor = factor,
-            Control::Seek(tick) => self.go(self.film.place(Tick(tick))),
+            Control::Seek(tick) => self.go(self.recording.place(Tick(tick))),
             Control::Step(by) => {
                 self.playing = false;
                 let by = isize::try_from(by.clamp(-1 << 31, 1 << 31)).unwrap_or(0);
@@ -242,7 +245,7 @@ impl Playing {
             }
             Control::Collision(by) => {
                 self.playing = false;
-                if let Some(at) = self.film.collision(here, by) {
+                if let Some(at) = self.recording.collision(here, by) {
                     self.go(at);
                 }
             }
@@ -252,56 +255,61 @@ impl Playing {
             | Control::Bodies(_)
             | Control::Key(_) => {}
         }
-        self.owed = 0.0;
+        self.fraction = 0.0;
     }
 
     fn go(&mut self, to: usize) {
-        if !self.position.go(&self.film, to) {
-            // Who has seen the future cannot be told what changed.
+        if !self.position.go(&self.recording, to) {
+            // After a step back changes cannot be sent, only whole frames.
             self.frames.forget();
         }
     }
 
-    /// So much time has passed.
+    /// Advances by the elapsed time.
     fn pass(&mut self, passed: Duration) {
-        // Nobody sees it: it waits.
+        // Pauses without viewers.
         if !self.playing || !self.hub.is_watched() {
-            let now = self.position.now(&self.film);
+            let now = self.position.now(&self.recording);
             return self.hub.show_again(&now, &mut self.frames);
         }
-        self.owed += passed.as_secs_f64() * f64::from(self.film.rate) * self.factor;
-        let steps = self.owed.floor();
-        self.owed -= steps;
-        let (here, end) = (self.position.at(), self.film.len() - 1);
+        self.fraction += passed.as_secs_f64() * f64::from(self.recording.rate) * self.factor;
+        let steps = self.fraction.floor();
+        self.fraction -= steps;
+        let (here, end) = (self.position.at(), self.recording.len() - 1);
         let to = here.saturating_add(steps as usize).min(end);
         self.playing = to < end;
         if to == here {
-            let now = self.position.now(&self.film);
+            let now = self.position.now(&self.recording);
             self.hub.show_again(&now, &mut self.frames);
         } else {
             self.go(to);
-            self.hub.show(&self.position.now(&self.film), &mut self.frames);
+            self.hub.show(&self.position.now(&self.recording), &mut self.frames);
         }
-        if !self.playing || self.told.as_ref().is_none_or(|(told, _)| told.elapsed() >= TELL) {
-            self.tell();
+        if !self.playing
+            || self
+                .last_sent
+                .as_ref()
+                .is_none_or(|(last_sent, _)| last_sent.elapsed() >= STATE_INTERVAL)
+        {
+            self.send_state();
         }
     }
 
-    /// Says where it is, if that is news.
-    fn tell(&mut self) {
-        let tick = self.film.tick(self.position.at()).0;
-        let replay = Tells::Replay { tick, playing: self.playing, factor: self.factor };
+    /// Sends the position, if it has changed.
+    fn send_state(&mut self) {
+        let tick = self.recording.tick(self.position.at()).0;
+        let replay = ViewMessage::Replay { tick, playing: self.playing, factor: self.factor };
         let Message::Text(text) = replay.message() else { return };
         let text = text.to_string();
-        if self.told.as_ref().is_some_and(|(_, told)| *told == text) {
+        if self.last_sent.as_ref().is_some_and(|(_, last_sent)| *last_sent == text) {
             return;
         }
-        let now = self.position.now(&self.film);
+        let now = self.position.now(&self.recording);
         let ticks_per_second =
-            if self.playing { f64::from(self.film.rate) * self.factor } else { 0.0 };
+            if self.playing { f64::from(self.recording.rate) * self.factor } else { 0.0 };
         let status = serde_json::json!({
-            "world": self.film.world,
-            "rate": self.film.rate,
+            "world": self.recording.world,
+            "rate": self.recording.rate,
             "tick": tick,
             "ticks_per_second": ticks_per_second,
             "dilation": f64::from(now.dilation) / 1000.0,
@@ -310,6 +318,6 @@ impl Playing {
         });
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status.to_string();
         self.hub.set_state(text.clone());
-        self.told = Some((Instant::now(), text));
+        self.last_sent = Some((Instant::now(), text));
     }
 }

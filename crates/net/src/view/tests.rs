@@ -1,9 +1,9 @@
-//! What is shown and answered, against slow and obvious twins.
+//! View tests against slow and obvious twins.
 
-use super::film::{Film, Position};
-use super::frames::Frames;
-use super::questions::{CONTACTS_MAX, Glance, all_near, contacts, near, pick};
-use super::scene::{Forms, NO_OTHERS, Now, Scene, is_moved};
+use super::frames::FrameEncoder;
+use super::loaded_recording::{LoadedRecording, Position};
+use super::queries::{CONTACTS_MAX, RayQuery, all_near, contacts, near, pick};
+use super::snapshot::{Forms, NO_OTHER_GROUPS, WorldRef, WorldSnapshot, is_moved};
 use crate::files::FileSystem;
 use glam::DVec3;
 use jostle_geom::{Model, Pair, PosedModel, Quality, Ray, solids};
@@ -24,7 +24,7 @@ mod groups;
 const METRE: i32 = 4096;
 const RATE: u32 = 30;
 
-/// Numbers that nobody chose.
+/// Seeded random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -46,7 +46,7 @@ impl Dice {
     }
 }
 
-/// Balls, cubes of triangles, and boxes.
+/// Spheres, triangulated cubes, and cuboids.
 fn shapes() -> Shapes {
     static ALL: OnceLock<Shapes> = OnceLock::new();
     ALL.get_or_init(make_shapes).clone()
@@ -91,10 +91,10 @@ fn touches(objects: &Objects) -> Vec<Touch> {
     Detector::new(shapes(), 30).touches(&all)
 }
 
-fn scene(objects: &Objects) -> Scene {
+fn scene(objects: &Objects) -> WorldSnapshot {
     let touches = touches(objects);
-    let (tick, touches, others) = (Tick(7), &touches[..], &NO_OTHERS);
-    Scene::of(&Now { tick, dilation: 1000, objects, touches, view: None, others })
+    let (tick, touches, others) = (Tick(7), &touches[..], &NO_OTHER_GROUPS);
+    WorldSnapshot::of(&WorldRef { tick, dilation: 1000, objects, touches, view: None, others })
 }
 
 fn view(epoch: u64, nodes: u32, dice: &mut Dice) -> View {
@@ -105,7 +105,7 @@ fn view(epoch: u64, nodes: u32, dice: &mut Dice) -> View {
     View { epoch: Epoch(epoch), ring, tree, ..View::first(Member { node: NodeId(1), life: 1 }) }
 }
 
-/// Something happens to some of them.
+/// Changes some objects.
 fn disturb(dice: &mut Dice, objects: &mut Objects, next: &mut u64) {
     for _ in 0..dice.below(4) {
         let id = ObjectId(dice.below(*next) + 1);
@@ -120,7 +120,7 @@ fn disturb(dice: &mut Dice, objects: &mut Objects, next: &mut u64) {
             2 => {
                 let known = objects.get(&id).filter(|it| it.class.elsewhere().is_some()).copied();
                 if let Some(mut object) = known {
-                    // As another group corrects it.
+                    // As by a correction from another group.
                     let jump = self::object(dice, 0, 1000).state;
                     object.state.position = jump.position;
                     object.state.rotation = jump.rotation;
@@ -151,7 +151,7 @@ fn changes_alone_give_the_same_picture_as_whole_frames() {
         let mut dice = Dice(seed);
         let mut objects = world(&mut dice, 80, i64::from(4 * METRE));
         let (mut tick, mut next) = (Tick(dice.below(1000)), 80);
-        let mut frames = Frames::new(RATE, shapes());
+        let mut frames = FrameEncoder::new(RATE, shapes());
         let mut picture = decode::Picture::new(RATE);
         let (mut listed, mut borders) = (0, 0);
         let mut owners = view(1, 3, &mut dice);
@@ -160,20 +160,20 @@ fn changes_alone_give_the_same_picture_as_whole_frames() {
                 let nodes = 1 + dice.below(5) as u32;
                 owners = view(2 + step, nodes, &mut dice);
             }
-            // Ticks are left out if there were several at once.
+            // Ticks are skipped if several arrive at once.
             for _ in 0..=dice.below(2) {
                 advance(&mut objects, tick, RATE);
                 tick = tick.next();
                 disturb(&mut dice, &mut objects, &mut next);
             }
             let touches = touches(&objects);
-            let now = Now {
+            let now = WorldRef {
                 tick,
                 dilation: 1000 + step as u32,
                 objects: &objects,
                 touches: &touches,
                 view: Some(&owners),
-                others: &NO_OTHERS,
+                others: &NO_OTHER_GROUPS,
             };
             let change = decode::frame(&frames.next(&now));
             assert_eq!(change.whole, step == 0);
@@ -186,12 +186,12 @@ fn changes_alone_give_the_same_picture_as_whole_frames() {
             borders += whole.objects.values().filter(|it| it.border == 1).count();
         }
         let all = objects.len() * 700;
-        assert!(listed > all / 300 && listed < all / 5, "{listed} of {all} were told");
+        assert!(listed > all / 300 && listed < all / 5, "{listed} of {all} were sent");
         assert!(borders > 0 && borders < all);
     }
 }
 
-/// A whole frame is the world.
+/// A whole frame equals the world.
 fn check(objects: &Objects, owners: &View, whole: &decode::Frame) {
     assert_eq!(objects.len(), whole.objects.len());
     for object in objects.values() {
@@ -232,9 +232,9 @@ fn a_ray_meets_what_trying_every_object_says() {
                     first = Some((hit.distance, object.id));
                 }
             }
-            let glance =
-                Glance { ray, through: vec![through], hidden: Vec::new(), only: Vec::new() };
-            let found = pick(&scene, &forms, &glance);
+            let ray_query =
+                RayQuery { ray, through: vec![through], hidden: Vec::new(), only: Vec::new() };
+            let found = pick(&scene, &forms, &ray_query);
             assert_eq!(found.map(|it| (it.hit.distance, it.object.id)), first);
             *(if first.is_some() { &mut met } else { &mut missed }) += 1;
         }
@@ -327,7 +327,7 @@ fn clearance_is_that_of_all_with_all() {
                 let others: Vec<ObjectId> = of.iter().map(|(_, other)| *other).collect();
                 assert_eq!(found.iter().map(|it| it.pair[1]).collect::<Vec<_>>(), others);
                 for (near, (far, _)) in found.iter().zip(&of) {
-                    // From the other side it may be rounded otherwise.
+                    // With the pair in the other order, rounding may differ.
                     assert!((near.distance - far).abs() < 1e-9);
                     let apart = near.points[0].distance(near.points[1]);
                     assert!((apart - near.distance).abs() < 1e-9);
@@ -386,8 +386,8 @@ fn recorded(file: &std::path::Path, ticks: u64) -> BTreeMap<u64, Objects> {
     worlds
 }
 
-fn bytes(film: &Film, position: &Position) -> Vec<u8> {
-    Frames::new(RATE, film.shapes.clone()).next(&position.now(film)).to_vec()
+fn bytes(recording: &LoadedRecording, position: &Position) -> Vec<u8> {
+    FrameEncoder::new(RATE, recording.shapes.clone()).next(&position.now(recording)).to_vec()
 }
 
 #[test]
@@ -395,26 +395,32 @@ fn a_recording_is_the_same_however_one_comes_to_a_tick() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("world.rec");
     let worlds = recorded(&file, 700);
-    let film = Film::read(&file).expect("a recording");
-    assert_eq!((film.len(), film.tick(0), film.tick(700)), (701, Tick(0), Tick(700)));
-    let mut through = Position::new(&film);
+    let recording = LoadedRecording::read(&file).expect("a recording");
+    assert_eq!(
+        (recording.len(), recording.tick(0), recording.tick(700)),
+        (701, Tick(0), Tick(700))
+    );
+    let mut through = Position::new(&recording);
     let mut seen = Vec::new();
-    for at in 0..film.len() {
-        assert!(through.go(&film, at), "straight on");
-        let now = through.now(&film);
+    for at in 0..recording.len() {
+        assert!(through.go(&recording, at), "straight on");
+        let now = through.now(&recording);
         assert_eq!(now.objects, &worlds[&now.tick.0]);
-        seen.push(bytes(&film, &through));
+        seen.push(bytes(&recording, &through));
     }
-    let (mut dice, mut position) = (Dice(5), Position::new(&film));
+    let (mut dice, mut position) = (Dice(5), Position::new(&recording));
     for _ in 0..200 {
         let to = dice.below(701) as usize;
-        position.go(&film, to);
+        position.go(&recording, to);
         assert_eq!(position.at(), to);
-        assert!(bytes(&film, &position) == seen[to], "tick {to}");
+        assert!(bytes(&recording, &position) == seen[to], "tick {to}");
     }
-    position.go(&film, usize::MAX);
+    position.go(&recording, usize::MAX);
     assert_eq!(position.at(), 700);
-    assert_eq!((film.place(Tick(0)), film.place(Tick(40)), film.place(Tick(9999))), (0, 40, 700));
+    assert_eq!(
+        (recording.place(Tick(0)), recording.place(Tick(40)), recording.place(Tick(9999))),
+        (0, 40, 700)
+    );
 }
 
 #[test]
@@ -422,9 +428,9 @@ fn collisions_are_ticks_in_which_a_pair_is_new() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("world.rec");
     let worlds = recorded(&file, 300);
-    let film = Film::read(&file).expect("a recording");
+    let recording = LoadedRecording::read(&file).expect("a recording");
     let pairs = |tick: u64| -> Vec<[ObjectId; 2]> {
-        // Touches are found before inputs and kicks, where everything has moved to.
+        // Touches are found after movement, before inputs and kicks.
         let mut objects = worlds[&(tick - 1)].clone();
         advance(&mut objects, Tick(tick - 1), RATE);
         touches(&objects).iter().map(|touch| [touch.a, touch.b]).collect()
@@ -435,20 +441,20 @@ fn collisions_are_ticks_in_which_a_pair_is_new() {
             pairs(tick).iter().any(|pair| !before.contains(pair))
         })
         .collect();
-    assert_eq!(film.collisions(), slow);
+    assert_eq!(recording.collisions(), slow);
     assert!(slow.len() > 10 && slow.len() < 290, "{}", slow.len());
     let first = slow[0] as usize;
-    assert_eq!(film.collision(0, 1), Some(first));
-    assert_eq!(film.collision(0, 3), Some(slow[2] as usize));
-    assert_eq!(film.collision(first, -1), None);
-    assert_eq!(film.collision(first, 1), Some(slow[1] as usize));
+    assert_eq!(recording.collision(0, 1), Some(first));
+    assert_eq!(recording.collision(0, 3), Some(slow[2] as usize));
+    assert_eq!(recording.collision(first, -1), None);
+    assert_eq!(recording.collision(first, 1), Some(slow[1] as usize));
     assert_eq!(
-        film.collision(300, -1),
+        recording.collision(300, -1),
         Some(slow[slow.len() - 1 - usize::from(slow.last() == Some(&300))] as usize)
     );
-    assert_eq!(film.collision(300, 1), None);
-    assert_eq!(film.collision(5, i64::MIN), None);
-    assert_eq!(film.collision(5, i64::MAX), None);
+    assert_eq!(recording.collision(300, 1), None);
+    assert_eq!(recording.collision(5, i64::MIN), None);
+    assert_eq!(recording.collision(5, i64::MAX), None);
 }
 
 #[test]
@@ -457,15 +463,15 @@ fn a_recording_that_is_another_one_is_refused() {
     let file = folder.path().join("world.rec");
     recorded(&file, 30);
     let bytes = std::fs::read(&file).expect("read");
-    assert!(Film::read(&folder.path().join("none")).is_err());
+    assert!(LoadedRecording::read(&folder.path().join("none")).is_err());
     for end in [0, 8, 20, bytes.len() / 4] {
         std::fs::write(&file, &bytes[..end]).expect("written");
-        // Cut off before there is a world.
-        assert!(Film::read(&file).is_err(), "{end}");
+        // Truncated before the first world.
+        assert!(LoadedRecording::read(&file).is_err(), "{end}");
     }
     let mut other = bytes.clone();
     let middle = other.len() / 2;
     other[middle] ^= 1;
     std::fs::write(&file, &other).expect("written");
-    assert!(Film::read(&file).is_err());
+    assert!(LoadedRecording::read(&file).is_err());
 }

@@ -1,7 +1,7 @@
-//! One who watches: what it asks about, and what waits to be sent to it. Never more than one frame
-//! waits; who misses one is given a whole one as soon as it has time for it.
+//! A viewer: its interest, and its outbound queue. At most one frame is queued; after a dropped
+//! frame the viewer gets a whole one as soon as it is ready for it.
 
-use super::scene::Scene;
+use super::snapshot::WorldSnapshot;
 use axum::extract::ws::Message;
 use bytes::Bytes;
 use jostle_proto::ObjectId;
@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Answers that wait, at most; the oldest go first.
+/// Answers in the queue, at most; the oldest are dropped.
 const ANSWERS_MAX: usize = 16;
 
-/// Things that are told again and again: of each only the newest waits.
+/// Topics of repeated messages: of each only the newest is queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
-    /// How a demo is set, or where a recording is.
+    /// Settings of a demo, or the position of a recording.
     State,
     Regions,
     Status,
@@ -30,13 +30,13 @@ struct Waiting {
     answers: VecDeque<Message>,
     topics: [Option<Message>; TOPICS],
     frame: Option<Bytes>,
-    /// It lacks a frame, so the next one must be whole.
+    /// A frame was dropped, so the next one must be whole.
     behind: bool,
-    /// Something is being sent to it.
+    /// A message is being sent.
     busy: bool,
 }
 
-/// What it wants to know all the time.
+/// What a viewer continuously queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Interest {
     pub(crate) selected: Option<ObjectId>,
@@ -44,31 +44,31 @@ pub(crate) struct Interest {
     pub(crate) clearance: Option<f64>,
 }
 
-/// One who watches.
+/// A viewer.
 pub(crate) struct Viewer {
     waiting: Mutex<Waiting>,
     filled: Notify,
     interest: Mutex<Interest>,
-    /// The world that it asks about, if that is not the newest.
+    /// The held world, if any.
     held: Mutex<Held>,
 }
 
-/// A world that stands still for somebody.
+/// A held world.
 #[derive(Default)]
 struct Held {
-    scene: Option<Arc<Scene>>,
-    /// What was told about it.
-    told: Interest,
+    scene: Option<Arc<WorldSnapshot>>,
+    /// The interest that was last answered for it.
+    answered: Interest,
 }
 
-/// What is to be done for a viewer in a tick.
+/// What a viewer needs in a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
-    /// It has something to do, and will need a whole frame afterwards.
+    /// It is busy, and will need a whole frame afterwards.
     Nothing,
-    /// What changed.
+    /// The changes.
     Change,
-    /// Everything.
+    /// A whole frame.
     Whole,
 }
 
@@ -82,7 +82,7 @@ impl Viewer {
         }
     }
 
-    /// Nothing is left half done when a thread panics here.
+    /// A poisoned lock is used: every update under it is complete at each step.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,31 +91,32 @@ impl Viewer {
         *self.interest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing is left half done when a thread panics here.
+    /// A poisoned lock is used: every update under it is complete at each step.
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The world that it asks about; none if it is the newest.
-    pub(crate) fn scene(&self) -> Option<Arc<Scene>> {
+    /// The world that its queries refer to; `None` for the newest.
+    pub(crate) fn scene(&self) -> Option<Arc<WorldSnapshot>> {
         self.held().scene.clone()
     }
 
-    /// It asks about this world from now on, or about the newest.
-    pub(crate) fn hold(&self, scene: Option<Arc<Scene>>) {
-        *self.held() = Held { scene, told: Interest::default() };
+    /// Holds this world, or releases it.
+    pub(crate) fn hold(&self, scene: Option<Arc<WorldSnapshot>>) {
+        *self.held() = Held { scene, answered: Interest::default() };
     }
 
-    /// Is this news about a world that stands still? Each is told once.
+    /// Returns true for a new interest in a held world: each is answered once.
     pub(crate) fn is_untold(&self, interest: Interest) -> bool {
-        std::mem::replace(&mut self.held().told, interest) != interest
+        std::mem::replace(&mut self.held().answered, interest) != interest
     }
 
     pub(crate) fn set_interest(&self, change: impl FnOnce(&mut Interest)) {
         change(&mut self.interest.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// There is a new tick: what does it need? A frame that still waits is thrown away.
+    /// Called for each new tick: what does the viewer need? A frame that was not sent yet is
+    /// dropped.
     pub(crate) fn due(&self) -> Due {
         let mut waiting = self.waiting();
         if waiting.frame.take().is_some() {
@@ -128,13 +129,13 @@ impl Viewer {
         }
     }
 
-    /// Does it wait for a whole frame?
+    /// Returns true if it waits for a whole frame.
     pub(crate) fn is_behind(&self) -> bool {
         let waiting = self.waiting();
         waiting.behind && !waiting.busy
     }
 
-    /// The frame that was due.
+    /// Queues the frame that was due.
     pub(crate) fn put_frame(&self, frame: Bytes) {
         let mut waiting = self.waiting();
         waiting.frame = Some(frame);
@@ -143,7 +144,7 @@ impl Viewer {
         self.filled.notify_one();
     }
 
-    /// The world has become another one, and is shown anew.
+    /// The world was replaced: queues its `world` message, and then a whole frame.
     pub(crate) fn begin_anew(&self, world: Message) {
         let mut waiting = self.waiting();
         (waiting.frame, waiting.behind) = (None, true);
@@ -151,13 +152,13 @@ impl Viewer {
         self.put_answer(world);
     }
 
-    /// News about a topic, instead of what waits about it.
+    /// Queues a message that replaces the last one of its topic.
     pub(crate) fn put_news(&self, topic: Topic, message: Message) {
         self.waiting().topics[topic as usize] = Some(message);
         self.filled.notify_one();
     }
 
-    /// An answer.
+    /// Queues an answer.
     pub(crate) fn put_answer(&self, message: Message) {
         let mut waiting = self.waiting();
         if waiting.answers.len() >= ANSWERS_MAX {
@@ -168,7 +169,7 @@ impl Viewer {
         self.filled.notify_one();
     }
 
-    /// The next message, if one waits.
+    /// The next message, if there is one.
     pub(super) fn take(&self) -> Option<Message> {
         let mut waiting = self.waiting();
         let waiting = &mut *waiting;
@@ -179,8 +180,8 @@ impl Viewer {
         next
     }
 
-    /// The next message; may be given up at any time without losing any. Who comes for the next
-    /// one has sent the one before.
+    /// The next message. Cancel-safe: dropping the future loses none. Calling it again means that
+    /// the last one was sent.
     pub(crate) async fn next(&self) -> Message {
         loop {
             if let Some(message) = self.take() {
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(viewer.due(), Due::Nothing);
         assert!(!viewer.is_behind());
         assert_eq!(viewer.due(), Due::Nothing);
-        // It comes back and finds nothing: frame 2 was thrown away.
+        // The queue is empty: frame 2 was dropped.
         assert_eq!(viewer.take(), None);
         assert!(viewer.is_behind());
         assert_eq!(viewer.due(), Due::Whole);

@@ -1,5 +1,5 @@
-//! Frames read as docs/view-protocol.md has them, by somebody who has only read that: the picture
-//! that a page makes of them.
+//! An independent decoder of frames, written after docs/view-protocol.md, with the picture that a
+//! page makes of them.
 
 // Every test file uses a part of it.
 #![allow(dead_code)]
@@ -50,7 +50,7 @@ pub(crate) struct Shown {
     pub(crate) form: u16,
     pub(crate) class: u8,
     pub(crate) border: u8,
-    /// Whose it is, of another group's.
+    /// The mark of another group's object.
     pub(crate) home: u8,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn frame(bytes: &[u8]) -> Frame {
     Frame { whole, dilation, tick, objects, gone, touches }
 }
 
-/// What a page has: each object as it was last told, and when that was.
+/// The last sent state of each object, and its tick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
     pub(crate) rate: u32,
@@ -127,7 +127,7 @@ impl Picture {
         (self.tick, self.touches) = (frame.tick, frame.touches.clone());
     }
 
-    /// Where everything is now, in units of positions; and how it is turned.
+    /// Extrapolated positions and rotations.
     pub(crate) fn now(&self) -> BTreeMap<u64, ([f64; 3], [f64; 4])> {
         let place = |(id, (since, shown)): (&u64, &(u64, Shown))| {
             let seconds = (self.tick - since) as f64 / f64::from(self.rate);
@@ -141,7 +141,7 @@ impl Picture {
         self.objects.iter().map(place).collect()
     }
 
-    /// Fails if this is not the same as a whole frame of the same tick.
+    /// Fails if this differs from a whole frame of the same tick.
     pub(crate) fn must_be(&self, whole: &Frame) {
         assert!(whole.whole && whole.tick == self.tick);
         let now = self.now();
@@ -158,7 +158,7 @@ impl Picture {
             );
             for (shown, right) in position.iter().zip(right.position) {
                 let off = (shown - f64::from(right)).abs();
-                // Four units, and one because whole units pass in whole ticks.
+                // Four units, and one for rounding in whole ticks.
                 assert!(off <= 5.0, "{id} is off by {off} in tick {}", self.tick);
             }
             let parts = right.rotation.map(|part| f64::from(part) / 32767.0);
@@ -169,7 +169,7 @@ impl Picture {
     }
 }
 
-/// A rotation, and after it one about the axis of `spin` by its length.
+/// A rotation followed by one about `spin` by its length.
 fn turned(q: [f64; 4], spin: [f64; 3]) -> [f64; 4] {
     let angle = spin.iter().map(|part| part * part).sum::<f64>().sqrt();
     if angle == 0.0 {

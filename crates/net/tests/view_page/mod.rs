@@ -1,4 +1,4 @@
-//! A page as others would write it, and a world to look at.
+//! A page, written independently of ours, and a world to view.
 
 // Every test file uses a part of it.
 #![allow(dead_code)]
@@ -7,10 +7,10 @@ pub(crate) mod decode;
 
 use decode::{Frame, frame};
 use jostle_geom::{Model, Quality, solids};
-use jostle_net::charter::Operation;
-use jostle_net::door::DoorLimits;
-use jostle_net::plane::Engine;
-use jostle_net::serve::{Files, Guards, ServeSettings, Start};
+use jostle_net::edge::EdgeLimits;
+use jostle_net::manifest::OperationMode;
+use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use jostle_net::transport::Engine;
 use jostle_net::view::Controls;
 use jostle_proto::{
     Allowance, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
@@ -26,9 +26,9 @@ use tokio_tungstenite::tungstenite::{Error, Message, WebSocket, client};
 pub(crate) const METRE: i32 = 4096;
 pub(crate) const RATE: u32 = 30;
 
-/// Balls of triangles that fly about in a box without a lid of so many metres, and one ball that
-/// stands still on a wall's far side, where nothing comes.
-pub(crate) fn start(balls: u64, half: i32) -> Start {
+/// Triangulated spheres that fly in an open box of so many metres, and one at rest on a wall's far
+/// side, where nothing comes.
+pub(crate) fn start(balls: u64, half: i32) -> InitialWorld {
     let ball = Arc::new(Model::build(solids::sphere(0.3, 0.05).unwrap(), Quality::Default));
     let half = half * METRE;
     let mut solids = vec![Solid::mesh(ball)];
@@ -64,39 +64,39 @@ pub(crate) fn start(balls: u64, half: i32) -> Start {
     let extent = Block { min: [-half; 3], max: [half; 3] };
     let names = [(apart, "APART".to_string())].into();
     let shapes = Shapes::new(solids);
-    Start { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
+    InitialWorld { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
 }
 
-pub(crate) fn settings(start: Start) -> ServeSettings {
+pub(crate) fn settings(start: InitialWorld) -> ServeSettings {
     let here = "127.0.0.1:0".parse().unwrap();
     ServeSettings {
         name: "test".into(),
         start,
         rate: RATE,
-        operation: Operation::Synchronised,
+        operation: OperationMode::Lockstep,
         backups: jostle_proto::BACKUPS,
         listen: here,
         web: Some(here),
-        guards: Guards::default(),
+        guards: AccessControl::default(),
         store: None,
         restore: false,
-        files: Files::default(),
+        files: OutputFiles::default(),
         engine: Engine::Zenoh,
         gateway: GatewaySettings::default(),
-        door: DoorLimits {
+        edge: EdgeLimits {
             host_connections: 256,
-            knocks: Allowance { per_second: 200, most: 400 },
-            ..DoorLimits::default()
+            handshakes: Allowance { per_second: 200, most: 400 },
+            ..EdgeLimits::default()
         },
         replicas: Vec::new(),
         controls: Controls::default(),
     }
 }
 
-/// A WebSocket with its own head; with a small buffer if it is to be slow.
+/// A WebSocket with an origin; with a small buffer for slow readers.
 pub(crate) fn socket(web: SocketAddr, origin: Option<&str>, small: bool) -> WebSocket<TcpStream> {
     let stream = if small { small_stream(web) } else { TcpStream::connect(web).unwrap() };
-    // A handshake is not begun again: it is given time.
+    // A handshake cannot be resumed after a timeout.
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let mut request = Request::builder()
         .uri(format!("ws://{web}/view"))
@@ -113,7 +113,7 @@ pub(crate) fn socket(web: SocketAddr, origin: Option<&str>, small: bool) -> WebS
     socket
 }
 
-/// A line on which little is on its way.
+/// A connection with small buffers.
 fn small_stream(web: SocketAddr) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -125,24 +125,24 @@ fn small_stream(web: SocketAddr) -> TcpStream {
     })
 }
 
-/// Something that a page was told.
+/// A message to a page.
 #[derive(Clone, Debug)]
 pub(crate) enum Told {
     Text(Value),
     Frame(Frame, Vec<u8>),
-    /// A world that stands still.
+    /// A held world.
     Still(Frame),
     /// Clearance, and pairs with their distances.
     Near(f32, Vec<([u64; 2], f32)>),
 }
 
-/// A page that looks at a world.
+/// A viewer.
 pub(crate) struct Page {
     pub(crate) socket: WebSocket<TcpStream>,
-    /// What it was told at first.
+    /// The `world` message.
     pub(crate) world: Value,
     pub(crate) bytes: u64,
-    /// Where a recording is, as it was last told.
+    /// The last position of a recording.
     replay: Value,
 }
 
@@ -170,7 +170,7 @@ impl Page {
         self.socket.send(Message::text(says.to_string())).unwrap();
     }
 
-    /// The next that it is told; none if there is nothing yet, an error when it is over.
+    /// The next message; `None` if there is none yet, an error at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Told>, Error> {
         let message = match self.socket.read() {
             Ok(message) => message,
@@ -200,7 +200,7 @@ impl Page {
         })
     }
 
-    /// The next thing for which something is so.
+    /// The next message that fulfils a condition.
     pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&Told) -> bool) -> Told {
         let begin = Instant::now();
         loop {
@@ -224,7 +224,7 @@ impl Page {
         }
     }
 
-    /// Until a recording is somewhere: it may have been told so before the answer to who asked.
+    /// Until a recording has a position: it may have been sent before the answer to the control.
     pub(crate) fn until_replay(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
         if !holds(&self.replay) {
             self.until_value(what, &holds);
@@ -239,13 +239,13 @@ impl Page {
         }
     }
 
-    /// It goes on being shown the world.
+    /// Checks that it still receives frames.
     pub(crate) fn is_served(&mut self) {
         let now = self.until_frame("a frame", |_| true).tick;
         self.until_frame("more frames", |frame| frame.tick > now + 10);
     }
 
-    /// Until the door closes it.
+    /// Waits until the server closes the connection.
     pub(crate) fn end(&mut self) {
         let begin = Instant::now();
         while self.next().is_ok() {
@@ -266,7 +266,7 @@ fn near(bytes: &[u8]) -> Told {
     Told::Near(clearance, pairs)
 }
 
-/// The answer to a request for a page, head and body.
+/// The response to a request, head and body.
 pub(crate) fn get(web: SocketAddr, page: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(web).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();

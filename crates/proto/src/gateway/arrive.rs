@@ -1,6 +1,6 @@
 //! Clients come, fall silent, come back and go; avatars are in the world, absent, or no more.
 
-use super::limits::Bucket;
+use super::limits::RateLimiter;
 use super::session::{Session, Standing};
 use super::wing::Wing;
 use super::{Gateway, GatewaySettings, STREAM_MAX};
@@ -28,7 +28,7 @@ const HOST_AVATARS: usize = 3;
 /// What is known of a machine that clients come from.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
-    hellos: Bucket,
+    hellos: RateLimiter,
     heard: Time,
     banned: Time,
     avatars: VecDeque<(GroupId, ObjectId)>,
@@ -75,7 +75,7 @@ impl Gateway {
                 return None;
             }
         }
-        let hellos = Bucket::full(now, self.settings.hellos);
+        let hellos = RateLimiter::full(now, self.settings.hellos);
         let fresh = Host { hellos, heard: now, banned: Time(0), avatars: VecDeque::new() };
         let host = self.hosts.entry(host).or_insert(fresh);
         host.heard = now;

@@ -3,9 +3,10 @@
 use crate::client::Limits;
 use crate::time::Time;
 
-/// Allowances that fill up with time and are used up: a token bucket.
+/// A rate limiter: a token bucket, which refills at the rate of its [`Allowance`]. The allowance is
+/// passed with each call because that of an avatar changes with its speed limit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bucket {
+pub struct RateLimiter {
     /// In millionths.
     level: u64,
     at: Time,
@@ -22,10 +23,11 @@ pub struct Allowance {
 
 const WHOLE: u64 = 1_000_000;
 
-impl Bucket {
-    /// A full one.
-    pub(super) fn full(now: Time, allowance: Allowance) -> Bucket {
-        Bucket { level: allowance.most.saturating_mul(WHOLE), at: now }
+impl RateLimiter {
+    /// A limiter with its whole burst available.
+    #[must_use]
+    pub fn full(now: Time, allowance: Allowance) -> RateLimiter {
+        RateLimiter { level: allowance.most.saturating_mul(WHOLE), at: now }
     }
 
     /// What is in it now.
@@ -37,13 +39,18 @@ impl Bucket {
         self.level / WHOLE
     }
 
-    /// Takes so much, if there is so much.
-    pub(super) fn take(&mut self, now: Time, cost: u64, allowance: Allowance) -> bool {
+    /// Takes `cost` if that much is available; returns whether it was.
+    pub fn take(&mut self, now: Time, cost: u64, allowance: Allowance) -> bool {
         let enough = self.left(now, allowance) >= cost;
         if enough {
             self.level -= cost * WHOLE;
         }
         enough
+    }
+
+    /// Returns true if the whole burst is available: such a limiter is as good as a new one.
+    pub fn is_full(&mut self, now: Time, allowance: Allowance) -> bool {
+        self.left(now, allowance) >= allowance.most
     }
 }
 
@@ -101,17 +108,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_bucket_gives_what_came_in_and_no_more() {
+    fn a_limiter_gives_what_came_in_and_no_more() {
         let allowance = Allowance { per_second: 10, most: 5 };
-        let mut bucket = Bucket::full(Time(0), allowance);
-        let taken = |bucket: &mut Bucket, at: u64| {
-            (0..100).filter(|_| bucket.take(Time(at), 1, allowance)).count()
+        let mut limiter = RateLimiter::full(Time(0), allowance);
+        let taken = |limiter: &mut RateLimiter, at: u64| {
+            (0..100).filter(|_| limiter.take(Time(at), 1, allowance)).count()
         };
-        assert_eq!(taken(&mut bucket, 0), 5);
-        assert_eq!(taken(&mut bucket, 99_999), 0);
-        assert_eq!(taken(&mut bucket, 100_000), 1);
-        assert_eq!(taken(&mut bucket, 50_000), 0);
-        assert_eq!(taken(&mut bucket, 10_000_000), 5);
+        assert_eq!(taken(&mut limiter, 0), 5);
+        assert_eq!(taken(&mut limiter, 99_999), 0);
+        assert_eq!(taken(&mut limiter, 100_000), 1);
+        assert_eq!(taken(&mut limiter, 50_000), 0);
+        assert_eq!(taken(&mut limiter, 10_000_000), 5);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! What a gateway knows about a connection.
 
 use super::GatewaySettings;
-use super::limits::Bucket;
+use super::limits::RateLimiter;
 use crate::client::{ContactChange, Credential};
 use crate::groups::GroupId;
 use crate::message::Commit;
@@ -49,9 +49,9 @@ pub(super) struct Session {
     pub(super) number: u64,
     /// What it was.
     pub(super) velocity: [i16; 3],
-    pub(super) messages: Bucket,
-    pub(super) bytes: Bucket,
-    pub(super) change: Bucket,
+    pub(super) messages: RateLimiter,
+    pub(super) bytes: RateLimiter,
+    pub(super) change: RateLimiter,
     pub(super) strikes: u32,
     pub(super) told: VecDeque<Told>,
     /// The newest of those that the client holds.
@@ -84,9 +84,9 @@ impl Session {
             unheard: 0,
             number: 0,
             velocity: [0; 3],
-            messages: Bucket::full(now, settings.messages),
-            bytes: Bucket::full(now, settings.bytes),
-            change: Bucket::full(now, settings.limits.change_allowance()),
+            messages: RateLimiter::full(now, settings.messages),
+            bytes: RateLimiter::full(now, settings.bytes),
+            change: RateLimiter::full(now, settings.limits.change_allowance()),
             strikes: 0,
             told: VecDeque::new(),
             acked: None,

@@ -5,14 +5,14 @@ use jostle_directory::Replica;
 use jostle_proto::{
     Address, Client, Directory, Gateway, LooseNode, Member, Message, Node, Output, Time,
 };
-use jostle_store::{Keeper, Recorder};
+use jostle_store::{DirectoryStore, Recorder};
 use std::collections::BTreeMap;
 
 /// What a machine is for.
 pub(super) enum Role {
     Directory(Box<Directory>),
     /// The same with a store.
-    Keeper(Box<Keeper>),
+    DirectoryStore(Box<DirectoryStore>),
     Recorder(Box<Recorder>),
     Replica(Box<Replica>),
     Node(Box<Node>),
@@ -31,7 +31,7 @@ impl Role {
     ) {
         match self {
             Role::Directory(directory) => directory.receive(now, message, out),
-            Role::Keeper(keeper) => keeper.receive(now, message, out),
+            Role::DirectoryStore(directory_store) => directory_store.receive(now, message, out),
             Role::Recorder(recorder) => recorder.receive(now, message),
             // It wants other things done than the others, see `Cluster::step_replica`.
             Role::Replica(_) => {}
@@ -60,7 +60,7 @@ impl Role {
     pub(super) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         match self {
             Role::Directory(directory) => directory.wake(now, out),
-            Role::Keeper(keeper) => keeper.wake(now, out),
+            Role::DirectoryStore(directory_store) => directory_store.wake(now, out),
             Role::Recorder(recorder) => recorder.wake(now, out),
             Role::Replica(_) => {}
             Role::Node(node) => node.wake(now, out),
@@ -73,7 +73,7 @@ impl Role {
     fn wake_at(&self) -> Time {
         match self {
             Role::Directory(directory) => directory.wake_at(),
-            Role::Keeper(keeper) => keeper.wake_at(),
+            Role::DirectoryStore(directory_store) => directory_store.wake_at(),
             Role::Recorder(recorder) => recorder.wake_at(),
             Role::Replica(replica) => replica.wake_at(),
             Role::Node(node) => node.wake_at(),
@@ -86,7 +86,7 @@ impl Role {
     /// For a node: in which life it is, and whether it takes part.
     pub(super) fn member(&self) -> Option<(Member, bool)> {
         match self {
-            Role::Directory(_) | Role::Keeper(_) | Role::Recorder(_) => None,
+            Role::Directory(_) | Role::DirectoryStore(_) | Role::Recorder(_) => None,
             Role::Replica(_) | Role::Gateway(_) | Role::Client(_) => None,
             Role::Node(node) => Some((node.member(), node.tick().is_some())),
             Role::Loose(node) => Some((node.member(), node.settled_in().is_some())),
@@ -151,7 +151,7 @@ pub(super) fn directory_of<'a>(
     }
     match machines.get(&Address::Directory)?.role.as_ref()? {
         Role::Directory(directory) => Some(directory),
-        Role::Keeper(keeper) => Some(keeper.directory()),
+        Role::DirectoryStore(directory_store) => Some(directory_store.directory()),
         _ => None,
     }
 }

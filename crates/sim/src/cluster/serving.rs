@@ -344,7 +344,7 @@ impl Cluster {
     fn stop_serving(&mut self, power: bool) {
         // What could not be written may not have been promised.
         let written = |role: &Role| match role {
-            Role::Keeper(keeper) => keeper.status().trouble.is_none(),
+            Role::DirectoryStore(directory_store) => directory_store.status().trouble.is_none(),
             _ => false,
         };
         let directory = self.machines.get(&Address::Directory).and_then(|it| it.role.as_ref());

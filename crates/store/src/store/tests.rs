@@ -208,7 +208,9 @@ fn a_file_that_is_cut_off_gives_an_earlier_tick_and_that_is_reported() {
 fn a_store_without_a_whole_file_is_never_a_new_world() {
     let (disk, world) = stored(2);
     let broken = harmed(&disk, |disk| {
-        ["world-0.rec", "world-1.rec"].iter().for_each(|name| disk.put(&at(name), "nothing"));
+        for name in ["world-0.rec", "world-1.rec"] {
+            disk.put(&at(name), "nothing");
+        }
     });
     let error = opened(&broken, &world).expect_err("nothing is left").to_string();
     assert!(error.contains("world-0.rec") && error.contains("world-1.rec"), "{error}");

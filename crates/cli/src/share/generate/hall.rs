@@ -1,5 +1,5 @@
-//! The hall of the demonstration: a nave between two arcades, plinths in the aisles, and a few
-//! thousand things that fly about. Nothing begins inside anything else, as far as there is room.
+//! The hall of the demo: a nave between two arcades, plinths in the aisles, and a few thousand
+//! bodies that fly about. No body starts inside another one, as far as there is room.
 
 use super::pieces::{self, Piece};
 use super::{units, walls};
@@ -8,7 +8,7 @@ use crate::share::failed;
 use crate::share::start::Forms;
 use glam::{DQuat, DVec3};
 use jostle_geom::{Mesh, Model, Quality, solids};
-use jostle_net::serve::Start;
+use jostle_net::serve::InitialWorld;
 use jostle_proto::{
     Block, Class, Object, ObjectId, POSITION_UNIT, Rotation, ShapeId, Shapes, State, VELOCITY_UNIT,
 };
@@ -16,16 +16,16 @@ use jostle_sim::Dice;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Cubic metres for each thing: with this about a hundred of 3000 touch another at a time.
+/// Cubic metres per body: with this about a hundred of 3000 touch another at a time.
 const ROOM: f64 = 13.0;
 
 /// In metres.
 const HEIGHT: f64 = 12.0;
 
-/// How long the hall is for its width: the golden section.
+/// Length of the hall relative to its width: the golden section.
 const LONG: f64 = 1.618;
 
-/// The smallest hall is so wide, however little is in it.
+/// The width of the smallest hall.
 const WIDTH_MIN: f64 = 20.0;
 
 /// Between two pillars of an arcade, at least.
@@ -34,35 +34,35 @@ const SPAN: f64 = 10.0;
 /// Radius of a pillar at its foot and head.
 const PILLAR: f64 = 0.9;
 
-/// Where arches begin above the floor, and how thick they are.
+/// Height of the springing of the arches above the floor, and their thickness.
 const SPRING: f64 = 4.5;
 const THICK: f64 = 0.8;
 const STONES: usize = 9;
 
-/// Radii of what flies about.
+/// Radii of flying bodies.
 const SIZES: [f64; 3] = [0.22, 0.34, 0.5];
 
-/// Half the height of people, and how far their feet are above the floor.
+/// Half the height of people, and the height of their feet above the floor.
 const PERSON: f64 = 0.85;
 const ABOVE: f64 = 0.06;
 
-/// More than this in one hall takes too long to place.
+/// More bodies would take too long to place.
 pub(super) const COUNT_MAX: u64 = 20_000;
 
-/// Places that are tried for a thing, before it begins where something else is.
+/// Positions that are tried for a body before it may start inside another one.
 const TRIES: usize = 60;
 
 struct Hall {
-    /// From the middle of the floor; half of the length and of the width, and the height.
+    /// From the middle of the floor: half of length and width, and the height.
     half: DVec3,
     forms: Forms,
     objects: Vec<Object>,
-    /// What is taken.
+    /// Occupied blocks.
     blocks: Vec<Block>,
 }
 
-/// A hall with so many things in it.
-pub(super) fn hall(count: u64, seed: u64) -> Result<Start, CliError> {
+/// A hall with so many bodies.
+pub(super) fn hall(count: u64, seed: u64) -> Result<InitialWorld, CliError> {
     if count > COUNT_MAX {
         return Err(failed(format!("--generate: {count} in a hall; expected at most {COUNT_MAX}")));
     }
@@ -79,7 +79,7 @@ pub(super) fn hall(count: u64, seed: u64) -> Result<Start, CliError> {
     hall.finish()
 }
 
-/// All forms in all sizes.
+/// All flying shapes in all sizes.
 fn flying(forms: &mut Forms, dice: &mut Dice) -> Result<Vec<ShapeId>, CliError> {
     let mut shapes = Vec::new();
     for size in SIZES {
@@ -108,13 +108,13 @@ impl Hall {
         Ok(())
     }
 
-    /// Remembers that there is something.
+    /// Marks the block of an object as occupied.
     fn take(&mut self, object: &Object) {
         let block = self.forms.block(object);
         self.blocks.push(block);
     }
 
-    /// Something that never moves.
+    /// Adds an immovable object.
     fn stand(&mut self, shape: ShapeId, place: DVec3, turned: DQuat) {
         let state = State {
             position: units(place, POSITION_UNIT),
@@ -157,7 +157,7 @@ impl Hall {
         Ok(())
     }
 
-    /// Four of them, of two steps with a ball on top.
+    /// Four plinths of two steps with a ball on top.
     fn plinths(&mut self) -> Result<(), CliError> {
         let steps = [DVec3::new(3.2, 0.5, 3.2), DVec3::new(2.0, 0.5, 2.0)];
         let mut shapes = Vec::new();
@@ -174,7 +174,7 @@ impl Hall {
         Ok(())
     }
 
-    /// What flies about.
+    /// Adds flying bodies.
     fn fill(&mut self, count: u64, shapes: &[ShapeId], dice: &mut Dice) {
         let part = |dice: &mut Dice| dice.between(-1000, 1000) as f64 / 1000.0;
         let three = |dice: &mut Dice| DVec3::new(part(dice), part(dice), part(dice));
@@ -185,7 +185,7 @@ impl Hall {
             let state = State {
                 position: [0; 3],
                 rotation: turned,
-                // Never at rest along an axis, or it would move in a plane for ever.
+                // Never at rest along an axis, or it would stay in a plane forever.
                 velocity: units(speed, VELOCITY_UNIT)
                     .map(|along| if along == 0 { 16 } else { along as i16 }),
                 spin: units(three(dice) * 1.5, VELOCITY_UNIT).map(|along| along as i16),
@@ -206,8 +206,8 @@ impl Hall {
         }
     }
 
-    /// People come in between the arcades.
-    fn finish(mut self) -> Result<Start, CliError> {
+    /// People enter between the arcades.
+    fn finish(mut self) -> Result<InitialWorld, CliError> {
         let avatar = self.forms.model(&model(pieces::person(PERSON)?))?;
         let corner = DVec3::new(self.half.x, 0.0, self.half.z);
         let extent = Block {
@@ -221,7 +221,14 @@ impl Hall {
             max: units(feet + inside, POSITION_UNIT),
         };
         let shapes = Shapes::new(self.forms.into_solids());
-        Ok(Start { objects: self.objects, shapes, extent, avatar, places, names: BTreeMap::new() })
+        Ok(InitialWorld {
+            objects: self.objects,
+            shapes,
+            extent,
+            avatar,
+            places,
+            names: BTreeMap::new(),
+        })
     }
 }
 
@@ -233,7 +240,7 @@ mod tests {
     #[test]
     fn a_seed_decides_about_everything() {
         let of = |seed| hall(300, seed).expect("a hall");
-        let all = |start: &Start| digest(start.objects.iter());
+        let all = |start: &InitialWorld| digest(start.objects.iter());
         assert_eq!(all(&of(1)), all(&of(1)));
         assert_ne!(all(&of(1)), all(&of(2)));
     }
@@ -245,7 +252,7 @@ mod tests {
         assert_eq!(touches, []);
         let moving = start.objects.iter().filter(|object| object.class == Class::Dynamic);
         assert_eq!(moving.count(), 500);
-        // Where people come in, nothing stands.
+        // The spawn area is free of objects.
         let solid = start.shapes.get(start.avatar).expect("people have a form");
         let mut people = start.places;
         for axis in 0..3 {

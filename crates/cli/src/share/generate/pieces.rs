@@ -1,6 +1,5 @@
-//! The things in the hall of the demonstration, as meshes: what flies about, what stands there, and
-//! what people look like. All of them around their origin; triangles are wound so that they face
-//! outwards.
+//! Meshes of the demo hall: flying bodies, furniture, and people. All are centred on their origin,
+//! with triangles facing outwards.
 
 use crate::error::CliError;
 use crate::share::failed;
@@ -10,7 +9,7 @@ use jostle_geom::solids::{self, BumpyTorus};
 use jostle_sim::Dice;
 use std::f64::consts::{PI, TAU};
 
-/// What flies about.
+/// A flying body.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Piece {
     Ball,
@@ -25,7 +24,7 @@ impl Piece {
     pub(super) const ALL: [Piece; 6] =
         [Piece::Ball, Piece::Ring, Piece::Gear, Piece::Star, Piece::Stone, Piece::Knot];
 
-    /// With about this radius. The dice give a stone its form.
+    /// With about this radius. The dice determine the form of a stone.
     pub(super) fn mesh(self, size: f64, dice: &mut Dice) -> Result<Mesh, CliError> {
         match self {
             Piece::Ball => solids::sphere(size, size / 15.0).map_err(failed),
@@ -50,7 +49,7 @@ fn polygons(vertices: &[DVec3], faces: &[Vec<u32>]) -> Result<Mesh, CliError> {
     Mesh::from_polygons(vertices, faces).map_err(failed)
 }
 
-/// Ten teeth, and flat sides.
+/// A gear with ten teeth and flat sides.
 fn gear(size: f64) -> Result<Mesh, CliError> {
     const TEETH: usize = 10;
     let outline = (0..4 * TEETH).map(|at| {
@@ -72,7 +71,7 @@ fn gear(size: f64) -> Result<Mesh, CliError> {
     polygons(&vertices, &faces)
 }
 
-/// Five points, thick in the middle.
+/// A star with five points, thick in the middle.
 fn star(size: f64) -> Result<Mesh, CliError> {
     const POINTS: usize = 5;
     let mut vertices = vec![DVec3::Z * 0.36 * size, DVec3::NEG_Z * 0.36 * size];
@@ -90,7 +89,7 @@ fn star(size: f64) -> Result<Mesh, CliError> {
     polygons(&vertices, &faces)
 }
 
-/// A ball of 80 facets with some of it knocked off.
+/// A sphere of 80 facets with some of it knocked off.
 fn stone(size: f64, dice: &mut Dice) -> Result<Mesh, CliError> {
     let (mut vertices, mut faces) = icosahedron();
     let mut halved = std::collections::BTreeMap::new();
@@ -124,7 +123,7 @@ fn icosahedron() -> (Vec<DVec3>, Vec<[u32; 3]>) {
             vertices.push(DVec3::from_array(vertex).normalize());
         }
     }
-    // Three that are next to each other make a face; it is wound so that it faces outwards.
+    // Three adjacent vertices make a face, wound so that it faces outwards.
     let near = |a: usize, b: usize| vertices[a].distance(vertices[b]) < 1.2;
     let mut faces = Vec::new();
     for a in 0..12 {
@@ -142,7 +141,7 @@ fn icosahedron() -> (Vec<DVec3>, Vec<[u32; 3]>) {
     (vertices, faces)
 }
 
-/// A tube that is tied: the trefoil.
+/// A trefoil knot.
 fn knot(size: f64) -> Result<Mesh, CliError> {
     const ALONG: usize = 40;
     const ROUND: usize = 5;
@@ -179,7 +178,8 @@ fn knot(size: f64) -> Result<Mesh, CliError> {
     polygons(&vertices, &faces)
 }
 
-/// What turns round the vertical: radius and height from below to above. Both ends are closed.
+/// A solid of revolution about the vertical: radius and height from bottom to top. Both ends are
+/// closed.
 fn turned(outline: &[(f64, f64)], parts: usize) -> (Vec<DVec3>, Vec<Vec<u32>>) {
     let mut vertices = Vec::new();
     for &(radius, height) in outline {
@@ -200,7 +200,7 @@ fn turned(outline: &[(f64, f64)], parts: usize) -> (Vec<DVec3>, Vec<Vec<u32>>) {
     (vertices, faces)
 }
 
-/// A pillar of this height, with foot and head; its middle is the origin.
+/// A pillar of this height with foot and head, centred on its origin.
 pub(super) fn pillar(radius: f64, height: f64) -> Result<Mesh, CliError> {
     let (end, shaft) = (height / 2.0, 0.7 * radius);
     let outline = [
@@ -215,8 +215,8 @@ pub(super) fn pillar(radius: f64, height: f64) -> Result<Mesh, CliError> {
     polygons(&vertices, &faces)
 }
 
-/// One stone of an arch over the origin: a wedge about +y, from the inner radius to the outer, so
-/// wide along z, that fills so much of the half circle. Moved so that its middle is the origin.
+/// One stone of an arch over the origin: a wedge about +y between two radii, `wide` along z, that
+/// fills `part` of the half circle; then centred on its origin.
 pub(super) fn wedge([inner, outer]: [f64; 2], wide: f64, part: f64) -> Result<Mesh, CliError> {
     let middle = f64::midpoint(inner, outer);
     let half = part * PI / 2.0;
@@ -237,8 +237,8 @@ pub(super) fn wedge([inner, outer]: [f64; 2], wide: f64, part: f64) -> Result<Me
     polygons(&vertices, &faces)
 }
 
-/// Somebody: a coat, a head, and a nose that says where it looks, -z. As high as two metres times
-/// `size`, the origin in the middle.
+/// A person: a coat, a head, and a nose in the direction of view, -z. Two metres high times `size`,
+/// centred on its origin.
 pub(super) fn person(size: f64) -> Result<Mesh, CliError> {
     let outline = [
         (0.36, -1.0),

@@ -1,9 +1,9 @@
-//! A world of two groups, far apart: the page is shown what is whose.
+//! A world of two groups, far apart: the page shows the home group of each object.
 
 use super::decode;
-use crate::charter::{Charter, Operation, PROTOCOL};
-use crate::view::hub::{Hub, Place, Showing};
-use crate::view::watcher::Watcher;
+use crate::manifest::{OperationMode, PROTOCOL, WorldManifest};
+use crate::view::follower::ViewFollower;
+use crate::view::hub::{ViewHub, ViewSettings, ViewerSlot};
 use axum::extract::ws::Message as Said;
 use jostle_proto::client::Limits;
 use jostle_proto::{
@@ -17,18 +17,18 @@ use std::sync::Arc;
 
 const RATE: u32 = 30;
 const EXTENT: Block = Block { min: [-24_000; 3], max: [24_000; 3] };
-const WATCHER: GatewayId = GatewayId { number: 9, life: 1 };
+const FOLLOWER: GatewayId = GatewayId { number: 9, life: 1 };
 
-/// A directory, nodes that are far from each other, and a watcher.
+/// A directory, nodes that are far from each other, and a view follower.
 struct Net {
     now: Time,
     directory: Directory,
     nodes: Vec<Node>,
-    watcher: Watcher,
-    place: Place,
+    follower: ViewFollower,
+    place: ViewerSlot,
     flying: BTreeMap<(Time, u64), (Address, Message)>,
     number: u64,
-    /// Nodes from this one on have died.
+    /// Nodes from this one on are dead.
     dead: u32,
     published: BTreeMap<GroupId, Arc<Commit>>,
     regions: Value,
@@ -71,7 +71,7 @@ impl Net {
                         node.receive(now, message, &mut out);
                     }
                 }
-                Address::Gateway(id) if id == WATCHER => self.watcher.receive(now, message),
+                Address::Gateway(id) if id == FOLLOWER => self.follower.receive(now, message),
                 _ => {}
             }
             self.work(to, out);
@@ -87,14 +87,14 @@ impl Net {
             }
             self.work(Address::Node(NodeId(at as u32)), std::mem::take(&mut out));
         }
-        if self.watcher.wake_at() <= now {
-            self.watcher.wake(now, &mut out);
+        if self.follower.wake_at() <= now {
+            self.follower.wake(now, &mut out);
         }
-        self.work(Address::Gateway(WATCHER), out);
+        self.work(Address::Gateway(FOLLOWER), out);
         self.look();
     }
 
-    /// What the page is told.
+    /// Takes the messages to the page.
     fn look(&mut self) {
         while let Some(said) = self.place.viewer.take() {
             match said {
@@ -132,12 +132,12 @@ fn walls() -> Vec<Object> {
     vec![object(101, Class::Immovable, -24_000), object(102, Class::Immovable, 24_000)]
 }
 
-fn charter(shapes: &Shapes) -> Charter {
-    Charter {
+fn manifest(shapes: &Shapes) -> WorldManifest {
+    WorldManifest {
         protocol: PROTOCOL,
         world: "two".into(),
         rate: RATE,
-        operation: Operation::Grouped,
+        operation: OperationMode::Grouped,
         extent: EXTENT,
         forms: Library::of(shapes, Span(0)).forms().to_vec(),
         avatar: ShapeId(0),
@@ -162,13 +162,13 @@ fn town() -> Net {
         Node::new(member(1), shapes.clone(), timing),
     ];
     let measuring = |node: Node| node.measuring(PingRule::default(), walls());
-    let (hub, _threads) = Hub::open(&charter(&shapes), &shapes, Showing::default());
+    let (hub, _threads) = ViewHub::open(&manifest(&shapes), &shapes, ViewSettings::default());
     let place = hub.enter(8).unwrap();
     Net {
         now: Time(0),
         directory: Directory::grouping(member(0), EXTENT, timing, grouping),
         nodes: nodes.into_iter().map(measuring).collect(),
-        watcher: Watcher::new(WATCHER, timing, shapes, hub),
+        follower: ViewFollower::new(FOLLOWER, timing, shapes, hub),
         place,
         flying: BTreeMap::new(),
         number: 0,
@@ -185,7 +185,7 @@ fn regions_of_all_groups_and_whose_each_object_is() {
     net.pass_until(3_000, "the first group alone", |net| net.regions["group"] == 0);
     assert_eq!(net.regions["others"], Value::Array(Vec::new()));
     net.pass_until(8_000, "a second group", |net| net.published.contains_key(&GroupId(1)));
-    // It is given objects of its own.
+    // The second group gets objects of its own.
     let gateway = GatewayId { number: 5, life: 1 };
     let mut stream = Stream::new(Source::Gateway(gateway), 1).to(GroupId(1));
     let odd = [1, 3].map(|id| object(id, Class::Dynamic, 3000 * id as i32));
@@ -207,13 +207,13 @@ fn regions_of_all_groups_and_whose_each_object_is() {
     assert_eq!((&others[0]["group"], &others[0]["leader"]), (&1.into(), &1.into()));
     assert_eq!(others[0]["nodes"], serde_json::json!([1]));
     assert_eq!(others[0]["leaves"].as_array().map(Vec::len), Some(1));
-    // All are seen, each with its group; the first one's have no mark.
+    // All are visible, each with its group; those of the first group have no mark.
     let seen: BTreeMap<u64, (u8, u8)> =
         net.picture.objects.iter().map(|(id, (_, it))| (*id, (it.class, it.home))).collect();
     let (dynamic, foreign) = (Class::Dynamic.number(), Class::Foreign(GroupId(1)).number());
     assert_eq!((seen[&2], seen[&4]), ((dynamic, 0), (dynamic, 0)));
     assert_eq!((seen[&1], seen[&3]), ((foreign, 2), (foreign, 2)));
-    // The other group dies with its only node: its regions go.
+    // The only node of the other group dies: its regions vanish.
     net.dead = 1;
     let alone = |net: &Net| net.regions["others"].as_array().is_some_and(Vec::is_empty);
     net.pass_until(12_000, "the first group alone again", alone);

@@ -6,8 +6,8 @@ use super::{Moment, RECORDER, Serving};
 use crate::referee::Harm;
 use jostle_proto::{Address, Member, Node, NodeId, Objects, Tick};
 use jostle_store::{
-    DirectoryError, DirectoryStart, Disk, Keeper, Notice, Recorder, Store, StoreError, Stored,
-    StoredFound, start_directory,
+    DirectoryError, DirectoryStart, DirectoryStore, Disk, Notice, Recorder, Store, StoreError,
+    Stored, StoredFound, start_directory,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -49,13 +49,16 @@ impl Cluster {
     }
 
     /// The directory of a world that begins, and the recorder of its store.
-    pub(in super::super) fn first_keeper(&mut self, node: Member) -> Option<Keeper> {
+    pub(in super::super) fn first_directory_store(
+        &mut self,
+        node: Member,
+    ) -> Option<DirectoryStore> {
         let (start, objects) = (self.directory_start(false), self.start.objects.len());
         let serving = self.serving.as_ref()?;
         let (disk, path) = (serving.shared(), super::damage::path("directory"));
         let first = jostle_store::Serving { before: None, node, tick: Tick(0), objects };
         let started = start_directory(&disk, &path, &start, first, self.now);
-        started.map(|started| started.keeper).ok()
+        started.map(|started| started.directory_store).ok()
     }
 
     /// The recorder of a store that is open.
@@ -120,9 +123,9 @@ impl Cluster {
             Ok(started) => {
                 let found = [notices, started.notices].concat();
                 self.judge_directory(&found);
-                self.run_serving(started.keeper, node, (stored, store), start);
+                self.run_serving(started.directory_store, node, (stored, store), start);
             }
-            Err(DirectoryError::Twin(error, _)) => {
+            Err(DirectoryError::MirroredFile(error, _)) => {
                 self.judge_refusal(&error.to_string());
                 self.put_copies_there(Start::Anyway);
             }
@@ -180,7 +183,7 @@ impl Cluster {
     /// All parts of the process begin.
     fn run_serving(
         &mut self,
-        keeper: Keeper,
+        directory_store: DirectoryStore,
         node: Member,
         (stored, store): (Stored, Store),
         start: Start,
@@ -190,10 +193,10 @@ impl Cluster {
         let founder = founder.going_on(stored.tick, stored.heard.clone());
         let founder = founder.with_mutant(self.options.mutant);
         self.add_machine(Address::Node(node.node), Role::Node(Box::new(founder)));
-        let at_once = keeper.directory().view().has(node);
-        let restorations = keeper.directory().restorations();
+        let at_once = directory_store.directory().view().has(node);
+        let restorations = directory_store.directory().restorations();
         if let Some(machine) = self.machines.get_mut(&Address::Directory) {
-            machine.role = Some(Role::Keeper(Box::new(keeper)));
+            machine.role = Some(Role::DirectoryStore(Box::new(directory_store)));
         }
         self.wake_up(Address::Directory);
         let Some(serving) = &mut self.serving else { return };

@@ -1,0 +1,66 @@
+//! Connections that browsers open in advance are not logged.
+
+mod server;
+
+use server::{TestServer, until, until_true};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+/// What was logged, by all tests of this process.
+fn log() -> &'static Mutex<Vec<u8>> {
+    static LOG: OnceLock<Mutex<Vec<u8>>> = OnceLock::new();
+    LOG.get_or_init(|| {
+        let writer = || Writer;
+        let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).finish();
+        tracing::subscriber::set_global_default(subscriber).unwrap();
+        Mutex::default()
+    })
+}
+
+struct Writer;
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        log().lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn logged() -> String {
+    String::from_utf8_lossy(&log().lock().unwrap()).into_owned()
+}
+
+/// Waits for a line with all of these words.
+fn until_logged(words: &[&str]) {
+    until(&format!("a line with {words:?}"), || {
+        let is_it = |line: &str| words.iter().all(|word| line.contains(word));
+        logged().lines().any(is_it).then_some(())
+    });
+}
+
+/// The story: browsers open connections in advance, and each was a warning in the log.
+#[test]
+fn connections_that_browsers_open_in_advance_are_no_warnings() {
+    log();
+    let server = TestServer::new();
+    let connect = || TcpStream::connect(server.web()).unwrap();
+    let port = |stream: &TcpStream| stream.local_addr().unwrap().to_string();
+    let (silent, closed, mut used, mut halting) = (connect(), connect(), connect(), connect());
+    let quiet = [&silent, &closed, &used].map(port);
+    drop(closed);
+    used.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    halting.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").unwrap();
+    // One that begins a request and does not finish it is logged.
+    until_logged(&["connection rejected: handshake timed out (2 s)", &port(&halting)]);
+    for mut stream in [silent, used] {
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
+    until_true("that they are counted", || server.edge.counters().rejected.silent >= 3);
+    let all = logged();
+    assert!(quiet.iter().all(|port| !all.contains(port)), "{quiet:?}: {all}");
+}
