@@ -26,7 +26,7 @@ use jostle_directory::{Record, Replica};
 use jostle_proto::client::Credential;
 use jostle_proto::{
     Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, LooseNode, Message,
-    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View, is_home,
+    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
 };
 use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
@@ -208,7 +208,8 @@ impl Referees {
             self.watch.sometimes.groups_ended += 1;
         }
         let (worlds, loose) = (&self.worlds, self.loose.as_ref());
-        let is_there = |credential: &Credential| truth(worlds, loose, credential).is_some();
+        let is_there =
+            |credential: &Credential| between::truth(worlds, loose, credential).is_some();
         self.clients.sent((from, to), message, is_there, &mut said);
         self.clients_view.sent(from, to, message, &mut said);
         self.views.sent(from, message, &mut said);
@@ -302,7 +303,7 @@ impl Referees {
 
     /// Where an avatar truly is: after the last published tick of its group, or with its holder.
     pub(crate) fn avatar(&self, credential: &Credential) -> Option<State> {
-        truth(&self.worlds, self.loose.as_ref(), credential)
+        between::truth(&self.worlds, self.loose.as_ref(), credential)
     }
 
     /// A gateway after something has happened to it.
@@ -592,23 +593,4 @@ impl Referees {
     pub(crate) fn verdict(self) -> Verdict {
         Verdict { violations: self.violations }
     }
-}
-
-fn truth(
-    worlds: &BTreeMap<GroupId, Judged>,
-    loose: Option<&Loose>,
-    credential: &Credential,
-) -> Option<State> {
-    let Credential { avatar, home, .. } = *credential;
-    if let Some(loose) = loose {
-        return loose.state(avatar);
-    }
-    // Its home may have moved; while it is on its way it is where it was.
-    let object = |world: &Judged| world.one_machine.objects().get(&avatar).copied();
-    let is_there = |it: &Object| is_home(it.class) || matches!(it.class, Class::Leaving(..));
-    let there =
-        worlds.get(&home).and_then(object).into_iter().chain(worlds.values().filter_map(object));
-    let mut there: Vec<Object> = there.filter(is_there).collect();
-    there.sort_by_key(|object| matches!(object.class, Class::Leaving(..)));
-    there.first().map(|object| object.state)
 }

@@ -300,7 +300,7 @@ pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
 }
 
 fn read_group(from: &mut BitReader) -> Result<GroupId, WireError> {
-    Ok(GroupId(from.bits(GROUP_BITS)? as u32))
+    Ok(GroupId(from.bits(GROUP_BITS)?))
 }
 
 /// At most `most` whole objects, with rising ids.

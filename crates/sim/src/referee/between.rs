@@ -1,9 +1,11 @@
 //! H1, K1, S1b: an object is at home in one group; what another group decides about it happens to
 //! it once; and copies of it come near it when nothing fails any more.
 
+use super::{Judged, Loose};
+use jostle_proto::client::Credential;
 use jostle_proto::{
-    Class, Commit, GroupId, Input, Object, ObjectId, Objects, RemoteKick, Source, Tick, Time,
-    Tolerance, decided_kick, is_home,
+    Class, Commit, GroupId, Input, Object, ObjectId, Objects, RemoteKick, Source, State, Tick,
+    Time, Tolerance, decided_kick, is_home,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -234,4 +236,24 @@ impl Between {
 fn apart(a: &Object, b: &Object) -> u32 {
     let (a, b) = (a.state.position, b.state.position);
     (0..3).map(|axis: usize| a[axis].abs_diff(b[axis])).max().unwrap_or(0)
+}
+
+/// Where a client's avatar truly is; none if it is not in the world.
+pub(super) fn truth(
+    worlds: &BTreeMap<GroupId, Judged>,
+    loose: Option<&Loose>,
+    credential: &Credential,
+) -> Option<State> {
+    let Credential { avatar, home, .. } = *credential;
+    if let Some(loose) = loose {
+        return loose.state(avatar);
+    }
+    // Its home may have moved; while it is on its way it is where it was.
+    let object = |world: &Judged| world.one_machine.objects().get(&avatar).copied();
+    let is_there = |it: &Object| is_home(it.class) || matches!(it.class, Class::Leaving(..));
+    let there =
+        worlds.get(&home).and_then(object).into_iter().chain(worlds.values().filter_map(object));
+    let mut there: Vec<Object> = there.filter(is_there).collect();
+    there.sort_by_key(|object| matches!(object.class, Class::Leaving(..)));
+    there.first().map(|object| object.state)
 }
