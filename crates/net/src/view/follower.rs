@@ -6,8 +6,8 @@ use super::frames::FrameEncoder;
 use super::hub::ViewHub;
 use super::snapshot::{OtherGroups, WorldRef};
 use jostle_proto::{
-    Class, Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span,
-    Time, Timing, View, is_home,
+    Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span, Time,
+    Timing, View, is_home,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -202,7 +202,7 @@ fn others(all: &BTreeMap<GroupId, OtherGroup>, objects: &Objects) -> OtherGroups
         };
         worlds.iter().find(theirs).map(|(group, _)| (*id, *group))
     };
-    let foreign = objects.values().filter(|object| object.class == Class::Foreign);
+    let foreign = objects.values().filter(|object| object.class.elsewhere().is_some());
     let homes = match worlds.is_empty() {
         true => BTreeMap::new(),
         false => foreign.filter_map(|object| home(&object.id)).collect(),

@@ -47,7 +47,7 @@ impl RayQuery {
         match object.class {
             Class::Absent => false,
             Class::Immovable => !self.through.contains(&object.shape.0),
-            Class::Dynamic | Class::Avatar | Class::Foreign => true,
+            Class::Dynamic | Class::Avatar | Class::Foreign(_) | Class::Leaving(..) => true,
         }
     }
 }

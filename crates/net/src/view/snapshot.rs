@@ -45,7 +45,7 @@ impl WorldRef<'_> {
 
 impl OtherGroups {
     fn home(&self, object: &Object) -> Option<GroupId> {
-        let foreign = object.class == Class::Foreign;
+        let foreign = object.class.elsewhere().is_some();
         self.homes.get(&object.id).copied().filter(|_| foreign)
     }
 }
@@ -79,8 +79,8 @@ impl WorldSnapshot {
     /// recording, and for an unknown group.
     pub(crate) fn owner(&self, object: &Object) -> Option<(GroupId, NodeId)> {
         let view = match (object.class, self.others.home(object)) {
-            (Class::Foreign, Some(home)) => self.others.views.get(&home),
-            (Class::Foreign, None) => None,
+            (Class::Foreign(_) | Class::Leaving(..), Some(home)) => self.others.views.get(&home),
+            (Class::Foreign(_) | Class::Leaving(..), None) => None,
             _ => self.view.as_ref(),
         }?;
         Some((view.group, view.owner(object.state.position)))
@@ -154,7 +154,7 @@ pub(crate) fn is_moved(object: &Object) -> bool {
 
 /// Returns true if objects of this class move by their velocity.
 pub(crate) fn goes_on(class: Class) -> bool {
-    !matches!(class, Class::Immovable | Class::Absent)
+    !matches!(class, Class::Immovable | Class::Absent | Class::Leaving(..))
 }
 
 /// In metres.
