@@ -109,7 +109,7 @@ pub fn read_event_logs(files: &[impl AsRef<Path>]) -> Result<Vec<LoggedEvent>, R
     let mut seen = Vec::new();
     for path in files {
         let mut reader = RecordReader::open(&FileSystem, path.as_ref(), MAGIC, "event log")?;
-        while let Some(record) = reader.next()? {
+        while let Some(record) = reader.next_record()? {
             match record {
                 Record::Sent { at, from, to, message } => {
                     if let (Some(from), Some(to)) = (name::read(&from), name::read(&to)) {

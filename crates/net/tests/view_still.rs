@@ -73,7 +73,7 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
     page.say(&json!({"type": "hold"}));
     let refused = page.until_text("held");
     assert_eq!(refused["tick"], Value::Null);
-    assert!(refused["error"].as_str().unwrap().contains("no more"), "{refused}");
+    assert!(refused["error"].as_str().unwrap().contains("cannot hold more"), "{refused}");
     drop(pages.pop());
     let begin = Instant::now();
     loop {

@@ -147,9 +147,9 @@ fn read<Value: DeserializeOwned>(
         }
         opened => opened?,
     };
-    let value = reader.next()?.ok_or_else(|| reader.damaged("the file ends before it"))?;
+    let value = reader.next_record()?.ok_or_else(|| reader.damaged("the file ends before it"))?;
     // It was replaced as a whole. Zeros behind it do no harm.
-    match reader.next::<(u64, Value)>()? {
+    match reader.next_record::<(u64, Value)>()? {
         None => Ok(Some(value)),
         Some(_) => Err(reader.damaged("there is something behind it")),
     }

@@ -165,7 +165,7 @@ impl Replay {
     ) -> Result<Replay, ReplayError> {
         let reader = RecordReader::open(disk, file, MAGIC, "recording")?;
         let mut reader = reader.with_mutant(mutant);
-        let Some(Record::Head(head)) = reader.next()? else {
+        let Some(Record::Head(head)) = reader.next_record()? else {
             return Err(reader.damaged("the beginning of the recording is not complete").into());
         };
         let mut library = Library::awaiting(head.forms, Span(0));
@@ -259,7 +259,7 @@ impl Replay {
     /// # Errors
     /// If the recording is damaged here.
     pub fn next(&mut self, compute: bool) -> Result<Option<Step>, ReplayError> {
-        match self.reader.next()? {
+        match self.reader.next_record()? {
             None => Ok(None),
             Some(_) if self.ended => Err(self.reader.damaged("it stands behind the end").into()),
             Some(Record::Head(_)) => Err(ReplayError::Incomplete("begins twice")),

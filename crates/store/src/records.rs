@@ -280,7 +280,7 @@ impl RecordReader {
     ///
     /// # Errors
     /// If it cannot be read, or is damaged.
-    pub fn next<Record: DeserializeOwned>(&mut self) -> Result<Option<Record>, RecordError> {
+    pub fn next_record<Record: DeserializeOwned>(&mut self) -> Result<Option<Record>, RecordError> {
         let rest = self.size - self.at;
         if self.torn || rest == 0 {
             return Ok(None);
@@ -369,7 +369,7 @@ mod tests {
     fn read(disk: &MemoryDisk, path: &Path) -> Result<(Vec<Vec<u32>>, bool), RecordError> {
         let mut reader = RecordReader::open(disk, path, MAGIC, "test file")?;
         let mut records = Vec::new();
-        while let Some(record) = reader.next()? {
+        while let Some(record) = reader.next_record()? {
             records.push(record);
         }
         Ok((records, reader.torn().is_some()))

@@ -271,7 +271,7 @@ fn put_object(frame: &mut BytesMut, object: &Object, sent: &SentObject) {
         out.put_i16_le((part * 32767.0).round() as i16);
     }
     out.put_u16_le(u16::try_from(object.shape.0).unwrap_or(u16::MAX));
-    // An object in transit to another group is shown as that group's.
+    // An object that moves to another group is shown as an object of that group.
     out.put_u8(object.class.number().min(Class::Foreign(GroupId(0)).number()));
     out.put_u8(u8::from(sent.border) | sent.home << 1);
     frame.extend_from_slice(&bytes);
