@@ -179,8 +179,8 @@ impl Clients {
             self.left.insert((*home, object.id));
             (*home, *place) = (commit.group, object.state.position);
         }
-        if self.absent.contains_key(&object.id) {
-            self.absent.insert(object.id, (commit.tick, object.state.position));
+        if let Some(absent) = self.absent.get_mut(&object.id) {
+            *absent = (commit.tick, object.state.position);
             self.moved_absent.insert(object.id);
         }
     }

@@ -45,8 +45,6 @@ pub(crate) struct Harmed {
     pub(crate) newest: Option<u64>,
     /// The same without the newest file.
     pub(crate) older: Option<u64>,
-    /// The number of the newest file.
-    pub(crate) number: u64,
 }
 
 /// How often what is rare happened to stores.
@@ -244,8 +242,11 @@ impl Stored {
     ) {
         let errors = || notices.iter().filter(|notice| notice.severity == Severity::Error);
         let Some(Harmed { harm, files, newest, .. }) = harmed else {
-            let fresh = |text: &str| !self.damaged.iter().any(|file| text.contains(file));
-            if let Some(error) = errors().find(|notice| fresh(&notice.text)) {
+            let known = |text: &str| self.damaged.iter().any(|file| text.contains(file));
+            // The one that is used instead of a damaged file is whole.
+            let instead = errors().any(|notice| known(&notice.text));
+            let expected = |text: &str| known(text) || instead && text.contains("is used");
+            if let Some(error) = errors().find(|notice| !expected(&notice.text)) {
                 said.push(("P4", format!("nothing is damaged: {}", error.text)));
             }
             return;
@@ -271,8 +272,8 @@ impl Stored {
         let right = harmed.is_some_and(|harmed| {
             let none = match harmed.harm {
                 Harm::AllWorlds => true,
-                // The first file has none before it.
-                Harm::Newest | Harm::NewestEnd | Harm::Length => harmed.number == 0,
+                // There is no file before it, or that one was damaged earlier.
+                Harm::Newest | Harm::NewestEnd | Harm::Length => harmed.older.is_none(),
                 _ => false,
             };
             none && harmed.files.iter().all(|file| error.contains(file) || file.ends_with("stored"))

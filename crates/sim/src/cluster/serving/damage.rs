@@ -96,7 +96,7 @@ fn damaged(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
 impl Serving {
     fn draw_damage(&mut self) -> Option<Damage> {
         let worlds = generations(&self.disk);
-        let (number, newest) = worlds.last()?.clone();
+        let newest = worlds.last()?.1.clone();
         let older =
             worlds.len().checked_sub(2).and_then(|at| worlds.get(at)).map(|it| it.1.clone());
         let (directory, mark) = (path("directory"), path("stored"));
@@ -151,7 +151,7 @@ impl Serving {
             self.disk.put(path, bytes);
         }
         let files = paths.iter().map(|path| path.display().to_string()).collect();
-        let harmed = Harmed { harm, files, newest: newest_tick, older: older_tick, number };
+        let harmed = Harmed { harm, files, newest: newest_tick, older: older_tick };
         Some(Damage { harmed, whole })
     }
 }
