@@ -175,6 +175,14 @@ fn every_mutant_of_groups_is_caught() {
 }
 
 #[test]
+fn every_mutant_of_groups_that_become_one_is_caught() {
+    let mutants = [("never-merge", "1", "10", "G2"), ("kick-not-passed-on", "18", "1", "K1")];
+    all_caught(&SITES, &mutants);
+    let three = ["--sites", "3", "--nodes", "6", "--objects", "60"];
+    all_caught(&three, &[("arrive-everywhere", "1", "4", "H1")]);
+}
+
+#[test]
 fn groups_at_several_sites_break_no_rule_in_a_storm() {
     let (code, json) = sim(&[&SITES[..], &["--boxes", "--seeds", "30", "--seed", "1"]].concat());
     assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);

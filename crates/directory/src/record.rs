@@ -81,7 +81,7 @@ struct Written {
     at: Time,
 }
 
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 /// A state as bytes; none if it is too long. What nodes tell again anyway is left out if it must
 /// be.

@@ -393,7 +393,7 @@ fn response(a: &Object, b: &Object, hit: &Hit) -> Touch {
     let unit = hit.normal.unit();
     let approach = (wide(velocity(a)) - wide(velocity(b))).dot(unit);
     let (mut kick_a, mut kick_b) = ([0; 3], [0; 3]);
-    if approach > 0.0 && a.class != Class::Foreign {
+    if approach > 0.0 && a.class.elsewhere().is_none() {
         let change = unit * approach;
         if is_fixed(b) {
             kick_a = narrow(change * -2.0);

@@ -10,6 +10,7 @@
 mod chain;
 mod halt;
 mod links;
+mod merge;
 mod pause;
 mod place;
 mod promises;
@@ -354,6 +355,7 @@ impl Directory {
         if now >= self.wake_at || self.kept.grouping == Grouping::Together {
             self.wake_at = now + self.timing.resend;
             self.place(now, out);
+            self.watch_near(now);
             self.reconsider(now, out);
         }
         self.hold_votes(now, None, out);
@@ -517,6 +519,7 @@ impl Directory {
             nodes: nodes.take(PEERS_MAX).collect(),
             groups: leaders.collect(),
             next: self.kept.next_group,
+            merge: self.merge_of(now, to),
             thresholds,
         };
         out.push(Output::Send(to, Message::Peers(peers)));

@@ -16,6 +16,7 @@ mod glimpse;
 mod interest;
 mod judge;
 mod limits;
+mod rehome;
 mod seal;
 mod session;
 mod wing;
@@ -26,7 +27,7 @@ pub use limits::Allowance;
 pub(crate) use limits::shorten;
 pub use seal::Key;
 
-use crate::client::{ClientId, ClientSays, GatewaySays, Limits, Refusal};
+use crate::client::{ClientId, ClientSays, GatewaySays, Limits};
 use crate::detect::Shapes;
 use crate::groups::GroupId;
 use crate::input::{GatewayId, Input, Want};
@@ -424,11 +425,9 @@ impl Gateway {
         }
         let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
         let gone = self.sessions.iter().filter(|(_, session)| is_over(session.home));
-        let gone: Vec<(ClientId, u32)> =
-            gone.map(|(&client, session)| (client, session.attempt)).collect();
-        for (client, attempt) in gone {
-            self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Gone }, out);
-            self.part(client, arrive::Parting::Moved);
+        let gone: Vec<ClientId> = gone.map(|(&client, _)| client).collect();
+        for client in gone {
+            self.leave_ended(client, out);
         }
     }
 

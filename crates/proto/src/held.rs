@@ -2,7 +2,7 @@
 
 use crate::copies::Copies;
 use crate::input::Input;
-use crate::message::{Commit, Touch};
+use crate::message::{Commit, RemoteKick, Touch};
 use crate::normal::{Effect, stop};
 use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::objects::Objects;
@@ -45,41 +45,81 @@ impl Held {
 }
 
 /// Changes objects as a commit says: first what comes from outside, in its order, then what
-/// collisions do. Of those that come into the world, the ones that `holds` names are taken.
+/// collisions do, and last what leaves for another group: it leaves as it is after the tick. Of
+/// those that come into the world, the ones that `holds` names are taken. What a contact did to
+/// the copy of an object that arrives is its old home's to do.
 pub fn apply(objects: &mut Objects, commit: &Commit, holds: impl Fn(&Object) -> bool) {
+    let mut arrived = Vec::new();
     for input in &commit.inputs {
         match input {
-            Input::Enter(object) => {
-                if holds(object) && !objects.contains_key(&object.id) {
-                    objects.insert(*object);
-                }
+            Input::Enter(object) => enter(objects, object, holds(object)),
+            Input::Arrive(object, _) => {
+                enter(objects, object, holds(object));
+                arrived.push(object.id);
             }
-            _ => {
-                let id = input.object();
-                if let Some((_, object)) = objects.find_mut(id) {
-                    match input.change(*object) {
-                        Some(changed) => *object = changed,
-                        None => {
-                            objects.remove(&id);
-                        }
-                    }
-                }
-            }
+            Input::Depart(..) => {}
+            _ => change(objects, input),
         }
     }
-    collide(objects, &commit.touches);
+    collide(objects, &commit.touches, &arrived);
+    for input in commit.inputs.iter().filter(|input| matches!(input, Input::Depart(..))) {
+        change(objects, input);
+    }
+}
+
+fn change(objects: &mut Objects, input: &Input) {
+    if let Some(id) = input.object()
+        && let Some((_, object)) = objects.find_mut(id)
+    {
+        match input.change(*object) {
+            Some(changed) => *object = changed,
+            None => drop(objects.remove(&id)),
+        }
+    }
+}
+
+/// An object comes in. A copy of it that is here already makes room, in whoever's region that is
+/// and whatever it says: no member knows what the others hold, so what each does may depend on the
+/// new one alone. If that is the older word, the next correction mends it. What is at home here
+/// stays.
+fn enter(objects: &mut Objects, object: &Object, holds: bool) {
+    let at_home = |known: &Object| known.class.elsewhere().is_none();
+    if objects.get(&object.id).is_some_and(at_home) {
+        return;
+    }
+    if holds {
+        objects.insert(*object);
+    } else {
+        objects.remove(&object.id);
+    }
+}
+
+/// What is to be done to objects that have left this group since another one last heard of it: the
+/// kicks for them that `last` brought are passed on to where they have gone. `mine` are the objects
+/// after that tick.
+pub(crate) fn passed_on<'a>(
+    mine: &'a Objects,
+    last: &'a Commit,
+) -> impl Iterator<Item = RemoteKick> + 'a {
+    last.inputs.iter().filter_map(|input| {
+        let Input::Kick(id, kick) = *input else { return None };
+        let to = mine.get(&id)?.class.elsewhere()?;
+        // It left after the kick.
+        let left = |input: &Input| matches!(input, Input::Depart(gone, _) if *gone == id);
+        (!last.inputs.iter().any(left)).then_some(RemoteKick { to, object: id, kick })
+    })
 }
 
 /// Does to objects what contacts do. The order of contacts matters only to avatars that touch
 /// several things at once; they come sorted.
-pub(crate) fn collide(objects: &mut Objects, touches: &[Touch]) {
+pub(crate) fn collide(objects: &mut Objects, touches: &[Touch], except: &[ObjectId]) {
     let mut felt: Vec<(usize, [i16; 3], [i16; 3])> = Vec::new();
     let ours = Sieve::of(objects);
     for at in ours.sift(touches) {
         let Touch { a, b, normal, stops, kick_a, kick_b, shift } = touches[at as usize];
         for (id, kick, toward) in [(a, kick_a, normal), (b, kick_b, normal.reversed())] {
             let nothing = kick == [0; 3] && shift == [0; 3] && !stops;
-            if nothing || !ours.may_have(id) {
+            if nothing || !ours.may_have(id) || except.contains(&id) {
                 continue;
             }
             if let Some((at, object)) = objects.find_mut(id) {
@@ -152,7 +192,7 @@ pub fn advance(objects: &mut Objects, from: Tick, rate: u32) {
 /// An object one tick later.
 pub(crate) fn moved(object: &Object, from: Tick, rate: u32) -> Object {
     match object.class {
-        Class::Immovable | Class::Absent => *object,
+        Class::Immovable | Class::Absent | Class::Leaving(..) => *object,
         _ => Object { state: object.state.moved(from, rate), ..*object },
     }
 }

@@ -5,6 +5,7 @@
 //! leader takes a source's inputs in their order and each once, and every commit says how far it
 //! has come with whom, so that the next leader knows it too.
 
+use crate::gateway::AVATARS_FROM;
 use crate::groups::GroupId;
 use crate::normal::{Normal, strike, wide};
 use crate::object::{Class, NodeId, Object, ObjectId};
@@ -74,28 +75,40 @@ pub enum Input {
     Absent(ObjectId),
     /// Its client is back.
     Return(ObjectId),
-    /// What another group says about an object of its own, which entered before.
-    Correct(ObjectId, State),
+    /// What this other group says about an object of its own, which entered before.
+    Correct(ObjectId, GroupId, State),
     /// Another group has decided what a contact does to an object of this one.
     Kick(ObjectId, [i16; 3]),
+    /// An object of this group moves its home to another one, and stands still until it is there.
+    Depart(ObjectId, GroupId),
+    /// An object whose home was another group is at home in this one. Its client, if it has one,
+    /// has been followed up to this number.
+    Arrive(Object, u64),
+    /// This group's copy of an object that is nowhere any more goes.
+    Forget(ObjectId),
+    /// Another group, that has taken so much of what this one has said, has no copies of this
+    /// one's objects: from its next tick on it decides nothing for this group.
+    Clear(GroupId, u64),
 }
 
 impl Input {
-    /// Which object it happens to.
+    /// Which object it happens to, if to any.
     #[must_use]
-    pub fn object(&self) -> ObjectId {
+    pub fn object(&self) -> Option<ObjectId> {
         match self {
-            Input::Steer(want) => want.avatar,
-            Input::Enter(object) => object.id,
-            Input::Remove(id) | Input::Absent(id) | Input::Return(id) => *id,
-            Input::Correct(id, _) | Input::Kick(id, _) => *id,
+            Input::Steer(want) => Some(want.avatar),
+            Input::Enter(object) | Input::Arrive(object, _) => Some(object.id),
+            Input::Remove(id) | Input::Absent(id) | Input::Return(id) => Some(*id),
+            Input::Forget(id) => Some(*id),
+            Input::Correct(id, ..) | Input::Kick(id, _) | Input::Depart(id, _) => Some(*id),
+            Input::Clear(..) => None,
         }
     }
 
     /// Is this to happen, as far as the group has come with its sources? What an avatar wants
     /// happens once and in order even if its client has moved from gateway to gateway: a number
     /// that was there, or was overtaken, changes nothing.
-    pub(crate) fn is_news(&self, heard: &mut BTreeMap<Source, u64>) -> bool {
+    pub(crate) fn is_news(&self, group: GroupId, heard: &mut BTreeMap<Source, u64>) -> bool {
         match self {
             Input::Enter(object) if object.class == Class::Avatar => {
                 heard.entry(Source::Avatar(object.id)).or_insert(0);
@@ -114,6 +127,17 @@ impl Input {
                 // One that the world began with, or one that is no more.
                 None => true,
             },
+            Input::Arrive(object, number) if *number > 0 || object.id >= AVATARS_FROM => {
+                // One that has not wanted anything yet is counted from here on, too.
+                heard.insert(Source::Avatar(object.id), *number);
+                true
+            }
+            // An older group counts what it wants now. (What a younger one says is of the time
+            // before it came here.)
+            Input::Correct(id, home, _) if *home < group => {
+                heard.remove(&Source::Avatar(*id));
+                true
+            }
             _ => true,
         }
     }
@@ -126,7 +150,10 @@ impl Input {
                 (state.velocity, state.spin) = (want.velocity, want.spin);
                 Some(Object { state, ..object })
             }
+            // What is on its way is not here any more.
+            Input::Remove(_) if matches!(class, Class::Leaving(..)) => Some(object),
             Input::Remove(_) => None,
+            Input::Forget(_) if matches!(class, Class::Foreign(_)) => None,
             Input::Absent(_) if class == Class::Avatar => {
                 (state.velocity, state.spin) = ([0; 3], [0; 3]);
                 Some(Object { class: Class::Absent, state, ..object })
@@ -134,7 +161,14 @@ impl Input {
             Input::Return(_) if class == Class::Absent => {
                 Some(Object { class: Class::Avatar, ..object })
             }
-            Input::Correct(_, state) if class == Class::Foreign => Some(Object { state, ..object }),
+            // Homes move only to older groups, so of two words the one of the older group is new.
+            Input::Correct(_, home, state) if class.elsewhere().is_some_and(|it| home <= it) => {
+                Some(Object { class: Class::Foreign(home), state, ..object })
+            }
+            Input::Depart(_, to) => {
+                let class = class.mobile().map_or(class, |mobile| Class::Leaving(to, mobile));
+                Some(Object { class, ..object })
+            }
             Input::Kick(_, kick) => {
                 let mut changed = object;
                 // What it ran into is where the push comes from.
@@ -254,6 +288,21 @@ impl Stream {
 mod tests {
     use super::*;
     use crate::object::ShapeId;
+
+    #[test]
+    fn an_avatar_that_moved_before_it_wanted_anything_follows_in_order() {
+        let (id, shape, state) = (AVATARS_FROM, ShapeId(0), State::default());
+        let object = Object { id, class: Class::Avatar, shape, state };
+        let (mut heard, group) = (BTreeMap::new(), GroupId(1));
+        assert!(Input::Arrive(object, 0).is_news(group, &mut heard));
+        let want =
+            |number| Input::Steer(Want { avatar: id, number, velocity: [0; 3], spin: [0; 3] });
+        let mut news = |number| want(number).is_news(group, &mut heard);
+        assert_eq!([7, 3, 8].map(&mut news), [true, false, true]);
+        // What the group that it came from said before does not make it begin anew.
+        assert!(Input::Correct(id, GroupId(2), state).is_news(group, &mut heard));
+        assert!(!want(5).is_news(group, &mut heard));
+    }
 
     #[test]
     fn an_avatar_that_another_group_decides_about_is_stopped_and_not_thrown() {

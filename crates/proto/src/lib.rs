@@ -61,12 +61,13 @@ pub use loose::{
     Shown, Sight, Token, Tuning,
 };
 pub use message::{
-    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, Resume, Share, Touch,
+    Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, RemoteKick, Resume,
+    Share, Touch,
 };
 pub use mutant::Mutant;
 pub use node::{Address, Awaits, Node, Output, Stages, Timing, Waiting};
 pub use normal::Normal;
-pub use object::{Class, NodeId, Object, ObjectId, ReplicaId, ShapeId, digest};
+pub use object::{Class, Mobile, NodeId, Object, ObjectId, ReplicaId, ShapeId, digest};
 pub use objects::Objects;
 pub use relay::{decided_kick, is_home, touch_standing};
 pub use solid::Solid;

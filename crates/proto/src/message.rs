@@ -208,6 +208,8 @@ pub struct Peers {
     pub groups: Vec<(GroupId, NodeId)>,
     /// No group had this number or a higher one yet: lower ones that are not listed have ended.
     pub next: GroupId,
+    /// Where the receiver's group is to move its objects, if it is a node of one that is to.
+    pub merge: Option<GroupId>,
     /// Who is near enough.
     pub thresholds: Thresholds,
 }
@@ -268,6 +270,8 @@ pub struct Done {
     pub from: NodeId,
     /// Pairs that touch and whose reference point is in its regions.
     pub touches: Vec<Touch>,
+    /// What is to be done to objects of other groups.
+    pub kicks: Vec<RemoteKick>,
     /// Of all objects that it owns, before anything is done to them.
     pub digest: u64,
 }
@@ -283,6 +287,9 @@ pub struct Commit {
     pub tick: Tick,
     /// All pairs that touch, sorted.
     pub touches: Vec<Touch>,
+    /// What this group's contacts do to objects of other groups, and what it passes on to those
+    /// that its own have gone to; sorted.
+    pub kicks: Vec<RemoteKick>,
     /// What happens besides, in this order.
     pub inputs: Vec<Input>,
     /// How far the group has come with its sources, this tick's inputs included; sorted.
@@ -292,6 +299,18 @@ pub struct Commit {
     /// How long ticks take now, for each thousand of what they should: a group that has too much
     /// to do slows its world down and says so; it never leaves a tick out.
     pub dilation: u32,
+}
+
+/// What a contact that one group decides about does to an object of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RemoteKick {
+    /// The group that the object's home was, as far as the sender knew. If it has moved on, that
+    /// group passes the kick on to where it has gone; no other group applies it.
+    pub to: GroupId,
+    /// What is pushed.
+    pub object: ObjectId,
+    /// As in [`Touch::kick_b`].
+    pub kick: [i16; 3],
 }
 
 impl Commit {

@@ -151,6 +151,14 @@ pub enum Mutant {
     LeaveOutAtOnce,
     /// The directory takes no notice of members that do not reach each other.
     IgnoreUnreached,
+    /// Kicks for an object whose home has moved on are not passed on to where that is.
+    KickNotPassedOn,
+    /// An object that moves to another group arrives in all groups.
+    ArriveEverywhere,
+    /// A group whose objects have moved ends before the others know of that.
+    EndUnheard,
+    /// Groups that are near to each other stay apart.
+    NeverMerge,
     /// A store reports what was written before it is synced.
     SyncLater,
     /// A reader of a store believes the length of a record without its checksum.
@@ -238,6 +246,10 @@ impl Mutant {
         (Mutant::PauseIsDelay, "pause-is-delay"),
         (Mutant::LeaveOutAtOnce, "leave-out-at-once"),
         (Mutant::IgnoreUnreached, "ignore-unreached"),
+        (Mutant::KickNotPassedOn, "kick-not-passed-on"),
+        (Mutant::ArriveEverywhere, "arrive-everywhere"),
+        (Mutant::EndUnheard, "end-unheard"),
+        (Mutant::NeverMerge, "never-merge"),
         (Mutant::SyncLater, "sync-later"),
         (Mutant::TrustLengths, "trust-lengths"),
         (Mutant::RestoreBesideLiving, "restore-beside-living"),

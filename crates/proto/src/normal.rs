@@ -105,7 +105,7 @@ impl Effect {
         let pushed = match object.class {
             Class::Dynamic => self.kick,
             Class::Avatar => [0; 3],
-            Class::Immovable | Class::Absent | Class::Foreign => return,
+            Class::Immovable | Class::Absent | Class::Foreign(_) | Class::Leaving(..) => return,
         };
         let state = &mut object.state;
         for (axis, pushed) in pushed.into_iter().enumerate() {

@@ -1,5 +1,7 @@
 //! What shares the world: ids and classes.
 
+use crate::gateway::AVATARS_FROM;
+use crate::groups::GroupId;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +34,33 @@ pub enum Class {
     Avatar,
     /// Not at all, and it touches nothing: an avatar whose client is gone keeps its place.
     Absent,
-    /// As another group says, which computes it; here it goes on as it went (dead reckoning).
-    Foreign,
+    /// As this other group says, which computes it; here it goes on as it went (dead reckoning).
+    Foreign(GroupId),
+    /// Not at all: it is on its way to this other group, which computes it as this from then on.
+    Leaving(GroupId, Mobile),
+}
+
+/// How an object moves that can change its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Mobile {
+    /// See [`Class::Dynamic`].
+    Dynamic,
+    /// See [`Class::Avatar`].
+    Avatar,
+    /// See [`Class::Absent`].
+    Absent,
+}
+
+impl Mobile {
+    /// The class of an object that moves so, in its home.
+    #[must_use]
+    pub fn at_home(self) -> Class {
+        match self {
+            Mobile::Dynamic => Class::Dynamic,
+            Mobile::Avatar => Class::Avatar,
+            Mobile::Absent => Class::Absent,
+        }
+    }
 }
 
 impl Class {
@@ -45,7 +72,44 @@ impl Class {
             Class::Dynamic => "dynamic",
             Class::Avatar => "avatar",
             Class::Absent => "absent",
-            Class::Foreign => "foreign",
+            Class::Foreign(_) => "foreign",
+            Class::Leaving(..) => "leaving",
+        }
+    }
+
+    /// A small number, the same in every version of the protocol; groups are not part of it.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        match self {
+            Class::Immovable => 0,
+            Class::Dynamic => 1,
+            Class::Avatar => 2,
+            Class::Absent => 3,
+            Class::Foreign(_) => 4,
+            Class::Leaving(_, Mobile::Dynamic) => 5,
+            Class::Leaving(_, Mobile::Avatar) => 6,
+            Class::Leaving(_, Mobile::Absent) => 7,
+        }
+    }
+
+    /// How an object moves in the group that holds it like this, if it is at home there.
+    #[must_use]
+    pub fn mobile(self) -> Option<Mobile> {
+        match self {
+            Class::Dynamic => Some(Mobile::Dynamic),
+            Class::Avatar => Some(Mobile::Avatar),
+            Class::Absent => Some(Mobile::Absent),
+            Class::Immovable | Class::Foreign(_) | Class::Leaving(..) => None,
+        }
+    }
+
+    /// The group that answers for an object of this class, if it is another one than that which
+    /// holds it.
+    #[must_use]
+    pub fn elsewhere(self) -> Option<GroupId> {
+        match self {
+            Class::Foreign(group) | Class::Leaving(group, _) => Some(group),
+            _ => None,
         }
     }
 }
@@ -64,6 +128,18 @@ pub struct Object {
 }
 
 impl Object {
+    /// The same as clients are told it: they need not know which group answers for what.
+    #[must_use]
+    pub fn for_clients(&self) -> Object {
+        let class = match self.class {
+            Class::Foreign(_) if self.id >= AVATARS_FROM => Class::Avatar,
+            Class::Foreign(_) => Class::Dynamic,
+            Class::Leaving(_, mobile) => mobile.at_home(),
+            class => class,
+        };
+        Object { class, ..*self }
+    }
+
     /// A number of all that it is: the same on all machines that know the same about it. Those of
     /// many objects are added up, in whatever order.
     #[must_use]
@@ -83,7 +159,10 @@ impl Object {
             parts.iter().fold(0, |sum, &part| sum << 16 | u64::from(part.cast_unsigned()))
         };
         add(id.0);
-        add(u64::from(shape.0) << 8 | class as u64);
+        add(u64::from(shape.0) << 8 | u64::from(class.number()));
+        if let Some(group) = class.elsewhere() {
+            add(u64::from(group.0));
+        }
         add(bits(position[0]) << 32 | bits(position[1]));
         add(bits(position[2]));
         add(rotation.to_bits());

@@ -9,12 +9,13 @@
 //! commits, so all its members and followers agree on them, each is taken once and in order, and
 //! whoever leads next on either side goes on from what the other says it has taken.
 
+mod drain;
 mod tell;
 
 use crate::follow::Follower;
 use crate::groups::{GroupId, Standing, Tolerance};
 use crate::input::{GatewayId, INPUTS_MAX, Input, Inputs, Source};
-use crate::message::{Commit, Follow, Message, Touch};
+use crate::message::{Commit, Follow, Message, RemoteKick, Touch};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
 use crate::object::{Class, NodeId, Object, ObjectId};
@@ -22,7 +23,8 @@ use crate::objects::Objects;
 use crate::state::State;
 use crate::time::{Tick, Time};
 use crate::view::{Member, View};
-use std::collections::{BTreeMap, VecDeque};
+use drain::Drain;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Ticks whose content is kept for those who have not taken it; as many as members keep.
@@ -41,32 +43,42 @@ pub fn is_home(class: Class) -> bool {
 /// guess if the one with the smaller id is another group's, whose word is still to come.
 ///
 /// ```
-/// use jostle_proto::{Class, Standing, touch_standing};
+/// use jostle_proto::{Class, GroupId, Standing, touch_standing};
 ///
 /// assert_eq!(touch_standing(Class::Dynamic), Standing::Canonical);
-/// assert_eq!(touch_standing(Class::Foreign), Standing::Predicted);
+/// assert_eq!(touch_standing(Class::Foreign(GroupId(1))), Standing::Predicted);
 /// ```
 #[must_use]
 pub fn touch_standing(smaller: Class) -> Standing {
-    if smaller == Class::Foreign { Standing::Predicted } else { Standing::Canonical }
+    if smaller.elsewhere().is_some() { Standing::Predicted } else { Standing::Canonical }
 }
 
-/// What this touch, decided by the group that holds `objects`, does to another group's object.
-#[must_use]
-pub fn decided_kick(touch: &Touch, objects: &Objects) -> Option<(ObjectId, [i16; 3])> {
-    let class = |id: ObjectId| objects.get(&id).map(|object| object.class);
-    let decides = class(touch.a).is_some_and(is_home);
-    let foreign = class(touch.b) == Some(Class::Foreign);
-    (decides && foreign && touch.kick_b != [0; 3]).then_some((touch.b, touch.kick_b))
+/// What this touch, decided by the group that holds these objects, does to another group's object.
+pub fn decided_kick<'a>(
+    touch: &Touch,
+    object: impl Fn(ObjectId) -> Option<&'a Object>,
+) -> Option<RemoteKick> {
+    if touch.kick_b == [0; 3] || !is_home(object(touch.a)?.class) {
+        return None;
+    }
+    let to = object(touch.b)?.class.elsewhere()?;
+    Some(RemoteKick { to, object: touch.b, kick: touch.kick_b })
 }
 
 /// What a tick of this group is for the others.
 #[derive(Clone, Debug)]
 struct Told {
     inputs: Vec<Input>,
-    /// Groups that this group had heard of: from there on it may have decided something for them.
-    heard: Vec<GroupId>,
+    /// Groups that this group had heard of, and how far: from there on it may have decided
+    /// something for them.
+    heard: Vec<(GroupId, u64)>,
     entered: Vec<ObjectId>,
+    /// What moved its home to which group, as it was then, and how far its client was followed.
+    departed: Vec<(GroupId, Object, u64)>,
+    /// What was decided about others' objects.
+    kicks: Vec<RemoteKick>,
+    /// The groups that there were copies of objects of; none if nobody has looked.
+    copied: Option<BTreeSet<GroupId>>,
 }
 
 /// Another group.
@@ -101,6 +113,7 @@ pub(crate) struct Relay {
     /// Objects are told again in turn, each once a second.
     turn: Option<ObjectId>,
     others: BTreeMap<GroupId, Other>,
+    drain: Drain,
     resend_at: Time,
 }
 
@@ -121,6 +134,7 @@ impl Relay {
             has_looked: false,
             turn: None,
             others: BTreeMap::new(),
+            drain: Drain::default(),
             resend_at: Time(0),
         }
     }
@@ -221,7 +235,7 @@ impl Relay {
             && self.told.len() < KEPT
             && let Some(commit) = self.back.remove(&Tick(self.first.saturating_sub(1)))
         {
-            self.told.push_front(happened(&commit, world, |_| true));
+            self.told.push_front(happened(self.group, &commit, world, |_| true));
             self.first -= 1;
         }
         self.back.retain(|tick, _| tick.0 < self.first);
@@ -237,6 +251,7 @@ impl Relay {
             let Some((_, world)) = self.follower.world() else { continue };
             if self.told.is_empty() || self.first + self.told.len() as u64 != commit.tick.0 {
                 self.told.clear();
+                self.drain = Drain::default();
                 self.first = commit.tick.0;
                 self.reckoned.clear();
                 self.has_looked = false;
@@ -245,7 +260,7 @@ impl Relay {
                     if before.tick.0 + 1 != self.first || before.tick == Tick(0) {
                         break;
                     }
-                    self.told.push_front(happened(before, world, |_| true));
+                    self.told.push_front(happened(self.group, before, world, |_| true));
                     self.first = before.tick.0;
                 }
             }
@@ -254,8 +269,9 @@ impl Relay {
             let entered = |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
             let home =
                 |id: ObjectId| !self.has_looked || self.reckoned.contains_key(&id) || entered(id);
-            let mut told = happened(&commit, world, home);
+            let mut told = happened(self.group, &commit, world, home);
             self.reckon(&commit, &mut told);
+            self.watch_drain(&commit);
             self.told.push_back(told);
             if self.told.len() > KEPT {
                 self.told.pop_front();
@@ -274,26 +290,42 @@ impl Relay {
 
 /// What a commit is for other groups, apart from corrections. Of what left, `home` says whether
 /// it was at home here; if nobody knows it any more it is told in any case, and does no harm.
-fn happened(commit: &Commit, world: &Objects, home: impl Fn(ObjectId) -> bool) -> Told {
+/// What has departed stands still as it was, until the other group has it: after that the other
+/// group needs no telling.
+fn happened(
+    group: GroupId,
+    commit: &Commit,
+    world: &Objects,
+    home: impl Fn(ObjectId) -> bool,
+) -> Told {
     let mut inputs = Vec::new();
     let mut entered = Vec::new();
+    let mut departed = Vec::new();
     for input in &commit.inputs {
         match input {
-            Input::Enter(object) if is_home(object.class) => {
-                inputs.push(Input::Enter(Object { class: Class::Foreign, ..*object }));
+            Input::Enter(object) | Input::Arrive(object, _) if is_home(object.class) => {
+                let class = Class::Foreign(group);
+                inputs.push(Input::Enter(Object { class, ..*object }));
                 entered.push(object.id);
             }
             Input::Remove(id) if entered.contains(id) || home(*id) => inputs.push(*input),
+            Input::Depart(id, to) => {
+                if let Some(object) = world.get(id)
+                    && let Class::Leaving(_, mobile) = object.class
+                {
+                    let object = Object { class: mobile.at_home(), ..*object };
+                    departed.push((*to, object, commit.heard_of(Source::Avatar(*id))));
+                }
+            }
             _ => {}
         }
     }
-    let kicks = commit.touches.iter().filter_map(|touch| decided_kick(touch, world));
-    inputs.extend(kicks.map(|(id, kick)| Input::Kick(id, kick)));
-    let heard = commit.heard.iter().filter_map(|(source, _)| match source {
-        Source::Group(group) => Some(*group),
+    let heard = commit.heard.iter().filter_map(|(source, number)| match source {
+        Source::Group(group) => Some((*group, *number)),
         Source::Gateway(_) | Source::Avatar(_) => None,
     });
-    Told { inputs, heard: heard.collect(), entered }
+    let (heard, kicks) = (heard.collect(), commit.kicks.clone());
+    Told { inputs, heard, entered, departed, kicks, copied: None }
 }
 
 #[cfg(test)]
@@ -340,7 +372,7 @@ mod tests {
         let (id, shape, state) = (ObjectId(7), ShapeId(0), State::default());
         let avatar = Object { id, class: Class::Avatar, shape, state };
         let (came, went) = (Input::Enter(avatar), Input::Remove(id));
-        let copy = Input::Enter(Object { class: Class::Foreign, ..avatar });
+        let copy = Input::Enter(Object { class: Class::Foreign(GroupId(0)), ..avatar });
         // In one tick; in two that are heard of together; and of one that was there already.
         assert_eq!(heard_at_once(&[], vec![vec![came, went]]), [vec![copy, went]]);
         let two = heard_at_once(&[], vec![vec![came], vec![went]]);

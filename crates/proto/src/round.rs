@@ -2,11 +2,12 @@
 
 use crate::copies::is_turn;
 use crate::detect::{Couple, Detector, Shapes};
-use crate::held::moved;
-use crate::message::{Bundle, Touch};
+use crate::held::{moved, passed_on};
+use crate::message::{Bundle, Commit, RemoteKick, Touch};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
 use crate::objects::Objects;
+use crate::relay::decided_kick;
 use crate::space::Region;
 use crate::state::Block;
 use crate::time::Tick;
@@ -23,6 +24,8 @@ pub(crate) struct Round {
     ghosts: Vec<Object>,
     /// What this member hands over to those whose backup it is.
     entrusted: Vec<(NodeId, Object)>,
+    /// What has come for objects that are at home elsewhere by now.
+    passed_on: Vec<RemoteKick>,
     /// What it tells each of the others.
     pub(crate) out: BTreeMap<NodeId, Bundle>,
     pub(crate) incoming: BTreeMap<NodeId, Bundle>,
@@ -37,6 +40,8 @@ pub(crate) struct Complete {
     pub(crate) copies: BTreeMap<NodeId, Vec<Object>>,
     /// Pairs that this member reports.
     pub(crate) touches: Vec<Touch>,
+    /// What is to be done to objects of other groups.
+    pub(crate) kicks: Vec<RemoteKick>,
     /// How many pairs it had to decide about.
     pub(crate) compared: u64,
 }
@@ -69,10 +74,13 @@ impl Means<'_> {
 
 impl Round {
     /// Moves a member's objects to the next tick and begins the exchange.
-    pub(crate) fn tick(means: &Means<'_>, mine: &Objects, last: Tick) -> Round {
-        let objects = mine.values().map(|object| moved(object, last, means.rate));
-        let tick = last.next();
+    pub(crate) fn tick(means: &Means<'_>, mine: &Objects, last: &Commit) -> Round {
+        let objects = mine.values().map(|object| moved(object, last.tick, means.rate));
+        let tick = last.tick.next();
         let mut round = Round::new(means, objects, tick);
+        if means.mutant != Some(Mutant::KickNotPassedOn) {
+            round.passed_on = passed_on(mine, last).collect();
+        }
         round.copy_to_backups(means, |object| is_turn(object.id, tick));
         round
     }
@@ -91,6 +99,7 @@ impl Round {
             kept: Objects::new(),
             ghosts: Vec::new(),
             entrusted: Vec::new(),
+            passed_on: Vec::new(),
             out: BTreeMap::new(),
             incoming: BTreeMap::new(),
             complete: None,
@@ -194,7 +203,8 @@ impl Round {
             }
         }
         self.entrusted.clear();
-        let mut complete = Complete { mine, copies, touches: Vec::new(), compared: 0 };
+        let kicks = std::mem::take(&mut self.passed_on);
+        let mut complete = Complete { mine, copies, touches: Vec::new(), kicks, compared: 0 };
         if let Some(detector) = detector {
             self.look(means, detector, &mut complete);
         }
@@ -230,6 +240,10 @@ impl Round {
                 reports([(a, &blocks[0]), (b, &blocks[1])])
             });
         }
+        let object = |id| complete.mine.get(&id).or_else(|| ghosts.get(&id));
+        let decided: Vec<RemoteKick> =
+            touches.iter().filter_map(|touch| decided_kick(touch, object)).collect();
+        complete.kicks.extend(decided);
         complete.touches = touches;
         complete.compared = detector.pairs_tested();
     }

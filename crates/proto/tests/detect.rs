@@ -4,7 +4,7 @@
 use glam::DVec3;
 use jostle_geom::{Model, Pair, Quality, solids};
 use jostle_proto::{
-    Certainty, Class, Detector, Object, ObjectId, ShapeId, Shapes, Solid, State, Tick,
+    Certainty, Class, Detector, GroupId, Object, ObjectId, ShapeId, Shapes, Solid, State, Tick,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn object(id: u64, reach: i64, dice: &mut Dice) -> Object {
         0 => Class::Immovable,
         1 => Class::Avatar,
         2 => Class::Absent,
-        3 => Class::Foreign,
+        3 => Class::Foreign(GroupId(1)),
         _ => Class::Dynamic,
     };
     // Some go through others in one tick.

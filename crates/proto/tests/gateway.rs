@@ -84,7 +84,7 @@ fn an_avatar_is_called_back_in_its_home_and_not_where_it_is_a_copy() {
     is_in(&mut gateway, 2, 7);
     let (shape, state) = (ShapeId(0), State::default());
     let as_a = |class| Object { id: AVATAR, class, shape, state };
-    tell(&mut gateway, 2, vec![as_a(Class::Foreign)]);
+    tell(&mut gateway, 2, vec![as_a(Class::Foreign(GroupId(0)))]);
     // Nobody knows yet what became of it at home.
     let out = come_back(&mut gateway, 1, 1);
     assert!(inputs(&out, node(2)).is_empty());
@@ -107,6 +107,7 @@ fn whoever_comes_back_to_a_group_that_has_ended_comes_in_anew() {
         nodes: Vec::new(),
         groups: vec![(GroupId(0), node(0))],
         next: GroupId(2),
+        merge: None,
         thresholds: Thresholds { inclusion: far, rejection: far },
     };
     gateway.receive(Time(1), Address::Directory, Message::Peers(peers), &mut Vec::new());
@@ -134,7 +135,7 @@ fn who_is_served_in_a_group_that_ends_is_told() {
     let far = Span::from_ms(40);
     let thresholds = Thresholds { inclusion: far, rejection: far };
     let (nodes, groups, next) = (Vec::new(), vec![(GroupId(1), node(1))], GroupId(2));
-    let peers = Message::Peers(Peers { epoch: 1, nodes, groups, next, thresholds });
+    let peers = Message::Peers(Peers { epoch: 1, nodes, groups, next, merge: None, thresholds });
     let mut out = Vec::new();
     gateway.receive(Time(2_000_000), Address::Directory, peers, &mut out);
     assert!(says(&out, gone), "{out:?}");
@@ -152,7 +153,17 @@ fn absent_but_for_ten_ticks(mut world: Objects) -> Vec<Message> {
         advance(&mut world, Tick(tick - 1), Timing::default().rate);
         let (group, epoch, digest) = (GroupId(0), Epoch(1), digest(world.values()));
         let (touches, heard, tick) = (Vec::new(), Vec::new(), Tick(tick));
-        let commit = Commit { group, epoch, tick, touches, inputs, heard, digest, dilation: 1000 };
+        let commit = Commit {
+            group,
+            epoch,
+            tick,
+            touches,
+            kicks: Vec::new(),
+            inputs,
+            heard,
+            digest,
+            dilation: 1000,
+        };
         apply(&mut world, &commit, |_| true);
         Message::Published(Arc::new(commit))
     };
@@ -242,6 +253,7 @@ fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_
         epoch,
         tick,
         touches,
+        kicks: Vec::new(),
         inputs: inputs_of_tick,
         heard,
         digest,

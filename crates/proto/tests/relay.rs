@@ -1,11 +1,12 @@
 //! Two groups, one node each and far apart, over a network that loses and doubles: each has copies
-//! of the other's objects, and what one decides happens in the other once.
+//! of the other's objects, and what one decides happens in the other once. When they are near to
+//! each other they become one.
 
 use jostle_proto::{
     Address, Block, Class, Commit, Directory, GatewayId, GroupId, GroupRules, Grouping, Input,
     Member, Message, Node, NodeId, Object, ObjectId, Objects, Output, PingRule, PollSettings,
     ShapeId, Shapes, Solid, Source, Span, State, Stream, Thresholds, Tick, Time, Timing, advance,
-    apply, decided_kick, is_home,
+    apply, is_home,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ struct Net {
     /// By time and number.
     flying: BTreeMap<(Time, u64), (Address, Message)>,
     number: u64,
+    /// Microseconds from one node to the other.
+    way: u64,
     published: BTreeMap<GroupId, BTreeMap<u64, Arc<Commit>>>,
 }
 
@@ -34,7 +37,7 @@ impl Net {
             if copy == 0 && luck == 0 || copy == 1 && luck != 1 {
                 continue;
             }
-            let later = if far { 60_000 } else { 1_000 } + self.below(5_000);
+            let later = if far { self.way } else { 1_000 } + self.below(5_000);
             self.number += 1;
             let at = Time(self.now.0 + later);
             self.flying.insert((at, self.number), (to, message.clone()));
@@ -94,6 +97,8 @@ impl Net {
 
 const RATE: u32 = 30;
 
+const FAR: u64 = 60_000;
+
 fn object(id: u64, class: Class, position: [i32; 3], velocity: [i16; 3]) -> Object {
     let shape = ShapeId(u32::from(class == Class::Immovable));
     let state = State { position, velocity, ..State::default() };
@@ -129,7 +134,13 @@ fn town(seed: u64) -> Net {
         Node::founder(member(0), shapes.clone(), timing, world),
         Node::new(member(1), shapes, timing),
     ];
-    let measuring = |node: Node| node.measuring(PingRule::default(), walls());
+    let rule = PingRule {
+        interval_min: Span::from_ms(50),
+        interval_max: Span::from_ms(150),
+        timeout: Span::from_ms(400),
+        ..PingRule::default()
+    };
+    let measuring = |node: Node| node.measuring(rule, walls());
     Net {
         now: Time(0),
         chance: seed,
@@ -137,6 +148,7 @@ fn town(seed: u64) -> Net {
         nodes: nodes.into_iter().map(measuring).collect(),
         flying: BTreeMap::new(),
         number: 0,
+        way: FAR,
         published: BTreeMap::new(),
     }
 }
@@ -161,8 +173,7 @@ fn replay(net: &Net, group: u32) -> Played {
         let Played { world, decided, kicked, heard } = &mut played;
         advance(world, Tick(tick - 1), RATE);
         apply(world, commit, |_| true);
-        let kicks = commit.touches.iter().filter_map(|touch| decided_kick(touch, world));
-        decided.extend(kicks.map(|(id, kick)| (*tick, id, kick)));
+        decided.extend(commit.kicks.iter().map(|kick| (*tick, kick.object, kick.kick)));
         for input in &commit.inputs {
             if let Input::Kick(id, kick) = input {
                 kicked.push((*id, *kick));
@@ -173,24 +184,54 @@ fn replay(net: &Net, group: u32) -> Played {
     played
 }
 
+/// So many milliseconds pass, in which the odd ones of the row come into the second group.
+fn fill_second(net: &mut Net, milliseconds: u64) {
+    let gateway = GatewayId { number: 5, life: 1 };
+    let mut stream = Stream::new(Source::Gateway(gateway), 1).to(GroupId(1));
+    stream.push(row(true).into_iter().map(Input::Enter).collect());
+    for ms in 0..milliseconds {
+        net.pass();
+        let heard = net.published.get(&GroupId(1)).and_then(|told| told.values().last());
+        stream.heard(heard.map_or(0, |commit| commit.heard_of(stream.source())));
+        if ms % 100 == 0
+            && let Some(inputs) = stream.message()
+        {
+            net.send(Address::Node(NodeId(1)), Message::Inputs(inputs), false);
+        }
+    }
+}
+
+#[test]
+fn two_groups_with_objects_that_come_near_to_each_other_are_one_with_all_of_them() {
+    let mut passed_on = 0;
+    for seed in 1..=3 {
+        let mut net = town(seed);
+        fill_second(&mut net, 8_000);
+        let home = |played: &Played| played.world.values().filter(|it| is_home(it.class)).count();
+        assert_eq!([0, 1].map(|group| home(&replay(&net, group))), [5, 5], "seed {seed}");
+        net.way = 1_000;
+        for _ in 0..12_000 {
+            net.pass();
+        }
+        let views: Vec<_> = net.directory.views().map(|(view, stable)| (view, stable)).collect();
+        assert_eq!(views.len(), 1, "seed {seed}: {views:?}");
+        assert!(views[0].1 && views[0].0.ring.len() == 2, "seed {seed}: {views:?}");
+        let [one, other] = [replay(&net, 0), replay(&net, 1)];
+        assert_eq!((home(&one), home(&other)), (10, 0), "seed {seed}");
+        // Both are there, each a backup of the other; and nothing is a copy any more.
+        let all = one.world.values().all(|it| is_home(it.class) || it.class == Class::Immovable);
+        assert!(all, "seed {seed}");
+        passed_on += other.kicked.len();
+    }
+    assert!(passed_on > 0);
+}
+
 #[test]
 fn what_one_group_decides_happens_in_the_other_once() {
     let mut kicks = [0, 0];
     for seed in 1..=4 {
         let mut net = town(seed);
-        let gateway = GatewayId { number: 5, life: 1 };
-        let mut stream = Stream::new(Source::Gateway(gateway), 1).to(GroupId(1));
-        stream.push(row(true).into_iter().map(Input::Enter).collect());
-        for ms in 0..14_000 {
-            net.pass();
-            let heard = net.published.get(&GroupId(1)).and_then(|told| told.values().last());
-            stream.heard(heard.map_or(0, |commit| commit.heard_of(stream.source())));
-            if ms % 100 == 0
-                && let Some(inputs) = stream.message()
-            {
-                net.send(Address::Node(NodeId(1)), Message::Inputs(inputs), false);
-            }
-        }
+        fill_second(&mut net, 14_000);
         let both = [replay(&net, 0), replay(&net, 1)];
         for (at, (mine, theirs)) in
             [(&both[0], &both[1]), (&both[1], &both[0])].into_iter().enumerate()
@@ -198,7 +239,7 @@ fn what_one_group_decides_happens_in_the_other_once() {
             let ids = |world: &Objects, wanted: fn(Class) -> bool| -> BTreeSet<ObjectId> {
                 world.values().filter(|it| wanted(it.class)).map(|it| it.id).collect()
             };
-            let copies = ids(&theirs.world, |class| class == Class::Foreign);
+            let copies = ids(&theirs.world, |class| class.elsewhere().is_some());
             assert_eq!(ids(&mine.world, is_home), copies, "seed {seed}");
             assert_eq!(copies.len(), 5, "seed {seed}");
             // What was decided in the ticks that the other has taken is what it was kicked by.

@@ -12,8 +12,8 @@ use jostle_proto::wire::{
 };
 use jostle_proto::{
     Bundle, Class, Commit, Crowd, Done, Epoch, Flush, Follow, GatewayId, GroupId, Input, Inputs,
-    Member, Message, NodeId, Normal, Object, ObjectId, Resume, ShapeId, Share, Source, Span, State,
-    Tick, Time, Touch, View, Want,
+    Member, Message, NodeId, Normal, Object, ObjectId, RemoteKick, Resume, ShapeId, Share, Source,
+    Span, State, Tick, Time, Touch, View, Want,
 };
 use peak_alloc::PeakAlloc;
 use std::collections::BTreeMap;
@@ -74,6 +74,7 @@ fn commit(world: &World) -> Commit {
         epoch: Epoch(3),
         tick: Tick(77),
         touches: objects.windows(2).take(12).map(touch).collect(),
+        kicks: vec![RemoteKick { to: GroupId(2), object: avatar, kick: [-300, 0, 7] }],
         inputs: vec![Input::Steer(want), Input::Absent(avatar), Input::Enter(objects[0])],
         heard: vec![(source(), 17)],
         digest: 0x1234_5678_9abc_def0,
@@ -90,7 +91,7 @@ fn messages(world: &World) -> Vec<Message> {
     let member = Member { node: NodeId(4), life: 2 };
     let (epoch, commit) = (Epoch(3), commit(world));
     let Bundle { mut backup, .. } = bundle(world);
-    let Commit { touches, inputs, heard, digest, .. } = commit.clone();
+    let Commit { touches, kicks, inputs, heard, digest, .. } = commit.clone();
     let commit = std::sync::Arc::new(commit);
     let share =
         Share { epoch, tick: Tick(5), from: NodeId(1), members: 4, objects: backup.clone(), heard };
@@ -109,7 +110,7 @@ fn messages(world: &World) -> Vec<Message> {
         Message::Flush(Flush { epoch, from: member, last: Some(commit.clone()) }),
         Message::Resume(Resume { epoch, last: commit.clone(), before: vec![commit.clone()] }),
         Message::Bundle(odd),
-        Message::Done(Done { epoch, tick: Tick(77), from: NodeId(1), touches, digest }),
+        Message::Done(Done { epoch, tick: Tick(77), from: NodeId(1), touches, kicks, digest }),
         Message::Commit(commit.clone()),
         Message::Inputs(Inputs {
             group: GroupId(1),

@@ -5,8 +5,8 @@ mod wire_samples;
 
 use jostle_proto::wire::{Kind, Limits, Receiver, Sender, WireError, kind_of};
 use jostle_proto::{
-    Address, Bundle, Class, Done, Epoch, GatewayId, Member, Message, NodeId, Normal, Object,
-    ObjectId, ShapeId, Share, Source, State, Tick, Touch, View,
+    Address, Bundle, Class, Done, Epoch, GatewayId, GroupId, Member, Message, NodeId, Normal,
+    Object, ObjectId, ShapeId, Share, Source, State, Tick, Touch, View,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -165,7 +165,7 @@ fn long_messages_come_in_pieces() {
     let (ghosts, backup, entrusted) = (none(), none(), Vec::new());
     let bundle = Bundle { epoch, tick, from, answer, transfers, ghosts, backup, entrusted };
     let touches: Vec<Touch> = objects.windows(2).map(|pair| touch(&pair[0], &pair[1])).collect();
-    let done = Done { epoch, tick, from, touches, digest: 7 };
+    let done = Done { epoch, tick, from, touches, kicks: Vec::new(), digest: 7 };
     let limits = Limits { objects: 60_000, bytes: 16 << 20 };
     let messages = [Message::Share(share), Message::Bundle(bundle), Message::Done(done)];
     let mut most = 0;
@@ -209,7 +209,7 @@ fn list() -> impl Strategy<Value = Vec<Object>> {
         Just(Class::Dynamic),
         Just(Class::Avatar),
         Just(Class::Absent),
-        Just(Class::Foreign)
+        any::<u32>().prop_map(|group| Class::Foreign(GroupId(group)))
     ];
     let object = (0..12u64, class, 0..3u32, prop_oneof![3 => Just(0i16), 1 => any::<i16>()]);
     let object = object.prop_map(|(id, class, shape, speed)| {

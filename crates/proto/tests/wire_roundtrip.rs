@@ -5,7 +5,7 @@ mod wire_samples;
 use jostle_proto::wire::{
     CHUNK_BYTES, Chunk, Incoming, Outgoing, Snapshot, WINDOW, WireError, light,
 };
-use jostle_proto::{Class, Object, ObjectId, Rotation, ShapeId, State, Tick};
+use jostle_proto::{Class, GroupId, Mobile, Object, ObjectId, Rotation, ShapeId, State, Tick};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use wire_samples::{Habits, ORDINARY, RATE, Random, World};
@@ -37,7 +37,8 @@ fn objects() -> impl Strategy<Value = Vec<Object>> {
         Just(Class::Dynamic),
         Just(Class::Avatar),
         Just(Class::Absent),
-        Just(Class::Foreign)
+        any::<u32>().prop_map(|group| Class::Foreign(GroupId(group))),
+        any::<u32>().prop_map(|group| Class::Leaving(GroupId(group), Mobile::Avatar))
     ];
     let shape = prop_oneof![0..3u32, any::<u32>()].prop_map(ShapeId);
     prop::collection::btree_map(id, (class, shape, state()), 0..40).prop_map(|objects| {

@@ -151,6 +151,9 @@ impl Cluster {
         if options.replicas > 1 {
             referees.directory_keeps(sites.farthest());
         }
+        if lasting.only_pauses {
+            referees.only_pauses();
+        }
         let tuning = Tuning { operations: options.operations, ..tuning(timing) };
         let scenery = scenery(&start);
         if options.operation == Operation::Unsynchronised {

@@ -26,7 +26,7 @@ use jostle_directory::{Record, Replica};
 use jostle_proto::client::Credential;
 use jostle_proto::{
     Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, LooseNode, Message,
-    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
+    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View, is_home,
 };
 use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
@@ -100,7 +100,8 @@ pub const RULES: &[(&str, &str)] = &[
     ("L2", "and everything that is on its way arrives"),
     ("L3", "every ballot ends in time"),
     ("L4", "who is near to a larger group with room comes into it"),
-    ("G1", "where machines only stood still every site is one group in the end"),
+    ("G1", "where machines only stood still nobody is put out, and every site is one group"),
+    ("G2", "groups that have come near to each other become one"),
     ("L5", "clients come back to their avatars, and predict what is"),
     ("L6", "while the directory has no majority a group that loses nobody goes on"),
     ("L7", "when its disk works again a store catches up"),
@@ -253,7 +254,9 @@ impl Referees {
                 world.one_owner.published(commit, &truth, view, &mut said);
             }
             let objects = self.worlds.get(&commit.group).map(|world| world.one_machine.objects());
-            let kicks = objects.map_or(0, |it| self.between.published(now, commit, it, &mut said));
+            let worlds = objects.map(|after| (&truth.objects, after));
+            let between = &mut self.between;
+            let kicks = worlds.map_or(0, |it| between.published(now, commit, it, &mut said));
             self.watch.sometimes.kicks_between += kicks;
             if let Some(world) = self.worlds.get(&commit.group)
                 && self.house.is_some()
@@ -345,6 +348,11 @@ impl Referees {
         self.watch.sometimes.directory_in_change += u64::from(changing);
     }
 
+    /// Nothing fails in this run but that machines stand still.
+    pub(crate) fn only_pauses(&mut self) {
+        self.votes.only_pauses = true;
+    }
+
     /// How long the directory's machines take at most to agree.
     pub(crate) fn directory_keeps(&mut self, microseconds: u64) {
         self.votes.keeping(microseconds);
@@ -424,7 +432,10 @@ impl Referees {
     /// S1b, at the end, of the groups that there are.
     pub(crate) fn apart(&self, groups: &[GroupId]) -> Vec<(&'static str, String)> {
         let worlds = self.worlds.iter().filter(|(group, _)| groups.contains(group));
-        self.between.apart(worlds.map(|(&group, world)| (group, world.one_machine.objects())))
+        let worlds = worlds.map(|(&group, world)| (group, world.one_machine.objects()));
+        let mut said = self.between.unfinished(groups);
+        said.extend(self.between.apart(worlds));
+        said
     }
 
     /// L3, at the end.
@@ -549,6 +560,8 @@ impl Referees {
         let contacts_judged = self.loose.as_ref().map_or(0, Loose::judged);
         let assumed = self.loose.as_ref().map_or(0, Loose::assumed);
         let known = self.watch.sometimes;
+        let (moved_home, passed_on) = (self.between.moved, self.between.passed_on);
+        let known = Sometimes { moved_home, passed_on, ..known };
         Sometimes { slowed, changed_group, bases_lost, contacts_judged, assumed, ..known }
     }
 
@@ -587,11 +600,15 @@ fn truth(
     credential: &Credential,
 ) -> Option<State> {
     let Credential { avatar, home, .. } = *credential;
-    match loose {
-        Some(loose) => loose.state(avatar),
-        None => {
-            let world = worlds.get(&home)?;
-            world.one_machine.objects().get(&avatar).map(|object| object.state)
-        }
+    if let Some(loose) = loose {
+        return loose.state(avatar);
     }
+    // Its home may have moved; while it is on its way it is where it was.
+    let object = |world: &Judged| world.one_machine.objects().get(&avatar).copied();
+    let is_there = |it: &Object| is_home(it.class) || matches!(it.class, Class::Leaving(..));
+    let there =
+        worlds.get(&home).and_then(object).into_iter().chain(worlds.values().filter_map(object));
+    let mut there: Vec<Object> = there.filter(is_there).collect();
+    there.sort_by_key(|object| matches!(object.class, Class::Leaving(..)));
+    there.first().map(|object| object.state)
 }

@@ -7,8 +7,7 @@ use crate::records::RecordError;
 use crate::store::Stored;
 use crate::twin::{TwinError, TwinFound};
 use jostle_proto::{
-    AVATARS_FROM, Block, Class, Directory, Grouping, Member, Mutant, NodeId, Object, Tick, Time,
-    Timing,
+    Block, Directory, Grouping, Member, Mutant, NodeId, Object, Tick, Time, Timing,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -70,14 +69,7 @@ impl Stored {
     /// when the world begins again, is an avatar, and at home in the first.
     #[must_use]
     pub fn all_at_home(mut self) -> Stored {
-        let at_home = |object: &Object| match object.class {
-            Class::Foreign if object.id >= AVATARS_FROM => {
-                Object { class: Class::Avatar, ..*object }
-            }
-            Class::Foreign => Object { class: Class::Dynamic, ..*object },
-            _ => *object,
-        };
-        self.objects = self.objects.values().map(at_home).collect();
+        self.objects = self.objects.values().map(Object::for_clients).collect();
         self
     }
 }

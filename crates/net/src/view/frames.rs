@@ -198,7 +198,7 @@ impl Frames {
         let turns = ticks > 0 && then.spin != [0; 3];
         near && match (turns, object.class) {
             (false, _) => then.rotation == is.rotation,
-            (true, class) if self.steady && class != Class::Foreign => true,
+            (true, class) if self.steady && class.elsewhere().is_none() => true,
             (true, _) => self.is_turned_so(then, is, ticks),
         }
     }
@@ -272,7 +272,8 @@ fn put_object(frame: &mut BytesMut, object: &Object, told: &Told) {
         out.put_i16_le((part * 32767.0).round() as i16);
     }
     out.put_u16_le(u16::try_from(object.shape.0).unwrap_or(u16::MAX));
-    out.put_u8(object.class as u8);
+    // What is on its way to another group is shown as that group's.
+    out.put_u8(object.class.number().min(Class::Foreign(GroupId(0)).number()));
     out.put_u8(u8::from(told.border) | told.home << 1);
     frame.extend_from_slice(&bytes);
 }

@@ -46,7 +46,7 @@ impl Glance {
         match object.class {
             Class::Absent => false,
             Class::Immovable => !self.through.contains(&object.shape.0),
-            Class::Dynamic | Class::Avatar | Class::Foreign => true,
+            Class::Dynamic | Class::Avatar | Class::Foreign(_) | Class::Leaving(..) => true,
         }
     }
 }

@@ -44,7 +44,7 @@ impl Now<'_> {
 
 impl Others {
     fn home(&self, object: &Object) -> Option<GroupId> {
-        let foreign = object.class == Class::Foreign;
+        let foreign = object.class.elsewhere().is_some();
         self.homes.get(&object.id).copied().filter(|_| foreign)
     }
 }
@@ -78,8 +78,8 @@ impl Scene {
     /// where that group is not known.
     pub(crate) fn owner(&self, object: &Object) -> Option<(GroupId, NodeId)> {
         let view = match (object.class, self.others.home(object)) {
-            (Class::Foreign, Some(home)) => self.others.views.get(&home),
-            (Class::Foreign, None) => None,
+            (Class::Foreign(_) | Class::Leaving(..), Some(home)) => self.others.views.get(&home),
+            (Class::Foreign(_) | Class::Leaving(..), None) => None,
             _ => self.view.as_ref(),
         }?;
         Some((view.group, view.owner(object.state.position)))
@@ -153,7 +153,7 @@ pub(crate) fn is_moved(object: &Object) -> bool {
 
 /// Does it go on by its velocity?
 pub(crate) fn goes_on(class: Class) -> bool {
-    !matches!(class, Class::Immovable | Class::Absent)
+    !matches!(class, Class::Immovable | Class::Absent | Class::Leaving(..))
 }
 
 /// In metres.

@@ -8,9 +8,9 @@ use crate::files::FileSystem;
 use glam::DVec3;
 use jostle_geom::{Model, Pair, PosedModel, Quality, Ray, solids};
 use jostle_proto::{
-    Class, Commit, Detector, Epoch, GatewayId, Input, Member, Message, NodeId, Object, ObjectId,
-    Objects, Rotation, ShapeId, Shapes, Share, Solid, State, Tick, Time, Timing, Touch, Tree, View,
-    advance, apply, digest,
+    Class, Commit, Detector, Epoch, GatewayId, GroupId, Input, Member, Message, NodeId, Object,
+    ObjectId, Objects, Rotation, ShapeId, Shapes, Share, Solid, State, Tick, Time, Timing, Touch,
+    Tree, View, advance, apply, digest,
 };
 use jostle_store::Recorder;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ fn object(dice: &mut Dice, id: u64, reach: i64) -> Object {
         0 => Class::Immovable,
         1 => Class::Absent,
         2 => Class::Avatar,
-        3 => Class::Foreign,
+        3 => Class::Foreign(GroupId(9)),
         _ => Class::Dynamic,
     };
     let turned = DVec3::from_array(dice.point(100).map(f64::from)) / 40.0;
@@ -118,7 +118,7 @@ fn disturb(dice: &mut Dice, objects: &mut Objects, next: &mut u64) {
                 objects.insert(object(dice, *next, i64::from(4 * METRE)));
             }
             2 => {
-                let known = objects.get(&id).filter(|it| it.class == Class::Foreign).copied();
+                let known = objects.get(&id).filter(|it| it.class.elsewhere().is_some()).copied();
                 if let Some(mut object) = known {
                     // As another group corrects it.
                     let jump = self::object(dice, 0, 1000).state;
@@ -197,7 +197,7 @@ fn check(objects: &Objects, owners: &View, whole: &decode::Frame) {
     for object in objects.values() {
         let shown = whole.objects[&object.id.0];
         assert_eq!(shown.position, object.state.position);
-        assert_eq!((shown.form, shown.class), (object.shape.0 as u16, object.class as u8));
+        assert_eq!((shown.form, shown.class), (object.shape.0 as u16, object.class.number()));
         let stands = matches!(object.class, Class::Immovable | Class::Absent);
         let velocity = if stands { [0; 3] } else { object.state.velocity };
         assert_eq!(shown.velocity, velocity);

@@ -6,8 +6,8 @@ use super::frames::Frames;
 use super::hub::Hub;
 use super::scene::{Now, Others};
 use jostle_proto::{
-    Class, Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span,
-    Time, Timing, View, is_home,
+    Follower, GatewayId, GroupId, Message, Object, Objects, Output, Shapes, Source, Span, Time,
+    Timing, View, is_home,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -197,7 +197,7 @@ fn others(all: &BTreeMap<GroupId, Other>, objects: &Objects) -> Others {
         };
         worlds.iter().find(theirs).map(|(group, _)| (*id, *group))
     };
-    let foreign = objects.values().filter(|object| object.class == Class::Foreign);
+    let foreign = objects.values().filter(|object| object.class.elsewhere().is_some());
     let homes = match worlds.is_empty() {
         true => BTreeMap::new(),
         false => foreign.filter_map(|object| home(&object.id)).collect(),

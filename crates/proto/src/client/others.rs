@@ -143,8 +143,8 @@ impl Others {
 /// What something is to a client that moves its own avatar only.
 fn role(object: &Object) -> Role {
     match object.class {
-        Class::Immovable | Class::Absent => Role::Scene,
-        Class::Dynamic | Class::Avatar | Class::Foreign => Role::Remote,
+        Class::Immovable | Class::Absent | Class::Leaving(..) => Role::Scene,
+        Class::Dynamic | Class::Avatar | Class::Foreign(_) => Role::Remote,
     }
 }
 

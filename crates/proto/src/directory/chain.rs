@@ -34,13 +34,22 @@ pub(super) struct Chain {
     uneven: Option<Time>,
     /// A member that is to go although it lives, and until when that holds.
     pub(super) leaving: Option<(Member, Time)>,
+    /// An older group that all its members are near to, and since when.
+    pub(super) near: Option<(GroupId, Time)>,
 }
 
 impl Chain {
     /// A group that begins.
     pub(super) fn new(group: GroupId, founder: Member, now: Time) -> Chain {
         let view = View { group, ..View::first(founder) };
-        Chain { stable: view.clone(), current: view, changed: now, uneven: None, leaving: None }
+        Chain {
+            stable: view.clone(),
+            current: view,
+            changed: now,
+            uneven: None,
+            leaving: None,
+            near: None,
+        }
     }
 
     /// Are there as many members as there may be, and this is none of them?
@@ -97,10 +106,11 @@ impl Directory {
         }
     }
 
-    /// The only member of a group, in which nothing is at home, ends it.
+    /// The leader of a group in which nothing is at home, and which no other one needs, ends it.
+    /// Its members go to the group that they were near to.
     pub(super) fn end(&mut self, now: Time, epoch: Epoch, from: Member, out: &mut Vec<Output>) {
         let ends = |chain: &Chain| {
-            chain.is_stable() && chain.stable.epoch == epoch && chain.stable.ring == [from]
+            chain.is_stable() && chain.stable.epoch == epoch && chain.stable.leader() == Some(from)
         };
         let ended = self.kept.chains.iter().find(|(_, chain)| ends(chain));
         // The group that the world began with goes on for as long as the world.
@@ -108,9 +118,14 @@ impl Directory {
         else {
             return;
         };
-        self.kept.chains.remove(&group);
-        self.kept.over.insert(from.node, from.life);
-        self.hear(now, from, out);
+        let Some(chain) = self.kept.chains.remove(&group) else { return };
+        for member in chain.stable.ring {
+            self.kept.over.insert(member.node, member.life);
+            if let Some((into, _)) = chain.near {
+                self.rule_into(now, member.node, into);
+            }
+            self.hear(now, member, out);
+        }
         self.regroup(now, out);
     }
 

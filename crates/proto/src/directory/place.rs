@@ -269,7 +269,7 @@ impl Directory {
 
     /// The longer of what two nodes say of each other; none until both have said something
     /// (Storey 2006, 3.3.7: both must be below the threshold).
-    fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {
+    pub(super) fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {
         let delay = |from: NodeId, to: NodeId| {
             self.kept.known.get(&from).and_then(|known| known.delays.get(&to)).copied()
         };

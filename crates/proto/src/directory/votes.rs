@@ -87,6 +87,11 @@ impl Directory {
         }
     }
 
+    /// A node is to come into this group when it begins anew.
+    pub(super) fn rule_into(&mut self, now: Time, node: NodeId, group: GroupId) {
+        self.kept.ruled.insert(node, Ruled { group, into: true, until: now + MOVE });
+    }
+
     /// Tells one who is alone in its group that another would take it.
     pub(super) fn offer_leave(&self, now: Time, member: Member, out: &mut Vec<Output>) {
         let ruled = self.kept.ruled.get(&member.node);

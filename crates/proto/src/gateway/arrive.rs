@@ -118,6 +118,10 @@ impl Gateway {
         {
             self.open(now, home);
         }
+        if let (Some(Credential { avatar, home, .. }), true) = (valid, hello.protocol == PROTOCOL) {
+            let home = self.current_home(avatar, home);
+            self.open(now, home);
+        }
         // Who is not there yet, or behind, does not know what became of an avatar: silence, and
         // the client will ask again.
         let Some(home) = self.home_of(client, hello.attempt, valid) else { return };
@@ -149,6 +153,10 @@ impl Gateway {
         }
         let known = valid.map(|credential| credential.avatar);
         let known = known.filter(|avatar| self.class_of(home, *avatar).is_some());
+        if known.is_none() && valid.is_some_and(|credential| self.is_copied(credential.avatar)) {
+            // It is on its way to another group.
+            return;
+        }
         if let (Some(credential), None) = (valid, known)
             && let Some(wing) = self.wings.get_mut(&home)
             && !wing.is_gone(credential.avatar)
@@ -176,7 +184,8 @@ impl Gateway {
             return Some(session.home);
         }
         let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
-        let there = valid.map(|credential| credential.home).filter(|group| !is_over(*group));
+        let there = valid.map(|credential| self.current_home(credential.avatar, credential.home));
+        let there = there.filter(|group| !is_over(*group));
         let there = there.filter(|_| self.mutant != Some(Mutant::ForgetHome));
         there.or(self.main)
     }
@@ -309,6 +318,7 @@ impl Gateway {
                 self.tell(client, GatewaySays::Welcome(welcome), out);
             }
             Some(_) => {}
+            None if wing.elsewhere(avatar).is_some() => self.follow_home(client, out),
             None => {
                 self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Gone }, out);
                 self.part(client, Parting::Moved);

@@ -61,7 +61,9 @@ impl Errands {
             }
             _ => None,
         };
-        self.errands.insert(input.object(), Errand { input, to, said: false });
+        if let Some(id) = input.object() {
+            self.errands.insert(id, Errand { input, to, said: false });
+        }
     }
 
     /// Those who come in, by whom they come in with, if they were not said or all are said again.
@@ -78,7 +80,7 @@ impl Errands {
     /// The first who is still to come in.
     fn first(&self) -> Option<ObjectId> {
         let enters = |errand: &&Errand| matches!(errand.input, Input::Enter(_));
-        self.errands.values().filter(enters).map(|errand| errand.input.object()).min()
+        self.errands.values().filter(enters).filter_map(|errand| errand.input.object()).min()
     }
 }
 
@@ -131,7 +133,8 @@ impl Wing {
         let calls = calls.filter(|input| !matches!(input, Input::Enter(_)));
         let mut letters: BTreeMap<NodeId, Vec<Vec<Input>>> = BTreeMap::new();
         for input in calls.chain(steers.values().copied().map(Input::Steer)) {
-            let holder = self.follower.holder(input.object()).filter(|_| !again);
+            let holder = input.object().and_then(|id| self.follower.holder(id));
+            let holder = holder.filter(|_| !again);
             for node in nodes.iter().filter(|node| holder.is_none_or(|holder| holder == **node)) {
                 letters.entry(*node).or_default().push(vec![input]);
             }

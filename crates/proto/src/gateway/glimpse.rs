@@ -91,7 +91,8 @@ impl<'a> Scene<'a> {
         };
         let mut count = order.len().min(self.settings.near).max(1);
         loop {
-            let nearest = order.get(..count)?.iter().map(|(_, object)| **object).collect();
+            let nearest =
+                order.get(..count)?.iter().map(|(_, object)| object.for_clients()).collect();
             let near = Snapshot::new(self.tick, nearest).ok()?;
             let mut bytes = Vec::new();
             match base {
@@ -149,7 +150,7 @@ impl<'a> Scene<'a> {
         session.urgency =
             waiting.iter().skip(count).map(|(urgency, object)| (object.id, *urgency)).collect();
         session.urgency.sort_unstable();
-        (bytes, told.iter().map(|object| (object.class, object.shape)).collect())
+        (bytes, told.iter().map(|object| (object.for_clients().class, object.shape)).collect())
     }
 }
 

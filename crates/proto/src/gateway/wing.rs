@@ -1,7 +1,7 @@
 //! A wing of a gateway: what it knows of one group, and what it says to it.
 //!
-//! An avatar is at home in one group for as long as it lives, so a gateway has a wing for the
-//! group that it belongs to, and one for every other group in which it serves somebody.
+//! An avatar is at home in one group at a time, so a gateway has a wing for the group that it
+//! belongs to, and one for every other group in which it serves somebody.
 
 use super::arrive::{AVATARS_FROM, made_by};
 use super::errands::Errands;
@@ -163,6 +163,11 @@ impl Wing {
         self.get(avatar).map(|object| object.class)
     }
 
+    /// The group that an avatar is at home in, or on its way to, if it is here as another group's.
+    pub(super) fn elsewhere(&self, avatar: ObjectId) -> Option<GroupId> {
+        self.follower.world()?.1.get(&avatar)?.class.elsewhere()
+    }
+
     pub(super) fn velocity_of(&self, avatar: ObjectId) -> [i16; 3] {
         self.get(avatar).map_or([0; 3], |object| object.state.velocity)
     }
@@ -181,7 +186,9 @@ impl Wing {
             }
             None => self.stream.push(vec![input]),
         };
-        self.asked.insert(input.object(), number);
+        if let Some(id) = input.object() {
+            self.asked.insert(id, number);
+        }
     }
 
     /// Is something to become of it that the group has not heard yet?

@@ -113,7 +113,7 @@ impl LooseNode {
 
     /// Something is to become of an avatar.
     pub(super) fn called(&mut self, input: Input) {
-        let id = input.object();
+        let Some(id) = input.object() else { return };
         if matches!(input, Input::Absent(_) | Input::Return(_) | Input::Remove(_))
             && self.hands.held.contains_key(&id)
         {

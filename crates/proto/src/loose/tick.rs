@@ -99,7 +99,7 @@ impl LooseNode {
             self.owe_nudge(&touch, &lead, &other);
         }
         let mut feel: Objects = self.hands.held.values().map(|record| record.object).collect();
-        collide(&mut feel, &felt);
+        collide(&mut feel, &felt, &[]);
         for record in self.hands.held.values_mut() {
             record.object = feel.get(&record.object.id).copied().unwrap_or(record.object);
         }

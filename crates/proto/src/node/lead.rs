@@ -2,8 +2,9 @@
 //! others could not tell its successor.
 
 use super::{Address, Node, Output, Phase};
+use crate::groups::GroupId;
 use crate::input::{INPUTS_MAX, Input, Inputs, Source};
-use crate::message::{Commit, Done, Flush, Message, Resume, Touch};
+use crate::message::{Commit, Done, Flush, Message, RemoteKick, Resume, Touch};
 use crate::mutant::Mutant;
 use crate::object::NodeId;
 use crate::time::{Span, Tick, Time};
@@ -171,6 +172,9 @@ impl Node {
         // Lists in order, one after the other: nearly as fast as merging them.
         touches.sort_by_key(|touch: &Touch| (touch.a, touch.b));
         let digest = self.lead.dones.values().fold(0, |sum: u64, d| sum.wrapping_add(d.digest));
+        let kicks = self.lead.dones.values().flat_map(|done| done.kicks.iter().copied());
+        let mut kicks: Vec<RemoteKick> = kicks.collect();
+        kicks.sort_unstable();
         let Some(tick) = self.tick() else { return };
         let (inputs, heard) = self.take_inputs();
         let Some(group) = self.settled.as_ref().map(|settled| settled.view.group) else { return };
@@ -180,9 +184,8 @@ impl Node {
             Some(Mutant::SkipWhenLate) if dilation > 2000 => touches.clear(),
             _ => {}
         }
-        let commit =
-            Arc::new(Commit { group, epoch, tick, touches, inputs, heard, digest, dilation });
-        self.lead_commit(commit, out);
+        let commit = Commit { group, epoch, tick, touches, kicks, inputs, heard, digest, dilation };
+        self.lead_commit(Arc::new(commit), out);
     }
 
     /// A source wants something to happen. What came before, and what comes too early, waits at
@@ -246,8 +249,10 @@ impl Node {
                 }
             }
         }
+        taken.extend(self.moving());
         let careless = [Some(Mutant::AcceptReplays), Some(Mutant::WantTwice)];
-        taken.retain(|input| input.is_news(&mut heard) || careless.contains(&self.mutant));
+        let group = self.settled.as_ref().map_or(GroupId(0), |settled| settled.view.group);
+        taken.retain(|input| input.is_news(group, &mut heard) || careless.contains(&self.mutant));
         (taken, heard.into_iter().collect())
     }
 

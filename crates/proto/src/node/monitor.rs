@@ -3,18 +3,23 @@
 
 use super::{Address, Node, Output, Phase};
 use crate::groups::{GroupId, PingInput, PingOutput, PingRule, Pings, STRIKES, Vote, VoteRequest};
-use crate::input::Source;
+use crate::input::{Input, Source};
 use crate::links::{Links, Probes};
 use crate::message::{Commit, Delays, Message, PEERS_MAX, Peers};
 use crate::mutant::Mutant;
-use crate::object::{NodeId, Object};
+use crate::object::{Class, NodeId, Object};
 use crate::relay::{Relay, is_home};
-use crate::time::{Tick, Time};
+use crate::time::{Span, Tick, Time};
 use crate::view::Epoch;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Votes that are called at a time.
 const CALLS_MAX: usize = 4;
+
+/// The copies of a group that has ended so long ago are of nothing. Whatever moved from it to
+/// another one was corrected by that one meanwhile, as everything is once a second.
+const ORPHANED: Span = Span::from_ms(5000);
 
 /// Ticks, touches and inputs of the past that a newcomer is told.
 const HISTORY_MAX: usize = 8192;
@@ -28,11 +33,30 @@ pub(super) struct Monitor {
     turn: usize,
     /// Are there other groups to speak to? Not where all nodes are one group.
     grouped: bool,
+    /// Groups that have ended, since when they were missed.
+    gone: BTreeMap<GroupId, Time>,
+    /// When it was first told which groups there are.
+    began: Option<Time>,
 }
 
 impl Monitor {
     fn new(pings: Pings, grouped: bool) -> Monitor {
-        Monitor { pings, peers: None, turn: 0, grouped }
+        Monitor { pings, peers: None, turn: 0, grouped, gone: BTreeMap::new(), began: None }
+    }
+}
+
+impl Monitor {
+    /// Remembers which groups have ended.
+    fn note_gone(&mut self, now: Time, peers: &Peers) {
+        self.began.get_or_insert(now);
+        let listed = |group: &GroupId| peers.groups.iter().any(|(known, _)| known == group);
+        for (group, _) in self.peers.iter().flat_map(|before| &before.groups) {
+            self.gone.entry(*group).or_insert(now);
+        }
+        self.gone.retain(|group, _| !listed(group));
+        while self.gone.len() > PEERS_MAX {
+            self.gone.pop_first();
+        }
     }
 }
 
@@ -114,7 +138,8 @@ impl Node {
     /// Is it alone in its group, and is what is said true of "something is at home there"?
     fn is_alone_with(&self, wanted: fn(bool) -> bool) -> bool {
         let Some(settled) = &self.settled else { return false };
-        let home = settled.held.mine.values().any(|object| is_home(object.class));
+        let ours = |class: Class| is_home(class) || matches!(class, Class::Leaving(..));
+        let home = settled.held.mine.values().any(|object| ours(object.class));
         settled.view.ring == [self.me] && wanted(home)
     }
 
@@ -149,6 +174,7 @@ impl Node {
                 if let Some(relay) = &mut self.relay {
                     relay.groups(&peers.groups);
                 }
+                monitor.note_gone(now, &peers);
                 monitor.peers = Some(peers);
                 self.measure(now, out);
             }
@@ -184,11 +210,49 @@ impl Node {
     pub(super) fn may_leave(&mut self, now: Time, epoch: Epoch, out: &mut Vec<Output>) {
         let Phase::Running { view, .. } = &self.phase else { return };
         if view.epoch == epoch && self.is_alone_with(|home| !home) {
+            self.end_group(now, out);
+        }
+    }
+
+    /// The group of which this member is the leader ends, if no other one needs it any more.
+    fn end_group(&mut self, now: Time, out: &mut Vec<Output>) {
+        let Phase::Running { view, .. } = &self.phase else { return };
+        if self.relay.as_ref().is_some_and(|relay| relay.is_drained()) {
             self.phase = Phase::Leaving(view.clone());
             self.relay = None;
             self.resend_at = now + self.timing.resend;
             self.send_again(out);
         }
+    }
+
+    /// Where this node's group is to move what is at home in it.
+    fn merge_target(&self) -> Option<GroupId> {
+        self.monitor.as_ref()?.peers.as_ref()?.merge.filter(|target| self.is_listed(*target))
+    }
+
+    /// What the leader adds to the inputs of a tick: some of what is at home here moves to the
+    /// group that this one is to become part of, and copies of what is nowhere any more go.
+    pub(super) fn moving(&self) -> Vec<Input> {
+        let (Some(relay), Some(settled)) = (&self.relay, &self.settled) else { return Vec::new() };
+        let target = self.merge_target().filter(|target| relay.is_known_to(*target));
+        let mut inputs = Vec::new();
+        if let Some(target) = target.filter(|target| *target < settled.view.group) {
+            let homes = relay.at_home(settled.last.tick, &self.serve.kept);
+            inputs.extend(homes.into_iter().map(|id| Input::Depart(id, target)));
+        }
+        let orphans = relay.orphans(|group| self.has_ended(group));
+        inputs.extend(orphans.into_iter().map(Input::Forget));
+        inputs
+    }
+
+    /// Has there been such a group, and is it not there any more, for so long that what others say
+    /// of its objects has come?
+    fn has_ended(&self, group: GroupId) -> bool {
+        let Some(monitor) = &self.monitor else { return false };
+        let known = monitor.peers.as_ref().is_some_and(|peers| group < peers.next);
+        let since = monitor.gone.get(&group).or(monitor.began.as_ref());
+        let missed = since.is_some_and(|since| self.stepped - *since > ORPHANED);
+        known && missed && !self.is_listed(group)
     }
 
     /// Keeps the role of speaking for the group with the leader.
@@ -211,6 +275,11 @@ impl Node {
         }
         let Some(relay) = &mut self.relay else { return };
         relay.view(now, view);
+        let drained = relay.is_drained();
+        if drained && self.merge_target().is_some_and(|target| target < view.group) {
+            return self.end_group(now, out);
+        }
+        let Some(relay) = &mut self.relay else { return };
         let mut said = Vec::new();
         if now >= relay.wake_at() {
             relay.wake(now, &mut said);

@@ -135,9 +135,9 @@ impl Node {
         };
         let (Some(complete), Some(leader)) = (&round.complete, view.leader()) else { return };
         let touches = complete.touches.clone();
-        let digest = digest(complete.mine.values());
-        let done =
-            Done { epoch: view.epoch, tick: round.tick, from: self.me.node, touches, digest };
+        let (kicks, digest) = (complete.kicks.clone(), digest(complete.mine.values()));
+        let (epoch, tick, from) = (view.epoch, round.tick, self.me.node);
+        let done = Done { epoch, tick, from, touches, kicks, digest };
         let second = view.ring.get(1).filter(|_| self.mutant == Some(Mutant::TwoLeaders));
         let second = second.map(|member| member.node);
         self.send(leader.node, Message::Done(done.clone()), out);
@@ -188,7 +188,7 @@ impl Node {
         let (rate, mutant) = (self.timing.rate, self.mutant);
         let means = Means { me: self.me.node, view: &view, shapes: &self.shapes, rate, mutant };
         let begin = self.laps.now();
-        let round = Round::tick(&means, &settled.held.mine, settled.last.tick);
+        let round = Round::tick(&means, &settled.held.mine, &settled.last);
         self.laps.stages.moving += self.laps.now() - begin;
         self.phase = Phase::Running { view, round: Box::new(round) };
         self.begin(now, out);

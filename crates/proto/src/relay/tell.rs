@@ -1,5 +1,6 @@
 //! What goes to another group's leader, and when a copy is so far off that it must be corrected.
 
+use super::drain::CLEAR_EVERY;
 use super::{
     Address, CORRECTIONS_MAX, Class, Commit, GroupId, INPUTS_MAX, Input, Inputs, Message, Mutant,
     Object, ObjectId, Output, Relay, Source, Tick, Told, Tolerance, is_home,
@@ -20,6 +21,7 @@ impl Relay {
             return;
         }
         self.has_looked = true;
+        told.copied = Some(world.values().filter_map(|object| object.class.elsewhere()).collect());
         self.reckoned.retain(|id, _| world.get(id).is_some_and(|object| is_home(object.class)));
         let homes = || world.values().filter(|object| is_home(object.class));
         let each = homes().count().div_ceil(rate.max(1) as usize);
@@ -39,7 +41,7 @@ impl Relay {
             self.reckoned.insert(object.id, object.state);
             if !told.entered.contains(&object.id) && self.mutant != Some(Mutant::RelayMute) {
                 corrections += 1;
-                told.inputs.push(Input::Correct(object.id, object.state));
+                told.inputs.push(Input::Correct(object.id, self.group, object.state));
             }
         }
     }
@@ -57,7 +59,7 @@ impl Relay {
             Some(Some(taken)) if taken + 1 >= self.first => {
                 let skip = (taken + 1 - self.first) as usize;
                 let numbers = self.told.iter().enumerate().skip(skip).take(INPUTS_MAX);
-                let inputs: Vec<_> = numbers.map(|(at, _)| self.content(at)).collect();
+                let inputs: Vec<_> = numbers.map(|(at, _)| self.content(at, group)).collect();
                 if inputs.is_empty() {
                     return;
                 }
@@ -66,28 +68,31 @@ impl Relay {
             // Members are asked for what is missing.
             Some(Some(_)) => return,
             Some(None) => {
-                let known = self.told.iter().position(|told| told.heard.contains(&group));
+                let heard = |told: &Told| told.heard.iter().any(|(known, _)| *known == group);
+                let known = self.told.iter().position(heard);
                 let from = known.map_or(last, |at| self.first + at as u64);
                 let start = other.start.filter(|start| *start >= self.first).unwrap_or(from);
                 other.start = Some(start);
-                let inputs = vec![self.greeting(start)];
+                let inputs = vec![self.greeting(start, group)];
                 Message::Greet(Inputs { group, source, first: start, inputs })
             }
         };
         out.push(Output::Send(Address::Node(leader), message));
     }
 
-    fn content(&self, at: usize) -> Vec<Input> {
+    fn content(&self, at: usize, group: GroupId) -> Vec<Input> {
         let Some(told) = self.told.get(at) else { return Vec::new() };
         let mut inputs = told.inputs.clone();
         let tick = self.first + at as u64;
+        inputs.extend(self.decided(told, group));
+        inputs.extend(self.clear(told, tick, group));
         match self.mutant {
             Some(Mutant::RelaySkips) if tick.is_multiple_of(3) => {
                 inputs.retain(|input| !matches!(input, Input::Kick(..)));
             }
             Some(Mutant::RelayRepeats) => {
                 let before = at.checked_sub(1).and_then(|at| self.told.get(at));
-                let before = before.into_iter().flat_map(|told| told.inputs.iter());
+                let before = before.into_iter().flat_map(|told| self.decided(told, group));
                 inputs.extend(before.filter(|input| matches!(input, Input::Kick(..))));
             }
             Some(Mutant::HomeTwice) => {
@@ -102,21 +107,41 @@ impl Relay {
         inputs
     }
 
-    /// All that was at home here after a tick. What came in since follows with its own tick; what
-    /// has left since is not told at all.
-    fn greeting(&self, start: u64) -> Vec<Input> {
+    /// What a tick of this group is for one other group alone: what moves there, and what is done
+    /// to objects that are, or were, at home there.
+    fn decided(&self, told: &Told, group: GroupId) -> impl Iterator<Item = Input> {
+        let everywhere = self.mutant == Some(Mutant::ArriveEverywhere);
+        let departed = told.departed.iter().filter(move |(to, ..)| *to == group || everywhere);
+        let kicks = told.kicks.iter().filter(move |kick| kick.to == group);
+        let arrive = departed.map(|(_, object, number)| Input::Arrive(*object, *number));
+        let all: Vec<Input> =
+            arrive.chain(kicks.map(|kick| Input::Kick(kick.object, kick.kick))).collect();
+        all.into_iter()
+    }
+
+    /// Now and then a group is told that there are no copies of its objects here.
+    fn clear(&self, told: &Told, tick: u64, group: GroupId) -> Option<Input> {
+        let clear = told.copied.as_ref().is_some_and(|copied| !copied.contains(&group));
+        let taken = told.heard.iter().find(|(of, _)| *of == group).map(|(_, number)| *number)?;
+        (clear && tick.is_multiple_of(CLEAR_EVERY)).then_some(Input::Clear(self.group, taken))
+    }
+
+    /// All that was at home here after a tick, or on its way elsewhere. What came in since follows
+    /// with its own tick; what has left since is not told at all.
+    fn greeting(&self, start: u64, group: GroupId) -> Vec<Input> {
         let Some((_, world)) = self.follower.world() else { return Vec::new() };
         let since = (start + 1 - self.first) as usize;
         let later: Vec<ObjectId> =
             self.told.iter().skip(since).flat_map(|told| told.entered.iter().copied()).collect();
-        let homes = world.values().filter(|object| is_home(object.class));
+        let is_ours = |class: Class| is_home(class) || matches!(class, Class::Leaving(..));
+        let homes = world.values().filter(|object| is_ours(object.class));
         let there = homes.filter(|object| !later.contains(&object.id));
+        let class = Class::Foreign(self.group);
         let mut inputs: Vec<Input> =
-            there.map(|it| Input::Enter(Object { class: Class::Foreign, ..*it })).collect();
+            there.map(|it| Input::Enter(Object { class, ..*it })).collect();
         // And what was decided in it.
         let decided = self.told.get((start - self.first) as usize).into_iter();
-        let kicks = decided.flat_map(|told| told.inputs.iter().copied());
-        inputs.extend(kicks.filter(|input| matches!(input, Input::Kick(..))));
+        inputs.extend(decided.flat_map(|told| self.decided(told, group)));
         inputs
     }
 }

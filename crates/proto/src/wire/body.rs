@@ -10,7 +10,7 @@ use super::touches::{read_touches, write_touches};
 use crate::groups::GroupId;
 use crate::input::{Input, Source};
 use crate::loose::Letter;
-use crate::message::{Commit, Done, Message};
+use crate::message::{Commit, Done, Message, RemoteKick};
 use crate::object::NodeId;
 use crate::time::Tick;
 use crate::view::Epoch;
@@ -53,6 +53,7 @@ struct CommitHead {
     group: GroupId,
     epoch: Epoch,
     tick: Tick,
+    kicks: Vec<RemoteKick>,
     inputs: Vec<Input>,
     heard: Vec<(Source, u64)>,
     digest: [u8; 8],
@@ -65,6 +66,7 @@ struct DoneHead {
     epoch: Epoch,
     tick: Tick,
     from: NodeId,
+    kicks: Vec<RemoteKick>,
     digest: [u8; 8],
 }
 
@@ -76,6 +78,7 @@ pub(super) fn write(message: &Message) -> Result<Vec<u8>, WireError> {
                 group: commit.group,
                 epoch: commit.epoch,
                 tick: commit.tick,
+                kicks: commit.kicks.clone(),
                 inputs: commit.inputs.clone(),
                 heard: commit.heard.clone(),
                 digest: commit.digest.to_le_bytes(),
@@ -88,7 +91,8 @@ pub(super) fn write(message: &Message) -> Result<Vec<u8>, WireError> {
         Message::Done(done) => {
             let digest = done.digest.to_le_bytes();
             let Done { epoch, tick, from, .. } = *done;
-            let mut bytes = plain(&DoneHead { epoch, tick, from, digest })?;
+            let kicks = done.kicks.clone();
+            let mut bytes = plain(&DoneHead { epoch, tick, from, kicks, digest })?;
             write_touches(&done.touches, &mut bytes);
             Ok(bytes)
         }
@@ -107,9 +111,9 @@ pub(super) fn read(of: Kind, bytes: &[u8]) -> Result<Message, WireError> {
         Kind::Commit => Ok(Message::Commit(read_commit(bytes)?.into())),
         Kind::Event => Ok(Message::Published(read_commit(bytes)?.into())),
         Kind::Done => {
-            let (DoneHead { epoch, tick, from, digest }, rest) = take(bytes)?;
+            let (DoneHead { epoch, tick, from, kicks, digest }, rest) = take(bytes)?;
             let (touches, digest) = (read_touches(rest)?, u64::from_le_bytes(digest));
-            Ok(Message::Done(Done { epoch, tick, from, touches, digest }))
+            Ok(Message::Done(Done { epoch, tick, from, touches, kicks, digest }))
         }
         _ => match take::<Message>(bytes)? {
             (message, []) if kind(&message) == of => Ok(message),
@@ -121,7 +125,7 @@ pub(super) fn read(of: Kind, bytes: &[u8]) -> Result<Message, WireError> {
 
 fn read_commit(bytes: &[u8]) -> Result<Commit, WireError> {
     let (head, rest) = take(bytes)?;
-    let CommitHead { group, epoch, tick, inputs, heard, digest, dilation } = head;
+    let CommitHead { group, epoch, tick, kicks, inputs, heard, digest, dilation } = head;
     let (touches, digest) = (read_touches(rest)?, u64::from_le_bytes(digest));
-    Ok(Commit { group, epoch, tick, touches, inputs, heard, digest, dilation })
+    Ok(Commit { group, epoch, tick, touches, kicks, inputs, heard, digest, dilation })
 }

@@ -6,7 +6,8 @@
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter, Lengths, ORDER_BITS, fold, unfold};
-use crate::object::{Class, Object, ObjectId, ShapeId};
+use crate::groups::GroupId;
+use crate::object::{Class, Mobile, Object, ObjectId, ShapeId};
 use crate::state::{Rotation, State};
 
 /// Order for how many entries a list has.
@@ -269,6 +270,9 @@ fn middle(of: &[Object]) -> State {
 /// Bits of a class.
 const CLASS_BITS: u32 = 3;
 
+/// Bits of the group that a class names.
+const GROUP_BITS: u32 = 32;
+
 /// Whole objects; ids must rise.
 pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
     write_rising(out, objects.iter().map(|object| object.id.0));
@@ -280,7 +284,10 @@ pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
     let order = lengths.order();
     out.bits(u64::from(order), ORDER_BITS);
     for object in objects {
-        out.bits(object.class as u64, CLASS_BITS);
+        out.bits(u64::from(object.class.number()), CLASS_BITS);
+        if let Some(group) = object.class.elsewhere() {
+            out.bits(u64::from(group.0), GROUP_BITS);
+        }
         out.number(u64::from(object.shape.0), order);
     }
     let reference = middle(objects);
@@ -290,6 +297,10 @@ pub(super) fn write_objects(out: &mut BitWriter, objects: &[Object]) {
     let pairs = objects.iter().map(|object| (&reference, &object.state));
     write_motions(out, pairs.clone());
     write_places(out, pairs);
+}
+
+fn read_group(from: &mut BitReader) -> Result<GroupId, WireError> {
+    Ok(GroupId(from.bits(GROUP_BITS)? as u32))
 }
 
 /// At most `most` whole objects, with rising ids.
@@ -306,8 +317,10 @@ pub(super) fn read_objects(from: &mut BitReader, most: usize) -> Result<Vec<Obje
             1 => Class::Dynamic,
             2 => Class::Avatar,
             3 => Class::Absent,
-            4 => Class::Foreign,
-            _ => return Err(WireError::Malformed("a class")),
+            4 => Class::Foreign(read_group(from)?),
+            5 => Class::Leaving(read_group(from)?, Mobile::Dynamic),
+            6 => Class::Leaving(read_group(from)?, Mobile::Avatar),
+            _ => Class::Leaving(read_group(from)?, Mobile::Absent),
         };
         kinds.push((class, ShapeId(from.at_most(order, u64::from(u32::MAX))? as u32)));
     }

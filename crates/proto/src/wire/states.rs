@@ -273,7 +273,8 @@ fn digest(tick: Tick, objects: &[Object]) -> u64 {
     for Object { id, class, shape, state } in objects {
         let ([x, y, z], [vx, vy, vz], [sx, sy, sz]) = (state.position, state.velocity, state.spin);
         sum = mix(sum, id.0);
-        sum = mix(sum, (*class as u64) << 32 | u64::from(shape.0));
+        let group = class.elsewhere().map_or(0, |group| u64::from(group.0) << 3);
+        sum = mix(sum, (group | u64::from(class.number())) << 32 | u64::from(shape.0));
         sum = mix(sum, half(x) << 32 | half(y));
         sum = mix(sum, half(z) << 32 | quarter(vx) << 16 | quarter(vy));
         sum = mix(sum, quarter(vz) << 48 | quarter(sx) << 32 | quarter(sy) << 16 | quarter(sz));

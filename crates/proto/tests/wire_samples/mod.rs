@@ -119,7 +119,7 @@ impl World {
                     *state = state.moved(self.tick, RATE);
                 }
                 // What happened at the end of a tick moves it in the next, as with nodes.
-                Class::Dynamic | Class::Foreign => {
+                Class::Dynamic | Class::Foreign(_) | Class::Leaving(..) => {
                     if bumped {
                         state.velocity = self.random.velocity(5 * 256);
                         state.spin = self.random.velocity(3 * 256);

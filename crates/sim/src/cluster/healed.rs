@@ -53,6 +53,7 @@ impl Cluster {
         if self.sites.count > 1 {
             said.extend(self.judge_partition());
             said.extend(self.judge_admission());
+            said.extend(self.judge_merges());
             said.extend(self.judge_pauses(&self.rings(), RULES.polls.size_max));
             let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
             // Who has just begun to speak for a group needs a moment, and while a group goes over
@@ -85,12 +86,34 @@ impl Cluster {
         wrong.map(|(node, count)| ("E2", format!("node {} is in {count} groups", node.0))).collect()
     }
 
+    /// G2: when nothing has changed for long, groups that may be one are one.
+    fn judge_merges(&self) -> Vec<(&'static str, String)> {
+        let quiet = self.referees.last_change().0 + LONG < self.now.0;
+        if !quiet || self.slowest() >= THRESHOLDS.inclusion.0 {
+            return Vec::new();
+        }
+        let rings = self.rings();
+        let site = |node: NodeId| self.sites.of.get(&Address::Node(node)).copied();
+        let near = |a: &View, b: &View| {
+            let fits = a.ring.len() + b.ring.len() <= RULES.polls.size_max;
+            fits && a.nodes().all(|one| b.nodes().all(|other| site(one) == site(other)))
+        };
+        let pairs = rings.iter().enumerate().flat_map(|(at, a)| {
+            rings.iter().skip(at + 1).filter(|b| near(a, b)).map(|b| (a.group.0, b.group.0))
+        });
+        pairs.map(|(a, b)| ("G2", format!("groups {a} and {b} stay apart"))).take(1).collect()
+    }
+
+    /// The longest that it takes there and back within a site.
+    fn slowest(&self) -> u64 {
+        2 * (self.faults.delay + self.faults.jitter) + 2_000
+    }
+
     /// L4: a node that is near to all members of a group that is larger than its own and has room
     /// is let in, unless it is alone with what is at home in its own.
     fn judge_admission(&self) -> Vec<(&'static str, String)> {
         let quiet = self.referees.last_change().0 + LONG < self.now.0;
-        let slowest = 2 * (self.faults.delay + self.faults.jitter) + 2_000;
-        if !quiet || slowest >= THRESHOLDS.inclusion.0 {
+        if !quiet || self.slowest() >= THRESHOLDS.inclusion.0 {
             return Vec::new();
         }
         let rings = self.rings();

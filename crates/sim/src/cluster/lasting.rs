@@ -1,5 +1,6 @@
-//! Faults that last: a machine that stands still for a large part of a run, and a link that fails
-//! in one direction for half of it, or to its very end.
+//! Faults that last: a machine that stands still for a large part of a run, a link that fails in
+//! one direction for half of it, or to its very end, and ways between some nodes and the others
+//! that take too long for a group for a while.
 //!
 //! They have dice of their own: what else happens in a run is drawn as if there were none.
 
@@ -16,6 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// one group in the end.
 const ONLY_PAUSES: u64 = 4;
 
+/// How much longer one way takes while ways are too long for a group: there and back it is beyond
+/// the rejection threshold.
+const STRETCHED: u64 = 40_000;
+
 /// What lasts in a run.
 #[derive(Default)]
 pub(super) struct Lasting {
@@ -25,6 +30,8 @@ pub(super) struct Lasting {
     cut: Option<(u64, (Address, Address), Time)>,
     /// Does it fail until the end, when nothing else does any more?
     stays: bool,
+    /// When the ways between some nodes and the others become long, which nodes, and until when.
+    stretch: Option<(u64, BTreeSet<Address>, u64)>,
     /// Is there no other fault?
     pub(super) only_pauses: bool,
 }
@@ -64,7 +71,32 @@ impl Lasting {
             let lockstep = options.operation == Operation::Synchronised;
             lasting.stays = lockstep && options.sites == 1 && dice.coin();
         }
-        lasting
+        lasting.stretched(seed, options)
+    }
+
+    /// The same, and ways between nodes that are too long for a group for a while.
+    fn stretched(mut self, seed: u64, options: &Options) -> Lasting {
+        let mut dice = Dice::new(seed ^ 0x57_2e7c);
+        if options.sites < 2 || self.only_pauses || dice.below(3) > 0 {
+            return self;
+        }
+        let length = (options.seconds * 1e6) as u64;
+        let nodes = (0..options.nodes).map(|node| Address::Node(NodeId(node)));
+        let side = nodes.filter(|_| dice.coin()).collect();
+        let begin = length * (10 + dice.below(30)) / 100;
+        let until = begin + length * (15 + dice.below(40)) / 100;
+        self.stretch = Some((begin, side, until));
+        self
+    }
+
+    /// How much longer it takes from one machine to another now.
+    pub(super) fn stretches(&self, now: Time, (from, to): (Address, Address)) -> u64 {
+        let nodes = matches!((from, to), (Address::Node(_), Address::Node(_)));
+        let apart = |(begin, side, until): &&(u64, BTreeSet<Address>, u64)| {
+            let now_is = (*begin..*until).contains(&now.0);
+            nodes && now_is && side.contains(&from) != side.contains(&to)
+        };
+        self.stretch.as_ref().filter(apart).map_or(0, |_| STRETCHED)
     }
 
     /// The faults of a run that has these.
@@ -97,6 +129,7 @@ impl Lasting {
     /// Storms are over. One link may fail to the end.
     pub(super) fn heal(&mut self) {
         self.pauses.clear();
+        self.stretch = None;
         self.cut =
             self.cut.filter(|_| self.stays).map(|(begin, link, _)| (begin, link, Time(u64::MAX)));
     }

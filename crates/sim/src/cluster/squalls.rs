@@ -135,7 +135,7 @@ impl Cluster {
             return Vec::new();
         }
         let copies = 1 + u32::from(self.dice.once_in_million(doubled));
-        let far = self.sites.between(from, to);
+        let far = self.sites.between(from, to) + self.lasting.stretches(self.now, link);
         let busy = self.machines.get(&from).map_or(0, |machine| machine.slow);
         let held_back = self.squalls.held_back(self.now, link);
         let journey = |_| {

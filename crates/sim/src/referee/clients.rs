@@ -4,8 +4,8 @@
 use super::Said;
 use jostle_proto::client::{ClientSays, Credential, GatewaySays, Limits, Refusal, Report};
 use jostle_proto::{
-    AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, ObjectId, Objects, Tick,
-    Want, is_home,
+    AVATARS_FROM, Address, ClientId, Commit, GroupId, Input, Message, Object, ObjectId, Objects,
+    Tick, Want, is_home,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,6 +42,10 @@ pub(super) struct Clients {
     places: BTreeMap<ObjectId, (GroupId, [i32; 3])>,
     /// Absent avatars: since when, and where.
     absent: BTreeMap<ObjectId, (Tick, [i32; 3])>,
+    /// Avatars that were at home in that group before.
+    left: BTreeSet<(GroupId, ObjectId)>,
+    /// Avatars that moved while they were absent: since when is not known in ticks of their home.
+    moved_absent: BTreeSet<ObjectId>,
     /// How long an avatar was last absent, in ticks.
     was_absent: BTreeMap<ObjectId, u64>,
     bye: BTreeSet<u32>,
@@ -137,6 +141,8 @@ impl Clients {
                     self.followed.insert(object.id, 0);
                     self.places.insert(object.id, (commit.group, object.state.position));
                 }
+                // What comes after an avatar has moved to another group changes nothing.
+                Input::Steer(want) if self.has_left(commit.group, want.avatar) => {}
                 Input::Steer(want) if self.followed.contains_key(&want.avatar) => {
                     if !self.is_in(commit.group, want.avatar) {
                         let (id, group) = (want.avatar.0, commit.group.0);
@@ -146,7 +152,13 @@ impl Clients {
                     self.steer(want, house, said);
                 }
                 // Others hear of it later.
-                input if !self.is_in(commit.group, input.object()) => {}
+                Input::Depart(id, _) if self.is_in(commit.group, *id) => {
+                    self.left.insert((commit.group, *id));
+                }
+                Input::Arrive(object, _) if object.id >= AVATARS_FROM => {
+                    self.arrived(commit, object);
+                }
+                input if !input.object().is_some_and(|id| self.is_in(commit.group, id)) => {}
                 Input::Absent(id) => {
                     let place = world.get(id).map(|object| object.state.position);
                     if let Some(place) = place {
@@ -159,6 +171,23 @@ impl Clients {
             }
         }
         self.walk(commit, world, house, said);
+    }
+
+    /// An avatar is at home in another group from now on, where ticks have other numbers.
+    fn arrived(&mut self, commit: &Commit, object: &Object) {
+        if let Some((home, place)) = self.places.get_mut(&object.id) {
+            self.left.insert((*home, object.id));
+            (*home, *place) = (commit.group, object.state.position);
+        }
+        if self.absent.contains_key(&object.id) {
+            self.absent.insert(object.id, (commit.tick, object.state.position));
+            self.moved_absent.insert(object.id);
+        }
+    }
+
+    /// Was this avatar at home in that group before, or is it on its way from there?
+    fn has_left(&self, group: GroupId, avatar: ObjectId) -> bool {
+        self.left.contains(&(group, avatar))
     }
 
     /// Is this avatar at home in that group?
@@ -225,7 +254,7 @@ impl Clients {
     fn removed(&mut self, id: ObjectId, tick: Tick, house: House, said: &mut Said) {
         let absent = self.absent.remove(&id).map(|(since, _)| tick.0 - since.0);
         let long = absent.or(self.was_absent.get(&id).copied()).unwrap_or(0);
-        if long < house.forget {
+        if long < house.forget && !self.moved_absent.contains(&id) {
             self.too_early(id, &format!("{long} ticks"), said);
         }
         self.followed.remove(&id);

@@ -4,7 +4,9 @@
 use super::Said;
 use jostle_proto::client::{ClientSays, ContactChange, GatewaySays, Glimpse, Report};
 use jostle_proto::wire::light::POSITION_ERROR;
-use jostle_proto::{Address, Client, ClientId, Commit, GroupId, Message, ObjectId, Objects, Tick};
+use jostle_proto::{
+    Address, Client, ClientId, Commit, GroupId, Message, Object, ObjectId, Objects, Tick,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ticks of each group whose worlds are kept to compare with.
@@ -78,7 +80,7 @@ impl ClientsView {
         let Some(world) = worlds.and_then(|worlds| worlds.get(&near.tick())) else { return };
         let tick = near.tick().0;
         for object in near.objects() {
-            if world.get(&object.id) != Some(object) {
+            if world.get(&object.id).map(Object::for_clients) != Some(*object) {
                 let what = format!("{}: object {:x} in tick {tick}", id.host, object.id.0);
                 said.push(("S2", what));
             }

@@ -66,7 +66,7 @@ impl Frames {
 
     fn committed(&mut self, commit: &Commit) {
         let corrected = commit.inputs.iter().filter_map(|input| match input {
-            Input::Correct(id, _) => Some(*id),
+            Input::Correct(id, ..) => Some(*id),
             _ => None,
         });
         self.corrected.insert(commit.epoch, (commit.tick.next(), corrected.collect()));

@@ -3,7 +3,8 @@
 
 use super::one_machine::Truth;
 use jostle_proto::{
-    Address, Bundle, Commit, Done, Epoch, Message, NodeId, Object, ObjectId, Objects, Tick, View,
+    Address, Bundle, Commit, Done, Epoch, Input, Message, NodeId, Object, ObjectId, Objects, Tick,
+    View,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,6 +114,16 @@ impl OneOwner {
             self.committed.pop_first();
         }
         let begins = self.began.get(&commit.epoch) == Some(&commit.tick);
+        // What comes in is with whoever owns the place, wherever a copy of it was before.
+        if let Some(owners) = self.owners.get_mut(&commit.epoch).filter(|_| fresh && !begins) {
+            for input in &commit.inputs {
+                if let Input::Enter(object) | Input::Arrive(object, _) = input
+                    && owners.get(&object.id).is_some_and(|(when, _)| *when <= commit.tick)
+                {
+                    owners.remove(&object.id);
+                }
+            }
+        }
         if !fresh || !begins || last != commit.tick.0 {
             return;
         }

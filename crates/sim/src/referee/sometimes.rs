@@ -51,6 +51,10 @@ pub struct Sometimes {
     pub relay_changed: u64,
     /// A group decided about another one's object.
     pub kicks_between: u64,
+    /// Objects that came to another group than the one that they began in.
+    pub moved_home: u64,
+    /// Kicks that followed an object to its new group.
+    pub passed_on: u64,
     /// The directory died.
     pub directory_crashes: u64,
     /// The directory died while a view was not stable.
@@ -138,6 +142,8 @@ impl Sometimes {
             ("groups ended", self.groups_ended),
             ("relay changed", self.relay_changed),
             ("kicks between", self.kicks_between),
+            ("moved home", self.moved_home),
+            ("kicks passed on", self.passed_on),
             ("directory crashes", self.directory_crashes),
             ("directory in change", self.directory_in_change),
             ("gateway crashes", self.gateway_crashes),
@@ -195,6 +201,8 @@ impl Sometimes {
             groups_ended: self.groups_ended + other.groups_ended,
             relay_changed: self.relay_changed + other.relay_changed,
             kicks_between: self.kicks_between + other.kicks_between,
+            moved_home: self.moved_home + other.moved_home,
+            passed_on: self.passed_on + other.passed_on,
             directory_crashes: self.directory_crashes + other.directory_crashes,
             directory_in_change: self.directory_in_change + other.directory_in_change,
             gateway_crashes: self.gateway_crashes + other.gateway_crashes,

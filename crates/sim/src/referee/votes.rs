@@ -30,6 +30,8 @@ pub(super) struct Votes {
     keeping: u64,
     /// How often another of the directory's machines came to lead.
     leads: u64,
+    /// Does nothing fail but that machines stand still?
+    pub(super) only_pauses: bool,
     /// The newest view, and since when.
     newest: (Epoch, Time),
     /// Where nodes are, and since when.
@@ -173,6 +175,10 @@ impl Votes {
             said.push(("E6", format!("ballot {number} came to {:?}", closed.outcome)));
         }
         if closed.outcome == Outcome::Passed {
+            if closed.kind == Kind::Reject && self.only_pauses {
+                let node = closed.subject.0;
+                said.push(("G1", format!("node {node} is put out, but only stood still")));
+            }
             judge_delays(closed, ballot, said);
             self.judge_pause(now, closed, said);
         }

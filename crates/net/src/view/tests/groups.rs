@@ -210,7 +210,7 @@ fn regions_of_all_groups_and_whose_each_object_is() {
     // All are seen, each with its group; the first one's have no mark.
     let seen: BTreeMap<u64, (u8, u8)> =
         net.picture.objects.iter().map(|(id, (_, it))| (*id, (it.class, it.home))).collect();
-    let (dynamic, foreign) = (Class::Dynamic as u8, Class::Foreign as u8);
+    let (dynamic, foreign) = (Class::Dynamic.number(), Class::Foreign(GroupId(1)).number());
     assert_eq!((seen[&2], seen[&4]), ((dynamic, 0), (dynamic, 0)));
     assert_eq!((seen[&1], seen[&3]), ((foreign, 2), (foreign, 2)));
     // The other group dies with its only node: its regions go.
