@@ -6,7 +6,7 @@ use common::Folder;
 use serde_json::Value;
 
 const STRUCTURES: [&str; 8] =
-    ["auto", "all-pairs", "sweep", "grid", "octree", "tree", "cells", "world"];
+    ["auto", "all-pairs", "tree", "cells", "sweep", "grid", "octree", "world"];
 const METHODS: [&str; 5] =
     ["brute-force", "expanding-sphere", "ordered-relations", "ordered-axis", "ordered-columns"];
 

@@ -42,7 +42,7 @@ fn every_rule_and_leaf_size_is_measured() {
     let args = ["lab", "splits", "--object", "figure,tree", "--triangles", "300", "--questions"];
     let args = [&args[..], &["6", "--threshold", "1,10"]].concat();
     let json = folder.json(&[&args[..], &["--json", "--svg", "splits.svg"]].concat());
-    assert_eq!(rows(&json).len(), 2 * 6 * 2);
+    assert_eq!(rows(&json).len(), 2 * 8 * 2);
     for row in rows(&json) {
         let (triangles, nodes) = (number(row, "triangles"), number(row, "nodes"));
         if row["threshold"] == 1 {

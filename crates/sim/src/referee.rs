@@ -10,6 +10,7 @@ mod loose;
 mod one_machine;
 mod one_owner;
 mod pace;
+mod rules;
 mod sometimes;
 mod stored;
 mod views;
@@ -32,6 +33,7 @@ use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
 use one_owner::OneOwner;
 use pace::Pace;
+pub use rules::RULES;
 pub use sometimes::Sometimes;
 use sometimes::Watch;
 use std::collections::BTreeMap;
@@ -51,61 +53,6 @@ pub struct Violation {
     /// When.
     pub time: Time,
 }
-
-/// The rules that are judged here, by their numbers in the list of invariants, each in a few words.
-pub const RULES: &[(&str, &str)] = &[
-    ("A1", "whoever has an older token of an object is silent about it"),
-    ("A2", "an object has one owner in a tick"),
-    ("A3", "an object that is handed over is with one holder, or on its way"),
-    ("A4", "a token is given once, and never a smaller one"),
-    ("A5", "no object is lost"),
-    ("A6", "an object is held where it is"),
-    ("A7", "whose lease is over is silent"),
-    ("C1", "what is published is what one machine would have found"),
-    ("C2", "a pair is reported by one node"),
-    ("C3", "ticks are published without gaps, and never in other words"),
-    ("C4", "contacts begin and end by turns, and are felt once"),
-    ("C5", "contacts are missed by no more than news takes to come"),
-    ("C7", "every pair that is near is compared by one node, once a tick"),
-    ("C8", "of what it holds a node misses no contact, and says for sure only what is"),
-    ("D1", "a term of the directory has one leader"),
-    ("D2", "entries of the same place and term are the same, and so is all before them"),
-    ("D3", "what is kept by a majority stays, whatever machines and disks do"),
-    ("D4", "replicas that have followed the log to the same place are the same"),
-    (
-        "D5",
-        "the directory answers as one that never fails: what was said before a question is known",
-    ),
-    ("E1", "views are made from older ones, and messages of an older one change nothing"),
-    ("E2", "a view has one leader, a tick one result, a node one group"),
-    ("E3", "whoever is left out has a backup who is not"),
-    ("E4", "every region has an owner who is a member"),
-    ("E5", "who is let in is near, who is put out is far, and nobody moves too often"),
-    ("E6", "a vote counts once, in its ballot, and decides as it was counted"),
-    ("E7", "a group that cannot go on says so, to all who ask, and no other group does"),
-    ("H1", "an object is at home in one group"),
-    ("K1", "what a group decides about another one's object happens to it once"),
-    ("P1", "what was reported as stored is there after any stop"),
-    ("P2", "a stored world is the one of a published tick"),
-    ("P3", "a world is restored only if none lives, above all views, and the one before is over"),
-    ("P4", "damage of a store is reported with the file, and a whole file is used"),
-    ("R1", "nobody's hands are fuller than allowed, and no bundle is longer"),
-    ("R2", "damaged frames and forged wants change nothing"),
-    ("R3", "a group that is slow says so"),
-    ("S1", "copies of an object are the same"),
-    ("S1b", "copies in other groups come near what they are copies of"),
-    ("S2", "what comes out of a link is what was put in, also at a client"),
-    ("S3", "wants are followed once and in order, and nobody goes too fast"),
-    ("L1", "when nothing fails any more the world goes on"),
-    ("L2", "and everything that is on its way arrives"),
-    ("L3", "every ballot ends in time"),
-    ("L4", "who is near to a larger group with room comes into it"),
-    ("G1", "where machines only stood still nobody is put out, and every site is one group"),
-    ("G2", "groups that have come near to each other become one"),
-    ("L5", "clients come back to their avatars, and predict what is"),
-    ("L6", "while the directory has no majority a group that loses nobody goes on"),
-    ("L7", "when its disk works again a store catches up"),
-];
 
 /// What is against the rules: which, and what happened.
 type Said = Vec<(&'static str, String)>;
