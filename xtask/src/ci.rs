@@ -25,6 +25,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     timed("tidy", || crate::tidy::run(root))?;
     let reading = [
         step("clippy", "clippy --locked --workspace --all-targets -- -D warnings"),
+        // What a program gets that wants geometry and nothing else.
+        step("geometry alone", "check --locked --package jostle --no-default-features"),
         Step {
             environment: Some(("RUSTDOCFLAGS", "-D warnings")),
             // Binaries are left out: `jostle` is also the name of a library.
@@ -37,6 +39,11 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     for step in tests(has_nextest(root)) {
         timed(step.title, || step.run(root))?;
     }
+    for example in EXAMPLES {
+        let run = ["run", "--locked", "--quiet", "--example", example];
+        let step = Step { title: example, cargo: run.to_vec(), environment: None };
+        timed(&format!("example {example}"), || step.run(root))?;
+    }
     for (title, storm) in STORMS {
         for length in LENGTHS {
             let title = format!("{title}, {} s", length.0);
@@ -46,6 +53,17 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     println!("\nci: all checks passed in {:.1} s", begin.elapsed().as_secs_f64());
     Ok(())
 }
+
+/// The short programs of `crates/jostle/examples`.
+const EXAMPLES: [&str; 7] = [
+    "two_meshes",
+    "many_poses",
+    "distance_and_clearance",
+    "time_of_impact",
+    "rays",
+    "bodies",
+    "scene_check",
+];
 
 /// The tests, by nextest where it is installed; nextest does not run examples in documentation.
 fn tests(nextest: bool) -> [Step; 2] {

@@ -107,7 +107,7 @@ impl World {
     /// `docs/world-file.md`.
     ///
     /// Meshes that bodies share are written once. Not inside are threads and clock, how long the
-    /// last step took, and callbacks ([`Modules`](crate::Modules)).
+    /// last step took, and callbacks (`Modules` of the feature `detector`).
     ///
     /// ```
     /// use jostle_geom::{Pose, Shape};

@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 const RANK_SLACK: f64 = 1.0 + 1e-12;
 
 /// A search for the smallest distance of two surfaces. It can be paused and goes on from there.
-/// Made by [`Pair::search_distance`].
+/// Made by [`crate::Pair::search_distance`].
 ///
 /// ```
 /// use glam::DVec3;
