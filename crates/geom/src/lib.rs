@@ -31,8 +31,9 @@ pub use mesh::{
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Motion, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 pub use pair::{
-    Batch, ClosestContact, Counters, Distance, DistanceSearch, FacePair, OverlapsError, Pair,
-    Relation, SearchLimits, SearchResult, SearchStatus, SharedSegment, TouchSearch, Witness,
+    Batch, Class, Clearing, ClosestContact, Counters, DepthError, Distance, DistanceSearch, Effort,
+    FacePair, Immersion, OverlapsError, Pair, Relation, SearchLimits, SearchResult, SearchStatus,
+    Separation, SharedSegment, TouchSearch, Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
 pub use posed_model::{

@@ -9,6 +9,7 @@
 //! `crates/geom/src/shape`.
 
 mod batch;
+mod depth;
 mod distance;
 mod large_leaf;
 mod leaf;
@@ -27,6 +28,7 @@ use crate::shape::cuboid::PosedCuboids;
 use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
 use crate::shape::{Form, PosedShape, ShapeRef};
 pub use batch::Batch;
+pub use depth::{Class, Clearing, DepthError, Effort, Immersion, Separation};
 pub use distance::DistanceSearch;
 use glam::DVec3;
 use models::ModelPair;

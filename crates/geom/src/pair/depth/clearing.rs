@@ -1,0 +1,210 @@
+//! How far must the second solid move along a direction until it does not overlap the first?
+//!
+//! **The end.** When the insides overlap for the last time, two triangles part ([`Sweep`]). If
+//! they crossed before, the insides overlapped. Otherwise they touched for an instant or along
+//! whole faces, and an exact look at a moment before tells whether the insides did overlap.
+//!
+//! **The beginning** is found by steps from zero, each over a time in which the insides surely
+//! overlap: two triangles that cross do so until they part, and a point inside both, taken along
+//! by one of them, stays inside the other until it leaves it, which a ray tells. So a step is
+//! about as long as the overlap is thick, and not as a triangle is large. Where the last step ends
+//! [`overlaps`] says no; rounding may have made the step too short by a few last bits, and then
+//! the next one adds some.
+
+use super::super::models::ModelPair;
+use super::super::relation::overlaps;
+use super::super::walk::{Order, Touching, Walk};
+use super::interval::touching_times;
+use super::sweep::Sweep;
+use super::{Clearing, DepthError, scale};
+use crate::posed_model::{PosedModel, Ray, Side};
+use crate::triangle;
+use glam::DVec3;
+use std::ops::ControlFlow;
+
+/// A look at the moment before two triangles part is this part of all lengths earlier.
+const MOMENT: f64 = 1.0 / (1u64 << 24) as f64;
+
+/// Most partings that are looked at that way. Those after the last one that was looked at overlap
+/// at no time; so the answer may be too far, and never too near.
+const PARTINGS_MAX: usize = 256;
+
+/// Most steps from zero. Beyond, the answer is the end: too far, and never too near.
+const STEPS_MAX: usize = 10_000;
+
+/// So many triangles that touch are looked at for a point inside both solids.
+const PROBES_MAX: usize = 64;
+
+pub(super) fn clearing(pair: &ModelPair<'_>, n: DVec3) -> Result<Clearing, DepthError> {
+    let way = Way { pair, n, noise: scale(pair) * f64::EPSILON };
+    let Some(end) = way.end()? else {
+        return Ok(Clearing { first: 0.0, last: 0.0, faces: None });
+    };
+    let first = way.beginning(end.0, f64::INFINITY)?.unwrap_or(end.0);
+    let faces = if first == end.0 { Some(end.1) } else { way.meeting(first)? };
+    Ok(Clearing { first, last: end.0, faces })
+}
+
+/// The first time without overlap, if it is before `limit`.
+pub(super) fn clearing_below(
+    pair: &ModelPair<'_>,
+    n: DVec3,
+    limit: f64,
+) -> Result<Option<f64>, DepthError> {
+    let way = Way { pair, n, noise: scale(pair) * f64::EPSILON };
+    way.beginning(f64::INFINITY, limit)
+}
+
+/// Along a direction of length 1.
+struct Way<'p, 'a> {
+    pair: &'p ModelPair<'a>,
+    n: DVec3,
+    /// The rounding of a place.
+    noise: f64,
+}
+
+impl<'a> Way<'_, 'a> {
+    fn at(&self, time: f64) -> Result<ModelPair<'a>, DepthError> {
+        super::moved(self.pair, self.n * time)
+    }
+
+    fn overlap_at(&self, time: f64) -> Result<bool, DepthError> {
+        Ok(overlaps(&self.at(time)?)?)
+    }
+
+    /// A time from which on they never overlap, and the faces that meet there.
+    fn end(&self) -> Result<Option<(f64, crate::FacePair)>, DepthError> {
+        let sweep = Sweep::new(self.pair, self.n);
+        let moment = scale(self.pair) * MOMENT;
+        let mut until = f64::INFINITY;
+        for turn in 0.. {
+            let Some(parting) = sweep.last_parting(0.0, until) else { break };
+            let crossed = parting.touching > moment;
+            let before = (parting.time - moment).max(0.0);
+            if crossed || turn == PARTINGS_MAX || self.overlap_at(before)? {
+                let [a, b] = parting.triangles;
+                return Ok(Some((self.without_overlap(parting.time)?, self.pair.faces(a, b))));
+            }
+            until = before;
+        }
+        Ok(None)
+    }
+
+    /// The time, or a few last bits later, so that the placed solids do not overlap.
+    fn without_overlap(&self, time: f64) -> Result<f64, DepthError> {
+        let (mut later, mut step) = (time, self.noise);
+        // Far enough to show any mistake in the test of all directions, and not without end.
+        while self.overlap_at(later)? && step < 1e9 * self.noise {
+            later = time + step;
+            step *= 2.0;
+        }
+        Ok(later)
+    }
+
+    /// The first time without overlap; `None` if it is not before `limit`, or `end` if that comes
+    /// first.
+    fn beginning(&self, end: f64, limit: f64) -> Result<Option<f64>, DepthError> {
+        let (mut time, mut least) = (0.0, self.noise);
+        for _ in 0..STEPS_MAX {
+            if time >= limit {
+                return Ok(None);
+            }
+            if time >= end {
+                return Ok(Some(end));
+            }
+            let Some(step) = self.overlap_from(time)? else { return Ok(Some(time)) };
+            // Steps in the rounding double, so that there are few of them.
+            let small = step < 1e6 * self.noise;
+            time += step.max(least);
+            least = if small { 2.0 * least } else { self.noise };
+        }
+        Ok((end < limit).then_some(end))
+    }
+
+    /// For how long they overlap from a time on, at least; `None` if they do not.
+    fn overlap_from(&self, time: f64) -> Result<Option<f64>, DepthError> {
+        let pair = self.at(time)?;
+        let mut touching: Vec<[usize; 2]> = Vec::new();
+        let mut crossing = None;
+        let enough = 16.0 * self.noise;
+        let look = |a: usize, b: usize| {
+            let times = touching_times(&pair.triangle_a(a), &pair.triangle_b(b), self.n);
+            match times {
+                Some(times) if times.first < -enough && times.last > enough => {
+                    crossing = Some(([a, b], times.last));
+                    return ControlFlow::Break(());
+                }
+                _ if touching.len() < PROBES_MAX => touching.push([a, b]),
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        };
+        Walk::new(&pair, Order::Deepest, 0.0).run(&pair, u64::MAX, &mut Touching(look));
+        let posed = pair.posed();
+        if let Some(([a, b], last)) = crossing {
+            let shared = triangle::common(&pair.triangle_a(a), &pair.triangle_b(b));
+            let beyond = shared.map_or(0.0, |shared| {
+                let point = shared.point();
+                self.stay(&posed[0], point + self.n * last, self.n).max(self.stay(
+                    &posed[1],
+                    point - self.n * last,
+                    -self.n,
+                ))
+            });
+            return Ok(Some(last + beyond));
+        }
+        if !overlaps(&pair)? {
+            return Ok(None);
+        }
+        Ok(Some(self.probe(&posed, &touching)))
+    }
+
+    /// For how long a point stays inside of a solid that it moves through; 0 if it is outside.
+    fn stay(&self, solid: &PosedModel<'_>, point: DVec3, direction: DVec3) -> f64 {
+        if solid.contains(point) != Ok(Side::Inside) {
+            return 0.0;
+        }
+        let hit = Ray::new(point, direction, f64::INFINITY).ok().and_then(|ray| solid.ray(&ray));
+        hit.map_or(0.0, |hit| hit.distance)
+    }
+
+    /// For two that overlap although no triangles cross: for how long a point inside both shows
+    /// that they do, or a short time if none is found.
+    fn probe(&self, posed: &[PosedModel<'a>; 2], touching: &[[usize; 2]]) -> f64 {
+        let mut best = 0.0f64;
+        let mut look = |point: DVec3| {
+            // A point of the surface of the one that is inside the other will do as well.
+            let [a, b] = posed.each_ref().map(|solid| solid.contains(point));
+            let known = |side| matches!(side, Ok(Side::Inside | Side::OnSurface));
+            if a == Ok(Side::Inside) && known(b) {
+                best = best.max(self.stay(&posed[0], point, self.n));
+            }
+            if b == Ok(Side::Inside) && known(a) {
+                best = best.max(self.stay(&posed[1], point, -self.n));
+            }
+        };
+        for solid in posed {
+            let mesh = &solid.model().mesh;
+            for &v in &mesh.component_vertices {
+                look(solid.pose().transform_point(mesh.vertices[v as usize]));
+            }
+        }
+        for pair in touching {
+            for i in [0, 1] {
+                let [p, q, r] = posed[i].triangle(pair[i]);
+                let middle = (p + q + r) / 3.0;
+                let across = (q - p).cross(r - p);
+                let depth = across / across.length().sqrt().max(f64::MIN_POSITIVE) / 64.0;
+                look(middle + depth);
+                look(middle - depth);
+            }
+        }
+        best
+    }
+
+    /// Faces that touch, or nearly do, at a time.
+    fn meeting(&self, time: f64) -> Result<Option<crate::FacePair>, DepthError> {
+        let (found, _) = self.at(time)?.distance();
+        Ok(found.map(|found| found.faces))
+    }
+}
