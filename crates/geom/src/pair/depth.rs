@@ -11,8 +11,8 @@
 //! is what others report, and it becomes the smaller the finer the mesh is. See decision 51.
 
 mod balls;
-mod clearing;
 mod class;
+mod clearing;
 mod immersion;
 mod interval;
 mod planes;
@@ -268,11 +268,8 @@ fn clearing_of_spheres(a: &PosedSphere, b: &PosedSphere, n: DVec3) -> Clearing {
     let beside = (between - n * along).length();
     // The later of two times, without cancellation.
     let half = ((reach - beside) * (reach + beside)).max(0.0).sqrt();
-    let last = if along > 0.0 {
-        (reach - apart) * (reach + apart) / (half + along)
-    } else {
-        half - along
-    };
+    let last =
+        if along > 0.0 { (reach - apart) * (reach + apart) / (half + along) } else { half - along };
     let points = a.radius == 0.0 || b.radius == 0.0;
     if points || beside >= reach || last <= 0.0 {
         return Clearing { first: 0.0, last: 0.0, faces: None };

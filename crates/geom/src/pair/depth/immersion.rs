@@ -139,8 +139,7 @@ impl Search<'_> {
             |best| (best.point, best.triangle),
         );
         let faces = self.second.model().mesh.triangles.len();
-        let face =
-            if faces == 0 { 0 } else { self.second.model().mesh.face_of(triangle as u32) };
+        let face = if faces == 0 { 0 } else { self.second.model().mesh.face_of(triangle as u32) };
         Immersion { at_least, at_most: at_least.max(at_most), point, face }
     }
 

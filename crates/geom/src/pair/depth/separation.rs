@@ -60,10 +60,7 @@ const PLANES: u32 = 8;
 /// Most candidates from contacts that are tried at one place.
 const TRIES: usize = 16;
 
-pub(super) fn separation(
-    pair: &ModelPair<'_>,
-    effort: Effort,
-) -> Result<Separation, DepthError> {
+pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separation, DepthError> {
     if !overlaps(pair)? {
         let apart = pair.distance().0;
         let points = apart.map_or([DVec3::ZERO; 2], |found| [found.point_a, found.point_b]);

@@ -73,9 +73,8 @@ impl<'p, 'a> Sweep<'p, 'a> {
             });
             for k in 0..first.len() {
                 // Written so that not a number is opened.
-                let never = first[k] > last[k]
-                    || f64::from(last[k]) < floor
-                    || f64::from(first[k]) > until;
+                let never =
+                    first[k] > last[k] || f64::from(last[k]) < floor || f64::from(first[k]) > until;
                 if expansion.node.child[k].is_empty() || never {
                     continue;
                 }
