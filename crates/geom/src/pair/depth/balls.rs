@@ -80,7 +80,7 @@ impl<'a> Insides<'a> {
         let mut best = (self.look(seed, way), seed);
         let mut gradients = vec![best.0.gradient];
         let [r, s] = best.0.radii;
-        let mut step = 0.5 * r.abs().max(s.abs());
+        let mut step = (0.5 * r.abs().max(s.abs())).max(0.25 * enough);
         let least_step = step * 1e-3;
         for _ in 1..looks {
             if sum(&best.0) > enough || step < least_step {

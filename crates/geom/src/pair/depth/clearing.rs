@@ -7,7 +7,7 @@
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
 //! overlap: two triangles that cross do so until they part, and a point inside both, taken along
 //! by one of them, stays inside the other until it leaves it, which a ray tells. So a step is
-//! about as long as the overlap is thick, and not as a triangle is large. Where the last step ends
+//! about as long as the solids are thick, and not as a triangle is large. Where the last step ends
 //! [`overlaps`] says no; rounding may have made the step too short by a few last bits, and then
 //! the next one adds some.
 
@@ -16,7 +16,7 @@ use super::super::relation::overlaps;
 use super::super::walk::{Order, Touching, Walk};
 use super::interval::touching_times;
 use super::sweep::Sweep;
-use super::{Clearing, DepthError, scale};
+use super::{Clearing, DepthError, FacePair, scale};
 use crate::posed_model::{PosedModel, Ray, Side};
 use crate::triangle;
 use glam::DVec3;
@@ -37,12 +37,15 @@ const PROBES_MAX: usize = 64;
 
 pub(super) fn clearing(pair: &ModelPair<'_>, n: DVec3) -> Result<Clearing, DepthError> {
     let way = Way { pair, n, noise: scale(pair) * f64::EPSILON };
-    let Some(end) = way.end()? else {
+    let Some((end, last_faces)) = way.end()? else {
         return Ok(Clearing { first: 0.0, last: 0.0, faces: None });
     };
-    let first = way.beginning(end.0, f64::INFINITY)?.unwrap_or(end.0);
-    let faces = if first == end.0 { Some(end.1) } else { way.meeting(first)? };
-    Ok(Clearing { first, last: end.0, faces })
+    let before = way.beginning(end)?;
+    let last = way.without_overlap(end)?;
+    Ok(match before {
+        Some((first, faces)) => Clearing { first, last, faces },
+        None => Clearing { first: last, last, faces: Some(last_faces) },
+    })
 }
 
 /// The first time without overlap, if it is before `limit`.
@@ -52,7 +55,13 @@ pub(super) fn clearing_below(
     limit: f64,
 ) -> Result<Option<f64>, DepthError> {
     let way = Way { pair, n, noise: scale(pair) * f64::EPSILON };
-    way.beginning(f64::INFINITY, limit)
+    Ok(way.beginning(limit)?.map(|(first, _)| first))
+}
+
+/// A time in which two solids overlap, and faces that show it.
+struct Step {
+    time: f64,
+    faces: Option<FacePair>,
 }
 
 /// Along a direction of length 1.
@@ -72,8 +81,8 @@ impl<'a> Way<'_, 'a> {
         Ok(overlaps(&self.at(time)?)?)
     }
 
-    /// A time from which on they never overlap, and the faces that meet there.
-    fn end(&self) -> Result<Option<(f64, crate::FacePair)>, DepthError> {
+    /// A time from which on they never overlap but for rounding, and the faces that meet there.
+    fn end(&self) -> Result<Option<(f64, FacePair)>, DepthError> {
         let sweep = Sweep::new(self.pair, self.n);
         let moment = scale(self.pair) * MOMENT;
         let mut until = f64::INFINITY;
@@ -83,7 +92,7 @@ impl<'a> Way<'_, 'a> {
             let before = (parting.time - moment).max(0.0);
             if crossed || turn == PARTINGS_MAX || self.overlap_at(before)? {
                 let [a, b] = parting.triangles;
-                return Ok(Some((self.without_overlap(parting.time)?, self.pair.faces(a, b))));
+                return Ok(Some((parting.time, self.pair.faces(a, b))));
             }
             until = before;
         }
@@ -101,28 +110,26 @@ impl<'a> Way<'_, 'a> {
         Ok(later)
     }
 
-    /// The first time without overlap; `None` if it is not before `limit`, or `end` if that comes
-    /// first.
-    fn beginning(&self, end: f64, limit: f64) -> Result<Option<f64>, DepthError> {
+    /// The first time without overlap, if it is before `limit`, and faces that meet then.
+    fn beginning(&self, limit: f64) -> Result<Option<(f64, Option<FacePair>)>, DepthError> {
         let (mut time, mut least) = (0.0, self.noise);
+        let mut faces = None;
         for _ in 0..STEPS_MAX {
             if time >= limit {
-                return Ok(None);
+                break;
             }
-            if time >= end {
-                return Ok(Some(end));
-            }
-            let Some(step) = self.overlap_from(time)? else { return Ok(Some(time)) };
+            let Some(step) = self.overlap_from(time)? else { return Ok(Some((time, faces))) };
             // Steps in the rounding double, so that there are few of them.
-            let small = step < 1e6 * self.noise;
-            time += step.max(least);
+            let small = step.time < 1e6 * self.noise;
+            time += step.time.max(least);
             least = if small { 2.0 * least } else { self.noise };
+            faces = step.faces.or(faces);
         }
-        Ok((end < limit).then_some(end))
+        Ok(None)
     }
 
     /// For how long they overlap from a time on, at least; `None` if they do not.
-    fn overlap_from(&self, time: f64) -> Result<Option<f64>, DepthError> {
+    fn overlap_from(&self, time: f64) -> Result<Option<Step>, DepthError> {
         let pair = self.at(time)?;
         let mut touching: Vec<[usize; 2]> = Vec::new();
         let mut crossing = None;
@@ -143,20 +150,28 @@ impl<'a> Way<'_, 'a> {
         let posed = pair.posed();
         if let Some(([a, b], last)) = crossing {
             let shared = triangle::common(&pair.triangle_a(a), &pair.triangle_b(b));
-            let beyond = shared.map_or(0.0, |shared| {
-                let point = shared.point();
-                self.stay(&posed[0], point + self.n * last, self.n).max(self.stay(
-                    &posed[1],
-                    point - self.n * last,
-                    -self.n,
-                ))
-            });
-            return Ok(Some(last + beyond));
+            let time = shared.map_or(last, |shared| self.chords(&posed, shared.point(), last));
+            return Ok(Some(Step { time, faces: Some(pair.faces(a, b)) }));
         }
         if !overlaps(&pair)? {
             return Ok(None);
         }
-        Ok(Some(self.probe(&posed, &touching)))
+        let faces = touching.first().map(|&[a, b]| pair.faces(a, b));
+        Ok(Some(Step { time: self.probe(&posed, &touching), faces }))
+    }
+
+    /// For how long the solids overlap on the line along `n` through a point of both surfaces, from
+    /// which two triangles overlap until `parting` anyway: until the end of what the line shares
+    /// with the second solid behind the point comes out of what it shares with the first before it.
+    fn chords(&self, posed: &[PosedModel<'a>; 2], point: DVec3, parting: f64) -> f64 {
+        let ahead = self.stay(&posed[0], point + self.n * parting, self.n);
+        let behind = self.stay(&posed[1], point - self.n * parting, -self.n);
+        // What both have nearer to the point than `parting` was not looked at.
+        if ahead.min(behind) > 0.0 && ahead.max(behind) > parting {
+            2.0 * parting + ahead + behind
+        } else {
+            parting + ahead.max(behind)
+        }
     }
 
     /// For how long a point stays inside of a solid that it moves through; 0 if it is outside.
@@ -200,11 +215,5 @@ impl<'a> Way<'_, 'a> {
             }
         }
         best
-    }
-
-    /// Faces that touch, or nearly do, at a time.
-    fn meeting(&self, time: f64) -> Result<Option<crate::FacePair>, DepthError> {
-        let (found, _) = self.at(time)?.distance();
-        Ok(found.map(|found| found.faces))
     }
 }

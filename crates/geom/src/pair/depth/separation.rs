@@ -139,7 +139,21 @@ impl Search<'_, '_> {
         for direction in directions {
             self.try_direction(direction)?;
         }
-        self.improve(self.way, 1e-9 * self.scale)
+        // And what the contacts of the shortest so far show.
+        for _ in 0..8 {
+            let before = self.at_most;
+            let sides = self.improve(self.way, 1e-9 * self.scale)?;
+            if self.at_most == before {
+                for side in sides.iter().take(2) {
+                    self.try_direction(side.normal)?;
+                    self.try_direction(-side.normal)?;
+                }
+            }
+            if self.at_most >= before * (1.0 - 1e-9) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn try_direction(&mut self, direction: DVec3) -> Result<(), DepthError> {
@@ -161,40 +175,19 @@ impl Search<'_, '_> {
         self.balls.iter().any(|(ball, _)| ball.centre.distance(way) < ball.radius * (1.0 - 1e-9))
     }
 
-    /// Looks for shorter moves where the contacts around a move lead to.
-    fn improve(&mut self, around: DVec3, reach: f64) -> Result<(), DepthError> {
-        let (mut around, mut reach) = (around, reach);
-        for _ in 0..8 {
-            let before = self.at_most;
-            let sides = sides_near(&moved(self.pair, around)?, around, reach, self.scale);
-            if !self.try_candidates(&sides)? {
-                for side in sides.iter().take(4) {
-                    self.try_direction(side.normal)?;
-                    self.try_direction(-side.normal)?;
-                }
-            }
-            if self.at_most >= before * (1.0 - 1e-9) {
-                break;
-            }
-            (around, reach) = (self.way, 1e-9 * self.scale);
-        }
-        Ok(())
-    }
-
-    fn try_candidates(&mut self, sides: &[Side]) -> Result<bool, DepthError> {
+    /// Looks for a shorter move where the contacts around a move lead to, and gives their sides.
+    fn improve(&mut self, around: DVec3, reach: f64) -> Result<Vec<Side>, DepthError> {
+        let sides = sides_near(&moved(self.pair, around)?, around, reach, self.scale);
         let limit = self.at_most * (1.0 - 1e-12);
-        let open: Vec<DVec3> = candidates(sides, limit)
-            .into_iter()
-            .filter(|way| !self.is_covered(*way))
-            .take(TRIES)
-            .collect();
+        let all = candidates(&sides, limit).into_iter();
+        let open: Vec<DVec3> = all.filter(|way| !self.is_covered(*way)).take(TRIES).collect();
         for way in open {
             if !overlaps(&moved(self.pair, way)?)? {
                 self.accept(way);
-                return Ok(true);
+                break;
             }
         }
-        Ok(false)
+        Ok(sides)
     }
 
     /// A length below which no move parts them.
