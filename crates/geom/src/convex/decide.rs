@@ -50,7 +50,10 @@ fn bounding(mesh: &Mesh) -> Vec<usize> {
     let mut all: Vec<_> =
         (0..mesh.triangles.len()).filter(with_area).map(|t| (key(t), t)).collect();
     all.sort_unstable();
-    all.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() % 2 == 1).map(|same| same[0].1).collect()
+    all.chunk_by(|a, b| a.0 == b.0)
+        .filter(|same| same.len() % 2 == 1)
+        .map(|same| same[0].1)
+        .collect()
 }
 
 /// Is the inside of the hull inside of the triangles, which lie in its boundary?

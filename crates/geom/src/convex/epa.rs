@@ -56,7 +56,8 @@ pub(crate) fn expand(
     limit: f64,
 ) -> Option<Expansion> {
     let first = tetrahedron(&mut support, simplex, enough)?;
-    let mut polytope = Polytope { vertices: first.to_vec(), faces: Vec::new(), slack: enough * 0.25 };
+    let mut polytope =
+        Polytope { vertices: first.to_vec(), faces: Vec::new(), slack: enough * 0.25 };
     for ring in [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]] {
         polytope.add(ring);
     }
@@ -195,7 +196,8 @@ impl Polytope {
             let next = (0..self.faces.len()).find(|&i| {
                 let face = &self.faces[i];
                 let [a, b, c] = face.vertices;
-                face.state == State::Open
+                // Also what is last: coplanar faces are replaced together, or some would turn over.
+                face.state != State::Removed
                     && self.is_seen(face, from)
                     && [[b, a], [c, b], [a, c]].iter().any(|edge| rim.contains(edge))
             });

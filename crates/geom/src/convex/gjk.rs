@@ -170,9 +170,9 @@ fn on_triangle([a, b, c]: [DVec3; 3]) -> Weighted {
             let sum = wa + wb + wc;
             let weights = [wa / sum, wb / sum, wc / sum, 0.0];
             // The height over the plane, from the corner closest to zero.
-            let lowest = [a, b, c].into_iter().min_by(|p, q| {
-                p.length_squared().total_cmp(&q.length_squared())
-            });
+            let lowest = [a, b, c]
+                .into_iter()
+                .min_by(|p, q| p.length_squared().total_cmp(&q.length_squared()));
             let height = normal.dot(lowest.unwrap_or(a)) / size;
             return (weights, normal * height);
         }

@@ -76,14 +76,26 @@ impl Hull {
         let edges = edges(&facets);
         let ends = edges.iter().flat_map(|&([a, b], _)| [(a, b), (b, a)]);
         let (first, next) = by_corner(corners.len(), ends.collect());
-        let at = (0u32..).zip(&facets).flat_map(|(f, facet)| facet.ring.iter().map(move |&c| (c, f)));
+        let at =
+            (0u32..).zip(&facets).flat_map(|(f, facet)| facet.ring.iter().map(move |&c| (c, f)));
         let (facets_first, facets_at) = by_corner(corners.len(), at.collect());
         let low = corners.iter().fold(DVec3::INFINITY, |low, &p| low.min(p));
         let high = corners.iter().fold(DVec3::NEG_INFINITY, |high, &p| high.max(p));
         let centre = low * 0.5 + high * 0.5;
         let radius = corners.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
         let radius = radius * (1.0 + 4.0 * f64::EPSILON);
-        Hull { corners, numbers, first, next, facets, facets_first, facets_at, edges, centre, radius }
+        Hull {
+            corners,
+            numbers,
+            first,
+            next,
+            facets,
+            facets_first,
+            facets_at,
+            edges,
+            centre,
+            radius,
+        }
     }
 
     /// The caller's number of a corner.
@@ -171,6 +183,7 @@ fn edges(facets: &[Facet]) -> Vec<([u32; 2], [u32; 2])> {
 /// Lists by corner, one after the other, and where each begins.
 fn by_corner(corners: usize, mut pairs: Vec<(u32, u32)>) -> (Vec<u32>, Vec<u32>) {
     pairs.sort_unstable();
-    let first = (0..=corners as u32).map(|c| pairs.partition_point(|&(corner, _)| corner < c) as u32);
+    let first =
+        (0..=corners as u32).map(|c| pairs.partition_point(|&(corner, _)| corner < c) as u32);
     (first.collect(), pairs.iter().map(|&(_, item)| item).collect())
 }

@@ -36,12 +36,7 @@ const SAME: f64 = 1e-9;
 
 /// How deep `a` at `pose_a` and `b` at `pose_b` are inside each other; `None` if they are apart.
 /// Depth and points are right to a small multiple of the rounding of all lengths involved.
-pub(crate) fn penetration(
-    a: &Hull,
-    pose_a: &Pose,
-    b: &Hull,
-    pose_b: &Pose,
-) -> Option<Penetration> {
+pub(crate) fn penetration(a: &Hull, pose_a: &Pose, b: &Hull, pose_b: &Pose) -> Option<Penetration> {
     let pair = HullPair::new(a, pose_a, b, pose_b);
     let mut near = [0, 0];
     let mut support = |along: DVec3| pair.vertex(along, &mut near);
@@ -62,7 +57,12 @@ pub(crate) fn penetration(
     let least = refined.iter().map(|way| way.depth).fold(f64::INFINITY, f64::min);
     let ties = refined.iter().filter(|way| way.depth <= least + TIE * pair.size);
     let world = |way: &Way| (pose_a.transform_vector(way.along), *way);
-    let first = ties.map(world).reduce(|best, way| if is_before(way.0, best.0) { way } else { best });
+    let first = ties.map(world).reduce(|best, way| {
+        // Of the parts of one facet the one that zero is closest to.
+        let better = is_before(way.0, best.0)
+            || !is_before(best.0, way.0) && way.1.residual() < best.1.residual();
+        if better { way } else { best }
+    });
     let (way, found) = first?;
     let points = pair.deepest(&found).map(|p| pose_a.transform_point(p));
     Some(Penetration { depth: found.depth.max(0.0), way, points })
@@ -81,6 +81,14 @@ struct Way {
     depth: f64,
     /// A point of each, from the expansion.
     points: [DVec3; 2],
+}
+
+impl Way {
+    /// How far its points are from being `depth` apart along the way.
+    fn residual(&self) -> f64 {
+        let [a, b] = self.points;
+        (a - b).distance(self.along * self.depth)
+    }
 }
 
 /// Two hulls in the frame of the first.
@@ -146,14 +154,17 @@ impl<'a> HullPair<'a> {
             }
         };
         let is_near = |along: DVec3| along.dot(face.way) > 1.0 - 1e-9;
-        let mut corners = [face.vertices.map(|v| v.corners[0]), face.vertices.map(|v| v.corners[1])];
+        let mut corners =
+            [face.vertices.map(|v| v.corners[0]), face.vertices.map(|v| v.corners[1])];
         corners.iter_mut().for_each(|list| list.sort_unstable());
         for &corner in &corners[0] {
-            let normals = self.a.facets_at(corner).iter().map(|&f| self.a.facets[f as usize].normal);
+            let normals =
+                self.a.facets_at(corner).iter().map(|&f| self.a.facets[f as usize].normal);
             normals.filter(|&n| is_near(n)).for_each(&mut try_way);
         }
         for &corner in &corners[1] {
-            let normals = self.b.facets_at(corner).iter().map(|&f| self.b.facets[f as usize].normal);
+            let normals =
+                self.b.facets_at(corner).iter().map(|&f| self.b.facets[f as usize].normal);
             normals.map(|n| -(self.rotation * n)).filter(|&n| is_near(n)).for_each(&mut try_way);
         }
         for u in self.edges(self.a, &corners[0]) {
@@ -183,9 +194,8 @@ impl<'a> HullPair<'a> {
         let slack = TIE * self.size;
         let lift = way.along * way.depth;
         let along_b = -self.seen_from_b(way.along);
-        let corner_a = self.lowest(self.a, way.along, |p| {
-            self.holds_in_b(p - lift, slack).then_some(p)
-        });
+        let corner_a =
+            self.lowest(self.a, way.along, |p| self.holds_in_b(p - lift, slack).then_some(p));
         if let Some(p) = corner_a {
             return [p, p - lift];
         }
@@ -223,9 +233,8 @@ impl<'a> HullPair<'a> {
 }
 
 fn holds(hull: &Hull, p: DVec3, slack: f64) -> bool {
-    let above = |facet: &super::hull::Facet| {
-        facet.normal.dot(p - hull.corners[facet.ring[0] as usize])
-    };
+    let above =
+        |facet: &super::hull::Facet| facet.normal.dot(p - hull.corners[facet.ring[0] as usize]);
     hull.facets.iter().all(|facet| above(facet) <= slack)
 }
 

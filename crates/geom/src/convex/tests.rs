@@ -59,7 +59,7 @@ fn hull_of(points: &[DVec3]) -> Option<Hull> {
 #[test]
 fn facets_are_the_planes_that_have_all_points_on_one_side() {
     let mut flat = [0; 2];
-    for seed in 0..400u64 {
+    for seed in 0..200u64 {
         let mut dice = Dice::new(seed);
         let count = 1 + dice.below(14) as usize;
         let points = match seed % 4 {
@@ -122,18 +122,19 @@ fn supporting_planes(points: &[DVec3]) -> Vec<Vec<[u64; 3]>> {
         }
         let on: Vec<DVec3> =
             points.iter().zip(&sides).filter(|(_, s)| **s == Sign::Zero).map(|(&p, _)| p).collect();
-        // A strict corner is in no segment and no triangle of others.
-        let strict = on.iter().filter(|&&p| {
-            let others: Vec<DVec3> = on.iter().copied().filter(|&q| q != p).collect();
-            !others.iter().any(|&q| {
-                others.iter().any(|&r| {
-                    let inside = collinear(p, q, r) && (q - p).dot(r - p) < 0.0;
-                    inside || others.iter().any(|&s| crate::triangle::triangles_touch(&[p; 3], &[q, r, s]))
-                })
-            })
-        });
-        let mut corners = places(strict.copied());
-        corners.dedup();
+        let mut on = places(on.into_iter());
+        on.dedup();
+        let on: Vec<DVec3> = on.into_iter().map(|p| p.map(f64::from_bits).into()).collect();
+        // A strict corner is in no triangle of others, which may be a segment.
+        let triples = |n: usize| {
+            (0..n).flat_map(move |i| (0..=i).flat_map(move |j| (0..=j).map(move |k| [i, j, k])))
+        };
+        let in_others = |p: &DVec3| {
+            let others: Vec<DVec3> = on.iter().copied().filter(|q| q != p).collect();
+            triples(others.len())
+                .any(|t| crate::triangle::triangles_touch(&[*p; 3], &t.map(|i| others[i])))
+        };
+        let corners = places(on.iter().copied().filter(|p| !in_others(p)));
         planes.push(corners);
     }
     planes.sort();
@@ -192,8 +193,10 @@ fn a_hull_is_convex_until_a_corner_is_moved_the_least_bit_inwards() {
 
 /// The corners of a box and its faces as two triangles each, cut along one or the other diagonal.
 fn cut_box(low: Vec3, high: Vec3, other: bool, first: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let corner = |i: u32| Vec3::select(glam::BVec3::new(i & 1 > 0, i & 2 > 0, i & 4 > 0), high, low);
-    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let corner =
+        |i: u32| Vec3::select(glam::BVec3::new(i & 1 > 0, i & 2 > 0, i & 4 > 0), high, low);
+    let quads =
+        [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     let triangles = quads.iter().flat_map(|q| {
         let k = usize::from(other);
         let at = |i: usize| first + q[(i + k) % 4];
@@ -279,7 +282,8 @@ fn depth_slowly(a: &[DVec3], b: &[DVec3], hull_a: &Hull, hull_b: &Hull, poses: [
             }
         }
     }
-    let reach = |points: &[DVec3], n: DVec3| points.iter().map(|p| p.dot(n)).fold(f64::MIN, f64::max);
+    let reach =
+        |points: &[DVec3], n: DVec3| points.iter().map(|p| p.dot(n)).fold(f64::MIN, f64::max);
     ways.iter().map(|&n| reach(a, n) + reach(b, -n)).fold(f64::INFINITY, f64::min)
 }
 
@@ -300,9 +304,10 @@ fn compare(seed: u64, hulls: [&Hull; 2], poses: [&Pose; 2], size: f64) -> Option
     assert!((p - q).distance(found.way * found.depth) < 1e-11 * size, "seed {seed}: {found:?}");
     for (i, p) in [(0, p), (1, q)] {
         let local = poses[i].inverse_transform_point(p);
-        let out = hulls[i].facets.iter().map(|f| {
-            f.normal.dot(local - hulls[i].corners[f.ring[0] as usize])
-        });
+        let out = hulls[i]
+            .facets
+            .iter()
+            .map(|f| f.normal.dot(local - hulls[i].corners[f.ring[0] as usize]));
         assert!(out.fold(f64::MIN, f64::max) < 1e-11 * size, "seed {seed}: {found:?}");
     }
     Some(found)

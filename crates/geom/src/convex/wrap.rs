@@ -69,12 +69,11 @@ impl Wrap<'_> {
         let apart = |q: DVec3| (p.x, p.y) != (q.x, q.y);
         let others = self.distinct.iter().copied().filter(|&i| apart(self.at(i)));
         // All points seen along z are on the left of the line from `lowest` to this one.
-        let turn = others.reduce(|most, i| {
-            match orient2d(Axis::Z, p, self.at(most), self.at(i)) {
+        let turn =
+            others.reduce(|most, i| match orient2d(Axis::Z, p, self.at(most), self.at(i)) {
                 Sign::Negative => i,
                 _ => most,
-            }
-        })?;
+            })?;
         let q = self.at(turn);
         let on_line = |i: &u32| orient2d(Axis::Z, p, q, self.at(*i)) == Sign::Zero;
         let wall: Vec<u32> = self.distinct.iter().copied().filter(on_line).collect();
