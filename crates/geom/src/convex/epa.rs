@@ -191,26 +191,27 @@ impl Polytope {
             }
         };
         remove(&mut self.faces, above, rim);
-        // Faces that share an edge with what is removed, until no other is seen.
-        loop {
-            let next = (0..self.faces.len()).find(|&i| {
-                let face = &self.faces[i];
-                let [a, b, c] = face.vertices;
-                // Also what is last: coplanar faces are replaced together, or some would turn over.
-                face.state != State::Removed
-                    && self.is_seen(face, from)
-                    && [[b, a], [c, b], [a, c]].iter().any(|edge| rim.contains(edge))
-            });
-            match next {
-                Some(i) => remove(&mut self.faces, i, rim),
-                None => break,
-            }
+        // Faces that share an edge with what is removed, until no other is seen. Also what is last:
+        // coplanar faces are replaced together, or some would turn over.
+        let seen = |face: &Face| face.state != State::Removed && self.is_seen(face, from);
+        let mut seen: Vec<usize> =
+            (0..self.faces.len()).filter(|&i| seen(&self.faces[i])).collect();
+        while let Some(k) = seen.iter().position(|&i| {
+            let [a, b, c] = self.faces[i].vertices;
+            [[b, a], [c, b], [a, c]].iter().any(|edge| rim.contains(edge))
+        }) {
+            remove(&mut self.faces, seen.swap_remove(k), rim);
         }
         // In a fixed order: swapping leaves any.
         rim.sort_unstable();
+        let before = self.faces.len();
         for &[a, b] in rim.iter() {
             self.add([a, b, number]);
         }
-        self.faces.retain(|face| face.state != State::Removed);
+        for i in (0..before).rev() {
+            if self.faces[i].state == State::Removed {
+                self.faces.swap_remove(i);
+            }
+        }
     }
 }
