@@ -7,6 +7,7 @@
 
 mod aabb;
 mod checksum;
+mod convex;
 pub mod limits;
 mod mesh;
 mod model;
