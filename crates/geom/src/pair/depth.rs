@@ -18,13 +18,19 @@ mod interval;
 mod planes;
 mod separation;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 use super::models::ModelPair;
+use super::relation::overlaps;
+use super::walk::{End, Order, Touching, Walk};
 use super::{FacePair, Meeting, OverlapsError, Pair, models_of};
 use crate::shape::sphere::PosedSphere;
+use crate::triangle::{self, TriangleRelation};
 pub use class::Class;
 use glam::DVec3;
 pub use separation::Effort;
+use std::ops::ControlFlow;
 
 /// Why there is no answer to a question about depth.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -101,8 +107,9 @@ impl Pair<'_> {
     /// insides do not overlap ([`Pair::overlaps`])? 0 if they do not overlap as they are.
     ///
     /// Both distances are within rounding, and rounded so that they are enough: a second shape
-    /// whose pose is that far along does not overlap the first. What they leave out is a gap that
-    /// is closed by rounding: a peg whose hole is exactly as wide may not be found to fit.
+    /// whose pose is that far along does not overlap the first. Directions and places are rounded,
+    /// too: a peg in a hole that is exactly as wide may not be found to fit, and faces that slide
+    /// along each other may overlap on the way by a rounding.
     ///
     /// ```
     /// use glam::DVec3;
@@ -238,6 +245,22 @@ fn moved<'a>(pair: &ModelPair<'a>, way: DVec3) -> Result<ModelPair<'a>, DepthErr
     let translation = pair.pose_b.translation() + way;
     let pose_b = pair.pose_b.moved_by(way).ok_or(DepthError::TooFar { translation })?;
     Ok(ModelPair::new(pair.a, &pair.pose_a, pair.b, &pose_b))
+}
+
+/// Do two solids surely not overlap? A quick look for triangles that cross comes first: many places
+/// that are asked about are deep inside.
+fn is_free(pair: &ModelPair<'_>) -> Result<bool, DepthError> {
+    let crossing = |a: usize, b: usize| {
+        let relation = triangle::relation(&pair.triangle_a(a), &pair.triangle_b(b));
+        if relation == TriangleRelation::Crossing {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut walk = Walk::new(pair, Order::Deepest, 0.0);
+    let end = walk.run(pair, u64::MAX, &mut Touching(crossing));
+    Ok(end != End::Stopped && !overlaps(pair)?)
 }
 
 /// All lengths involved: from the zero of the world to the models, and across both.

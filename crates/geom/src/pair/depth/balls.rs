@@ -30,6 +30,11 @@ struct Look {
     gradient: DVec3,
 }
 
+impl Look {
+    /// Worse than any other.
+    const NONE: Look = Look { radii: [f64::NEG_INFINITY; 2], gradient: DVec3::ZERO };
+}
+
 impl<'a> Insides<'a> {
     pub(super) fn new(pair: &ModelPair<'a>) -> Insides<'a> {
         Insides { solids: pair.posed(), looked_at: 0 }
@@ -57,9 +62,49 @@ impl<'a> Insides<'a> {
         Look { radii: [r, s], gradient: up + along }
     }
 
-    /// The ball around the move `way` with the largest radius that a search from `seed` finds, a
-    /// point that is inside both or nearly. The search ends when the radius is above `enough`, or
-    /// after so many looks. Also gives the best point.
+    /// Points deep inside both solids, the deepest first: best first over the boxes around parts of
+    /// the space that they share.
+    pub(super) fn deep_points(&mut self, looks: u32) -> Vec<DVec3> {
+        let [Some(a), Some(b)] = self.solids.map(|solid| solid.bounds()) else { return Vec::new() };
+        let (low, high) = (a.0.max(b.0), a.1.min(b.1));
+        let mut half = (high - low) * 0.5;
+        let mut found: Vec<(f64, DVec3)> = Vec::new();
+        // All boxes of one size, those with the largest bound first.
+        let mut boxes = vec![(f64::INFINITY, low + half)];
+        let mut left = looks;
+        while left > 0 && !boxes.is_empty() {
+            let mut next = Vec::new();
+            let best = found.first().map_or(0.0, |best| best.0);
+            for &(_, middle) in boxes.iter().filter(|(upper, _)| *upper > best) {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                let look = self.look(middle, DVec3::ZERO);
+                let [r, s] = look.radii;
+                let reach = half.length();
+                if r.min(s) > 0.0 {
+                    found.push((r + s, middle));
+                }
+                if r.min(s) + reach > 0.0 {
+                    let parts = (0..8).map(|k| {
+                        let sign = |bit: u32| if k >> bit & 1 == 1 { 0.5 } else { -0.5 };
+                        middle + half * DVec3::new(sign(0), sign(1), sign(2))
+                    });
+                    next.extend(parts.map(|part| (r + s + 2.0 * reach, part)));
+                }
+            }
+            found.sort_by(|p, q| q.0.total_cmp(&p.0));
+            next.sort_by(|p, q| q.0.total_cmp(&p.0));
+            boxes = next;
+            half *= 0.5;
+        }
+        found.into_iter().map(|(_, point)| point).collect()
+    }
+
+    /// The ball around the move `way` with the largest radius that a search from the best of a few
+    /// seeds finds, points that are inside both or nearly. The search ends when the radius is above
+    /// `enough`, or after so many looks. Also gives the best point.
     ///
     /// The sum of two distances is concave where the closest points are on planes, and not smooth:
     /// between two sides its gradient changes at once. So the search goes along the shortest
@@ -68,7 +113,7 @@ impl<'a> Insides<'a> {
     pub(super) fn ball_at(
         &mut self,
         way: DVec3,
-        seed: DVec3,
+        seeds: &[DVec3],
         enough: f64,
         looks: u32,
     ) -> (Ball, DVec3) {
@@ -77,12 +122,18 @@ impl<'a> Insides<'a> {
             [r, s] if r > 0.0 && s > 0.0 => r + s,
             [r, s] => r.min(s).min(0.0),
         };
-        let mut best = (self.look(seed, way), seed);
+        let mut best = (Look::NONE, DVec3::ZERO);
+        for &seed in seeds {
+            let look = self.look(seed, way);
+            if sum(&look) > sum(&best.0) {
+                best = (look, seed);
+            }
+        }
         let mut gradients = vec![best.0.gradient];
         let [r, s] = best.0.radii;
-        let mut step = (0.5 * r.abs().max(s.abs())).max(0.25 * enough);
+        let mut step = (0.5 * r.max(s)).max(0.25 * enough);
         let least_step = step * 1e-3;
-        for _ in 1..looks {
+        for _ in seeds.len() as u32..looks {
             if sum(&best.0) > enough || step < least_step {
                 break;
             }

@@ -16,7 +16,7 @@ use super::super::relation::overlaps;
 use super::super::walk::{Order, Touching, Walk};
 use super::interval::touching_times;
 use super::sweep::Sweep;
-use super::{Clearing, DepthError, FacePair, scale};
+use super::{Clearing, DepthError, FacePair, is_free, scale};
 use crate::posed_model::{PosedModel, Ray, Side};
 use crate::triangle;
 use glam::DVec3;
@@ -78,7 +78,7 @@ impl<'a> Way<'_, 'a> {
     }
 
     fn overlap_at(&self, time: f64) -> Result<bool, DepthError> {
-        Ok(overlaps(&self.at(time)?)?)
+        Ok(!is_free(&self.at(time)?)?)
     }
 
     /// A time from which on they never overlap but for rounding, and the faces that meet there.

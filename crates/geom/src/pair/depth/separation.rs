@@ -17,8 +17,9 @@ use super::super::relation::overlaps;
 use super::balls::{Ball, Insides};
 use super::clearing::clearing_below;
 use super::planes::{Side, candidates, sides_near};
-use super::{DepthError, Separation, moved, scale, unit};
+use super::{DepthError, Separation, is_free, moved, scale, unit};
 use crate::Model;
+use crate::convex::penetration;
 use crate::pose::Pose;
 use crate::tree::Lane;
 use glam::DVec3;
@@ -42,23 +43,29 @@ impl Effort {
 }
 
 impl Default for Effort {
-    /// For every day: 4 %, or 200 points.
+    /// For every day: 4 %, or 150 points.
     fn default() -> Effort {
-        Effort { width: 0.04, points: 200 }
+        Effort { width: 0.04, points: 150 }
     }
 }
 
+/// How often the shortest move of convex solids is made longer, each time by twice as much.
+const ROUNDINGS_MAX: u32 = 16;
+
 /// Looks for one ball.
-const LOOKS: u32 = 12;
+const LOOKS: u32 = 10;
+
+/// Deep points from which the first balls are searched for.
+const FIRST: usize = 3;
 
 /// Cubes for each point that may be looked at: they are much cheaper.
 const CUBES: usize = 40;
 
 /// One in so many points may go with a search for contacts around a cube that resists.
-const PLANES: u32 = 8;
+const PLANES: u32 = 16;
 
 /// Most candidates from contacts that are tried at one place.
-const TRIES: usize = 16;
+const TRIES: usize = 6;
 
 pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separation, DepthError> {
     if !overlaps(pair)? {
@@ -67,6 +74,9 @@ pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separat
         return Ok(Separation { at_least: 0.0, at_most: 0.0, way: DVec3::ZERO, points });
     }
     let scale = scale(pair);
+    if let Some(found) = of_convex(pair, scale)? {
+        return Ok(found);
+    }
     let mut search = Search {
         pair,
         scale,
@@ -80,6 +90,24 @@ pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separat
     let way = search.way;
     let point = moved(pair, way)?.distance().0.map_or(DVec3::ZERO, |found| found.point_a);
     Ok(Separation { at_least, at_most: search.at_most, way, points: [point, point - way] })
+}
+
+/// Of two convex solids, whose depth is known within rounding. `None` for others.
+fn of_convex(pair: &ModelPair<'_>, scale: f64) -> Result<Option<Separation>, DepthError> {
+    let (Some(a), Some(b)) = (pair.a.hull(), pair.b.hull()) else { return Ok(None) };
+    let Some(found) = penetration(a, &pair.pose_a, b, &pair.pose_b) else { return Ok(None) };
+    // The move must be enough for the placed triangles, so rounding may make it a little longer.
+    let (mut more, mut step) = (0.0, scale * f64::EPSILON);
+    for _ in 0..ROUNDINGS_MAX {
+        let way = found.way * (found.depth + more);
+        if !overlaps(&moved(pair, way)?)? {
+            let at_most = way.length();
+            let at_least = found.depth.min(at_most);
+            return Ok(Some(Separation { at_least, at_most, way, points: found.points }));
+        }
+        (more, step) = (step, 2.0 * step);
+    }
+    Ok(None)
 }
 
 struct Search<'p, 'a> {
@@ -182,7 +210,7 @@ impl Search<'_, '_> {
         let all = candidates(&sides, limit).into_iter();
         let open: Vec<DVec3> = all.filter(|way| !self.is_covered(*way)).take(TRIES).collect();
         for way in open {
-            if !overlaps(&moved(self.pair, way)?)? {
+            if is_free(&moved(self.pair, way)?)? {
                 self.accept(way);
                 break;
             }
@@ -233,21 +261,23 @@ impl Search<'_, '_> {
     /// Balls around no move at all, from a few places.
     fn first_balls(&mut self, effort: Effort) -> Result<(), DepthError> {
         let touching = moved(self.pair, self.way)?.distance().0;
-        let [a, b] = self.pair.posed().map(|posed| posed.centre());
         // Halfway between the surfaces that the shortest move brings together.
-        let seeds = touching.map(|found| found.point_a - self.way * 0.5);
-        for seed in seeds.into_iter().chain([(a + b) * 0.5, a, b]) {
-            if self.insides.looked_at >= effort.points {
-                break;
-            }
-            let found = self.insides.ball_at(DVec3::ZERO, seed, self.at_most, 2 * LOOKS);
-            let enough = found.0.radius >= self.at_most * (1.0 - 1e-9);
-            self.balls.push(found);
+        let seed = touching.map(|found| found.point_a - self.way * 0.5);
+        let mut enough = self.search_first_ball(seed);
+        for seed in self.insides.deep_points(effort.points / 3).into_iter().take(FIRST) {
             if enough {
                 break;
             }
+            enough = self.search_first_ball(Some(seed));
         }
         Ok(())
+    }
+
+    fn search_first_ball(&mut self, seed: Option<DVec3>) -> bool {
+        let Some(seed) = seed else { return false };
+        let found = self.insides.ball_at(DVec3::ZERO, &[seed], self.at_most, 2 * LOOKS);
+        self.balls.push(found);
+        found.0.radius >= self.at_most * (1.0 - 1e-9)
     }
 
     fn is_done(&self, cube: &Cube) -> bool {
@@ -261,9 +291,10 @@ impl Search<'_, '_> {
         let reaches = |(ball, _): &&(Ball, DVec3)| ball.radius - ball.centre.distance(way);
         let nearest = self.balls.iter().max_by(|p, q| reaches(p).total_cmp(&reaches(q)));
         let Some((ball, point)) = nearest else { return 0.0 };
-        // Seen from both solids the point moves by half.
-        let seed = *point + (way - ball.centre) * 0.5;
-        let found = self.insides.ball_at(way, seed, cube.radius() * 1.0001, LOOKS);
+        // The point may stay where it is, or move with the second solid, or half of each.
+        let by = way - ball.centre;
+        let seeds = [*point + by * 0.5, *point, *point + by];
+        let found = self.insides.ball_at(way, &seeds, cube.radius() * 1.0001, LOOKS);
         let radius = found.0.radius;
         if radius > 0.0 {
             self.balls.push(found);
