@@ -64,8 +64,11 @@ const CUBES: usize = 40;
 /// One in so many points may go with a search for contacts around a cube that resists.
 const PLANES: u32 = 16;
 
+/// Cubes smaller than this part of `at_most` are worth it.
+const NEAR: f64 = 0.5;
+
 /// Most candidates from contacts that are tried at one place.
-const TRIES: usize = 6;
+const TRIES: usize = 16;
 
 pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separation, DepthError> {
     if !overlaps(pair)? {
@@ -86,7 +89,10 @@ pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separat
         way: DVec3::ZERO,
     };
     search.try_directions()?;
-    let at_least = search.prove(effort)?.min(search.at_most);
+    let proved = search.prove(effort)?;
+    // One ball around zero may prove more than was asked for.
+    let around = search.balls.iter().map(|(b, _)| b.radius - b.centre.length());
+    let at_least = around.fold(proved, f64::max).min(search.at_most);
     let way = search.way;
     let point = moved(pair, way)?.distance().0.map_or(DVec3::ZERO, |found| found.point_a);
     Ok(Separation { at_least, at_most: search.at_most, way, points: [point, point - way] })
@@ -242,7 +248,8 @@ impl Search<'_, '_> {
                 if self.is_done(&cube) {
                     continue;
                 }
-                if planes_left > 0 && proved < 0.5 * cube.radius() {
+                let near = cube.radius() < NEAR * self.at_most;
+                if near && planes_left > 0 && proved < 0.5 * cube.radius() {
                     planes_left -= 1;
                     self.improve(cube.middle, cube.radius())?;
                 }
