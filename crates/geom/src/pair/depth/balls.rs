@@ -19,6 +19,8 @@ pub(super) struct Ball {
 pub(super) struct Insides<'a> {
     solids: [PosedModel<'a>; 2],
     pub(super) looked_at: u32,
+    /// Balls inside of each that were seen, where the second is now: centres and radii.
+    seen: [Vec<(DVec3, f64)>; 2],
 }
 
 /// Around a point and the place of the second solid to which it belongs.
@@ -37,7 +39,7 @@ impl Look {
 
 impl<'a> Insides<'a> {
     pub(super) fn new(pair: &ModelPair<'a>) -> Insides<'a> {
-        Insides { solids: pair.posed(), looked_at: 0 }
+        Insides { solids: pair.posed(), looked_at: 0, seen: [Vec::new(), Vec::new()] }
     }
 
     /// The distance of a point from a surface, below zero outside, and the direction away from
@@ -59,7 +61,39 @@ impl<'a> Insides<'a> {
         self.looked_at += 1;
         let (r, up) = self.inner_radius(0, p);
         let (s, along) = self.inner_radius(1, p - way);
+        self.keep(0, p, r);
+        self.keep(1, p - way, s);
         Look { radii: [r, s], inwards: [up, along] }
+    }
+
+    /// Remembers a ball unless one that was seen has most of it.
+    fn keep(&mut self, solid: usize, centre: DVec3, radius: f64) {
+        let seen = &mut self.seen[solid];
+        let has = |p: &(DVec3, f64), q: &(DVec3, f64)| p.0.distance(q.0) + MOST * q.1 <= p.1;
+        let new = (centre, radius);
+        if radius <= 0.0 || seen.iter().any(|old| has(old, &new)) {
+            return;
+        }
+        seen.retain(|old| !has(&new, old));
+        if seen.len() < SEEN_MAX {
+            seen.push(new);
+        }
+    }
+
+    /// Of all pairs of balls that were seen, the one that reaches the furthest around a move, and
+    /// the middle between the two centres after that move.
+    pub(super) fn best_seen(&self, way: DVec3) -> Option<(Ball, DVec3)> {
+        let mut best = (f64::NEG_INFINITY, None);
+        for &(p, r) in &self.seen[0] {
+            for &(q, s) in &self.seen[1] {
+                let reach = r + s - (p - q).distance(way);
+                if reach > best.0 {
+                    best = (reach, Some((p, r, q, s)));
+                }
+            }
+        }
+        let (p, r, q, s) = best.1?;
+        Some((Ball { centre: p - q, radius: r + s }, (p + q + way) * 0.5))
     }
 
     /// Points deep inside both solids, the deepest first: best first over the boxes around parts of
@@ -131,6 +165,9 @@ impl<'a> Insides<'a> {
                 best = (look, seed);
             }
             model.add(seed, &look);
+            if sum(&best.0) > enough {
+                break;
+            }
         }
         let [r, s] = best.0.radii;
         let mut trust = r.max(s).max(0.5 * enough);
@@ -202,6 +239,12 @@ impl Model {
         best.1
     }
 }
+
+/// A ball is not worth to be kept if this part of its radius is inside of another one.
+const MOST: f64 = 0.8;
+
+/// So many balls of a solid are kept.
+const SEEN_MAX: usize = 48;
 
 /// Steps in the model of planes, and how much shorter each is than the one before.
 const STEPS: u32 = 60;

@@ -1,8 +1,8 @@
 //! How far must the second solid move along a direction until it does not overlap the first?
 //!
-//! **The end.** When the insides overlap for the last time, two triangles part ([`Sweep`]). If
-//! they crossed before, the insides overlapped. Otherwise they touched for an instant or along
-//! whole faces, and an exact look at a moment before tells whether the insides did overlap.
+//! **The end.** When the insides overlap for the last time, two triangles part ([`Sweep`]). But
+//! triangles also part that touched for an instant, or that are there twice and bound nothing. So
+//! an exact look at a moment before tells whether the insides did overlap.
 //!
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
 //! overlap. Where two triangles cross there is a point inside both solids beside them. The line
@@ -96,9 +96,8 @@ impl<'a> Way<'_, 'a> {
         let mut until = f64::INFINITY;
         for turn in 0.. {
             let Some(parting) = sweep.last_parting(0.0, until) else { break };
-            let crossed = parting.touching > moment;
             let before = (parting.time - moment).max(0.0);
-            if crossed || turn == PARTINGS_MAX || self.overlap_at(before)? {
+            if turn == PARTINGS_MAX || self.overlap_at(before)? {
                 let [a, b] = parting.triangles;
                 return Ok(Some((parting.time, self.pair.faces(a, b))));
             }
@@ -127,6 +126,9 @@ impl<'a> Way<'_, 'a> {
                 break;
             }
             let Some(step) = self.overlap_from(time)? else { return Ok(Some((time, faces))) };
+            if cfg!(test) {
+                eprintln!("DBG {time} {} {least}", step.time);
+            }
             // Steps in the rounding double, so that there are few of them.
             let small = step.time < 1e6 * self.noise;
             time += step.time.max(least);
@@ -173,6 +175,9 @@ impl<'a> Way<'_, 'a> {
         }
         let faces = touching.first().map(|&[a, b]| pair.faces(a, b));
         let probed = self.probe(&posed, &touching);
+        if cfg!(test) {
+            eprintln!("DBG probed {probed} parting {parting}");
+        }
         // Too thin for any point inside: then what crosses shows it.
         let time = if probed > 0.0 { probed } else { parting };
         Ok(Some(Step { time, faces }))
