@@ -129,7 +129,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             format!("deepest {depth:.3}")
         },
     );
-    for points in [50, 200, 1000] {
+    for points in [50, 150, 1000] {
         let effort = Effort { points, ..Effort::default() };
         let name = format!("separation, {points} points");
         time(

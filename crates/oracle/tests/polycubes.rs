@@ -21,12 +21,12 @@ fn polycubes_lie_to_each_other_as_their_cells_do() {
 
 #[test]
 fn polycubes_are_as_deep_in_each_other_as_their_cells_are() {
-    let summary = depth::run(300, 21, Effort::HIGH);
+    let summary = depth::run(120, 21, Effort::HIGH);
     println!("{summary}");
     assert!(summary.wrong.is_empty(), "{summary}");
     let [pairs, narrow, exact] = summary.overlapping();
-    assert!(pairs > 100 && narrow * 10 >= pairs * 9 && exact * 10 >= pairs * 9, "{summary}");
-    for squared in 0..4 {
+    assert!(pairs > 60 && narrow * 10 >= pairs * 9 && exact * 10 >= pairs * 9, "{summary}");
+    for squared in [0, 1, 2, 4] {
         assert!(summary.depths.keys().any(|(_, s)| *s == squared), "{squared}: {summary}");
     }
     assert!(summary.gaps > 0, "{summary}");
