@@ -548,7 +548,7 @@ impl Cluster {
     }
 
     fn finish(self) -> Outcome {
-        let views = self.directory().map_or(0, |directory| directory.newest().0);
+        let views = self.referees.views();
         let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
         let sometimes = self.referees.sometimes();
         let objects = if self.wire.is_some() { self.start.objects.len() as u64 } else { 0 };

@@ -77,7 +77,7 @@ pub struct Outcome {
     pub halted: u64,
     /// How long after each of those deaths the next tick was published that did without the dead.
     pub recoveries: Vec<Span>,
-    /// Views that the directory made.
+    /// Views that the directory made and sent.
     pub views: u64,
     /// What must happen now and then.
     pub sometimes: Sometimes,

@@ -532,6 +532,11 @@ impl Referees {
         self.loose.as_ref().map_or(ticks, Loose::ticks)
     }
 
+    /// Views that were sent.
+    pub(crate) fn views(&self) -> u64 {
+        self.views.count()
+    }
+
     pub(crate) fn collisions(&self) -> u64 {
         let found = self.worlds.values().map(|world| world.one_machine.collisions()).sum();
         self.loose.as_ref().map_or(found, Loose::contacts)

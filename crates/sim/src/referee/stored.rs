@@ -166,6 +166,8 @@ pub(super) struct Stored {
     damaged: BTreeSet<String>,
     /// The last tick of the incarnation before.
     before: u64,
+    /// A start named a loss, and nothing was stored since: the next start names it again.
+    loss_is_named: bool,
 }
 
 impl Stored {
@@ -191,6 +193,16 @@ impl Stored {
         advance(&mut next, Tick(last), rate);
         apply(&mut next, commit, |_| true);
         last + 1 == tick && commit.tick.0 == tick && next == *objects
+    }
+
+    /// The store reports that this tick is on the disk. Is it a newer one?
+    fn reports(&mut self, tick: Option<u64>) -> bool {
+        let newer = self.reported < tick;
+        if newer {
+            self.reported = tick;
+            self.loss_is_named = false;
+        }
+        newer
     }
 
     /// P1, P2 and P4: a start has read this.
@@ -227,6 +239,7 @@ impl Stored {
         self.damage_is_named(tick, &found.notices, harmed, &mut said);
         if lossy {
             // The operator knows.
+            self.loss_is_named |= tick < self.reported;
             self.reported = tick;
         }
         said
@@ -245,7 +258,9 @@ impl Stored {
             let known = |text: &str| self.damaged.iter().any(|file| text.contains(file));
             // The one that is used instead of a damaged file is whole.
             let instead = errors().any(|notice| known(&notice.text));
-            let expected = |text: &str| known(text) || instead && text.contains("is used");
+            let again = |text: &str| self.loss_is_named && text.contains("is lost");
+            let expected =
+                |text: &str| known(text) || instead && text.contains("is used") || again(text);
             if let Some(error) = errors().find(|notice| !expected(&notice.text)) {
                 said.push(("P4", format!("nothing is damaged: {}", error.text)));
             }
@@ -304,11 +319,8 @@ impl Referees {
     /// The store reports that this tick is on the disk.
     pub(crate) fn store_reports(&mut self, now: Time, tick: Option<u64>) {
         let published = self.published_ticks();
-        let Some(stored) = self.stored.as_mut().filter(|stored| stored.reported < tick) else {
-            return;
-        };
-        stored.reported = tick;
-        if tick.is_some_and(|tick| tick > published + 1) {
+        let news = self.stored.as_mut().is_some_and(|stored| stored.reports(tick));
+        if news && tick.is_some_and(|tick| tick > published + 1) {
             let what = format!("tick {tick:?} is stored, {published} was published last");
             self.note(now, vec![("P2", what)]);
         }
@@ -392,5 +404,45 @@ impl Referees {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jostle_store::{Disk, MemoryDisk, Store, StoreSettings};
+    use std::path::Path;
+
+    fn found(error: Option<&str>) -> StoredFound {
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::default());
+        let mut found = Store::open(&disk, Path::new("world"), StoreSettings::default()).unwrap();
+        found
+            .notices
+            .extend(error.map(|text| Notice { severity: Severity::Error, text: text.into() }));
+        found
+    }
+
+    /// Seed 4000016 of six nodes with 60 objects: a start named what was lost, and the power went
+    /// before anything was stored. The next start named the same loss, with the file that it used.
+    #[test]
+    fn a_named_loss_may_be_named_again_until_something_is_stored() {
+        let mut stored = Stored { reported: Some(48), ..Stored::default() };
+        let harmed = Harmed {
+            harm: Harm::Newest,
+            files: vec!["world-2.rec".into()],
+            newest: Some(48),
+            older: None,
+        };
+        let named = found(Some("world-2.rec: damaged; it is left out"));
+        assert_eq!(stored.opened(Ok(&named), Some(&harmed), 60), []);
+        let again = found(Some(
+            "tick 48 was stored, but the world is there up to tick 37 only, in \
+                                world-1.rec: what happened in between is lost",
+        ));
+        assert_eq!(stored.opened(Ok(&again), None, 60), []);
+        assert!(stored.reports(Some(50)));
+        stored.reported = None;
+        let unexpected = stored.opened(Ok(&again), None, 60);
+        assert_eq!(unexpected.iter().map(|(rule, _)| *rule).collect::<Vec<_>>(), ["P4"]);
     }
 }

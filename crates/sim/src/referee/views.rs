@@ -17,6 +17,11 @@ pub(super) struct Views {
 }
 
 impl Views {
+    /// Views that were sent. Not the difference of their numbers: a restored world begins far above.
+    pub(super) fn count(&self) -> u64 {
+        self.views.len() as u64
+    }
+
     /// The group that a view is of.
     pub(super) fn group(&self, epoch: Epoch) -> Option<GroupId> {
         self.views.get(&epoch).map(|view| view.group)
