@@ -244,6 +244,12 @@ impl Relay {
         }
     }
 
+    /// Did it come in, and has not left since, as far as ticks are remembered? What left must not
+    /// count: other groups send its removal back, and it would go to and fro without end.
+    fn entered(&self, id: ObjectId) -> bool {
+        self.told.iter().rev().find_map(|told| told.home_after(id)).unwrap_or(false)
+    }
+
     /// Takes the ticks that its follower has come to.
     fn follow(&mut self, kept: &VecDeque<Arc<Commit>>, out: &mut Vec<Output>) {
         let mut news = false;
@@ -266,9 +272,9 @@ impl Relay {
             }
             // What came and went between two looks was never looked at, nor what went before the
             // first.
-            let entered = |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
-            let home =
-                |id: ObjectId| !self.has_looked || self.reckoned.contains_key(&id) || entered(id);
+            let home = |id: ObjectId| {
+                !self.has_looked || self.reckoned.contains_key(&id) || self.entered(id)
+            };
             let mut told = happened(self.group, &commit, world, home);
             self.reckon(&commit, &mut told);
             self.watch_drain(&commit);
@@ -285,6 +291,18 @@ impl Relay {
                 self.tell(group, out);
             }
         }
+    }
+}
+
+impl Told {
+    /// Was an object of this group at home after this tick? `None` if the tick does not concern it.
+    fn home_after(&self, id: ObjectId) -> Option<bool> {
+        let removed =
+            self.inputs.iter().any(|input| matches!(input, Input::Remove(it) if *it == id));
+        if removed || self.departed.iter().any(|(_, object, _)| object.id == id) {
+            return Some(false);
+        }
+        self.entered.contains(&id).then_some(true)
     }
 }
 
@@ -336,8 +354,9 @@ mod tests {
     use crate::object::{ShapeId, digest};
     use crate::view::Epoch;
 
-    /// A group that publishes ticks with these inputs, all of which a new relay hears at once.
-    fn heard_at_once(world: &[Object], ticks: Vec<Vec<Input>>) -> Vec<Vec<Input>> {
+    /// A group that publishes ticks with these inputs: what a new relay makes of them, which hears
+    /// of all at once, or of each as it comes.
+    fn heard(world: &[Object], ticks: Vec<Vec<Input>>, one_by_one: bool) -> Vec<Vec<Input>> {
         let me = Member { node: NodeId(0), life: 1 };
         let mut relay = Relay::new(me, GroupId(0), Timing::default());
         let view = View { epoch: Epoch(1), ..View::first(me) };
@@ -360,11 +379,23 @@ mod tests {
             objects: world.to_vec(),
             heard: Vec::new(),
         };
-        published.push(Message::Share(share));
+        if one_by_one {
+            published.insert(0, Message::Share(share));
+        } else {
+            published.push(Message::Share(share));
+        }
         for message in published {
             relay.receive(Time(0), message, &VecDeque::new(), &mut Vec::new());
         }
-        relay.told.into_iter().map(|told| told.inputs).collect()
+        let told = relay.told.into_iter().map(|told| told.inputs);
+        told.map(|inputs| {
+            inputs.into_iter().filter(|it| !matches!(it, Input::Correct(..))).collect()
+        })
+        .collect()
+    }
+
+    fn heard_at_once(world: &[Object], ticks: Vec<Vec<Input>>) -> Vec<Vec<Input>> {
+        heard(world, ticks, false)
     }
 
     #[test]
@@ -378,5 +409,19 @@ mod tests {
         let two = heard_at_once(&[], vec![vec![came], vec![went]]);
         assert_eq!(two, [vec![copy], vec![went]]);
         assert_eq!(heard_at_once(&[avatar], vec![vec![went]]), [vec![went]]);
+    }
+
+    /// Seed 6100016 of three sites with six clients: avatars that had moved from group to group
+    /// left, and their removals went to and fro, each time to two groups more: a million in a tick.
+    #[test]
+    fn what_other_groups_send_back_is_not_passed_on_again() {
+        let (id, shape, state) = (ObjectId(7), ShapeId(0), State::default());
+        let avatar = Object { id, class: Class::Avatar, shape, state };
+        let (came, went) = (Input::Enter(avatar), Input::Remove(id));
+        let copy = Input::Enter(Object { class: Class::Foreign(GroupId(0)), ..avatar });
+        let ticks =
+            vec![vec![], vec![came], vec![went], vec![], vec![went], vec![came], vec![went]];
+        let told = [vec![], vec![copy], vec![went], vec![], vec![], vec![copy], vec![went]];
+        assert_eq!(heard(&[], ticks, true), told);
     }
 }
