@@ -26,8 +26,8 @@ use frames::Frames;
 use jostle_directory::{Record, Replica};
 use jostle_proto::client::Credential;
 use jostle_proto::{
-    Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, LooseNode, Message,
-    Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
+    Address, Class, Client, Commit, Directory, Epoch, Event, Gateway, GroupId, INPUTS_MAX,
+    LooseNode, Message, Node, NodeId, Object, ReplicaId, Shapes, State, Tick, Time, Tuning, View,
 };
 use loose::{Loose, News, Notes};
 use one_machine::OneMachine;
@@ -195,6 +195,8 @@ impl Referees {
         self.watch.halted.remove(&commit.group);
         let world = self.world(commit.group);
         world.pace.published(now, commit, &mut said);
+        let objects = world.one_machine.objects().len();
+        said.extend(too_many_inputs(commit, objects).map(|what| ("R4", what)));
         if let Some(truth) = world.one_machine.published(commit, &mut said) {
             self.stored_published(commit);
             let view = self.views.view_of(commit.epoch);
@@ -545,4 +547,14 @@ impl Referees {
     pub(crate) fn verdict(self) -> Verdict {
         Verdict { violations: self.violations }
     }
+}
+
+/// R4: groups that send something to and fro fill ticks without bound (they did: removals). Nothing
+/// else gives more than a few inputs for each object in each tick that a group catches up with.
+fn too_many_inputs(commit: &Commit, objects: usize) -> Option<String> {
+    let most = INPUTS_MAX * (objects + 64);
+    let found = commit.inputs.len();
+    let (group, tick) = (commit.group.0, commit.tick.0);
+    (found > most)
+        .then(|| format!("tick {tick} of group {group} has {found} inputs, {objects} objects"))
 }

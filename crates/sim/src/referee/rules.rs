@@ -40,6 +40,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("R1", "nobody's hands are fuller than allowed, and no bundle is longer"),
     ("R2", "damaged frames and forged wants change nothing"),
     ("R3", "a group that is slow says so"),
+    ("R4", "a tick has no more inputs than its objects can give occasion for"),
     ("S1", "copies of an object are the same"),
     ("S1b", "copies in other groups come near what they are copies of"),
     ("S2", "what comes out of a link is what was put in, also at a client"),
