@@ -73,55 +73,58 @@ fn size(pair: &ModelPair<'_>, near: &[NearTriangles]) -> f64 {
         + pair.a.radius().min(pair.b.radius())
 }
 
-/// Gives each near pair its normal. Pairs in one plane that share no area are left out: what is
-/// beside them says more.
+/// Gives each near pair its normal. Pairs that touch where no plane has the surfaces on different
+/// sides, or in one plane without sharing area, are left out if there are others: these say more.
 fn with_normals(
     pair: &ModelPair<'_>,
     near: &[NearTriangles],
     size: f64,
 ) -> Result<Vec<Facing>, ContactsError> {
-    let mut facing = Vec::with_capacity(near.len());
-    let mut flat = Vec::new();
-    for it in near {
+    let with = |it: &NearTriangles, normal| {
         let (points, gap) = ([it.apart.on_a, it.apart.on_b], it.apart.distance);
-        match normal_of(pair, it, size) {
-            Some(normal) => facing.push(Facing { a: it.a, b: it.b, normal, points, gap }),
-            None if gap == 0.0 => flat.push(it),
-            None => {} // two edges closer than rounding can resolve, and beside them is a face
+        Facing { a: it.a, b: it.b, normal, points, gap }
+    };
+    let (close, clear): (Vec<&NearTriangles>, Vec<&NearTriangles>) =
+        near.iter().partition(|it| it.apart.distance <= DIRECTION_MIN * size);
+    let mut facing: Vec<Facing> = Vec::with_capacity(near.len());
+    let mut open = Vec::new();
+    for it in close {
+        match pair.separating_normals(it.a, it.b, it.apart.on_b).first() {
+            Some(&normal) => facing.push(with(it, normal)),
+            None => open.push(it),
         }
     }
     let known = facing.len();
-    for it in flat {
+    let mut doubtful = Vec::new();
+    for it in open {
         let (a, b) = (it.a, it.b);
         let overlap = shared(&pair.triangle_a(a), &pair.triangle_b(b));
-        let has_area = matches!(overlap, Some(Shared::Polygon(_)));
-        let by_inside = if has_area { pair.normal_by_inside(a, b) } else { None };
-        let normal = by_inside.or_else(|| normal_beside(pair, it, &facing[..known], size));
-        match normal {
-            Some(normal) => {
-                let points = [it.apart.on_a, it.apart.on_b];
-                facing.push(Facing { a, b, normal, points, gap: 0.0 });
-            }
-            None if has_area || known == 0 => {
-                return Err(ContactsError::UnknownSide { faces: pair.faces(a, b) });
-            }
-            None => {}
+        if !matches!(overlap, Some(Shared::Polygon(_))) {
+            doubtful.push(it);
+            continue;
         }
+        let by_inside = pair.normal_by_inside(a, b);
+        let normal = by_inside.or_else(|| normal_beside(pair, it, &facing[..known], size));
+        let normal = normal.ok_or(ContactsError::UnknownSide { faces: pair.faces(a, b) })?;
+        facing.push(with(it, normal));
     }
+    if facing.is_empty() {
+        let between = |it: &&NearTriangles| Some(with(it, pair.normal_between(it.a, it.b)?));
+        facing.extend(doubtful.iter().filter_map(between));
+    }
+    if let (true, Some(it)) = (facing.is_empty(), doubtful.first()) {
+        return Err(ContactsError::UnknownSide { faces: pair.faces(it.a, it.b) });
+    }
+    facing.extend(clear.into_iter().filter_map(|it| Some(with(it, normal_of(pair, it)?))));
     Ok(facing)
 }
 
-/// By the closest points, or by planes between the two; `None` if the two lie in one plane.
-fn normal_of(pair: &ModelPair<'_>, near: &NearTriangles, size: f64) -> Option<DVec3> {
-    let (a, b) = (near.a, near.b);
-    let gap = near.apart.distance;
-    if gap <= DIRECTION_MIN * size {
-        return pair.separating_normal(a, b, gap == 0.0);
-    }
+/// The direction between the closest points, or the normal of a face that is the same.
+fn normal_of(pair: &ModelPair<'_>, near: &NearTriangles) -> Option<DVec3> {
     let between = (near.apart.on_a - near.apart.on_b).try_normalize()?;
     let [placed_a, placed_b] = pair.posed();
-    let of_b = placed_b.normal(b).unwrap_or(between);
-    Some(snapped(between, &[of_b, placed_a.normal(a).unwrap_or(of_b)]))
+    let of_b = placed_b.normal(near.b).unwrap_or(between);
+    Some(snapped(between, &[of_b, placed_a.normal(near.a).unwrap_or(of_b)]))
 }
 
 /// The normal of the plane that the triangles lie in, on the side that all touching pairs with a
@@ -222,29 +225,28 @@ fn candidates_beyond(
     let slack = 1e-12 * size;
     let cover = cover(outline(&flat_a), outline(&flat_b), slack);
     let opposite = |at: DVec2| {
-        let height_a = height(&flat_a, at)?;
-        let height_b = -height(&flat_b, at)?;
-        let place = origin + u * at.x + v * at.y;
-        Some([place + it.normal * height_a, place + it.normal * height_b])
+        let [(p, above), (q, below)] = [place(&flat_a, at)?, place(&flat_b, at)?];
+        let point = |at: DVec2, height: f64| origin + u * at.x + v * at.y + it.normal * height;
+        Some([point(p, above), point(q, -below)])
     };
     let points = cover.into_iter().filter_map(opposite);
     let gap = |p: &[DVec3; 2]| (p[0] - p[1]).dot(it.normal);
     points.filter(|p| it.gap > 0.0 || gap(p) > SAME_PLACE * size).collect()
 }
 
-/// The height of a flat part above a place that it covers.
-fn height(part: &[(DVec2, f64)], at: DVec2) -> Option<f64> {
+/// The point of a flat part, and its height, opposite to a place that it covers.
+fn place(part: &[(DVec2, f64)], at: DVec2) -> Option<(DVec2, f64)> {
     match *part {
         [(p, h), (q, i)] => {
             let along = q - p;
             let part = ((at - p).dot(along) / along.length_squared()).clamp(0.0, 1.0);
-            Some(h + (i - h) * part)
+            Some((p + along * part, h + (i - h) * part))
         }
         [(p, h), (q, i), (r, j)] => {
             let area = (q - p).perp_dot(r - p);
             let (to_q, to_r) = ((at - p).perp_dot(r - p) / area, (q - p).perp_dot(at - p) / area);
             let height = h + (i - h) * to_q.clamp(0.0, 1.0) + (j - h) * to_r.clamp(0.0, 1.0);
-            height.is_finite().then_some(height)
+            height.is_finite().then_some((at, height))
         }
         _ => None,
     }
@@ -323,9 +325,13 @@ impl Cluster {
         let middle = |c: &Candidate| (c.contact.points[0] + c.contact.points[1]) * 0.5;
         let mut kept: Vec<usize> = Vec::new();
         for direction in directions {
+            // Of those that are as far out, the one furthest aside: an end and not the middle.
+            let aside = direction.cross(self.members[0].contact.normal);
             let mut best = 0;
             for (i, member) in self.members.iter().enumerate() {
-                if (middle(member) - middle(&self.members[best])).dot(direction) > slack {
+                let beyond = middle(member) - middle(&self.members[best]);
+                let further = beyond.dot(direction);
+                if further > slack || further > -slack && beyond.dot(aside) > slack {
                     best = i;
                 }
             }

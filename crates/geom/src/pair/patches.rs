@@ -176,7 +176,13 @@ impl ModelPair<'_> {
     /// The normals of all pairs that are not in one plane.
     fn votes(&self, part: &[&Touch]) -> Vec<DVec3> {
         let votes = part.iter().filter(|touch| !matches!(touch.shared, Shared::Polygon(_)));
-        votes.filter_map(|touch| self.separating_normal(touch.of[0], touch.of[1], true)).collect()
+        votes.flat_map(|touch| self.normals_at(touch)).collect()
+    }
+
+    fn normals_at(&self, touch: &Touch) -> Vec<DVec3> {
+        let points = touch.shared.points();
+        let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+        self.separating_normals(touch.of[0], touch.of[1], middle)
     }
 
     /// The normals of all segments, each as long as the segment, or of all points.
@@ -189,11 +195,10 @@ impl ModelPair<'_> {
                 _ if is_curve => continue,
                 _ => 1.0,
             };
-            let Some(normal) = self.separating_normal(touch.of[0], touch.of[1], true) else {
-                continue;
-            };
-            all += weight;
-            sum += normal * weight;
+            for normal in self.normals_at(touch) {
+                all += weight;
+                sum += normal * weight;
+            }
         }
         (sum, all)
     }

@@ -10,6 +10,9 @@ use crate::triangle::meet::point_of_overlap;
 use crate::triangle::{Triangle, sides};
 use glam::DVec3;
 
+/// Points closer than this part of all lengths involved are one.
+const SAME_PLACE: f64 = 1e-12;
+
 /// The side of a plane on which all corners of a triangle are that are not in it, if they are on
 /// one side.
 fn one_side(sides: [Sign; 3]) -> Option<Sign> {
@@ -25,28 +28,60 @@ fn signed(v: DVec3, sign: Sign) -> DVec3 {
     if sign == Sign::Negative { -v } else { v }
 }
 
+/// A plane between two triangles.
+struct Plane {
+    corners: Triangle,
+    /// The side that the first triangle is on, seen as the corners turn.
+    side: Sign,
+    normal: DVec3,
+}
+
 impl ModelPair<'_> {
-    /// The normal of a plane with one triangle on each side of it: that of the second or of the
-    /// first triangle, or, for triangles that are `touching`, one through an edge of both. `None` if
-    /// the two lie in one plane or pass through each other.
-    pub(super) fn separating_normal(&self, a: usize, b: usize, touching: bool) -> Option<DVec3> {
+    /// The normals of planes that separate the two surfaces around a point at which two triangles
+    /// touch, or almost do: those of the second and of the first triangle, as far as they do, or
+    /// else one through an edge of both.
+    ///
+    /// Of the edge of a box on a floor, its sides touch the floor too, and where the floor is made
+    /// of many triangles the plane of a side separates some of them from it: so all triangles at
+    /// the point count.
+    pub(super) fn separating_normals(&self, a: usize, b: usize, at: DVec3) -> Vec<DVec3> {
+        let slack = SAME_PLACE * (at.abs().max_element() + self.a.radius() + self.b.radius());
+        let around = self.posed().map(|placed| placed.triangles_at(at, slack));
+        let separates = |plane: &Plane| {
+            [plane.side.flip(), plane.side].into_iter().zip(&around).all(|(wrong, triangles)| {
+                triangles.iter().all(|t| !sides(&plane.corners, t).contains(&wrong))
+            })
+        };
+        let planes = self.planes_between(a, b);
+        planes.into_iter().filter(separates).map(|plane| plane.normal).collect()
+    }
+
+    /// The normal of a plane that separates two triangles from each other, whatever is around them.
+    pub(super) fn normal_between(&self, a: usize, b: usize) -> Option<DVec3> {
+        self.planes_between(a, b).first().map(|plane| plane.normal)
+    }
+
+    /// The planes of the two triangles, or else one through an edge of both, as far as they have
+    /// the triangles on different sides. None if these lie in one plane or pass through each other.
+    fn planes_between(&self, a: usize, b: usize) -> Vec<Plane> {
         let (first, second) = (self.triangle_a(a), self.triangle_b(b));
         let [placed_a, placed_b] = self.posed();
+        let mut planes = Vec::with_capacity(2);
         if let Some(side) = one_side(sides(&second, &first))
             && let Some(normal) = placed_b.normal(b)
         {
-            return Some(signed(normal, side));
+            planes.push(Plane { corners: second, side, normal: signed(normal, side) });
         }
-        if let Some(side) = one_side(sides(&first, &second))
+        if let Some(side) = one_side(sides(&first, &second)).map(Sign::flip)
             && let Some(normal) = placed_a.normal(a)
         {
-            return Some(signed(normal, side.flip()));
+            planes.push(Plane { corners: first, side, normal: signed(normal, side) });
         }
-        if !touching {
-            return None;
+        if planes.is_empty() {
+            let mut edges = (0..3).flat_map(|i| (0..3).map(move |j| (i, j)));
+            planes.extend(edges.find_map(|(i, j)| edge_plane(&first, i, &second, j)));
         }
-        let mut edges = (0..3).flat_map(|i| (0..3).map(move |j| (i, j)));
-        edges.find_map(|(i, j)| edge_normal(&first, i, &second, j))
+        planes
     }
 
     /// For two triangles that overlap in one plane: as [`between_insides`].
@@ -98,26 +133,28 @@ fn towards_inside(placed: &PosedModel<'_>, triangle: usize, point: &ExactPoint) 
     Some(signed(placed.normal(triangle)?, inside))
 }
 
-/// For an edge of each in one plane, and the third corners strictly on different sides of it: the
-/// normal of that plane. Exact for triangles that touch; they can only do so on these edges.
-fn edge_normal(a: &Triangle, i: usize, b: &Triangle, j: usize) -> Option<DVec3> {
+/// For an edge of each in one plane, and the third corners strictly on different sides of it: that
+/// plane. For triangles that touch; they can only do so on these edges.
+fn edge_plane(a: &Triangle, i: usize, b: &Triangle, j: usize) -> Option<Plane> {
     let [p, q, third_a] = [0, 1, 2].map(|k| a[(i + k) % 3]);
     let [r, s, third_b] = [0, 1, 2].map(|k| b[(j + k) % 3]);
     if orient3d(p, q, r, s) != Sign::Zero {
         return None;
     }
-    // The triangle p, q, s turns like the two edges, since r and s are on different sides of p q.
-    // If s is on that line, r takes its place on the other side.
-    let side = |corner: DVec3| match orient3d(p, q, s, corner) {
-        Sign::Zero => orient3d(p, q, r, corner).flip(),
-        side => side,
+    let through = |corners: Triangle| {
+        let [side, other] =
+            [third_a, third_b].map(|c| orient3d(corners[0], corners[1], corners[2], c));
+        if side == Sign::Zero || side != other.flip() {
+            return None;
+        }
+        // From both edges, which is more exact than from three corners.
+        let across = unit((q - p).cross(s - r))?;
+        let turns = (corners[1] - corners[0]).cross(corners[2] - corners[0]);
+        let normal = if across.dot(turns) < 0.0 { -across } else { across };
+        Some(Plane { corners, side, normal: signed(normal, side) })
     };
-    let (of_a, of_b) = (side(third_a), side(third_b));
-    if of_a == Sign::Zero || of_a != of_b.flip() {
-        return None;
-    }
-    let normal = unit((q - p).cross(s - r))?;
-    Some(signed(normal, of_a))
+    // One of the ends may be on the line of the other edge.
+    through([p, q, s]).or_else(|| through([p, q, r]))
 }
 
 /// The direction of a vector of any finite length.

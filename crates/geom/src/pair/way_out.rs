@@ -111,9 +111,12 @@ fn shortened<'a>(pair: &ModelPair<'a>, start: &ModelPair<'a>) -> Option<(ModelPa
         TimeOfImpact::During { free, .. } | TimeOfImpact::Unknown { free } => free,
         TimeOfImpact::Never | TimeOfImpact::AtStart => return None,
     };
-    let back = (pair.pose_a.translation() - start.pose_a.translation()) * free;
-    let there = moved(start, back)?;
-    (!there.touches().0).then(|| (there, offset(pair, &there)))
+    // A part of a millionth less if need be: poses of a motion are rounded in their own way.
+    let back = pair.pose_a.translation() - start.pose_a.translation();
+    (0..7).find_map(|i| {
+        let there = moved(start, back * (free - MARGIN * 8f64.powi(i)).max(0.0))?;
+        (!there.touches().0).then(|| (there, offset(pair, &there)))
+    })
 }
 
 /// The pair with the first model moved, not turned.

@@ -2,7 +2,7 @@
 
 use super::{LaneBox, PosedModel, usable, used_lanes};
 use crate::tree::{Child, FramedNode};
-use crate::triangle::{closest_point, triangles_touch};
+use crate::triangle::{Triangle, closest_point, triangles_touch};
 use glam::DVec3;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -138,6 +138,18 @@ impl PosedModel<'_> {
             false => ControlFlow::Continue(()),
         };
         self.look_near(point, slack, &mut look).is_break()
+    }
+
+    /// The triangles that hold `point`, give or take `slack`.
+    pub(crate) fn triangles_at(&self, point: DVec3, slack: f64) -> Vec<Triangle> {
+        let mut found = Vec::new();
+        let _ = self.look_near(point, slack, &mut |triangle| {
+            if self.closest_on(point, triangle).distance <= slack {
+                found.push(self.triangle(triangle));
+            }
+            ControlFlow::Continue(())
+        });
+        found
     }
 
     /// The point of one triangle closest to `p`; its distance is 0 exactly if it holds `p`.

@@ -66,10 +66,10 @@ fn near_faces_of_a_sphere_are_those_of_all_triangles() {
         let mesh = soup(&mut random, 30, 1.0, 0.3);
         let model = Model::build(mesh, QUALITIES[seed % QUALITIES.len()]);
         let (pose, place) = (random.pose(0.5), random.pose(1.5));
-        let radius = random.unit() * 0.5;
+        let radius = random.unit().abs() * 0.5;
         let ball = Shape::sphere(radius).unwrap();
         let posed = PosedModel::new(&model, &pose);
-        let reach = random.unit() * 0.5;
+        let reach = random.unit().abs() * 0.5;
         let centre = place.translation();
         let mut expected: Vec<(u32, f64)> = Vec::new();
         for triangle in 0..model.mesh().triangle_count() {

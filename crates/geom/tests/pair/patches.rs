@@ -60,15 +60,15 @@ fn turned_boxes_share_what_formulas_say() {
     // On its bottom, turned by 45°, on a plate: the whole square.
     let turn = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_4);
     let (cube, plate) = (solid_cube(1, Quality::Default), solid_cube(4, Quality::Default));
-    let upright = Pose::new(turn, DVec3::new(0.5, 0.1, 1.0)).unwrap();
+    let upright = Pose::new(turn, DVec3::new(0.5, 0.0, 1.0)).unwrap();
     let found = patches(&Pair::new(&cube, &upright, &plate, &Pose::IDENTITY));
     assert_eq!(found.len(), 1);
     let PatchExtent::Area { area } = found[0].extent else { panic!("{:?}", found[0]) };
-    // A square with the diagonal √2 over one of edge 1, its lowest corner at (0.5, 0.1): it sticks
+    // A square with the diagonal √2 over one of edge 1, its lowest corner at (0.5, 0): it sticks
     // out left and right by 0.207 each, and above by what is beyond y = 1.
     let half = std::f64::consts::FRAC_1_SQRT_2;
     let beside = (half - 0.5) * (half - 0.5);
-    let above = (0.1 + 2.0 * half - 1.0) * (0.1 + 2.0 * half - 1.0);
+    let above = (2.0 * half - 1.0) * (2.0 * half - 1.0);
     assert!((area - (1.0 - 2.0 * beside - above)).abs() < 1e-12, "{area}");
     assert_eq!(found[0].normal, Some(DVec3::Z));
 }
