@@ -430,7 +430,7 @@ fn patches(a: &Polycube, b: &Polycube, columns: [Vec3; 3]) -> Vec<PatchExtent> {
 }
 
 /// The same patches in any order, with sizes that are equal but for rounding, if that is asked?
-fn are_alike(mut found: Vec<PatchExtent>, mut expected: Vec<PatchExtent>, sized: bool) -> bool {
+fn are_alike(found: &[PatchExtent], expected: &[PatchExtent], sized: bool) -> bool {
     let parts = |extent: &PatchExtent| match *extent {
         PatchExtent::Point => (0, 0.0),
         PatchExtent::Curve { length } => (1, length),
@@ -440,9 +440,11 @@ fn are_alike(mut found: Vec<PatchExtent>, mut expected: Vec<PatchExtent>, sized:
         let ((p, x), (q, y)) = (parts(p), parts(q));
         p == q && (!sized || (x - y).abs() <= 1e-9 * y)
     };
-    for all in [&mut found, &mut expected] {
+    let [found, expected] = [found, expected].map(|all| {
+        let mut all = all.to_vec();
         all.sort_by(|p, q| parts(p).partial_cmp(&parts(q)).expect("numbers"));
-    }
+        all
+    });
     found.len() == expected.len() && found.iter().zip(&expected).all(alike)
 }
 
@@ -461,19 +463,31 @@ fn fault(rng: &mut Rng, a: &Polycube, b: &Polycube, expected: Expected) -> Optio
         if found != expected.overlaps {
             return Some(format!("overlaps {found:?} with columns {columns:?}"));
         }
-        let found = pair.patches().map(|all| all.iter().map(|p| p.extent).collect()).ok();
-        let patches = patches(a, b, columns);
-        // Faces that are there twice count twice.
-        let sized = a.simple && b.simple;
-        if !found.is_some_and(|found| are_alike(found, patches.clone(), sized)) {
-            let found = pair.patches();
-            return Some(format!("{found:?} for {patches:?} with columns {columns:?}"));
-        }
         if pair.touches() != (expected.relation != Relation::Apart) {
             return Some(format!("touches {} with columns {columns:?}", pair.touches()));
         }
+        // The slanted one has all the difficulties of the upright one.
+        if columns != identity
+            && let Some(fault) = fault_of_patches(&pair, a, b, columns)
+        {
+            return Some(fault);
+        }
     }
     None
+}
+
+fn fault_of_patches(
+    pair: &Pair<'_>,
+    a: &Polycube,
+    b: &Polycube,
+    columns: [Vec3; 3],
+) -> Option<String> {
+    let found: Vec<_> = pair.patches().ok()?.iter().map(|patch| patch.extent).collect();
+    let expected = patches(a, b, columns);
+    // Faces that are there twice count twice.
+    let sized = a.simple && b.simple;
+    (!are_alike(&found, &expected, sized))
+        .then(|| format!("patches {found:?}, not {expected:?}, with columns {columns:?}"))
 }
 
 /// The columns of a matrix with small whole numbers and determinant ±1: shears of the identity.

@@ -109,7 +109,10 @@ fn with_normals(
         facing.push(with(it, normal));
     }
     if facing.is_empty() {
-        let between = |it: &&NearTriangles| Some(with(it, pair.normal_between(it.a, it.b)?));
+        let between = |it: &&NearTriangles| {
+            let normal = pair.normal_between(it.a, it.b).or_else(|| normal_of(pair, it))?;
+            Some(with(it, normal))
+        };
         facing.extend(doubtful.iter().filter_map(between));
     }
     if let (true, Some(it)) = (facing.is_empty(), doubtful.first()) {
@@ -212,13 +215,9 @@ fn candidates_beyond(
 ) -> Vec<[DVec3; 2]> {
     let origin = it.points[1];
     let (u, v) = it.normal.any_orthonormal_pair();
-    let flat = |corners: &[DVec3; 3], up: DVec3| -> Vec<(DVec2, f64)> {
+    let flat = |corners: &[DVec3; 3], up: DVec3| {
         let seen = corners.map(|p| p - origin).map(|p| (DVec2::new(p.dot(u), p.dot(v)), p.dot(up)));
-        let lowest = seen.into_iter().min_by(|p, q| p.1.total_cmp(&q.1)).unwrap_or(seen[0]);
-        let is_flat = |p: &(DVec2, f64)| {
-            p.1 - lowest.1 <= FLAT * p.0.distance(lowest.0) + SAME_PLACE * size * 1e-3
-        };
-        seen.into_iter().filter(is_flat).collect()
+        flat_part(seen, SAME_PLACE * size * 1e-3)
     };
     let (flat_a, flat_b) = (flat(first, it.normal), flat(second, -it.normal));
     let outline = |part: &[(DVec2, f64)]| part.iter().map(|p| p.0).collect::<Vec<_>>();
@@ -232,6 +231,23 @@ fn candidates_beyond(
     let points = cover.into_iter().filter_map(opposite);
     let gap = |p: &[DVec3; 2]| (p[0] - p[1]).dot(it.normal);
     points.filter(|p| it.gap > 0.0 || gap(p) > SAME_PLACE * size).collect()
+}
+
+/// The corners of a triangle, seen from above, that are not higher than the lowest but for 5°.
+fn flat_part(seen: [(DVec2, f64); 3], slack: f64) -> Vec<(DVec2, f64)> {
+    let mut corners = seen.to_vec();
+    corners.sort_by(|p, q| p.1.total_cmp(&q.1));
+    let lowest = corners[0];
+    corners.retain(|p| p.1 - lowest.1 <= FLAT * p.0.distance(lowest.0) + slack);
+    if let [p, q, r] = corners[..] {
+        // Two corners may be flat from the lowest and steep from each other.
+        let [to_q, to_r] = [q, r].map(|c| (c.0 - p.0).extend(c.1 - p.1));
+        let normal = to_q.cross(to_r);
+        if normal.z.abs() < SAME_WAY * normal.length() {
+            corners.pop();
+        }
+    }
+    corners
 }
 
 /// The point of a flat part, and its height, opposite to a place that it covers.

@@ -19,12 +19,13 @@ const SAME_WAY: f64 = 0.996;
 /// neighbours the move hardly changes.
 const NORMALS_MAX: usize = 32;
 
-/// A move that is just long enough is lengthened by this part of all lengths involved, so that what
-/// then touches is not a matter of rounding, and by eight times as much until nothing touches.
-const MARGIN: f64 = 1e-12;
+/// A move that is just long enough is lengthened by this part of all lengths involved, so that the
+/// closest points then show directions, and by eight times as much until nothing touches. What it is
+/// too long by is a gap there, which depths are measured from.
+const MARGIN: f64 = 1e-9;
 
 /// How often that is tried: up to a thousandth of all lengths.
-const MARGINS: u32 = 11;
+const MARGINS: i32 = 7;
 
 /// The pair with the first model moved, and the move; `None` if nothing was found.
 pub(super) fn way_out<'a>(pair: &ModelPair<'a>) -> Option<(ModelPair<'a>, DVec3)> {
@@ -96,7 +97,7 @@ fn freed<'a>(pair: &ModelPair<'a>, way: DVec3, length: f64) -> Option<(ModelPair
         + pair.a.radius()
         + pair.b.radius();
     (0..MARGINS).find_map(|i| {
-        let margin = MARGIN * size * 8f64.powi(i as i32);
+        let margin = MARGIN * size * 8f64.powi(i);
         let there = moved(pair, way * (length.max(0.0) + margin))?;
         (!there.touches().0).then(|| (there, offset(pair, &there)))
     })
@@ -111,9 +112,9 @@ fn shortened<'a>(pair: &ModelPair<'a>, start: &ModelPair<'a>) -> Option<(ModelPa
         TimeOfImpact::During { free, .. } | TimeOfImpact::Unknown { free } => free,
         TimeOfImpact::Never | TimeOfImpact::AtStart => return None,
     };
-    // A part of a millionth less if need be: poses of a motion are rounded in their own way.
+    // Not all of it: poses of a motion are rounded in their own way.
     let back = pair.pose_a.translation() - start.pose_a.translation();
-    (0..7).find_map(|i| {
+    (0..MARGINS).find_map(|i| {
         let there = moved(start, back * (free - MARGIN * 8f64.powi(i)).max(0.0))?;
         (!there.touches().0).then(|| (there, offset(pair, &there)))
     })
