@@ -1,6 +1,12 @@
 //! Query results: what counts as a hit, and how they are printed in a table and in JSON.
 
-use jostle_geom::{Distance, FacePair, Relation, SharedSegment, TimeOfImpact, Witness};
+mod contacts;
+
+use contacts::{ContactsShape, PatchesShape};
+use jostle_geom::{
+    Contacts, ContactsError, Distance, FacePair, Patch, PatchesError, Relation, SharedSegment,
+    TimeOfImpact, Witness,
+};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -22,6 +28,8 @@ pub(crate) enum Answer {
     Within(bool),
     /// `None` where the library does not answer it, for spheres.
     Relation(Option<Relation>),
+    Contacts(Result<Contacts, ContactsError>),
+    Patches(Result<Vec<Patch>, PatchesError>),
     TimeOfImpact(TimeOfImpact),
 }
 
@@ -35,6 +43,8 @@ impl Answer {
             Answer::Segments(segments) => !segments.is_empty(),
             Answer::Distance(found) => found.is_some_and(|found| found.distance == 0.0),
             Answer::Relation(relation) => relation.is_some_and(|it| it != Relation::Apart),
+            Answer::Contacts(found) => contacts::is_hit(found),
+            Answer::Patches(found) => found.as_ref().is_ok_and(|patches| !patches.is_empty()),
             Answer::TimeOfImpact(contact) => {
                 matches!(contact, TimeOfImpact::AtStart | TimeOfImpact::During { .. })
             }
@@ -123,6 +133,8 @@ enum Shape {
     Relation {
         relation: &'static str,
     },
+    Contacts(ContactsShape),
+    Patches(PatchesShape),
     TimeOfImpact {
         kind: &'static str,
         free: Option<f64>,
@@ -171,6 +183,8 @@ impl From<&Answer> for Shape {
             },
             Answer::Within(within) => Shape::Within { within: *within },
             Answer::Relation(relation) => Shape::Relation { relation: relation_name(*relation) },
+            Answer::Contacts(found) => Shape::Contacts(found.into()),
+            Answer::Patches(found) => Shape::Patches(found.into()),
             Answer::TimeOfImpact(found) => {
                 let closest = match found {
                     TimeOfImpact::During { closest, .. } => Some(closest),
@@ -214,6 +228,8 @@ impl fmt::Display for Answer {
             Answer::Distance(None) => f.write_str("none: a model is empty"),
             Answer::Within(within) => f.write_str(if *within { "within" } else { "beyond" }),
             Answer::Relation(relation) => f.write_str(relation_name(*relation)),
+            Answer::Contacts(found) => contacts::write_contacts(f, found),
+            Answer::Patches(found) => contacts::write_patches(f, found),
             Answer::TimeOfImpact(contact) => write_contact(f, contact),
         }
     }

@@ -22,6 +22,9 @@ pub(crate) enum Placed {
     Distance,
     Within(f64),
     Relation,
+    /// Closer than this, too.
+    Contacts(f64),
+    Patches,
 }
 
 /// Which touching pairs, and what of them.
@@ -34,15 +37,24 @@ pub(crate) enum Pairs {
 
 impl Query {
     pub(crate) fn parse(text: &str) -> Result<Query, String> {
-        let placed = match text {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let placed = match (name, value) {
             // `toc` is what it was called before.
-            "toi" | "toc" => return Ok(Query::TimeOfImpact),
-            "touch" => Placed::Touch,
-            "witness" => Placed::Witness,
-            "pairs" => Placed::Pairs(Pairs::All),
-            "distance" => Placed::Distance,
-            "relation" => Placed::Relation,
-            _ => Placed::Within(parse_within(text)?),
+            ("toi" | "toc", None) => return Ok(Query::TimeOfImpact),
+            ("touch", None) => Placed::Touch,
+            ("witness", None) => Placed::Witness,
+            ("pairs", None) => Placed::Pairs(Pairs::All),
+            ("distance", None) => Placed::Distance,
+            ("relation", None) => Placed::Relation,
+            ("within", Some(limit)) => Placed::Within(distance(name, limit)?),
+            ("contacts", reach) => {
+                Placed::Contacts(reach.map_or(Ok(0.0), |reach| distance(name, reach))?)
+            }
+            ("patches", None) => Placed::Patches,
+            _ => return Err(EXPECTED.into()),
         };
         Ok(Query::Placed(placed))
     }
@@ -55,6 +67,8 @@ impl Query {
             Query::Placed(Placed::Distance) => "distance",
             Query::Placed(Placed::Within(_)) => "within",
             Query::Placed(Placed::Relation) => "relation",
+            Query::Placed(Placed::Contacts(_)) => "contacts",
+            Query::Placed(Placed::Patches) => "patches",
             Query::TimeOfImpact => "toi",
         }
     }
@@ -64,18 +78,23 @@ impl Query {
         match self {
             Query::Placed(Placed::Touch | Placed::Distance | Placed::Within(_)) => true,
             Query::Placed(Placed::Pairs(pairs)) => pairs != Pairs::WithSegments,
-            Query::Placed(Placed::Witness | Placed::Relation) | Query::TimeOfImpact => false,
+            Query::Placed(
+                Placed::Witness | Placed::Relation | Placed::Contacts(_) | Placed::Patches,
+            )
+            | Query::TimeOfImpact => false,
         }
     }
 }
 
-fn parse_within(text: &str) -> Result<f64, String> {
-    let limit = text
-        .strip_prefix("within=")
-        .ok_or("expected touch, witness, pairs, distance, within=D, relation or toi")?;
-    match limit.parse::<f64>() {
-        Ok(limit) if limit.is_finite() && limit >= 0.0 => Ok(limit),
-        _ => Err(format!("within needs a distance of 0 or more, found {limit:?}")),
+/// What [`Query::parse`] takes.
+const EXPECTED: &str = "expected touch, witness, pairs, distance, within=D, relation, \
+    contacts, contacts=D, patches or toi";
+
+/// The distance that a query is asked with.
+fn distance(query: &str, text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(distance) if distance.is_finite() && distance >= 0.0 => Ok(distance),
+        _ => Err(format!("{query} needs a distance of 0 or more, found {text:?}")),
     }
 }
 
@@ -111,6 +130,10 @@ impl Placed {
                 (Answer::Segments(pair.all_segments()), Counters::default())
             }
             Placed::Relation => (Answer::Relation(pair.relation()), Counters::default()),
+            Placed::Contacts(reach) => {
+                (Answer::Contacts(pair.contacts(reach)), Counters::default())
+            }
+            Placed::Patches => (Answer::Patches(pair.patches()), Counters::default()),
         }
     }
 }

@@ -31,8 +31,10 @@ pub use mesh::{
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Motion, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 pub use pair::{
-    Batch, ClosestContact, Counters, Distance, DistanceSearch, FacePair, OverlapsError, Pair,
-    Relation, SearchLimits, SearchResult, SearchStatus, SharedSegment, TouchSearch, Witness,
+    Batch, ClosestContact, ContactPoint, Contacts, ContactsError, Counters, Distance,
+    DistanceSearch, FacePair, NearPair, OverlapsError, Pair, Patch, PatchExtent, PatchesError,
+    Relation, SearchLimits, SearchResult, SearchStatus, SharedSegment, Spacing, TouchSearch,
+    Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
 pub use posed_model::{
