@@ -7,6 +7,7 @@
 
 mod aabb;
 mod checksum;
+mod convex;
 pub mod limits;
 mod mesh;
 mod model;
@@ -31,10 +32,10 @@ pub use mesh::{
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Motion, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 pub use pair::{
-    Batch, ClosestContact, ContactPoint, Contacts, ContactsError, Counters, Distance,
-    DistanceSearch, FacePair, NearPair, OverlapsError, Pair, Patch, PatchExtent, PatchesError,
-    Relation, SearchLimits, SearchResult, SearchStatus, SharedSegment, Spacing, TouchSearch,
-    Witness,
+    Batch, Class, Clearing, ClosestContact, ContactPoint, Contacts, ContactsError, Counters,
+    DepthError, Distance, DistanceSearch, Effort, FacePair, Immersion, NearPair, OverlapsError,
+    Pair, Patch, PatchExtent, PatchesError, Relation, SearchLimits, SearchResult, SearchStatus,
+    Separation, SharedSegment, Spacing, TouchSearch, Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
 pub use posed_model::{

@@ -4,6 +4,7 @@ mod bytes;
 mod reach;
 
 use crate::checksum::Checksum;
+use crate::convex::{self, Hull};
 use crate::mesh::{Mesh, MeshError, NotClosed};
 use crate::tree::bytes::{self as tree_bytes, LoadHierarchyError, Loaded};
 use crate::tree::{self, Tree};
@@ -34,11 +35,23 @@ pub struct Model {
     reach: OnceLock<Reach>,
     /// Computed at the first use.
     hash: OnceLock<u64>,
+    /// Decided at the first use.
+    convex: OnceLock<bool>,
+    /// Computed at the first use. Boxed, because hardly any model needs it.
+    hull: OnceLock<Option<Box<Hull>>>,
 }
 
 impl Model {
     fn new(mesh: Mesh, tree: Tree, quality: Quality) -> Model {
-        Model { mesh, tree, quality, reach: OnceLock::new(), hash: OnceLock::new() }
+        Model {
+            mesh,
+            tree,
+            quality,
+            reach: OnceLock::new(),
+            hash: OnceLock::new(),
+            convex: OnceLock::new(),
+            hull: OnceLock::new(),
+        }
     }
 
     /// Builds the hierarchy of a mesh.
@@ -160,6 +173,7 @@ impl Model {
         self.mesh.set_vertices(vertices)?;
         self.tree.refit(&self.mesh.vertices, &self.mesh.triangles);
         (self.reach, self.hash) = (OnceLock::new(), OnceLock::new());
+        (self.convex, self.hull) = (OnceLock::new(), OnceLock::new());
         Ok(())
     }
 
@@ -193,6 +207,31 @@ impl Model {
     #[must_use]
     pub fn radius(&self) -> f64 {
         self.reach().from_zero
+    }
+
+    /// Is the mesh solid, and what it encloses convex? Decided exactly, about the vertices of the
+    /// mesh, at the first use. However the faces are cut and turned; but a face inside makes a
+    /// mesh that is not convex, even if it bounds nothing, unless it is there twice.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Quality, solids};
+    ///
+    /// let mesh = solids::cuboid(DVec3::ONE)?;
+    /// assert!(!Model::build(mesh.clone(), Quality::Default).is_convex()); // a surface
+    /// assert!(Model::build(mesh.into_solid()?, Quality::Default).is_convex());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_convex(&self) -> bool {
+        *self.convex.get_or_init(|| convex::is_convex(self))
+    }
+
+    /// The convex polytope that the mesh is; `None` if it is not convex, or has more than
+    /// [`Hull::CORNERS_MAX`] vertices.
+    pub(crate) fn hull(&self) -> Option<&Hull> {
+        let hull = || self.is_convex().then(|| Hull::of_mesh(&self.mesh)).flatten().map(Box::new);
+        self.hull.get_or_init(hull).as_deref()
     }
 
     pub(crate) fn reach(&self) -> &Reach {

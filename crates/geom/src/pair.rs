@@ -11,6 +11,7 @@
 mod batch;
 mod connect;
 mod contacts;
+mod depth;
 mod distance;
 mod large_leaf;
 mod leaf;
@@ -35,6 +36,7 @@ use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
 use crate::shape::{Form, PosedShape, ShapeRef};
 pub use batch::Batch;
 pub use contacts::{ContactPoint, Contacts, ContactsError, Spacing};
+pub use depth::{Class, Clearing, DepthError, Effort, Immersion, Separation};
 pub use distance::DistanceSearch;
 use glam::DVec3;
 use models::ModelPair;

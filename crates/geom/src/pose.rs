@@ -200,6 +200,14 @@ impl Pose {
         Ok(Pose { rotation, translation, rows })
     }
 
+    /// The same rotation, to the bit, somewhat further on; `None` if that is too far out.
+    pub(crate) fn moved_by(&self, way: DVec3) -> Option<Pose> {
+        let translation = self.translation + way;
+        // Written so that NaN is too far, too.
+        let fits = translation.abs().cmplt(DVec3::splat(TRANSLATION_MAX)).all();
+        fits.then(|| Pose { translation: flush_translation(translation), ..*self })
+    }
+
     /// The rotation, a unit quaternion.
     #[must_use]
     pub fn rotation(&self) -> DQuat {

@@ -11,6 +11,7 @@ mod contains;
 mod frustum;
 mod locate;
 mod normal;
+mod one_side;
 mod ray;
 mod self_intersections;
 mod sphere;
@@ -19,6 +20,7 @@ pub use closest::ClosestPoint;
 pub use contains::{ContainsError, Side};
 pub use frustum::{ClipDepth, FrustumSide, Plane, PlaneError, frustum_planes};
 pub(crate) use locate::Location;
+pub(crate) use one_side::exact_normal;
 pub use ray::{Ray, RayError, RayHit};
 
 use crate::limits::TRANSLATION_MIN;

@@ -19,6 +19,7 @@ mod frame;
 pub(crate) mod overlap;
 mod refit;
 mod split;
+pub(crate) mod sweep;
 mod validate;
 
 use crate::simd::{F32x8, Simd};

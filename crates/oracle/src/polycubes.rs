@@ -7,6 +7,8 @@
 //! The meshes are then mapped by a random whole-number matrix of determinant ±1: the faces become
 //! slanted, the answer stays.
 
+pub mod depth;
+
 use crate::rng::Rng;
 use glam::Vec3;
 use jostle_geom::{Mesh, Model, Pair, PatchExtent, Pose, Quality, Relation};

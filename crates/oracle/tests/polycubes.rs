@@ -1,6 +1,8 @@
-//! Relations of solids made of cells, counted. A longer run: the example `polycubes`.
+//! Relations and depths of solids made of cells, counted. Longer runs: the examples `polycubes` and
+//! `polycube_depths`.
 
-use jostle_oracle::polycubes::{Family, run};
+use jostle_geom::Effort;
+use jostle_oracle::polycubes::{Family, depth, run};
 
 #[test]
 fn polycubes_lie_to_each_other_as_their_cells_do() {
@@ -15,4 +17,17 @@ fn polycubes_lie_to_each_other_as_their_cells_do() {
             assert!(summary.seen.contains_key(&(family, *relation)), "{family:?} {relation}");
         }
     }
+}
+
+#[test]
+fn polycubes_are_as_deep_in_each_other_as_their_cells_are() {
+    let summary = depth::run(600, 21, Effort::default());
+    println!("{summary}");
+    assert!(summary.wrong.is_empty(), "{summary}");
+    let [pairs, narrow, exact] = summary.overlapping();
+    assert!(pairs > 100 && narrow * 10 >= pairs * 9 && exact * 10 >= pairs * 9, "{summary}");
+    for squared in 0..4 {
+        assert!(summary.depths.keys().any(|(_, s)| *s == squared), "{squared}: {summary}");
+    }
+    assert!(summary.gaps > 0, "{summary}");
 }

@@ -20,17 +20,17 @@ use crate::simd::{F32x8, Kernel, Simd, three};
 use glam::{Mat3A, Vec3A};
 
 /// See the head of this file.
-const AXIS_SLACK: f32 = 1.0 / 2048.0;
+pub(super) const AXIS_SLACK: f32 = 1.0 / 2048.0;
 
 /// A box brought into the frame of the tree that it is tested against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueryObb {
-    center: [f32; 3],
-    half: [f32; 3],
+    pub(super) center: [f32; 3],
+    pub(super) half: [f32; 3],
     /// `axes[j]` is the j-th axis.
-    axes: [[f32; 3]; 3],
+    pub(super) axes: [[f32; 3]; 3],
     /// What a separation must exceed, apart from the lane's own half extents.
-    slack: f32,
+    pub(super) slack: f32,
 }
 
 impl QueryObb {

@@ -1,0 +1,228 @@
+//! How far is the zero from a convex set that is known by its support function?
+//!
+//! Gilbert, Johnson and Keerthi, *A Fast Procedure for Computing the Distance Between Complex
+//! Objects in Three-Dimensional Space*, IEEE Journal of Robotics and Automation 4, 1988. The set
+//! is the difference of two convex sets. A few of its points (a simplex) give the distance from
+//! above, a direction in which all of it lies on one side gives it from below; the search ends
+//! when the two meet. So rounding can make it stop early, and then both bounds still hold.
+
+use glam::DVec3;
+
+/// A point of the difference of two sets: `a` − `b`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vertex {
+    pub(crate) at: DVec3,
+    pub(crate) a: DVec3,
+    pub(crate) b: DVec3,
+    /// The numbers of the corners; 0 for what is round.
+    pub(crate) corners: [u32; 2],
+}
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    /// The two sets are at least so far apart. 0 or below if no direction separates them.
+    pub(crate) at_least: f64,
+    /// They are at most so far apart; 0 if a common point was found.
+    pub(crate) at_most: f64,
+    /// A point of each, `at_most` apart.
+    pub(crate) points: [DVec3; 2],
+    /// From the second set towards the first: the direction of `at_least`, of length 1.
+    pub(crate) way: DVec3,
+    /// The points of the difference that `points` are between.
+    pub(crate) simplex: Vec<Vertex>,
+}
+
+/// More steps than any pair of shapes was seen to take; what is known by then is returned.
+const STEPS_MAX: usize = 200;
+
+/// The distance of two sets. `support` gives the vertex of their difference that is furthest along
+/// a direction (of any length); bounds closer than `enough` end the search, and so does a proof
+/// that they are further apart than `limit`.
+pub(crate) fn closest(
+    mut support: impl FnMut(DVec3) -> Vertex,
+    start: DVec3,
+    enough: f64,
+    limit: f64,
+) -> Found {
+    let start = if start == DVec3::ZERO { DVec3::X } else { start };
+    let mut simplex = Simplex::default();
+    simplex.push(support(-start));
+    let mut nearest = simplex.vertices[0].at;
+    let (mut at_least, mut way) = (f64::NEG_INFINITY, DVec3::X);
+    for _ in 0..STEPS_MAX {
+        let length = nearest.length();
+        if length <= enough * 1e-3 || length == 0.0 {
+            break;
+        }
+        let vertex = support(-nearest);
+        let direction = nearest / length;
+        let proved = direction.dot(vertex.at);
+        if proved > at_least {
+            (at_least, way) = (proved, direction);
+        }
+        if length - at_least <= enough || at_least > limit || simplex.holds(&vertex) {
+            break;
+        }
+        let before = simplex;
+        simplex.push(vertex);
+        let Some(next) = simplex.reduce() else {
+            nearest = DVec3::ZERO; // inside
+            break;
+        };
+        // Written so that NaN ends the search.
+        let closer = next.length_squared() < length * length;
+        if !closer {
+            simplex = before;
+            break;
+        }
+        nearest = next;
+    }
+    let at_most = nearest.length();
+    let points = simplex.points();
+    Found { at_least, at_most, points, way, simplex: simplex.vertices[..simplex.count].to_vec() }
+}
+
+/// Up to four points and the weights with which they make the point closest to zero.
+#[derive(Clone, Copy)]
+struct Simplex {
+    vertices: [Vertex; 4],
+    weights: [f64; 4],
+    count: usize,
+}
+
+impl Default for Simplex {
+    fn default() -> Simplex {
+        let none = Vertex { at: DVec3::ZERO, a: DVec3::ZERO, b: DVec3::ZERO, corners: [0; 2] };
+        Simplex { vertices: [none; 4], weights: [1.0, 0.0, 0.0, 0.0], count: 0 }
+    }
+}
+
+impl Simplex {
+    fn push(&mut self, vertex: Vertex) {
+        self.vertices[self.count] = vertex;
+        self.count += 1;
+    }
+
+    fn holds(&self, vertex: &Vertex) -> bool {
+        self.vertices[..self.count].iter().any(|known| known.at == vertex.at)
+    }
+
+    /// The point of each set.
+    fn points(&self) -> [DVec3; 2] {
+        let weighted = |of: fn(&Vertex) -> DVec3| {
+            let parts = self.vertices[..self.count].iter().zip(self.weights);
+            parts.map(|(vertex, weight)| of(vertex) * weight).sum()
+        };
+        [weighted(|v| v.a), weighted(|v| v.b)]
+    }
+
+    /// Keeps what is needed for the point closest to zero, and gives that; `None` if zero is
+    /// inside.
+    fn reduce(&mut self) -> Option<DVec3> {
+        let at = self.vertices.map(|v| v.at);
+        let (weights, nearest) = match self.count {
+            1 => ([1.0, 0.0, 0.0, 0.0], at[0]),
+            2 => on_segment(at[0], at[1]),
+            3 => on_triangle([at[0], at[1], at[2]]),
+            _ => match on_tetrahedron(&at) {
+                Some(found) => found,
+                None => {
+                    self.weights = inside_weights(&at);
+                    return None;
+                }
+            },
+        };
+        let mut kept = Simplex::default();
+        for (vertex, weight) in self.vertices.into_iter().zip(weights).take(self.count) {
+            if weight > 0.0 {
+                kept.weights[kept.count] = weight;
+                kept.push(vertex);
+            }
+        }
+        *self = kept;
+        Some(nearest)
+    }
+}
+
+type Weighted = ([f64; 4], DVec3);
+
+fn on_segment(a: DVec3, b: DVec3) -> Weighted {
+    let ab = b - a;
+    let size = ab.length_squared();
+    let t = if size > 0.0 { (-a.dot(ab) / size).clamp(0.0, 1.0) } else { 0.0 };
+    // From the nearer end, which loses fewer digits.
+    let point = if t < 0.5 { a + ab * t } else { b - ab * (1.0 - t) };
+    ([1.0 - t, t, 0.0, 0.0], point)
+}
+
+/// The point of a triangle closest to zero (Ericson, *Real-Time Collision Detection*, 2005,
+/// section 5.1.5, with the regions of the edges decided across the plane: dot products of corners
+/// cancel for needles).
+fn on_triangle([a, b, c]: [DVec3; 3]) -> Weighted {
+    let normal = (b - a).cross(c - a);
+    let size = normal.length_squared();
+    let mut best: Option<Weighted> = None;
+    if size > 0.0 {
+        let across = |p: DVec3, q: DVec3| (q - p).cross(-p).dot(normal);
+        let (wc, wa, wb) = (across(a, b), across(b, c), across(c, a));
+        if wa > 0.0 && wb > 0.0 && wc > 0.0 {
+            let sum = wa + wb + wc;
+            let weights = [wa / sum, wb / sum, wc / sum, 0.0];
+            // The height over the plane, from the corner closest to zero.
+            let lowest = [a, b, c]
+                .into_iter()
+                .min_by(|p, q| p.length_squared().total_cmp(&q.length_squared()));
+            let height = normal.dot(lowest.unwrap_or(a)) / size;
+            return (weights, normal * height);
+        }
+    }
+    let mut add = |(weights, point): Weighted, place: [usize; 2]| {
+        if best.is_none_or(|(_, known)| point.length_squared() < known.length_squared()) {
+            let mut placed = [0.0; 4];
+            (placed[place[0]], placed[place[1]]) = (weights[0], weights[1]);
+            best = Some((placed, point));
+        }
+    };
+    add(on_segment(a, b), [0, 1]);
+    add(on_segment(b, c), [1, 2]);
+    add(on_segment(c, a), [2, 0]);
+    best.unwrap_or(([1.0, 0.0, 0.0, 0.0], a))
+}
+
+/// `None` if zero is inside.
+fn on_tetrahedron(at: &[DVec3; 4]) -> Option<Weighted> {
+    let mut best: Option<Weighted> = None;
+    for out in 0..4 {
+        let [i, j, k] = others(out);
+        let (a, b, c) = (at[i], at[j], at[k]);
+        let normal = (b - a).cross(c - a);
+        let (own, zero) = (normal.dot(at[out] - a), -normal.dot(a));
+        // Zero and the fourth corner on one side, strictly: not this face. A flat tetrahedron has
+        // no inside.
+        if own * zero > 0.0 {
+            continue;
+        }
+        let (weights, point) = on_triangle([a, b, c]);
+        if best.is_none_or(|(_, known)| point.length_squared() < known.length_squared()) {
+            let mut placed = [0.0; 4];
+            (placed[i], placed[j], placed[k]) = (weights[0], weights[1], weights[2]);
+            best = Some((placed, point));
+        }
+    }
+    best
+}
+
+fn others(out: usize) -> [usize; 3] {
+    [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][out]
+}
+
+/// The weights of zero in a tetrahedron that holds it.
+fn inside_weights(at: &[DVec3; 4]) -> [f64; 4] {
+    let parts = [0, 1, 2, 3].map(|out| {
+        let [i, j, k] = others(out);
+        at[i].cross(at[j]).dot(at[k]).abs()
+    });
+    let sum: f64 = parts.iter().sum();
+    if sum > 0.0 { parts.map(|part| part / sum) } else { [0.25; 4] }
+}
