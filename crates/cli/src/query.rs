@@ -1,6 +1,8 @@
 //! The queries about a pair, and the calls of the library for them.
 
 use crate::answer::Answer;
+use crate::answer::depth::Depth;
+use glam::DVec3;
 use jostle_geom::{Counters, Pair, SearchLimits, SearchStatus};
 use std::num::NonZeroUsize;
 
@@ -25,6 +27,12 @@ pub(crate) enum Placed {
     /// Closer than this, too.
     Contacts(f64),
     Patches,
+    Overlaps,
+    /// For those who mean this tolerance.
+    Classify(f64),
+    Depth,
+    /// Along this direction.
+    Clearing(DVec3),
 }
 
 /// Which touching pairs, and what of them.
@@ -54,6 +62,10 @@ impl Query {
                 Placed::Contacts(reach.map_or(Ok(0.0), |reach| distance(name, reach))?)
             }
             ("patches", None) => Placed::Patches,
+            ("overlaps", None) => Placed::Overlaps,
+            ("classify", Some(tolerance)) => Placed::Classify(distance(name, tolerance)?),
+            ("depth", None) => Placed::Depth,
+            ("clearing", Some(along)) => Placed::Clearing(direction(along)?),
             _ => return Err(EXPECTED.into()),
         };
         Ok(Query::Placed(placed))
@@ -69,6 +81,10 @@ impl Query {
             Query::Placed(Placed::Relation) => "relation",
             Query::Placed(Placed::Contacts(_)) => "contacts",
             Query::Placed(Placed::Patches) => "patches",
+            Query::Placed(Placed::Overlaps) => "overlaps",
+            Query::Placed(Placed::Classify(_)) => "classify",
+            Query::Placed(Placed::Depth) => "depth",
+            Query::Placed(Placed::Clearing(_)) => "clearing",
             Query::TimeOfImpact => "toi",
         }
     }
@@ -78,17 +94,25 @@ impl Query {
         match self {
             Query::Placed(Placed::Touch | Placed::Distance | Placed::Within(_)) => true,
             Query::Placed(Placed::Pairs(pairs)) => pairs != Pairs::WithSegments,
-            Query::Placed(
-                Placed::Witness | Placed::Relation | Placed::Contacts(_) | Placed::Patches,
-            )
-            | Query::TimeOfImpact => false,
+            Query::Placed(_) | Query::TimeOfImpact => false,
+        }
+    }
+
+    /// Returns true if there may be no answer to it.
+    pub(crate) fn may_be_unknown(self) -> bool {
+        match self {
+            Query::TimeOfImpact => true,
+            Query::Placed(placed) => matches!(
+                placed,
+                Placed::Overlaps | Placed::Classify(_) | Placed::Depth | Placed::Clearing(_)
+            ),
         }
     }
 }
 
 /// What [`Query::parse`] takes.
-const EXPECTED: &str = "expected touch, witness, pairs, distance, within=D, relation, \
-    contacts, contacts=D, patches or toi";
+const EXPECTED: &str = "expected touch, witness, pairs, distance, within=D, relation, overlaps, \
+    classify=T, depth, clearing=X,Y,Z, contacts, contacts=D, patches or toi";
 
 /// The distance that a query is asked with.
 fn distance(query: &str, text: &str) -> Result<f64, String> {
@@ -98,10 +122,23 @@ fn distance(query: &str, text: &str) -> Result<f64, String> {
     }
 }
 
+/// The direction that something is moved along.
+fn direction(text: &str) -> Result<DVec3, String> {
+    let numbers: Result<Vec<f64>, _> =
+        text.split(',').map(|number| number.trim().parse()).collect();
+    match numbers.ok().and_then(|numbers| <[f64; 3]>::try_from(numbers).ok()).map(DVec3::from) {
+        Some(direction) if direction.is_finite() && direction != DVec3::ZERO => Ok(direction),
+        _ => Err(format!(
+            "clearing needs a direction: three numbers with commas, not all 0; found {text:?}"
+        )),
+    }
+}
+
 impl Placed {
     /// The answer, and what it cost: zero unless the query is counted. Only this is timed, so
     /// answers stay as the library gives them.
-    pub(crate) fn ask(self, pair: &Pair<'_>) -> (Answer, Counters) {
+    /// `swapped` is the same pair, the other way round.
+    pub(crate) fn ask(self, pair: &Pair<'_>, swapped: &Pair<'_>) -> (Answer, Counters) {
         match self {
             Placed::Touch => {
                 let (touches, counters) = pair.touches_counted();
@@ -134,6 +171,14 @@ impl Placed {
                 (Answer::Contacts(pair.contacts(reach)), Counters::default())
             }
             Placed::Patches => (Answer::Patches(pair.patches()), Counters::default()),
+            Placed::Overlaps => (Answer::Overlaps(pair.overlaps()), Counters::default()),
+            Placed::Classify(tolerance) => {
+                (Answer::Class(pair.classify(tolerance)), Counters::default())
+            }
+            Placed::Depth => (Answer::Depth(Depth::of(pair, swapped)), Counters::default()),
+            Placed::Clearing(along) => {
+                (Answer::Clearing(pair.clearing(along)), Counters::default())
+            }
         }
     }
 }

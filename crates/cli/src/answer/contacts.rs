@@ -51,7 +51,7 @@ struct PatchShape {
     faces: Vec<[u32; 2]>,
 }
 
-fn faces(pair: FacePair) -> [u32; 2] {
+pub(super) fn faces(pair: FacePair) -> [u32; 2] {
     [pair.a, pair.b]
 }
 
@@ -114,7 +114,7 @@ impl From<&Result<Vec<Patch>, PatchesError>> for PatchesShape {
 }
 
 /// The answer, or the text of the error.
-fn parts<T, E: fmt::Display>(found: &Result<T, E>) -> (Option<&T>, Option<String>) {
+pub(super) fn parts<T, E: fmt::Display>(found: &Result<T, E>) -> (Option<&T>, Option<String>) {
     (found.as_ref().ok(), found.as_ref().err().map(ToString::to_string))
 }
 
