@@ -144,8 +144,8 @@ pub(crate) struct PairArgs {
     /// The second model
     pub(crate) b: PathBuf,
     /// The query: touch, witness, pairs, distance, within=D, relation, contacts (points, normals,
-    /// gaps or depths), contacts=D (also where they are as close as this), patches (what they share,
-    /// as points, curves and areas) or toi (the time of the first contact)
+    /// gaps or depths), contacts=D (also where they are as close as this), patches (what they
+    /// share, as points, curves and areas) or toi (the time of the first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]
     pub(crate) query: Query,
     /// Exit with code 1 if the models touch in any pose (touch), or come as close as the query
