@@ -1,5 +1,5 @@
-//! Contacts and patches: in a line of the table and in JSON. Where there are none by definition, the
-//! reason stands in their place.
+//! Contacts and patches: in a line of the table and in JSON. Where there are none by definition,
+//! the reason stands in their place.
 
 use jostle_geom::{
     ContactPoint, Contacts, ContactsError, FacePair, Patch, PatchExtent, PatchesError, Spacing,

@@ -1,18 +1,19 @@
 //! The contacts of two shapes: few points that say where and along which normals they are in each
 //! other's way, how far apart they are there, or how deep in each other.
 //!
-//! Near pairs of triangles ([`Pair::near`]) are many and most say nothing new. `manifold.rs` in this
-//! folder keeps those that matter.
+//! Near pairs of triangles ([`Pair::near`]) are many and most say nothing new. `manifold.rs` in
+//! this folder keeps those that matter.
 //!
 //! **Sides.** Where there is a gap, the closest points show on which side each shape is: that holds
 //! for surfaces as for solids, and without knowing where the shapes come from. Where they touch, a
 //! plane through one of the triangles, or through an edge of both, has them on different sides, by
-//! exact signs; faces in one plane look at the insides of solids, exactly too (`side.rs`). What none
-//! of these decides is an error and not a guess.
+//! exact signs; faces in one plane look at the insides of solids, exactly too (`side.rs`). What
+//! none of these decides is an error and not a guess.
 //!
-//! **Depth.** Two solids that overlap have no closest points, and the depth of one pair of triangles
-//! shrinks with the triangles. So they are taken apart first (`way_out.rs`), looked at there, where
-//! all sides are known, and put back: each gap then is smaller by what the move opened it.
+//! **Depth.** Two solids that overlap have no closest points, and the depth of one pair of
+//! triangles shrinks with the triangles. So they are taken apart first (`way_out.rs`), looked at
+//! there, where all sides are known, and put back: each gap then is smaller by what the move opened
+//! it.
 
 use super::models::ModelPair;
 use super::side::unit;

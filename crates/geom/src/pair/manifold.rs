@@ -204,9 +204,9 @@ fn add_candidates(
     before.into_iter().for_each(|points| add(points, false));
 }
 
-/// Points of both triangles opposite each other along the normal: the corners of what the flat parts
-/// of both cover of each other. Empty where that is a point. Of triangles that touch, only what does
-/// not touch.
+/// Points of both triangles opposite each other along the normal: the corners of what the flat
+/// parts of both cover of each other. Empty where that is a point. Of triangles that touch, only
+/// what does not touch.
 fn candidates_beyond(
     first: &[DVec3; 3],
     second: &[DVec3; 3],

@@ -1,8 +1,8 @@
 //! All triangle pairs within reach, each with its closest points.
 //!
-//! The walk of [`Pair::within`], not stopped at the first pair. The filter at the leaves only leaves
-//! out pairs that are surely too far; the placed triangles decide about the others, one by one. So
-//! the list is, to the bit, that of comparing every triangle with every triangle.
+//! The walk of [`Pair::within`], not stopped at the first pair. The filter at the leaves only
+//! leaves out pairs that are surely too far; the placed triangles decide about the others, one by
+//! one. So the list is, to the bit, that of comparing every triangle with every triangle.
 
 use super::models::{ModelPair, gap_for};
 use super::node_pair::LeafPair;
@@ -39,9 +39,9 @@ impl Pair<'_> {
     /// face, then by triangle. A pair of polygons has an entry for each such pair of their
     /// triangles.
     ///
-    /// Faces only, as [`Pair::all_pairs`]: what lies deep inside a solid mesh is near no face of it.
-    /// A sphere has the one face 0, and a face that reaches into it has the gap 0. Nothing is within
-    /// a negative reach or NaN.
+    /// Faces only, as [`Pair::all_pairs`]: what lies deep inside a solid mesh is near no face of
+    /// it. A sphere has the one face 0, and a face that reaches into it has the gap 0. Nothing is
+    /// within a negative reach or NaN.
     ///
     /// ```
     /// use glam::DVec3;

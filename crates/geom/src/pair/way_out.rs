@@ -20,8 +20,8 @@ const SAME_WAY: f64 = 0.996;
 const NORMALS_MAX: usize = 32;
 
 /// A move that is just long enough is lengthened by this part of all lengths involved, so that the
-/// closest points then show directions, and by eight times as much until nothing touches. What it is
-/// too long by is a gap there, which depths are measured from.
+/// closest points then show directions, and by eight times as much until nothing touches. What it
+/// is too long by is a gap there, which depths are measured from.
 const MARGIN: f64 = 1e-9;
 
 /// How often that is tried: up to a thousandth of all lengths.

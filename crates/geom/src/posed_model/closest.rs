@@ -127,7 +127,8 @@ impl PosedModel<'_> {
         best
     }
 
-    /// Has a triangle that holds `point`, give or take `slack`, a point closer to `to` than `limit`?
+    /// Has a triangle that holds `point`, give or take `slack`, a point closer to `to` than
+    /// `limit`?
     pub(crate) fn leads_closer(&self, point: DVec3, slack: f64, to: DVec3, limit: f64) -> bool {
         let closer = |triangle: usize| {
             self.closest_on(point, triangle).distance <= slack

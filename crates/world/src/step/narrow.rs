@@ -110,8 +110,8 @@ impl NarrowPhase<'_> {
     }
 }
 
-/// What [`QueryKind::Clearance`] finds, with points where these are defined. Yes and no come from the
-/// same tests, so they are exact however the points are rounded.
+/// What [`QueryKind::Clearance`] finds, with points where these are defined. Yes and no come from
+/// the same tests, so they are exact however the points are rounded.
 fn contacts(pair: &Pair<'_>, reach: f64, overlap: bool) -> Option<ContactData> {
     if !pair.within(reach) {
         return None;
