@@ -15,8 +15,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let summary =
-        jostle_oracle::polycubes::depth::run(options.cases, options.seed, Effort::default());
+    let summary = jostle_oracle::polycubes::depth::run(options.cases, options.seed, Effort::HIGH);
     println!("{summary}");
     if summary.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

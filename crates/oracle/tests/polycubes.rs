@@ -21,7 +21,7 @@ fn polycubes_lie_to_each_other_as_their_cells_do() {
 
 #[test]
 fn polycubes_are_as_deep_in_each_other_as_their_cells_are() {
-    let summary = depth::run(600, 21, Effort::default());
+    let summary = depth::run(300, 21, Effort::HIGH);
     println!("{summary}");
     assert!(summary.wrong.is_empty(), "{summary}");
     let [pairs, narrow, exact] = summary.overlapping();

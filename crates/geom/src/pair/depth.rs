@@ -5,7 +5,7 @@
 //! | [`Pair::clearing`] | how far the second must move along a given direction |
 //! | [`Pair::separation`] | the shortest move of all that parts them, as a proved interval |
 //! | [`Pair::immersion`] | how deep the surface of the second reaches into the first |
-//! | [`Pair::classify`] | what that means for somebody who means a tolerance |
+//! | [`Pair::classify`] | which of these matter within a tolerance |
 //!
 //! A surface that is not solid has no depth, and neither has a pair of triangles that cross: that
 //! is what others report, and it becomes the smaller the finer the mesh is. See decision 51.
@@ -23,7 +23,7 @@ mod tests;
 
 use super::models::ModelPair;
 use super::relation::overlaps;
-use super::walk::{End, Order, Touching, Walk};
+use super::walk::{Order, Touching, Walk};
 use super::{FacePair, Meeting, OverlapsError, Pair, models_of};
 use crate::shape::sphere::PosedSphere;
 use crate::triangle::{self, TriangleRelation};
@@ -199,7 +199,7 @@ impl Pair<'_> {
         Ok(immersion::immersion(&self.solid_models()?, width))
     }
 
-    /// How do two solids lie to each other, for somebody who means a tolerance? See [`Class`].
+    /// How do two solids lie to each other, up to a tolerance? See [`Class`].
     ///
     /// ```
     /// use glam::DVec3;
@@ -247,20 +247,21 @@ fn moved<'a>(pair: &ModelPair<'a>, way: DVec3) -> Result<ModelPair<'a>, DepthErr
     Ok(ModelPair::new(pair.a, &pair.pose_a, pair.b, &pose_b))
 }
 
-/// Do two solids surely not overlap? A quick look for triangles that cross comes first: many places
-/// that are asked about are deep inside.
+/// Do two solids not overlap? Exact, as [`overlaps`]. A quick look for a point inside both beside
+/// the first triangles that cross comes first: many places that are asked about are deep inside.
 fn is_free(pair: &ModelPair<'_>) -> Result<bool, DepthError> {
+    let mut inside = false;
+    let mut looks = 0;
     let crossing = |a: usize, b: usize| {
-        let relation = triangle::relation(&pair.triangle_a(a), &pair.triangle_b(b));
-        if relation == TriangleRelation::Crossing {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+        let triangles = [pair.triangle_a(a), pair.triangle_b(b)];
+        if triangle::relation(&triangles[0], &triangles[1]) == TriangleRelation::Crossing {
+            looks += 1;
+            inside = clearing::point_inside(&pair.posed(), &triangles).is_some();
         }
+        if inside || looks == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let mut walk = Walk::new(pair, Order::Deepest, 0.0);
-    let end = walk.run(pair, u64::MAX, &mut Touching(crossing));
-    Ok(end != End::Stopped && !overlaps(pair)?)
+    Walk::new(pair, Order::Deepest, 0.0).run(pair, u64::MAX, &mut Touching(crossing));
+    Ok(!inside && !overlaps(pair)?)
 }
 
 /// All lengths involved: from the zero of the world to the models, and across both.

@@ -107,7 +107,8 @@ impl Summary {
         self.gaps += u64::from(expected.first != expected.last);
         let n = upright[axis].as_dvec3() * f64::from(sign);
         let found = pair.clearing(n)?;
-        if (found.first, found.last) != (expected.first, expected.last) {
+        let off = (found.first - expected.first).abs().max((found.last - expected.last).abs());
+        if off > ROUNDING {
             return Ok(Some(format!("along {n}: {expected:?}, found {found:?}")));
         }
         let [a, b] = solids.map(|p| Model::build(p.mapped(columns), quality));

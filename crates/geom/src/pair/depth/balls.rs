@@ -19,6 +19,8 @@ pub(super) struct Ball {
 pub(super) struct Insides<'a> {
     solids: [PosedModel<'a>; 2],
     pub(super) looked_at: u32,
+    /// Balls inside of each that were seen, where the second is now: centres and radii.
+    seen: [Vec<(DVec3, f64)>; 2],
 }
 
 /// Around a point and the place of the second solid to which it belongs.
@@ -26,18 +28,18 @@ pub(super) struct Insides<'a> {
 struct Look {
     /// Below zero outside.
     radii: [f64; 2],
-    /// The direction in which both radii grow.
-    gradient: DVec3,
+    /// The directions in which they grow.
+    inwards: [DVec3; 2],
 }
 
 impl Look {
     /// Worse than any other.
-    const NONE: Look = Look { radii: [f64::NEG_INFINITY; 2], gradient: DVec3::ZERO };
+    const NONE: Look = Look { radii: [f64::NEG_INFINITY; 2], inwards: [DVec3::ZERO; 2] };
 }
 
 impl<'a> Insides<'a> {
     pub(super) fn new(pair: &ModelPair<'a>) -> Insides<'a> {
-        Insides { solids: pair.posed(), looked_at: 0 }
+        Insides { solids: pair.posed(), looked_at: 0, seen: [Vec::new(), Vec::new()] }
     }
 
     /// The distance of a point from a surface, below zero outside, and the direction away from
@@ -59,7 +61,39 @@ impl<'a> Insides<'a> {
         self.looked_at += 1;
         let (r, up) = self.inner_radius(0, p);
         let (s, along) = self.inner_radius(1, p - way);
-        Look { radii: [r, s], gradient: up + along }
+        self.keep(0, p, r);
+        self.keep(1, p - way, s);
+        Look { radii: [r, s], inwards: [up, along] }
+    }
+
+    /// Remembers a ball unless one that was seen has most of it.
+    fn keep(&mut self, solid: usize, centre: DVec3, radius: f64) {
+        let seen = &mut self.seen[solid];
+        let has = |p: &(DVec3, f64), q: &(DVec3, f64)| p.0.distance(q.0) + MOST * q.1 <= p.1;
+        let new = (centre, radius);
+        if radius <= 0.0 || seen.iter().any(|old| has(old, &new)) {
+            return;
+        }
+        seen.retain(|old| !has(&new, old));
+        if seen.len() < SEEN_MAX {
+            seen.push(new);
+        }
+    }
+
+    /// Of all pairs of balls that were seen, the one that reaches the furthest around a move, and
+    /// the middle between the two centres after that move.
+    pub(super) fn best_seen(&self, way: DVec3) -> Option<(Ball, DVec3)> {
+        let mut best = (f64::NEG_INFINITY, None);
+        for &(p, r) in &self.seen[0] {
+            for &(q, s) in &self.seen[1] {
+                let reach = r + s - (p - q).distance(way);
+                if reach > best.0 {
+                    best = (reach, Some((p, r, q, s)));
+                }
+            }
+        }
+        let (p, r, q, s) = best.1?;
+        Some((Ball { centre: p - q, radius: r + s }, (p + q + way) * 0.5))
     }
 
     /// Points deep inside both solids, the deepest first: best first over the boxes around parts of
@@ -106,10 +140,11 @@ impl<'a> Insides<'a> {
     /// seeds finds, points that are inside both or nearly. The search ends when the radius is above
     /// `enough`, or after so many looks. Also gives the best point.
     ///
-    /// The sum of two distances is concave where the closest points are on planes, and not smooth:
-    /// between two sides its gradient changes at once. So the search goes along the shortest
-    /// vector in the convex hull of the last gradients (the bundle method of Lemaréchal, *An
-    /// Extension of Davidon Methods to Nondifferentiable Problems*, 1975, in its simplest form).
+    /// The distance from a surface is no larger than that from a plane through the closest point,
+    /// if all around is flat: so what was seen from a few points is a model of both distances, the
+    /// smallest of those from planes. Its best place is looked at next (the cutting planes of
+    /// Kelley, *The Cutting-Plane Method for Solving Convex Programs*, 1960), not too far from the
+    /// best so far.
     pub(super) fn ball_at(
         &mut self,
         way: DVec3,
@@ -123,55 +158,94 @@ impl<'a> Insides<'a> {
             [r, s] => r.min(s).min(0.0),
         };
         let mut best = (Look::NONE, DVec3::ZERO);
+        let mut model = Model { planes: [Vec::new(), Vec::new()] };
         for &seed in seeds {
             let look = self.look(seed, way);
             if sum(&look) > sum(&best.0) {
                 best = (look, seed);
             }
+            model.add(seed, &look);
+            if sum(&best.0) > enough {
+                break;
+            }
         }
-        let mut gradients = vec![best.0.gradient];
         let [r, s] = best.0.radii;
-        let mut step = (0.5 * r.max(s)).max(0.25 * enough);
-        let least_step = step * 1e-3;
+        let mut trust = r.max(s).max(0.5 * enough);
         for _ in seeds.len() as u32..looks {
-            if sum(&best.0) > enough || step < least_step {
+            if sum(&best.0) > enough {
                 break;
             }
-            let direction = shortest(&gradients);
-            if direction.length_squared() < 1e-6 {
-                // Nothing grows in any direction: the middle between two sides or more.
-                break;
-            }
-            let p = best.1 + direction.normalize() * step;
+            let p = model.best_near(best.1, trust);
             let look = self.look(p, way);
+            model.add(p, &look);
             if sum(&look) > sum(&best.0) {
                 best = (look, p);
-                gradients.clear();
-                step *= 1.25;
             } else {
-                step *= 0.5;
-            }
-            gradients.push(look.gradient);
-            if gradients.len() > 4 {
-                gradients.remove(0);
+                trust *= 0.7;
             }
         }
         (Ball { centre: way, radius: sum(&best.0).max(0.0) }, best.1)
     }
 }
 
-/// The shortest vector in the convex hull of a few, roughly: Gilbert's iteration (1966).
-fn shortest(vectors: &[DVec3]) -> DVec3 {
-    let mut v = vectors.last().copied().unwrap_or(DVec3::ZERO);
-    for _ in 0..8 {
-        let lowest = vectors.iter().min_by(|a, b| a.dot(v).total_cmp(&b.dot(v)));
-        let Some(&lowest) = lowest else { break };
-        let to = lowest - v;
-        let size = to.length_squared();
-        if size == 0.0 {
-            break;
-        }
-        v += to * (-v.dot(to) / size).clamp(0.0, 1.0);
-    }
-    v
+/// Planes near both surfaces, in the world, as seen at one place of the second solid.
+struct Model {
+    /// A point of each and the direction inwards.
+    planes: [Vec<(DVec3, DVec3)>; 2],
 }
+
+impl Model {
+    fn add(&mut self, p: DVec3, look: &Look) {
+        for i in [0, 1] {
+            self.planes[i].push((p - look.inwards[i] * look.radii[i], look.inwards[i]));
+        }
+    }
+
+    /// The sum of the two distances, and the direction in which it grows.
+    fn value(&self, p: DVec3) -> (f64, DVec3) {
+        let (mut sum, mut gradient) = (0.0, DVec3::ZERO);
+        for planes in &self.planes {
+            let mut least = (f64::INFINITY, DVec3::ZERO);
+            for (on, inwards) in planes {
+                let distance = inwards.dot(p - *on);
+                if distance < least.0 {
+                    least = (distance, *inwards);
+                }
+            }
+            sum += least.0;
+            gradient += least.1;
+        }
+        (sum, gradient)
+    }
+
+    /// About the best place no further than `trust` from a point: steps along the gradient, each
+    /// somewhat shorter.
+    fn best_near(&self, from: DVec3, trust: f64) -> DVec3 {
+        let (mut p, mut step) = (from, 0.5 * trust);
+        let mut best = (f64::NEG_INFINITY, from);
+        for turn in 0..STEPS {
+            let (sum, gradient) = self.value(p);
+            if turn > 0 && sum > best.0 {
+                best = (sum, p);
+            }
+            let Some(direction) = gradient.try_normalize() else { break };
+            p += direction * step;
+            let away = p - from;
+            if away.length() > trust {
+                p = from + away * (trust / away.length());
+            }
+            step *= SHORTER;
+        }
+        best.1
+    }
+}
+
+/// A ball is not worth to be kept if this part of its radius is inside of another one.
+const MOST: f64 = 0.8;
+
+/// So many balls of a solid are kept.
+const SEEN_MAX: usize = 48;
+
+/// Steps in the model of planes, and how much shorter each is than the one before.
+const STEPS: u32 = 60;
+const SHORTER: f64 = 0.9;

@@ -1,4 +1,4 @@
-//! Apart, touching or overlapping, for somebody who means a tolerance.
+//! Apart, touching or overlapping, up to a tolerance.
 
 use super::super::{Pair, Relation};
 use super::{DepthError, Effort, Meeting};

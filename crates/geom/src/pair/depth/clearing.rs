@@ -1,15 +1,16 @@
 //! How far must the second solid move along a direction until it does not overlap the first?
 //!
-//! **The end.** When the insides overlap for the last time, two triangles part ([`Sweep`]). If
-//! they crossed before, the insides overlapped. Otherwise they touched for an instant or along
-//! whole faces, and an exact look at a moment before tells whether the insides did overlap.
+//! **The end.** When the insides overlap for the last time, two triangles part ([`Sweep`]). But
+//! triangles also part that touched for an instant, or that are there twice and bound nothing. So
+//! an exact look at a moment before tells whether the insides did overlap.
 //!
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
-//! overlap: two triangles that cross do so until they part, and a point inside both, taken along
-//! by one of them, stays inside the other until it leaves it, which a ray tells. So a step is
-//! about as long as the solids are thick, and not as a triangle is large. Where the last step ends
-//! [`overlaps`] says no; rounding may have made the step too short by a few last bits, and then
-//! the next one adds some.
+//! overlap. Where two triangles cross there is a point inside both solids beside them. The line
+//! along the direction through it shares a chord with each solid, as long as rays tell, and until
+//! the end of the second chord comes out of the first the solids overlap. So a step is about as
+//! long as the solids are thick, and not as a triangle is large. Near the end, two triangles that
+//! cross do so until they part. Where the last step ends [`overlaps`] says no; rounding may have
+//! made the step too short by a few last bits, and then the next one adds some.
 
 use super::super::models::ModelPair;
 use super::super::relation::overlaps;
@@ -18,7 +19,7 @@ use super::interval::touching_times;
 use super::sweep::Sweep;
 use super::{Clearing, DepthError, FacePair, is_free, scale};
 use crate::posed_model::{PosedModel, Ray, Side};
-use crate::triangle;
+use crate::triangle::{self, Triangle};
 use glam::DVec3;
 use std::ops::ControlFlow;
 
@@ -31,6 +32,13 @@ const PARTINGS_MAX: usize = 256;
 
 /// Most steps from zero. Beyond, the answer is the end: too far, and never too near.
 const STEPS_MAX: usize = 10_000;
+
+/// The crossing of two triangles may show an overlap this many times as long as a point beside it.
+const CROSSING: f64 = 4.0;
+
+/// How far beside two triangles that cross a point inside both solids is looked for, as part of
+/// their shortest edge.
+const BESIDE: f64 = 1.0 / 64.0;
 
 /// So many triangles that touch are looked at for a point inside both solids.
 const PROBES_MAX: usize = 64;
@@ -88,9 +96,8 @@ impl<'a> Way<'_, 'a> {
         let mut until = f64::INFINITY;
         for turn in 0.. {
             let Some(parting) = sweep.last_parting(0.0, until) else { break };
-            let crossed = parting.touching > moment;
             let before = (parting.time - moment).max(0.0);
-            if crossed || turn == PARTINGS_MAX || self.overlap_at(before)? {
+            if turn == PARTINGS_MAX || self.overlap_at(before)? {
                 let [a, b] = parting.triangles;
                 return Ok(Some((parting.time, self.pair.faces(a, b))));
             }
@@ -101,9 +108,9 @@ impl<'a> Way<'_, 'a> {
 
     /// The time, or a few last bits later, so that the placed solids do not overlap.
     fn without_overlap(&self, time: f64) -> Result<f64, DepthError> {
-        let (mut later, mut step) = (time, self.noise);
-        // Far enough to show any mistake in the test of all directions, and not without end.
-        while self.overlap_at(later)? && step < 1e9 * self.noise {
+        let (mut later, mut step) = (time, 2.0 * self.noise);
+        // Far enough for all rounding, and not without end.
+        while overlaps(&self.at(later)?)? && step < 1e9 * self.noise {
             later = time + step;
             step *= 2.0;
         }
@@ -119,6 +126,9 @@ impl<'a> Way<'_, 'a> {
                 break;
             }
             let Some(step) = self.overlap_from(time)? else { return Ok(Some((time, faces))) };
+            if cfg!(test) {
+                eprintln!("DBG {time} {} {least}", step.time);
+            }
             // Steps in the rounding double, so that there are few of them.
             let small = step.time < 1e6 * self.noise;
             time += step.time.max(least);
@@ -131,56 +141,53 @@ impl<'a> Way<'_, 'a> {
     /// For how long they overlap from a time on, at least; `None` if they do not.
     fn overlap_from(&self, time: f64) -> Result<Option<Step>, DepthError> {
         let pair = self.at(time)?;
+        let posed = pair.posed();
         let mut touching: Vec<[usize; 2]> = Vec::new();
-        let mut crossing = None;
-        let enough = 16.0 * self.noise;
+        let mut found = None;
+        let mut parting = 0.0f64;
         let look = |a: usize, b: usize| {
-            let times = touching_times(&pair.triangle_a(a), &pair.triangle_b(b), self.n);
-            match times {
-                Some(times) if times.first < -enough && times.last > enough => {
-                    crossing = Some(([a, b], times.last));
-                    return ControlFlow::Break(());
-                }
-                _ if touching.len() < PROBES_MAX => touching.push([a, b]),
-                _ => {}
+            let triangles = [pair.triangle_a(a), pair.triangle_b(b)];
+            if touching.len() < PROBES_MAX {
+                touching.push([a, b]);
             }
-            ControlFlow::Continue(())
+            let times = touching_times(&triangles[0], &triangles[1], self.n);
+            let Some(times) = times else { return ControlFlow::Continue(()) };
+            if times.first >= 0.0 || times.last <= 0.0 {
+                return ControlFlow::Continue(());
+            }
+            parting = parting.max(times.last);
+            let Some(point) = point_inside(&posed, &triangles) else {
+                return ControlFlow::Continue(());
+            };
+            let chords = self.chords(&posed, point);
+            // A point beside the contact shows an overlap that ends a little early, and the
+            // crossing ends in time; unless what is crossed there has the same solid on both sides.
+            let time = if times.last < CROSSING * chords { times.last.max(chords) } else { chords };
+            found = Some(Step { time, faces: Some(pair.faces(a, b)) });
+            ControlFlow::Break(())
         };
         Walk::new(&pair, Order::Deepest, 0.0).run(&pair, u64::MAX, &mut Touching(look));
-        let posed = pair.posed();
-        if let Some(([a, b], last)) = crossing {
-            let shared = triangle::common(&pair.triangle_a(a), &pair.triangle_b(b));
-            let time = shared.map_or(last, |shared| self.chords(&posed, shared.point(), last));
-            return Ok(Some(Step { time, faces: Some(pair.faces(a, b)) }));
+        if found.is_some() {
+            return Ok(found);
         }
         if !overlaps(&pair)? {
             return Ok(None);
         }
         let faces = touching.first().map(|&[a, b]| pair.faces(a, b));
-        Ok(Some(Step { time: self.probe(&posed, &touching), faces }))
+        let probed = self.probe(&posed, &touching);
+        if cfg!(test) {
+            eprintln!("DBG probed {probed} parting {parting}");
+        }
+        // Too thin for any point inside: then what crosses shows it.
+        let time = if probed > 0.0 { probed } else { parting };
+        Ok(Some(Step { time, faces }))
     }
 
-    /// For how long the solids overlap on the line along `n` through a point of both surfaces, from
-    /// which two triangles overlap until `parting` anyway: until the end of what the line shares
-    /// with the second solid behind the point comes out of what it shares with the first before it.
-    fn chords(&self, posed: &[PosedModel<'a>; 2], point: DVec3, parting: f64) -> f64 {
-        let ahead = self.stay(&posed[0], point + self.n * parting, self.n);
-        let behind = self.stay(&posed[1], point - self.n * parting, -self.n);
-        // What both have nearer to the point than `parting` was not looked at.
-        if ahead.min(behind) > 0.0 && ahead.max(behind) > parting {
-            2.0 * parting + ahead + behind
-        } else {
-            parting + ahead.max(behind)
-        }
-    }
-
-    /// For how long a point stays inside of a solid that it moves through; 0 if it is outside.
-    fn stay(&self, solid: &PosedModel<'_>, point: DVec3, direction: DVec3) -> f64 {
-        if solid.contains(point) != Ok(Side::Inside) {
-            return 0.0;
-        }
-        let hit = Ray::new(point, direction, f64::INFINITY).ok().and_then(|ray| solid.ray(&ray));
-        hit.map_or(0.0, |hit| hit.distance)
+    /// For how long the solids overlap on the line along `n` through a point inside both: until the
+    /// end of what the line shares with the second behind the point comes out of what it shares
+    /// with the first before it.
+    fn chords(&self, posed: &[PosedModel<'a>; 2], point: DVec3) -> f64 {
+        leaves(&posed[0], point, self.n) + leaves(&posed[1], point, -self.n)
     }
 
     /// For two that overlap although no triangles cross: for how long a point inside both shows
@@ -192,10 +199,10 @@ impl<'a> Way<'_, 'a> {
             let [a, b] = posed.each_ref().map(|solid| solid.contains(point));
             let known = |side| matches!(side, Ok(Side::Inside | Side::OnSurface));
             if a == Ok(Side::Inside) && known(b) {
-                best = best.max(self.stay(&posed[0], point, self.n));
+                best = best.max(leaves(&posed[0], point, self.n));
             }
             if b == Ok(Side::Inside) && known(a) {
-                best = best.max(self.stay(&posed[1], point, -self.n));
+                best = best.max(leaves(&posed[1], point, -self.n));
             }
         };
         for solid in posed {
@@ -216,4 +223,30 @@ impl<'a> Way<'_, 'a> {
         }
         best
     }
+}
+
+/// After what way a point inside of a solid leaves it.
+fn leaves(solid: &PosedModel<'_>, point: DVec3, direction: DVec3) -> f64 {
+    let hit = Ray::new(point, direction, f64::INFINITY).ok().and_then(|ray| solid.ray(&ray));
+    hit.map_or(0.0, |hit| hit.distance)
+}
+
+/// A point inside of two solids beside two triangles that cross.
+pub(super) fn point_inside(
+    posed: &[PosedModel<'_>; 2],
+    triangles: &[Triangle; 2],
+) -> Option<DVec3> {
+    let [a, b] = triangles;
+    let shared = triangle::common(a, b)?;
+    let normal = |[p, q, r]: &Triangle| (*q - *p).cross(*r - *p).normalize_or_zero();
+    let (up, out) = (normal(a), normal(b));
+    let along = up.cross(out);
+    // In the two planes, away from the line that they share.
+    let (in_a, in_b) = (along.cross(up).normalize_or_zero(), along.cross(out).normalize_or_zero());
+    let size = |[p, q, r]: &Triangle| p.distance(*q).min(q.distance(*r)).min(r.distance(*p));
+    let far = BESIDE * size(a).min(size(b));
+    let inside = |i: usize, p: DVec3| posed[i].contains(p) == Ok(Side::Inside);
+    let around = [in_a + in_b, in_a - in_b, in_b - in_a, -in_a - in_b];
+    let points = around.map(|way| shared.point() + way.normalize_or_zero() * far);
+    points.into_iter().find(|&p| inside(0, p) && inside(1, p))
 }

@@ -85,8 +85,8 @@ pub(super) fn all_axes(a: &Triangle, b: &Triangle, mut look: impl FnMut(&Axis) -
 /// along a side of both that they touch in.
 pub(super) fn touching_times(a: &Triangle, b: &Triangle, n: DVec3) -> Option<Times> {
     let (mut first, mut last) = (f64::NEG_INFINITY, f64::INFINITY);
-    // What the two bounds may be off by.
-    let mut noise = 0.0f64;
+    // What each of the bounds may be off by.
+    let (mut noise_first, mut noise_last) = (0.0, 0.0);
     let meet = all_axes(a, b, |axis| {
         let speed = axis.normal.dot(n);
         if speed.abs() <= ALONG * axis.normal.length() {
@@ -94,12 +94,14 @@ pub(super) fn touching_times(a: &Triangle, b: &Triangle, n: DVec3) -> Option<Tim
         }
         let (s, t) = (axis.low / speed, axis.high / speed);
         let (s, t) = if speed > 0.0 { (s, t) } else { (t, s) };
-        if s > first || t < last {
-            noise = noise.max(axis.noise / speed.abs());
+        let noise = axis.noise / speed.abs();
+        if s > first {
+            (first, noise_first) = (s, noise);
         }
-        first = first.max(s);
-        last = last.min(t);
-        first <= last + noise
+        if t < last {
+            (last, noise_last) = (t, noise);
+        }
+        first <= last + (noise_first + noise_last)
     });
     meet.then(|| Times { first: first.min(last), last: last.max(first) })
 }

@@ -20,6 +20,9 @@ const SIDES_MAX: usize = 8;
 /// Most pairs of triangles whose sides are collected.
 const PAIRS_MAX: usize = 128;
 
+/// Most pairs of triangles that are looked at for that.
+const LOOKS_MAX: usize = 1024;
+
 /// Two sides are the same up to this part of a length of 1, or of all lengths.
 const SAME: f64 = 1e-9;
 
@@ -34,7 +37,7 @@ pub(super) struct Side {
 /// The sides that come closer than `reach` to the move `way`, which `moved` has made.
 pub(super) fn sides_near(moved: &ModelPair<'_>, way: DVec3, reach: f64, scale: f64) -> Vec<Side> {
     let mut sides: Vec<Side> = Vec::new();
-    let mut pairs = 0;
+    let (mut pairs, mut looks) = (0, 0);
     let mut add = |normal: DVec3, offset: f64| {
         // One of two opposite normals, so that the same side is found again.
         let first = normal.to_array().into_iter().find(|x| x.abs() > SAME).unwrap_or(1.0);
@@ -50,6 +53,10 @@ pub(super) fn sides_near(moved: &ModelPair<'_>, way: DVec3, reach: f64, scale: f
     };
     let look = |a: usize, b: usize| {
         let (a, b) = (moved.triangle_a(a), moved.triangle_b(b));
+        looks += 1;
+        if looks == LOOKS_MAX {
+            return ControlFlow::Break(());
+        }
         if triangle::distance_below(&a, &b, reach).is_none() {
             return ControlFlow::Continue(());
         }

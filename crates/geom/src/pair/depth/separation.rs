@@ -59,13 +59,16 @@ const LOOKS: u32 = 10;
 const FIRST: usize = 3;
 
 /// Cubes for each point that may be looked at: they are much cheaper.
-const CUBES: usize = 40;
+const CUBES: usize = 8;
 
 /// One in so many points may go with a search for contacts around a cube that resists.
 const PLANES: u32 = 16;
 
+/// Cubes smaller than this part of `at_most` are worth it.
+const NEAR: f64 = 0.5;
+
 /// Most candidates from contacts that are tried at one place.
-const TRIES: usize = 6;
+const TRIES: usize = 16;
 
 pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separation, DepthError> {
     if !overlaps(pair)? {
@@ -86,7 +89,10 @@ pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separat
         way: DVec3::ZERO,
     };
     search.try_directions()?;
-    let at_least = search.prove(effort)?.min(search.at_most);
+    let proved = search.prove(effort)?;
+    // One ball around zero may prove more than was asked for.
+    let around = search.balls.iter().map(|b| b.radius - b.centre.length());
+    let at_least = around.fold(proved, f64::max).min(search.at_most);
     let way = search.way;
     let point = moved(pair, way)?.distance().0.map_or(DVec3::ZERO, |found| found.point_a);
     Ok(Separation { at_least, at_most: search.at_most, way, points: [point, point - way] })
@@ -114,8 +120,7 @@ struct Search<'p, 'a> {
     pair: &'p ModelPair<'a>,
     scale: f64,
     insides: Insides<'a>,
-    /// Each with the point around which its two balls are.
-    balls: Vec<(Ball, DVec3)>,
+    balls: Vec<Ball>,
     at_most: f64,
     way: DVec3,
 }
@@ -200,7 +205,7 @@ impl Search<'_, '_> {
 
     /// Is it known that the move leaves an overlap?
     fn is_covered(&self, way: DVec3) -> bool {
-        self.balls.iter().any(|(ball, _)| ball.centre.distance(way) < ball.radius * (1.0 - 1e-9))
+        self.balls.iter().any(|ball| ball.centre.distance(way) < ball.radius * (1.0 - 1e-9))
     }
 
     /// Looks for a shorter move where the contacts around a move lead to, and gives their sides.
@@ -237,12 +242,13 @@ impl Search<'_, '_> {
                 continue;
             }
             let small = cube.radius() < self.at_most;
-            if small && self.insides.looked_at < effort.points {
-                let proved = self.search_ball(&cube);
+            if small {
+                let proved = self.search_ball(&cube, self.insides.looked_at < effort.points);
                 if self.is_done(&cube) {
                     continue;
                 }
-                if planes_left > 0 && proved < 0.5 * cube.radius() {
+                let near = cube.radius() < NEAR * self.at_most;
+                if near && planes_left > 0 && proved < 0.5 * cube.radius() {
                     planes_left -= 1;
                     self.improve(cube.middle, cube.radius())?;
                 }
@@ -275,27 +281,33 @@ impl Search<'_, '_> {
 
     fn search_first_ball(&mut self, seed: Option<DVec3>) -> bool {
         let Some(seed) = seed else { return false };
-        let found = self.insides.ball_at(DVec3::ZERO, &[seed], self.at_most, 2 * LOOKS);
+        let found = self.insides.ball_at(DVec3::ZERO, &[seed], self.at_most, 2 * LOOKS).0;
         self.balls.push(found);
-        found.0.radius >= self.at_most * (1.0 - 1e-9)
+        found.radius >= self.at_most * (1.0 - 1e-9)
     }
 
     fn is_done(&self, cube: &Cube) -> bool {
         let radius = cube.radius();
-        self.balls.iter().any(|(b, _)| cube.middle.distance(b.centre) + radius <= b.radius)
+        self.balls.iter().any(|b| cube.middle.distance(b.centre) + radius <= b.radius)
     }
 
     /// Searches for a ball around the middle of a cube; gives its radius.
-    fn search_ball(&mut self, cube: &Cube) -> f64 {
+    fn search_ball(&mut self, cube: &Cube, may_look: bool) -> f64 {
         let way = cube.middle;
-        let reaches = |(ball, _): &&(Ball, DVec3)| ball.radius - ball.centre.distance(way);
-        let nearest = self.balls.iter().max_by(|p, q| reaches(p).total_cmp(&reaches(q)));
-        let Some((ball, point)) = nearest else { return 0.0 };
-        // The point may stay where it is, or move with the second solid, or half of each.
-        let by = way - ball.centre;
-        let seeds = [*point + by * 0.5, *point, *point + by];
-        let found = self.insides.ball_at(way, &seeds, cube.radius() * 1.0001, LOOKS);
-        let radius = found.0.radius;
+        let Some((ball, point)) = self.insides.best_seen(way) else { return 0.0 };
+        let reach = ball.radius - ball.centre.distance(way);
+        if reach >= cube.radius() {
+            self.balls.push(ball);
+            return reach;
+        }
+        if !may_look {
+            return 0.0;
+        }
+        // A point may also stay where it is, or move with the second solid.
+        let by = (way - ball.centre) * 0.5;
+        let seeds = [point, point - by, point + by];
+        let found = self.insides.ball_at(way, &seeds, cube.radius() * 1.0001, LOOKS).0;
+        let radius = found.radius;
         if radius > 0.0 {
             self.balls.push(found);
         }

@@ -26,8 +26,6 @@ pub(super) struct Sweep<'p, 'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parting {
     pub(super) time: f64,
-    /// For how long they touched before.
-    pub(super) touching: f64,
     pub(super) triangles: [usize; 2],
 }
 
@@ -92,12 +90,10 @@ impl<'p, 'a> Sweep<'p, 'a> {
             let (a, b) = leaves.triangles(bit);
             let times = touching_times(&pair.triangle_a(a), &pair.triangle_b(b), self.n);
             let Some(times) = times else { continue };
-            let touching = times.last - times.first;
-            let found = Parting { time: times.last, touching, triangles: [a, b] };
+            let found = Parting { time: times.last, triangles: [a, b] };
             let better = |b: &Parting| {
-                // Of equal times the longest touch, then the first triangles.
-                let key = |p: &Parting| (-p.time, -p.touching, p.triangles);
-                key(&found) < key(b)
+                // Of equal times the first triangles.
+                found.time > b.time || (found.time == b.time && found.triangles < b.triangles)
             };
             if found.time > from && found.time < until && best.as_ref().is_none_or(better) {
                 *best = Some(found);

@@ -2,7 +2,7 @@
 //! `crates/oracle/src/polycubes/depth.rs`.
 
 use super::interval::all_axes;
-use crate::convex::facets;
+use crate::predicates::{Sign, orient3d};
 use crate::{
     Class, DepthError, Effort, Mesh, Model, OverlapsError, Pair, Pose, PosedModel, Quality, Shape,
     Side, solids,
@@ -94,9 +94,23 @@ fn hull(state: &mut u64) -> Model {
         let count = 4 + below(state, 17);
         let points: Vec<Vec3> =
             (0..count).map(|_| (direction(state) * (0.5 + 0.5 * part(state))).as_vec3()).collect();
-        let exact: Vec<DVec3> = points.iter().map(|p| p.as_dvec3()).collect();
-        let Some(faces) = facets(&exact) else { continue };
-        return model(Mesh::from_polygons(points, &faces).unwrap());
+        // Every three points with all others on one side.
+        let at = |k: usize| points[k].as_dvec3();
+        let is_facet = |[i, j, k]: [usize; 3]| {
+            let sides: Vec<Sign> = (0..points.len())
+                .filter(|l| ![i, j, k].contains(l))
+                .map(|l| orient3d(at(i), at(j), at(k), at(l)))
+                .collect();
+            sides.iter().all(|side| *side == sides[0] && *side != Sign::Zero)
+        };
+        let count = points.len();
+        let pairs = (0..count).flat_map(|i| (i + 1..count).map(move |j| (i, j)));
+        let triples = pairs.flat_map(|(i, j)| (j + 1..count).map(move |k| [i, j, k]));
+        let faces: Vec<[u32; 3]> =
+            triples.filter(|t| is_facet(*t)).map(|t| t.map(|v| v as u32)).collect();
+        if let Ok(mesh) = Mesh::from_triangles(points.clone(), faces).unwrap().into_solid() {
+            return Model::build(mesh, Quality::Default);
+        }
     }
 }
 
@@ -138,7 +152,7 @@ fn convex_solids_are_clear_where_all_their_normals_say() {
         let (found, expected) = (pair.clearing(n).unwrap(), slow_clearing(&pair, n));
         let is_deep = pair.overlaps().unwrap();
         assert!((found.first - expected).abs() < 1e-12, "seed {seed}: {found:?}, {expected}");
-        assert!(!is_deep || found.first == found.last, "seed {seed}: {found:?}");
+        assert!(!is_deep || found.last - found.first < 1e-12, "seed {seed}: {found:?}");
         *(if is_deep { &mut deep } else { &mut apart }) += 1;
     }
     assert!(deep > 5 && apart > 5, "{deep} {apart}");
