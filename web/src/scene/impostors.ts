@@ -1,6 +1,6 @@
-// Bodies that are only a few pixels large, of every form, in one draw call with one vertex each. A
-// box is computed exactly in each pixel; a mesh shows the picture that was made of it from the
-// nearest of many sides. Triangles would cost about a microsecond each in software rendering.
+// Impostors: bodies that are only a few pixels large, of every shape, in one draw call with one vertex
+// each. A box is computed exactly in each pixel; a mesh shows the picture that was made of it from
+// the nearest of many sides. Triangles would cost about a microsecond each in software rendering.
 import {
   BufferGeometry,
   DataArrayTexture,
@@ -19,14 +19,14 @@ import type { MeshData } from "../protocol/mesh";
 import { INSTANCE_VALUES, type Air } from "./instances";
 import { drawTiles, LAYER_PIXELS, TILE_PIXELS, TILES } from "./tiles";
 
-/** A body smaller than this on the screen, in pixels from its middle, is a speck: there the pictures
+/** A body smaller than this on the screen, in pixels from its middle, is an impostor: there the pictures
  * are as fine as the screen. */
 export const FAR_PIXELS = 12;
 /** The same where drawing is slow: coarser, but far fewer triangles. */
 export const FAR_PIXELS_SLOW = 22;
 export const LAYER_BOX = -1;
 export const LAYER_NONE = -2;
-/** Forms with pictures; others are always drawn in full. */
+/** Shapes with pictures; others are always drawn in full. */
 const LAYERS_MAX = 48;
 /** Meshes with more triangles take too long to make pictures of. */
 const TRIANGLES_MAX = 6_000;
@@ -50,7 +50,7 @@ flat out vec3 across;
 flat out vec3 upward;
 flat out vec3 size;
 flat out vec3 light;
-// How much of the haze there is, the layer, and whether there are stripes.
+// Density of the haze, the layer, and whether there are stripes.
 flat out vec3 rest;
 
 // Into the body's own axes.
@@ -70,7 +70,7 @@ void main() {
   vec3 uBody = back(u);
   vec3 sunBody = 0.38 * back(sun) + 0.10 * back(vec3(0.0, 1.0, 0.0));
   float layer = shape.w;
-  // No larger than it must be: every pixel costs.
+  // As small as possible: every pixel costs.
   float wide = min(place.w, max(dot(abs(rBody), shape.xyz), dot(abs(uBody), shape.xyz)));
   gl_PointSize = 2.0 * wide * pixels / max(-seen.z, 0.01) + 1.0;
   vec3 lit = look.rgb + 0.2 * step(1.5, look.w);
@@ -140,7 +140,7 @@ void main() {
 }
 `;
 
-export class Specks {
+export class Impostors {
   values: Float32Array = new Float32Array(0);
   at = 0;
   private count = 0;
@@ -173,12 +173,12 @@ export class Specks {
     parent.add(this.points);
   }
 
-  /** Forgets all meshes. */
+  /** Removes all meshes. */
   clear(): void {
     this.layers = 0;
   }
 
-  /** Makes pictures of a mesh; gives their layer. */
+  /** Makes pictures of a mesh; returns their layer. */
   addMesh(mesh: MeshData, radius: number): number {
     if (this.layers === LAYERS_MAX || mesh.faces.length > TRIANGLES_MAX) return LAYER_NONE;
     const bytes = LAYER_PIXELS ** 2 * 4;
@@ -191,7 +191,7 @@ export class Specks {
     return layer;
   }
 
-  /** How many pixels of the picture something of one metre has at a distance of one metre. */
+  /** Sets the size in pixels of one metre at a distance of one metre. */
   pixelsPerUnit(height: number, fov: number): void {
     this.material.uniforms.pixels!.value = height / 2 / Math.tan((fov * Math.PI) / 360);
   }
@@ -202,7 +202,7 @@ export class Specks {
     const right = this.material.uniforms.eyeRight!.value as Vector3;
     right.setFromMatrixColumn(camera.matrixWorld, 0);
     if (!this.stale) return;
-    // Once for all meshes that have come since the last picture.
+    // Once for all meshes that were added since the last picture.
     this.stale = false;
     (this.material.uniforms.pictures!.value as DataArrayTexture).dispose();
     this.material.uniforms.pictures!.value = texture(this.pictures, this.layers);
