@@ -108,7 +108,9 @@ function parse(text) {
 
 function refusal(message) {
   const wrong = options.token !== undefined && message.token !== options.token;
-  return wrong ? "unauthorized: this server requires --token" : null;
+  if (!wrong) return null;
+  const why = message.token === undefined ? "none was sent" : "the token sent is not valid";
+  return `unauthorized: this server requires --token (${why})`;
 }
 
 // Viewers.
