@@ -245,7 +245,7 @@ fn every_mutant_of_a_free_running_group_is_caught() {
         ("keep-until-ack", "1", "5", "A1"),
         ("ignore-lease", "1", "20", "A7"),
         ("stale-token", "1", "40", "A1"),
-        ("say-early", "1", "100", "C4"),
+        ("ack-early", "1", "100", "C4"),
         ("short-ghosts", "251", "1", "C5"),
         ("nudge-twice", "1", "10", "C4"),
         ("no-resend", "1", "20", "L2"),

@@ -226,7 +226,7 @@ impl Mutant {
         (Mutant::BreakPromise, "break-promise"),
         (Mutant::DirectoryOnly, "directory-only"),
         (Mutant::StaleToken, "stale-token"),
-        (Mutant::AckEarly, "say-early"),
+        (Mutant::AckEarly, "ack-early"),
         (Mutant::ShortGhosts, "short-ghosts"),
         (Mutant::NudgeTwice, "nudge-twice"),
         (Mutant::NoResend, "no-resend"),
