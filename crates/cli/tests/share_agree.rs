@@ -190,10 +190,10 @@ fn tick(record: &mut Record) -> Option<&mut Commit> {
 fn other_input(record: &mut Record) -> bool {
     let inputs = tick(record).into_iter().flat_map(|commit| commit.inputs.iter_mut());
     let input = inputs.filter_map(|input| match input {
-        Input::Steer(want) => Some(want),
+        Input::Steer(input) => Some(input),
         _ => None,
     });
-    input.take(1).map(|want| want.velocity[0] ^= 1).count() > 0
+    input.take(1).map(|input| input.velocity[0] ^= 1).count() > 0
 }
 
 fn no_touch(record: &mut Record) -> bool {

@@ -145,7 +145,7 @@ fn every_mutant_of_clients_is_caught() {
         ("trust-ids", "1", "20", "R2"),
         ("accept-replays", "1", "20", "S3"),
         ("no-speed-check", "1", "20", "S3"),
-        ("want-twice", "1", "10", "S3"),
+        ("input-twice", "1", "10", "S3"),
         ("forget-absent", "1", "20", "L5"),
         ("unacked-base", "1", "10", "S2"),
         ("unbounded-sessions", "1", "20", "R1"),
@@ -220,7 +220,7 @@ fn clients_at_several_sites_break_no_rule_wherever_their_gateways_belong() {
 
 #[test]
 fn every_mutant_of_gateways_of_groups_is_caught() {
-    let mutants = [("forget-home", "1", "10", "L5"), ("want-astray", "1", "10", "S3")];
+    let mutants = [("forget-home", "1", "10", "L5"), ("input-astray", "1", "10", "S3")];
     all_caught(&CLIENTS_AT_SITES, &mutants);
 }
 

@@ -7,7 +7,6 @@
 //! and the mark is never zero, so no single bit that is wrong, wherever it is, looks like a record
 //! that was cut short. A machine that died while the end of a record was on its disk before its
 //! beginning is refused, too: that cannot be distinguished from damage.
-//! beginning is refused, too: that cannot be told from damage.
 
 use crate::record::{Record, STATE_MAX};
 use jostle_proto::ReplicaId;

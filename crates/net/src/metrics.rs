@@ -342,7 +342,7 @@ impl Metrics {
     pub(crate) fn input_received(&self, now: Time, client: Address, message: &Message) {
         if let (Address::Client(client), Message::FromClient(ClientMessage::Report(report))) =
             (client, message)
-            && let Some(input) = report.want
+            && let Some(input) = report.input
         {
             let mut state = self.state();
             if state.waiting.len() > 4096 {

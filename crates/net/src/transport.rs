@@ -30,7 +30,7 @@ pub const LARGEST_MESSAGE: usize = 200_000;
 /// Settings of a transport.
 #[derive(Clone, Debug)]
 pub struct TransportSettings {
-    /// Worlds are isolated from each other. ASCII letters, digits, `-` and `_`.
+    /// Worlds are isolated from each other. A-Z, a-z, 0-9, `-` and `_`.
     pub world: String,
     /// Listen addresses. Port 0 takes a free one.
     pub listen: Vec<SocketAddr>,

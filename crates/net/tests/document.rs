@@ -38,7 +38,7 @@ fn credential() -> Credential {
     Credential { avatar: AVATAR, since: Tick(300), home: GroupId(2), seal: 0x0123_4567_89ab_cdef }
 }
 
-fn want() -> ClientInput {
+fn input() -> ClientInput {
     ClientInput { avatar: AVATAR, number: 65537, velocity: [256, 0, -128], spin: [0, 402, 0] }
 }
 
@@ -110,7 +110,7 @@ fn messages() -> Vec<(&'static str, Vec<u8>)> {
     let hello = |credential| {
         ClientMessage::Hello(Hello { credential, protocol: wire::PROTOCOL, attempt: 1 })
     };
-    let report = |ack, want| ClientMessage::Report(Report { attempt: 1, ack, want });
+    let report = |ack, input| ClientMessage::Report(Report { attempt: 1, ack, input });
     let limits = manifest().limits;
     let welcome = Welcome {
         attempt: 1,
@@ -139,13 +139,13 @@ fn messages() -> Vec<(&'static str, Vec<u8>)> {
         ("hello-new", client(hello(None))),
         ("hello-back", client(hello(Some(credential())))),
         ("report", client(report(Some(Tick(301)), None))),
-        ("report-input", client(report(None, Some(want())))),
+        ("report-input", client(report(None, Some(input())))),
         ("bye", client(ClientMessage::Bye { attempt: 1 })),
         ("welcome", gateway(GatewayMessage::Welcome(welcome))),
         ("refused", gateway(GatewayMessage::Refused { attempt: 1, why: Refusal::Full })),
         (
             "correct",
-            gateway(GatewayMessage::Correct { attempt: 1, want: want(), reason: Reason::Speed }),
+            gateway(GatewayMessage::Correct { attempt: 1, input: input(), reason: Reason::Speed }),
         ),
         ("kicked", gateway(GatewayMessage::Kicked { attempt: 1, reason: Reason::Flood })),
         ("state-update", gateway(GatewayMessage::StateUpdate(update))),

@@ -286,11 +286,10 @@ fn a_client_moves_no_avatar_of_another_nor_by_old_messages() {
     thief.until("a welcome", |client| client.client.is_active());
     assert_ne!(thief.client.avatar(), Some(avatar));
     // Inputs for another avatar are rejected until the client is disconnected.
-    for number in 0..20 {
-        let want =
-            ClientInput { avatar, number: 1 << 40 | number, velocity: [500; 3], spin: [0; 3] };
+    for number in (0..20).map(|number| 1 << 40 | number) {
+        let input = ClientInput { avatar, number, velocity: [500; 3], spin: [0; 3] };
         let attempt = client.client.attempt();
-        client.send(&ClientMessage::Report(Report { attempt, ack: None, want: Some(want) }));
+        client.send(&ClientMessage::Report(Report { attempt, ack: None, input: Some(input) }));
     }
     client.until("that they were refused", |_| server.gateway().foreign >= 8);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
@@ -420,9 +419,8 @@ fn silent_connections_keep_nobody_out() {
 
 /// Sends the same message as fast as possible until stopped; returns how often.
 fn flood(raw: &Raw, line: &quinn::Connection, stop: &AtomicBool) -> u64 {
-    let message =
-        ClientMessage::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap();
-    let message = bytes::Bytes::from(message);
+    let report = Report { attempt: 1, ack: None, input: None };
+    let message = bytes::Bytes::from(ClientMessage::Report(report).write().unwrap());
     let (mut sent, start) = (0, Instant::now());
     while line.close_reason().is_none() && !stop.load(Ordering::Relaxed) {
         assert!(start.elapsed() < Duration::from_secs(8), "never put out: {sent} sent");
@@ -493,10 +491,9 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
     let avatar = client.client.avatar().unwrap();
     let attempt = client.client.attempt();
-    for number in 0..20 {
-        let want =
-            ClientInput { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
-        client.send(&ClientMessage::Report(Report { attempt, ack: None, want: Some(want) }));
+    for number in (0..20).map(|number| 1 << 40 | number) {
+        let input = ClientInput { avatar, number, velocity: [30_000; 3], spin: [0; 3] };
+        client.send(&ClientMessage::Report(Report { attempt, ack: None, input: Some(input) }));
     }
     until_logged(&["client disconnected: ", &me, "Speed"]);
     until_true("an idle edge", || server.edge.counters().connections == 0);

@@ -285,7 +285,7 @@ impl Client {
         [
             ("others", self.others.len(), others::OTHERS_MAX),
             ("state updates", self.kept.len(), KEPT_MAX),
-            ("wants", self.own.pending(), own::PENDING_MAX),
+            ("inputs", self.own.pending(), own::PENDING_MAX),
             ("changes", self.changes.len(), CHANGES_MAX),
         ]
     }
@@ -343,14 +343,14 @@ impl Client {
     /// Says what it has seen and, if that is new or was long ago, what it wants.
     fn report(&mut self, now: Time, out: &mut Vec<Output>) {
         let refresh = now - self.input_sent_at >= self.settings.refresh;
-        let want = if !self.input_sent || refresh { self.next_want(now) } else { None };
+        let input = if !self.input_sent || refresh { self.next_input(now) } else { None };
         let ack = self.kept.back().map(Snapshot::tick);
-        self.send(ClientMessage::Report(Report { attempt: self.attempt, ack, want }), out);
+        self.send(ClientMessage::Report(Report { attempt: self.attempt, ack, input }), out);
         self.reported_at = now;
         self.wake_at = now + self.pace(now);
     }
 
-    fn next_want(&mut self, now: Time) -> Option<ClientInput> {
+    fn next_input(&mut self, now: Time) -> Option<ClientInput> {
         let (avatar, limits) = (self.avatar()?, self.limits?);
         // Said again, it is what the avatar does anyway: it may have run into something.
         let (velocity, spin) = match self.own.now(now) {
@@ -360,11 +360,11 @@ impl Client {
         self.number = self.number.saturating_add(1);
         let velocity = shorten(velocity, u64::from(limits.speed));
         let spin = shorten(spin, u64::from(limits.spin));
-        let want = ClientInput { avatar, number: self.number, velocity, spin };
+        let input = ClientInput { avatar, number: self.number, velocity, spin };
         self.input_sent = true;
         self.input_sent_at = now;
-        self.own.want(now, want);
-        Some(want)
+        self.own.input(now, input);
+        Some(input)
     }
 
     /// The time to the next report: short while a contact is near.
@@ -393,7 +393,7 @@ impl Client {
         match message {
             GatewayMessage::Welcome(welcome) => self.welcome(now, &welcome),
             GatewayMessage::StateUpdate(update) => self.update(now, update),
-            GatewayMessage::Correct { want, reason, .. } => self.correct(now, want, reason),
+            GatewayMessage::Correct { input, reason, .. } => self.correct(now, input, reason),
             GatewayMessage::Kicked { .. } => self.later(now, 1),
             GatewayMessage::Refused { why, .. } => self.refused(now, why, out),
         }
@@ -442,9 +442,9 @@ impl Client {
         self.wake_at = now;
     }
 
-    fn correct(&mut self, now: Time, want: ClientInput, reason: Reason) {
-        self.own.correct(now, want);
-        if reason == Reason::Change && want.number == self.number {
+    fn correct(&mut self, now: Time, input: ClientInput, reason: Reason) {
+        self.own.correct(now, input);
+        if reason == Reason::Change && input.number == self.number {
             // Not all at once; the rest is asked for with the next report.
             self.input_sent = false;
         }

@@ -122,7 +122,7 @@ pub struct FreeRunningNode {
     /// Nudges that are applied with the next tick, by object and lead, and their senders.
     nudges: BTreeMap<(ObjectId, ObjectId), (NodeId, Nudge)>,
     /// Inputs that are followed with the next tick.
-    wants: BTreeMap<ObjectId, ClientInput>,
+    inputs: BTreeMap<ObjectId, ClientInput>,
     people: People,
     serve: Serve,
     tick_at: Time,
@@ -166,7 +166,7 @@ impl FreeRunningNode {
             keep: Keep::default(),
             probes: Probes::default(),
             nudges: BTreeMap::new(),
-            wants: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             people: People::default(),
             serve: Serve::default(),
             tick_at: Time(0),
@@ -182,8 +182,8 @@ impl FreeRunningNode {
     ///
     /// ```
     /// use jostle_proto::{
-    ///     Class, Having, FreeRunningNode, Member, NodeId, Object, ObjectId, ShapeId, Shapes, State,
-    ///     Tuning,
+    ///     Class, FreeRunningNode, Having, Member, NodeId, Object, ObjectId, ShapeId, Shapes,
+    ///     State, Tuning,
     /// };
     /// use std::sync::Arc;
     ///
@@ -347,7 +347,7 @@ impl FreeRunningNode {
                 self.read(message, out);
             }
             Message::StableKept(epoch) if !self.is_suspended(now) => self.lead_stable(epoch, out),
-            Message::Inputs(inputs) => self.hear_wants(inputs),
+            Message::Inputs(inputs) => self.hear_inputs(inputs),
             Message::Follow(follow) => self.followed(now, follow),
             _ => {}
         }
@@ -404,7 +404,7 @@ impl FreeRunningNode {
         self.ghosts = Ghosts::default();
         self.keep = Keep::default();
         self.nudges.clear();
-        self.wants.clear();
+        self.inputs.clear();
         self.own.clear();
     }
 
@@ -419,14 +419,14 @@ impl FreeRunningNode {
         out.push(Output::Send(Address::Directory, message));
     }
 
-    fn hear_wants(&mut self, inputs: Inputs) {
+    fn hear_inputs(&mut self, inputs: Inputs) {
         for input in inputs.inputs.into_iter().flatten() {
-            if let Input::Steer(want) = input
-                && self.ownership.held.contains_key(&want.avatar)
+            if let Input::Steer(input) = input
+                && self.ownership.held.contains_key(&input.avatar)
             {
-                let known = self.wants.entry(want.avatar).or_insert(want);
-                if known.number < want.number {
-                    *known = want;
+                let known = self.inputs.entry(input.avatar).or_insert(input);
+                if known.number < input.number {
+                    *known = input;
                 }
             } else {
                 self.called(input);

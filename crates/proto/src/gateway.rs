@@ -129,7 +129,7 @@ pub struct GatewayCounters {
     pub replays: u64,
     /// Wants for the avatar of another.
     pub foreign: u64,
-    /// Wants that were cut down.
+    /// Inputs that were cut down.
     pub corrected: u64,
     /// Messages beyond the rate limit.
     pub flooded: u64,
@@ -147,7 +147,7 @@ pub struct GatewayCounters {
 /// Inputs that wait for the group; with more, no new avatars are admitted.
 const STREAM_MAX: usize = 256;
 
-/// With more numbers waiting, wants are not put behind them but wait to be replaced by newer ones.
+/// With more numbers waiting, inputs are not put behind them but wait to be replaced by newer ones.
 const STEERS_WAIT: usize = 8;
 
 /// A gateway.
@@ -277,19 +277,16 @@ impl Gateway {
     pub fn holdings(&self) -> [(&'static str, usize, usize); 7] {
         let sessions = self.settings.sessions;
         let most = |part: fn(&Session) -> usize| self.sessions.values().map(part).max();
-        let inputs = self.group_links.values().map(GroupLink::waiting).max();
-        let wants = self.group_links.values().map(GroupLink::wanting).sum();
+        let updates = most(|session| session.sent_updates.len());
+        let requests = self.group_links.values().map(GroupLink::waiting).max();
+        let inputs = self.group_links.values().map(GroupLink::waiting_inputs).sum();
         [
             ("group links", self.group_links.len(), GROUP_LINKS_MAX),
             ("sessions", self.sessions.len(), sessions),
             ("hosts", self.hosts.len(), arrive::HOSTS_MAX),
-            ("inputs", inputs.unwrap_or(0), STREAM_MAX + 2 * sessions),
-            ("wants", wants, sessions),
-            (
-                "state updates",
-                most(|s| s.sent_updates.len()).unwrap_or(0),
-                session::SENT_UPDATES_MAX,
-            ),
+            ("requests", requests.unwrap_or(0), STREAM_MAX + 2 * sessions),
+            ("inputs", inputs, sessions),
+            ("state updates", updates.unwrap_or(0), session::SENT_UPDATES_MAX),
             (
                 "contacts",
                 most(|s| s.changes.len().max(s.open_contacts())).unwrap_or(0),
@@ -486,12 +483,12 @@ impl Gateway {
 
     fn observe(&mut self, group: GroupId, commit: &Commit) {
         for input in &commit.inputs {
-            if let Input::Steer(want) = input
-                && let Some(client) = self.served.get(&want.avatar)
+            if let Input::Steer(input) = input
+                && let Some(client) = self.served.get(&input.avatar)
                 && let Some(session) = self.sessions.get_mut(client)
                 && session.home == group
             {
-                session.followed = (want.number, commit.tick);
+                session.followed = (input.number, commit.tick);
             }
         }
         let touching = pairs(commit);
@@ -506,13 +503,13 @@ impl Gateway {
     /// What avatars of a group want is numbered for it.
     fn push_inputs(&mut self, group: GroupId) {
         let Some(link) = self.group_links.get_mut(&group) else { return };
-        if link.has_turned() && self.mutant == Some(Mutant::WantTwice) {
+        if link.has_turned() && self.mutant == Some(Mutant::InputTwice) {
             // "On leader change re-sends last input of each avatar", as if it were a new one.
             let own = self.sessions.values().filter(|session| session.home == group);
             for session in own.filter(|session| session.number > 0) {
                 let Session { avatar, number, velocity, .. } = *session;
                 let again = ClientInput { avatar, number, velocity, spin: [0; 3] };
-                link.wants.entry(avatar).or_insert(again);
+                link.inputs.entry(avatar).or_insert(again);
             }
         }
         link.push_inputs();

@@ -96,7 +96,7 @@ impl Input {
     #[must_use]
     pub fn object(&self) -> Option<ObjectId> {
         match self {
-            Input::Steer(want) => Some(want.avatar),
+            Input::Steer(input) => Some(input.avatar),
             Input::Enter(object) | Input::Arrive(object, _) => Some(object.id),
             Input::Remove(id) | Input::Absent(id) | Input::Return(id) => Some(*id),
             Input::Forget(id) => Some(*id),
@@ -118,10 +118,10 @@ impl Input {
                 heard.remove(&Source::Avatar(*id));
                 true
             }
-            Input::Steer(want) => match heard.get_mut(&Source::Avatar(want.avatar)) {
-                Some(number) if want.number <= *number => false,
+            Input::Steer(input) => match heard.get_mut(&Source::Avatar(input.avatar)) {
+                Some(number) if input.number <= *number => false,
                 Some(number) => {
-                    *number = want.number;
+                    *number = input.number;
                     true
                 }
                 // One that the world began with, or one that is no more.
@@ -146,8 +146,8 @@ impl Input {
     pub(crate) fn change(&self, object: Object) -> Option<Object> {
         let Object { class, mut state, .. } = object;
         match *self {
-            Input::Steer(want) if class == Class::Avatar => {
-                (state.velocity, state.spin) = (want.velocity, want.spin);
+            Input::Steer(input) if class == Class::Avatar => {
+                (state.velocity, state.spin) = (input.velocity, input.spin);
                 Some(Object { state, ..object })
             }
             // What is on its way is not here any more.
@@ -295,14 +295,14 @@ mod tests {
         let object = Object { id, class: Class::Avatar, shape, state };
         let (mut heard, group) = (BTreeMap::new(), GroupId(1));
         assert!(Input::Arrive(object, 0).is_news(group, &mut heard));
-        let want = |number| {
+        let input = |number| {
             Input::Steer(ClientInput { avatar: id, number, velocity: [0; 3], spin: [0; 3] })
         };
-        let mut news = |number| want(number).is_news(group, &mut heard);
+        let mut news = |number| input(number).is_news(group, &mut heard);
         assert_eq!([7, 3, 8].map(&mut news), [true, false, true]);
         // What the group that it came from said before does not make it begin anew.
         assert!(Input::Correct(id, GroupId(2), state).is_news(group, &mut heard));
-        assert!(!want(5).is_news(group, &mut heard));
+        assert!(!input(5).is_news(group, &mut heard));
     }
 
     #[test]

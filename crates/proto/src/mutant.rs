@@ -81,12 +81,12 @@ pub enum Mutant {
     ForgetfulDirectory,
     /// A gateway takes the avatar's id from what a client says.
     TrustIds,
-    /// Neither gateway nor leader looks whether a want was there before.
+    /// Neither gateway nor leader looks whether an input was there before.
     AcceptReplays,
     /// A gateway lets avatars go as fast as their clients want.
     NoSpeedCheck,
     /// When the leader changes, a gateway says again what avatars want, and the leader takes it.
-    WantTwice,
+    InputTwice,
     /// A gateway removes the avatar of a client that is silent.
     ForgetAbsent,
     /// A gateway sends deltas to what it has sent, not to what the client has.
@@ -98,7 +98,7 @@ pub enum Mutant {
     /// A gateway knows no avatars but those of its own group.
     ForgetHome,
     /// A gateway says what avatars want to its own group, whichever they are at home in.
-    WantAstray,
+    InputAstray,
     /// An object is forgotten when it is sent to its next holder (Storey 2006, 3.3.10).
     RelinquishOnSend,
     /// An object is held until its next holder answers.
@@ -213,13 +213,13 @@ impl Mutant {
         (Mutant::TrustIds, "trust-ids"),
         (Mutant::AcceptReplays, "accept-replays"),
         (Mutant::NoSpeedCheck, "no-speed-check"),
-        (Mutant::WantTwice, "want-twice"),
+        (Mutant::InputTwice, "input-twice"),
         (Mutant::ForgetAbsent, "forget-absent"),
         (Mutant::UnackedBase, "unacked-base"),
         (Mutant::UnboundedSessions, "unbounded-sessions"),
         (Mutant::ForgetContacts, "forget-contacts"),
         (Mutant::ForgetHome, "forget-home"),
-        (Mutant::WantAstray, "want-astray"),
+        (Mutant::InputAstray, "input-astray"),
         (Mutant::RelinquishOnSend, "relinquish-on-send"),
         (Mutant::KeepUntilAck, "keep-until-ack"),
         (Mutant::IgnoreLease, "ignore-lease"),

@@ -395,9 +395,9 @@ fn a_flood_costs_little_and_its_sender_its_place() {
     let avatar = net.client.avatar().unwrap();
     let mut answers = 0;
     for number in 0..100_000u64 {
-        let want =
+        let input =
             ClientInput { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
-        let report = Report { attempt: net.client.attempt(), ack: None, want: Some(want) };
+        let report = Report { attempt: net.client.attempt(), ack: None, input: Some(input) };
         let mut out = Vec::new();
         let message = Message::FromClient(ClientMessage::Report(report));
         net.gateway.receive(net.now, Address::Client(id), message, &mut out);
@@ -427,7 +427,7 @@ fn any_bytes_are_a_message_or_an_error() {
     let messages = [
         GatewayMessage::StateUpdate(update).write().unwrap(),
         ClientMessage::Bye { attempt: 1 }.write().unwrap(),
-        ClientMessage::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap(),
+        ClientMessage::Report(Report { attempt: 1, ack: None, input: None }).write().unwrap(),
     ];
     let mut bits = 7u64;
     let (mut taken, mut refused) = (0, 0);

@@ -124,23 +124,22 @@ fn a_client_served_in_a_group_that_ends_is_notified() {
     let mut gateway = gateway();
     let (shape, state) = (ShapeId(0), State::default());
     share(&mut gateway, 0, vec![Object { id: AVATAR, class: Class::Avatar, shape, state }]);
-    let welcome = |messages: &GatewayMessage| matches!(messages, GatewayMessage::Welcome(_));
-    let gone = |messages: &GatewayMessage| {
-        matches!(messages, GatewayMessage::Refused { why: Refusal::Gone, .. })
-    };
-    let messages = |out: &[Output], what: fn(&GatewayMessage) -> bool| {
+    let welcome = |it: &GatewayMessage| matches!(it, GatewayMessage::Welcome(_));
+    let gone =
+        |it: &GatewayMessage| matches!(it, GatewayMessage::Refused { why: Refusal::Gone, .. });
+    let sent = |out: &[Output], what: fn(&GatewayMessage) -> bool| {
         out.iter().any(|output| {
             matches!(output, Output::Send(Address::Client(GUEST), Message::ToClient(it)) if what(it))
         })
     };
-    assert!(messages(&come_back(&mut gateway, 0, 1), welcome));
+    assert!(sent(&come_back(&mut gateway, 0, 1), welcome));
     let far = Span::from_ms(40);
     let thresholds = Thresholds { inclusion: far, rejection: far };
     let (nodes, groups, next) = (Vec::new(), vec![(GroupId(1), node(1))], GroupId(2));
     let peers = Message::Peers(Peers { epoch: 1, nodes, groups, next, merge: None, thresholds });
     let mut out = Vec::new();
     gateway.receive(Time(2_000_000), Address::Directory, peers, &mut out);
-    assert!(messages(&out, gone), "{out:?}");
+    assert!(sent(&out, gone), "{out:?}");
     assert_eq!(gateway.clients(), 0);
 }
 
@@ -226,12 +225,10 @@ fn a_served_client_that_sends_hello_while_the_gateway_has_lost_the_world_keeps_i
     share(&mut gateway, 0, vec![avatar]);
     let messages = |out: &[Output]| -> Vec<GatewayMessage> {
         let messages = out.iter().filter_map(|output| match output {
-            Output::Send(Address::Client(GUEST), Message::ToClient(messages)) => {
-                Some(messages.clone())
-            }
+            Output::Send(Address::Client(GUEST), Message::ToClient(it)) => Some(it.clone()),
             _ => None,
         });
-        messages.filter(|messages| !matches!(messages, GatewayMessage::StateUpdate(_))).collect()
+        messages.filter(|it| !matches!(it, GatewayMessage::StateUpdate(_))).collect()
     };
     let welcomes = |out: &[Output]| matches!(messages(out)[..], [GatewayMessage::Welcome(_)]);
     assert!(welcomes(&come_back(&mut gateway, 0, 3)));

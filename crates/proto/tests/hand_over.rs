@@ -36,7 +36,7 @@ struct Play {
     directory: Arc<Directory>,
     nodes: [FreeRunningNode; 2],
     under_way: Vec<(usize, FreeRunningMessage)>,
-    wants: u64,
+    inputs: u64,
 }
 
 /// What was seen on all ways.
@@ -90,23 +90,23 @@ impl Play {
             }
         }
         let directory = Arc::new(directory);
-        Play { now, directory, nodes, under_way: Vec::new(), wants: 0 }
+        Play { now, directory, nodes, under_way: Vec::new(), inputs: 0 }
     }
 
     /// The avatar's client wants it to go to the other node's region, or back.
     fn steer(&mut self, velocity: i16) {
-        self.wants += 1;
-        let want = ClientInput {
+        self.inputs += 1;
+        let input = ClientInput {
             avatar: OBJECT,
-            number: self.wants,
+            number: self.inputs,
             velocity: [velocity, 0, 0],
             spin: [0; 3],
         };
         let inputs = Inputs {
             group: GroupId(0),
             source: Source::Gateway(GatewayId { number: 1, life: 1 }),
-            first: self.wants,
-            inputs: vec![vec![Input::Steer(want)]],
+            first: self.inputs,
+            inputs: vec![vec![Input::Steer(input)]],
         };
         for at in 0..2 {
             self.step(at, Some(Message::Inputs(inputs.clone())));

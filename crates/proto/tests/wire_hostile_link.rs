@@ -68,14 +68,14 @@ fn commit(world: &World) -> Commit {
         shift: [0, -7, 3],
     };
     let avatar = ObjectId(9);
-    let want = ClientInput { avatar, number: 4, velocity: [1, -2, 300], spin: [0; 3] };
+    let input = ClientInput { avatar, number: 4, velocity: [1, -2, 300], spin: [0; 3] };
     Commit {
         group: GroupId(1),
         epoch: Epoch(3),
         tick: Tick(77),
         touches: objects.windows(2).take(12).map(touch).collect(),
         kicks: vec![RemoteKick { to: GroupId(2), object: avatar, kick: [-300, 0, 7] }],
-        inputs: vec![Input::Steer(want), Input::Absent(avatar), Input::Enter(objects[0])],
+        inputs: vec![Input::Steer(input), Input::Absent(avatar), Input::Enter(objects[0])],
         heard: vec![(source(), 17)],
         digest: 0x1234_5678_9abc_def0,
         dilation: 1003,

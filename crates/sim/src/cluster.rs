@@ -107,7 +107,7 @@ struct Cluster {
     fault_bursts: FaultBursts,
     deaths: Deaths,
     lasting: Lasting,
-    wants: u64,
+    inputs: u64,
     /// When a node died and in which view, until ticks are published in a later one.
     died: Option<(Time, Epoch)>,
     /// The ticks of nodes that go on in the dark.
@@ -158,8 +158,7 @@ impl Cluster {
         let tuning = Tuning { operations: options.operations, ..tuning(timing) };
         let static_objects = static_objects(&start);
         if options.operation == Operation::FreeRunning {
-            // No node waits for a slow one there; how late news may be is a bound that is
-            // configured.
+            // No node waits for a slow one there; news may be late by a configured bound.
             faults.slow = 0;
             checkers.check_free_running(&start, tuning, faults.delay + faults.jitter);
         }
@@ -188,7 +187,7 @@ impl Cluster {
             fault_bursts,
             deaths,
             lasting,
-            wants: 0,
+            inputs: 0,
             died: None,
             in_the_dark: BTreeMap::new(),
             simulated_clients,

@@ -4,7 +4,7 @@ use jostle_proto::{BACKUPS, Mutant};
 use jostle_sim::{FaultProfile, Layout, Matter, Operation, Options, Outcome, run};
 
 /// Nothing fails but that all replicas are down from the fourth second to the sixth (in some seeds
-/// nodes do not hear each other either, to begin with): see `crates/sim/src/cluster/free_running.rs`.
+/// nodes do not hear each other either, to begin with): `crates/sim/src/cluster/free_running.rs`.
 fn story(seed: u64, nodes: u32, mutant: Option<Mutant>) -> Outcome {
     let options = Options {
         nodes,

@@ -58,12 +58,12 @@ impl Statistics {
         self.messages_sent += 1;
         self.bytes_sent += bytes as u64;
         if let ClientMessage::Report(report) = message
-            && let Some(want) = report.want
+            && let Some(input) = report.input
         {
             if self.inputs.len() >= INPUTS_MAX {
                 self.inputs.pop_front();
             }
-            self.inputs.push_back((want.number, now));
+            self.inputs.push_back((input.number, now));
         }
     }
 

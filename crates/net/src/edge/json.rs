@@ -225,8 +225,8 @@ impl JsonClient<'_> {
             GatewayMessage::Welcome(welcome) if !was_active => {
                 (messages::welcome(&manifest.world, &manifest.forms, welcome), Flow::Continue)
             }
-            GatewayMessage::Correct { want, reason, .. } => {
-                (messages::correct(want, *reason), Flow::Continue)
+            GatewayMessage::Correct { input, reason, .. } => {
+                (messages::correct(input, *reason), Flow::Continue)
             }
             GatewayMessage::Kicked { reason, .. } => {
                 (JsonMessage::Kicked { why: messages::reason(*reason) }, Flow::Closed)

@@ -215,8 +215,8 @@ pub(super) fn contact(change: &ContactChange) -> JsonMessage<'static> {
     JsonMessage::Contact { begins, tick: tick.0, a: id(a), b: id(b) }
 }
 
-pub(super) fn correct(want: &ClientInput, why: Reason) -> JsonMessage<'static> {
-    let (velocity, spin) = (speed(want.velocity), speed(want.spin));
+pub(super) fn correct(input: &ClientInput, why: Reason) -> JsonMessage<'static> {
+    let (velocity, spin) = (speed(input.velocity), speed(input.spin));
     JsonMessage::Correct { reason: reason(why), velocity, spin }
 }
 

@@ -68,7 +68,7 @@ pub struct Report {
     /// The newest state update that it holds; none if it needs a complete one.
     pub ack: Option<Tick>,
     /// What it wants now, if that is new.
-    pub want: Option<ClientInput>,
+    pub input: Option<ClientInput>,
 }
 
 /// What gateways say.
@@ -88,7 +88,7 @@ pub enum GatewayMessage {
         /// The attempt.
         attempt: u32,
         /// As it is done; the number is that of what was wanted.
-        want: ClientInput,
+        input: ClientInput,
         /// Why.
         reason: Reason,
     },
@@ -181,7 +181,7 @@ pub struct StateUpdate {
     pub far: Vec<u8>,
     /// What those are, in the same order.
     pub kinds: Vec<(Class, ShapeId)>,
-    /// The number of the last want that the world has followed, at that tick.
+    /// The number of the last input that the world has followed, at that tick.
     pub followed: u64,
     /// The tick in which it did.
     pub followed_at: Tick,

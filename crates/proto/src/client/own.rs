@@ -2,8 +2,8 @@
 //! the present input will be followed.
 //!
 //! The motion is the one that the group computes ([`State::moved`]), so as long as nothing is run
-//! into, and wants are followed in the tick that was expected, the prediction is what the world
-//! will say, bit by bit. When it says something else, the prediction begins there and the wants
+//! into, and inputs are followed in the tick that was expected, the prediction is what the world
+//! will say, bit by bit. When it says something else, the prediction begins there and the inputs
 //! that were not followed yet are tried again on top of it.
 
 use crate::input::ClientInput;
@@ -15,7 +15,7 @@ use crate::time::{Span, Tick, Time};
 use glam::DVec3;
 use std::collections::VecDeque;
 
-/// Wants that were not followed yet; more are forgotten, oldest first.
+/// Inputs that were not followed yet; more are forgotten, oldest first.
 pub(super) const PENDING_MAX: usize = 64;
 
 /// Ticks that are predicted, at most.
@@ -65,7 +65,7 @@ impl Clock {
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    want: ClientInput,
+    input: ClientInput,
     /// The tick that had come when it was said.
     sent: Tick,
     /// The tick in which it is expected to be followed.
@@ -116,22 +116,22 @@ impl Own {
     }
 
     /// Something is wanted.
-    pub(super) fn want(&mut self, now: Time, want: ClientInput) {
+    pub(super) fn input(&mut self, now: Time, input: ClientInput) {
         let sent = self.clock.as_ref().map_or(Tick(0), |clock| clock.tick_at(now));
         let last = self.pending.back().map_or(Tick(0), |last| last.expected);
         let expected = self.present(now).unwrap_or(sent).max(last);
         if self.pending.len() >= PENDING_MAX {
             self.pending.pop_front();
         }
-        self.pending.push_back(Pending { want, sent, expected });
+        self.pending.push_back(Pending { input, sent, expected });
         self.show_anew(now);
     }
 
     /// A gateway has made something else of what was wanted.
     pub(super) fn correct(&mut self, now: Time, made: ClientInput) {
         for pending in &mut self.pending {
-            if pending.want.number == made.number {
-                pending.want = made;
+            if pending.input.number == made.number {
+                pending.input = made;
             }
         }
         self.show_anew(now);
@@ -156,10 +156,10 @@ impl Own {
         }
         self.received = Some((tick, class, state));
         while let Some(pending) = self.pending.front().copied()
-            && pending.want.number <= followed
+            && pending.input.number <= followed
         {
             self.pending.pop_front();
-            if pending.want.number == followed {
+            if pending.input.number == followed {
                 self.measure(followed_at.0.saturating_sub(pending.sent.0));
             }
         }
@@ -194,7 +194,7 @@ impl Own {
             state = state.moved(tick, self.rate);
             tick = tick.next();
             while let Some(pending) = waiting.next_if(|pending| pending.expected <= tick) {
-                (state.velocity, state.spin) = (pending.want.velocity, pending.want.spin);
+                (state.velocity, state.spin) = (pending.input.velocity, pending.input.spin);
             }
         }
         Some(state)

@@ -29,7 +29,7 @@ impl FreeRunningNode {
         self.turns += 1;
         let rate = self.tuning.timing.rate;
         self.follow_calls();
-        self.follow_wants();
+        self.follow_inputs();
         self.take_nudges();
         for record in self.ownership.held.values_mut() {
             if record.object.class != Class::Absent {
@@ -47,15 +47,15 @@ impl FreeRunningNode {
         self.release(out);
     }
 
-    fn follow_wants(&mut self) {
-        for (id, want) in std::mem::take(&mut self.wants) {
+    fn follow_inputs(&mut self) {
+        for (id, input) in std::mem::take(&mut self.inputs) {
             if let Some(record) = self.ownership.held.get_mut(&id)
                 && record.object.class == Class::Avatar
-                && (want.number > record.heard || self.mutant == Some(Mutant::AcceptReplays))
+                && (input.number > record.heard || self.mutant == Some(Mutant::AcceptReplays))
             {
                 let state = &mut record.object.state;
-                (state.velocity, state.spin) = (want.velocity, want.spin);
-                record.heard = want.number;
+                (state.velocity, state.spin) = (input.velocity, input.spin);
+                record.heard = input.number;
             }
         }
     }

@@ -38,10 +38,10 @@ pub(super) struct GroupLink {
     pub(super) asked: BTreeMap<ObjectId, u64>,
     /// Absent avatars, since when.
     absent: BTreeMap<ObjectId, Tick>,
-    /// Avatars that others serve: the last want of each, and since when.
+    /// Avatars that others serve: the last input of each, and since when.
     elsewhere: BTreeMap<ObjectId, (u64, Tick)>,
     /// The newest input of each avatar that the group has not been sent.
-    pub(super) wants: BTreeMap<ObjectId, ClientInput>,
+    pub(super) inputs: BTreeMap<ObjectId, ClientInput>,
     /// The last tick that was worked through.
     pub(super) tick: Option<Tick>,
     /// When that was.
@@ -75,7 +75,7 @@ impl GroupLink {
             asked: BTreeMap::new(),
             absent: BTreeMap::new(),
             elsewhere: BTreeMap::new(),
-            wants: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             tick: None,
             ticked: Time(0),
             dilation: 1000,
@@ -97,8 +97,8 @@ impl GroupLink {
     }
 
     /// How many avatars want something that the group has not followed yet.
-    pub(super) fn wanting(&self) -> usize {
-        self.wants.len().max(self.requests.as_ref().map_or(0, PendingRequests::steers))
+    pub(super) fn waiting_inputs(&self) -> usize {
+        self.inputs.len().max(self.requests.as_ref().map_or(0, PendingRequests::steers))
     }
 
     /// From when on gateways know an avatar that is here at this tick. Ticks of a free-running
@@ -172,7 +172,7 @@ impl GroupLink {
         self.get(avatar).map_or([0; 3], |object| object.state.velocity)
     }
 
-    /// The last want of an avatar that the group has taken.
+    /// The last input of an avatar that the group has taken.
     pub(super) fn heard_of(&self, avatar: ObjectId) -> u64 {
         self.follower.heard_of(Source::Avatar(avatar))
     }
@@ -203,7 +203,7 @@ impl GroupLink {
 
     /// An avatar is not served here any more.
     pub(super) fn part(&mut self, avatar: ObjectId) {
-        self.wants.remove(&avatar);
+        self.inputs.remove(&avatar);
         self.requests.iter_mut().for_each(|requests| requests.part(avatar));
     }
 
@@ -213,12 +213,12 @@ impl GroupLink {
         std::mem::replace(&mut self.epoch, epoch) != epoch
     }
 
-    /// The newest wants, each avatar's newest only, are numbered for the group.
+    /// The newest inputs, each avatar's newest only, are numbered for the group.
     pub(super) fn push_inputs(&mut self) {
-        if self.requests.is_none() && !self.wants.is_empty() && self.stream.waiting() < STEERS_WAIT
+        if self.requests.is_none() && !self.inputs.is_empty() && self.stream.waiting() < STEERS_WAIT
         {
-            let wants = std::mem::take(&mut self.wants);
-            self.stream.push(wants.into_values().map(Input::Steer).collect());
+            let inputs = std::mem::take(&mut self.inputs);
+            self.stream.push(inputs.into_values().map(Input::Steer).collect());
         }
     }
 

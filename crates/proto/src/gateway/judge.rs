@@ -65,7 +65,7 @@ impl Gateway {
         report: Report,
         out: &mut Vec<Output>,
     ) {
-        let Report { attempt, ack, want } = report;
+        let Report { attempt, ack, input } = report;
         let Some(session) = self.sessions.get_mut(&client) else {
             return self.refuse(now, client, attempt, Refusal::Unknown, out);
         };
@@ -79,36 +79,42 @@ impl Gateway {
         if session.standing == Standing::Active {
             let kept = session.ack(ack);
             self.counters.bases_lost += u64::from(!kept);
-            if let Some(want) = want {
-                self.want(now, client, want, out);
+            if let Some(input) = input {
+                self.validate_input(now, client, input, out);
             }
         }
     }
 
-    fn want(&mut self, now: Time, client: ClientId, want: ClientInput, out: &mut Vec<Output>) {
+    fn validate_input(
+        &mut self,
+        now: Time,
+        client: ClientId,
+        input: ClientInput,
+        out: &mut Vec<Output>,
+    ) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
-        if want.avatar != session.avatar && self.mutant != Some(Mutant::TrustIds) {
+        if input.avatar != session.avatar && self.mutant != Some(Mutant::TrustIds) {
             self.counters.foreign += 1;
             return self.strike(now, client, CHEAT, Reason::Foreign, out);
         }
-        if want.number <= session.number && self.mutant != Some(Mutant::AcceptReplays) {
+        if input.number <= session.number && self.mutant != Some(Mutant::AcceptReplays) {
             self.counters.replays += 1;
             return;
         }
-        session.number = session.number.max(want.number);
-        let (want, reason) = match self.mutant {
-            Some(Mutant::NoSpeedCheck) => (want, None),
-            _ => cut_down(now, session, want, &self.settings.limits),
+        session.number = session.number.max(input.number);
+        let (input, reason) = match self.mutant {
+            Some(Mutant::NoSpeedCheck) => (input, None),
+            _ => cut_down(now, session, input, &self.settings.limits),
         };
-        session.velocity = want.velocity;
-        let astray = self.main.filter(|_| self.mutant == Some(Mutant::WantAstray));
+        session.velocity = input.velocity;
+        let astray = self.main.filter(|_| self.mutant == Some(Mutant::InputAstray));
         if let Some(link) = self.group_links.get_mut(&astray.unwrap_or(session.home)) {
-            link.wants.insert(want.avatar, want);
+            link.inputs.insert(input.avatar, input);
         }
         if let Some(reason) = reason {
             let attempt = session.attempt;
             self.counters.corrected += 1;
-            self.send_to_client(client, GatewayMessage::Correct { attempt, want, reason }, out);
+            self.send_to_client(client, GatewayMessage::Correct { attempt, input, reason }, out);
             if reason != Reason::Change {
                 self.strike(now, client, CHEAT, reason, out);
             }
@@ -120,10 +126,10 @@ impl Gateway {
 fn cut_down(
     now: Time,
     session: &mut Session,
-    want: ClientInput,
+    input: ClientInput,
     limits: &Limits,
 ) -> (ClientInput, Option<Reason>) {
-    let ClientInput { velocity, spin, .. } = want;
+    let ClientInput { velocity, spin, .. } = input;
     let slow = shorten(velocity, u64::from(limits.speed));
     let calm = shorten(spin, u64::from(limits.spin));
     let allowance = limits.change_allowance();
@@ -136,5 +142,5 @@ fn cut_down(
         () if reached != slow => Some(Reason::Change),
         () => None,
     };
-    (ClientInput { velocity: reached, spin: calm, ..want }, reason)
+    (ClientInput { velocity: reached, spin: calm, ..input }, reason)
 }

@@ -118,7 +118,7 @@ impl GroupLink {
             !done
         });
         let heard = |id: &ObjectId| self.follower.heard_of(Source::Avatar(*id));
-        steers.retain(|id, want| class(id).is_some() && heard(id) < want.number);
+        steers.retain(|id, input| class(id).is_some() && heard(id) < input.number);
         unknown.retain(|id, _| class(id).is_none());
     }
 
@@ -127,7 +127,7 @@ impl GroupLink {
         let Some(view) = self.follower.view() else { return };
         let Some(requests) = &mut self.requests else { return };
         let nodes: Vec<NodeId> = view.nodes().collect();
-        let fresh = std::mem::take(&mut self.wants);
+        let fresh = std::mem::take(&mut self.inputs);
         requests.steers.extend(&fresh);
         let steers = if again { &requests.steers } else { &fresh };
         let calls = requests.requests.values().filter(|request| again || !request.sent);

@@ -45,7 +45,7 @@ pub(super) struct Session {
     pub(super) heard: Time,
     /// State updates that it was sent since then.
     pub(super) unheard: u32,
-    /// The last want that was taken.
+    /// The last input that was taken.
     pub(super) number: u64,
     /// What it was.
     pub(super) velocity: [i16; 3],
@@ -64,7 +64,7 @@ pub(super) struct Session {
     pub(super) changes: VecDeque<ContactChange>,
     /// How many changes there were.
     pub(super) changed: u64,
-    /// The last want that the world has followed, and when.
+    /// The last input that the world has followed, and when.
     pub(super) followed: (u64, Tick),
 }
 

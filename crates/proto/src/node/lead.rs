@@ -250,7 +250,7 @@ impl Node {
             }
         }
         taken.extend(self.moving());
-        let careless = [Some(Mutant::AcceptReplays), Some(Mutant::WantTwice)];
+        let careless = [Some(Mutant::AcceptReplays), Some(Mutant::InputTwice)];
         let group = self.settled.as_ref().map_or(GroupId(0), |settled| settled.view.group);
         taken.retain(|input| input.is_news(group, &mut heard) || careless.contains(&self.mutant));
         (taken, heard.into_iter().collect())

@@ -61,7 +61,7 @@ pub(crate) struct Group {
     hand: Stream,
     avatars: Vec<ObjectId>,
     absent: Option<ObjectId>,
-    wants: u64,
+    inputs: u64,
     /// Everything that was sent since it was last taken, with what it cost.
     pub(crate) sent: Vec<(Address, Address, Rc<Message>, usize)>,
     pub(crate) ticks: u64,
@@ -143,7 +143,7 @@ impl Group {
             hand: Stream::new(Source::Gateway(HAND), 1),
             avatars,
             absent: None,
-            wants: 0,
+            inputs: 0,
             sent: Vec::new(),
             ticks: 0,
             touches: 0,
@@ -219,10 +219,10 @@ impl Group {
     fn steer(&mut self) {
         for _ in 0..2 {
             let avatar = self.avatars[self.random.below(self.avatars.len())];
-            self.wants += 1;
+            self.inputs += 1;
             let velocity = [(); 3].map(|()| self.random.within(1500) as i16);
-            let want = ClientInput { avatar, number: self.wants, velocity, spin: [0; 3] };
-            self.hand.push(vec![Input::Steer(want)]);
+            let input = ClientInput { avatar, number: self.inputs, velocity, spin: [0; 3] };
+            self.hand.push(vec![Input::Steer(input)]);
         }
         if self.random.chance(10) {
             let input = match self.absent.take() {

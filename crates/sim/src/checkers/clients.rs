@@ -36,7 +36,7 @@ pub(super) struct Clients {
     wanted: BTreeMap<(ObjectId, u64), Vec<(u32, ClientInput)>>,
     /// What gateways made of it.
     corrected: BTreeSet<ClientInput>,
-    /// The last want that was followed.
+    /// The last input that was followed.
     followed: BTreeMap<ObjectId, u64>,
     /// Where avatars are at home, and where they are.
     places: BTreeMap<ObjectId, (GroupId, [i32; 3])>,
@@ -72,9 +72,9 @@ impl Clients {
     ) {
         match (from, to, message) {
             (Address::Client(client), _, Message::FromClient(message)) => match message {
-                ClientMessage::Report(Report { want: Some(want), .. }) => {
-                    let wanted = self.wanted.entry((want.avatar, want.number)).or_default();
-                    wanted.push((client.host, *want));
+                ClientMessage::Report(Report { input: Some(input), .. }) => {
+                    let wanted = self.wanted.entry((input.avatar, input.number)).or_default();
+                    wanted.push((client.host, *input));
                 }
                 ClientMessage::Report(_) => {}
                 ClientMessage::Bye { .. } => {
@@ -127,8 +127,8 @@ impl Clients {
                     violations.push(("L5", format!("{host} came back for {avatar:x}: {why:?}")));
                 }
             }
-            (_, _, Message::ToClient(GatewayMessage::Correct { want, .. })) => {
-                self.corrected.insert(*want);
+            (_, _, Message::ToClient(GatewayMessage::Correct { input, .. })) => {
+                self.corrected.insert(*input);
             }
             _ => {}
         }
@@ -149,14 +149,14 @@ impl Clients {
                     self.places.insert(object.id, (commit.group, object.state.position));
                 }
                 // What comes after an avatar has moved to another group changes nothing.
-                Input::Steer(want) if self.has_left(commit.group, want.avatar) => {}
-                Input::Steer(want) if self.followed.contains_key(&want.avatar) => {
-                    if !self.is_in(commit.group, want.avatar) {
-                        let (id, group) = (want.avatar.0, commit.group.0);
-                        let what = format!("avatar {id:x} is not at home in {group}: {want:?}");
+                Input::Steer(input) if self.has_left(commit.group, input.avatar) => {}
+                Input::Steer(input) if self.followed.contains_key(&input.avatar) => {
+                    if !self.is_in(commit.group, input.avatar) {
+                        let (id, group) = (input.avatar.0, commit.group.0);
+                        let what = format!("avatar {id:x} is not at home in {group}: {input:?}");
                         violations.push(("S3", what));
                     }
-                    self.steer(want, house, violations);
+                    self.steer(input, house, violations);
                 }
                 // Others hear of it later.
                 Input::Depart(id, _) if self.is_in(commit.group, *id) => {
@@ -202,11 +202,11 @@ impl Clients {
         self.places.get(&avatar).is_some_and(|(home, _)| *home == group)
     }
 
-    fn steer(&mut self, want: &ClientInput, house: House, violations: &mut Violations) {
-        let ClientInput { avatar, number, velocity, spin } = *want;
+    fn steer(&mut self, input: &ClientInput, house: House, violations: &mut Violations) {
+        let ClientInput { avatar, number, velocity, spin } = *input;
         let last = self.followed.insert(avatar, number).unwrap_or(0);
         if number <= last {
-            let what = format!("avatar {:x} followed want {number} after {last}", avatar.0);
+            let what = format!("avatar {:x} followed input {number} after {last}", avatar.0);
             violations.push(("S3", what));
         }
         let size = |parts: [i16; 3]| {
@@ -217,7 +217,7 @@ impl Clients {
             let what = format!("avatar {:x} goes {velocity:?}, turns {spin:?}", avatar.0);
             violations.push(("S3", what));
         }
-        let as_wanted = |own: &ClientInput| own == want || self.corrected.contains(want);
+        let as_wanted = |own: &ClientInput| own == input || self.corrected.contains(input);
         self.wanted(avatar, number, as_wanted, violations);
     }
 
@@ -233,7 +233,7 @@ impl Clients {
         let wanted = self.wanted.get(&(avatar, number)).map(Vec::as_slice).unwrap_or_default();
         if !wanted.iter().any(|(host, own)| Some(*host) == owner && this(own)) {
             let what =
-                format!("avatar {:x} of {owner:?} did not want what it did: {number}", avatar.0);
+                format!("avatar {:x} of {owner:?} has no such input: {number}", avatar.0);
             violations.push(("R2", what));
         }
     }

@@ -38,7 +38,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("P3", "a world is restored only if none lives, above all views, and the one before is over"),
     ("P4", "damage of a store is reported with the file, and a whole file is used"),
     ("R1", "no machine keeps more than allowed, and no bundle is longer"),
-    ("R2", "damaged frames and forged wants change nothing"),
+    ("R2", "damaged frames and forged inputs change nothing"),
     ("R3", "a group that is slow says so"),
     ("S1", "copies of an object are the same"),
     ("S1b", "copies in other groups come near what they are copies of"),

@@ -22,13 +22,13 @@ impl Cluster {
         if !hand.avatars.is_empty() {
             let at = self.dice.below(hand.avatars.len() as u64) as usize;
             let avatar = hand.avatars[at];
-            self.wants += 1;
+            self.inputs += 1;
             let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
-            let want = ClientInput { avatar, number: self.wants, velocity, spin: [0; 3] };
-            hand.stream.push(vec![Input::Steer(want)]);
+            let input = ClientInput { avatar, number: self.inputs, velocity, spin: [0; 3] };
+            hand.stream.push(vec![Input::Steer(input)]);
             // Only the newest counts there, and inputs are not answered.
             if self.options.operation == Operation::FreeRunning {
-                hand.stream.heard(self.wants - 1);
+                hand.stream.heard(self.inputs - 1);
             }
         }
         let Some(inputs) = hand.stream.message() else { return };

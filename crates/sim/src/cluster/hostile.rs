@@ -31,15 +31,15 @@ impl Cluster {
         let Some(client) = self.client(at) else { return };
         let (gate, attempt) = (Address::Gate(client.gate()), client.attempt());
         let own = client.avatar();
-        let report = |want| ClientMessage::Report(Report { attempt, ack: None, want });
+        let report = |input| ClientMessage::Report(Report { attempt, ack: None, input });
         match self.dice.below(9) {
             // Moves the avatar of another.
             0 | 1 => {
                 let (avatar, number) = (self.any_avatar(), self.made_up(at));
                 let velocity = self.any_velocity().map(|along| along / 32);
-                let want =
+                let input =
                     avatar.map(|avatar| ClientInput { avatar, number, velocity, spin: [0; 3] });
-                self.send_as(id, gate, report(want));
+                self.send_as(id, gate, report(input));
             }
             // Says that it is another.
             2 => {
@@ -65,8 +65,8 @@ impl Cluster {
             4 => {
                 let (number, velocity) = (self.made_up(at), self.any_velocity());
                 let spin = self.any_velocity();
-                let want = own.map(|avatar| ClientInput { avatar, number, velocity, spin });
-                self.send_as(id, gate, report(want));
+                let input = own.map(|avatar| ClientInput { avatar, number, velocity, spin });
+                self.send_as(id, gate, report(input));
             }
             5 => {
                 for _ in 0..150 {

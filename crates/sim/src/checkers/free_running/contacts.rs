@@ -31,6 +31,9 @@ use jostle_proto::{
 };
 use std::collections::BTreeMap;
 
+/// An object, its block, and that block grown by what it may be off.
+type Around = (ObjectId, Block, Block);
+
 /// The true motion of an object.
 struct Track {
     object: Object,
@@ -277,23 +280,7 @@ impl Contacts {
         self.check_reported(now, violations);
         // A new avatar may be lost before it was seen outside, and one that leaves is forgotten.
         self.tracks.retain(|id, _| !is_made(*id) || sight.copies(*id).next().is_some());
-        // With the most that epsilon can be, so that few pairs need a closer look.
-        let time = 3 * self.period() + 2 * self.news;
-        let moving: Vec<(ObjectId, Block, Block)> = self
-            .tracks
-            .iter()
-            .map(|(id, track)| {
-                let block = self.block(track, now);
-                let way = self.way(track, time).map(|way| way + i64::from(self.tuning.threshold));
-                (*id, block, grown(block, way))
-            })
-            .collect();
-        let still = self.still.iter().map(|object| {
-            let block = self.shapes.block(object);
-            (object.id, block, block)
-        });
-        let mut all = moving.clone();
-        all.extend(still);
+        let (moving, all) = self.blocks(now);
         for (at, (a, block_a, around_a)) in moving.iter().enumerate() {
             for (b, block_b, around_b) in &all[at + 1..] {
                 if !around_a.meets(around_b) {
@@ -339,6 +326,28 @@ impl Contacts {
                 }
             }
         }
+    }
+
+    /// The blocks of all that moves, and of everything: as they are, and grown by the most that
+    /// epsilon can be, so that few pairs need a closer look.
+    fn blocks(&self, now: Time) -> (Vec<Around>, Vec<Around>) {
+        let time = 3 * self.period() + 2 * self.news;
+        let moving: Vec<Around> = self
+            .tracks
+            .iter()
+            .map(|(id, track)| {
+                let block = self.block(track, now);
+                let way = self.way(track, time).map(|way| way + i64::from(self.tuning.threshold));
+                (*id, block, grown(block, way))
+            })
+            .collect();
+        let still = self.still.iter().map(|object| {
+            let block = self.shapes.block(object);
+            (object.id, block, block)
+        });
+        let mut all = moving.clone();
+        all.extend(still);
+        (moving, all)
     }
 
     /// A contact was published that was not published before.

@@ -164,7 +164,7 @@ impl People {
         }
         let shown = self.shown.get(&id).copied().unwrap_or(0);
         if heard < shown {
-            violations.push(("S3", format!("avatar {:x} forgot want {shown}, has {heard}", id.0)));
+            violations.push(("S3", format!("avatar {:x} forgot input {shown}, has {heard}", id.0)));
         }
         if let Some(before) = before.filter(|before| before.token.era == token.era) {
             if heard < before.heard {
