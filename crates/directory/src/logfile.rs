@@ -32,7 +32,7 @@ pub enum LogError {
     Another {
         /// The replica that the log belongs to.
         found: ReplicaId,
-        /// Who asked.
+        /// The replica that opens it.
         expected: ReplicaId,
     },
     /// Damaged in the middle.

@@ -61,7 +61,7 @@ pub enum Record {
     Promise {
         /// No leader of an older term counts.
         term: u64,
-        /// Whom it has voted for in this term.
+        /// The replica that it has voted for in this term.
         vote: Option<ReplicaId>,
         /// Entries up to here will never change.
         commit: u64,

@@ -125,7 +125,7 @@ impl Replica {
         self.raw.store().tip().voters == [self.settings.id]
     }
 
-    /// The clock says so.
+    /// To be called when due: elections, heartbeats, the directory's own timers.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.clock.begin(now);
         if now >= self.tick_at && !self.has_lost {

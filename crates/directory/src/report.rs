@@ -9,7 +9,7 @@ pub struct ReplicaReport {
     pub id: ReplicaId,
     /// Does it answer for the directory, as far as it knows?
     pub leads: bool,
-    /// Whom it takes for the leader.
+    /// The leader that it knows of.
     pub leader: Option<ReplicaId>,
     /// In which term.
     pub term: u64,
@@ -44,7 +44,7 @@ pub struct PeerReport {
 /// The same in a few numbers, for those who look after every step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Which replica.
+    /// The replica.
     pub id: ReplicaId,
     /// Was it elected in this term?
     pub elected: bool,

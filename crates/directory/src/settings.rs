@@ -130,7 +130,7 @@ pub enum Output {
     SendPeer(ReplicaId, PeerMessage),
     /// Send a node or a gateway a message, in the directory's name.
     Send {
-        /// Whom.
+        /// The receiver.
         to: Address,
         /// The message.
         message: Message,

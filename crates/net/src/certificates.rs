@@ -104,7 +104,7 @@ pub enum CertificateError {
     /// A certificate could not be made, for instance because a host name is malformed.
     #[error("cannot make the certificate of {name}: {reason}")]
     Make {
-        /// Whose certificate.
+        /// The role.
         name: &'static str,
         /// What is wrong.
         reason: rcgen::Error,

@@ -110,7 +110,7 @@ pub enum ClientError {
     Unreachable {
         /// The server's address.
         server: SocketAddr,
-        /// What happened.
+        /// The reason.
         why: String,
     },
     /// The server rejected the connection.

@@ -16,18 +16,18 @@ const ROOM: usize = 64 << 10;
 /// Why a log cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteAheadLogError {
-    /// The file system says so.
+    /// An error of the file system.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// It is not what was written.
     #[error("{path}: {source}; see \"A damaged log\" in docs/shared-worlds.md")]
     Log {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// What is wrong.
         source: LogError,
@@ -38,7 +38,7 @@ pub enum WriteAheadLogError {
          See \"A damaged log\" in docs/shared-worlds.md"
     )]
     Missing {
-        /// Which file.
+        /// The path.
         path: PathBuf,
     },
 }

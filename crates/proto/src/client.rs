@@ -168,7 +168,7 @@ impl Client {
         Client { credential, ..self }
     }
 
-    /// Which connection.
+    /// The present connection.
     #[must_use]
     pub fn id(&self) -> ClientId {
         self.me
@@ -308,7 +308,7 @@ impl Client {
         out.push(Output::Send(Address::Gate(self.gate()), Message::FromClient(message)));
     }
 
-    /// The clock says so.
+    /// To be called when due: reports, repetitions, reconnection.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         if now < self.wake_at {
             return;

@@ -353,7 +353,7 @@ impl Directory {
         self.kept.epoch
     }
 
-    /// The clock says so.
+    /// To be called when due: timeouts, views, votes.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let before = out.len();
         self.check_pause(now, out);
@@ -367,7 +367,7 @@ impl Directory {
         self.note_sent(now, before, out);
     }
 
-    /// A message has come.
+    /// Handles a message.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         let before = out.len();
         self.check_pause(now, out);

@@ -135,7 +135,7 @@ impl Follower {
             .map_or(self.ask_at, |free_running| free_running.wake_at().min(self.ask_at))
     }
 
-    /// The clock says so: asks directory and members, who answer what it has missed.
+    /// To be called when due: asks directory and members, which answer what it has missed.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let epoch = self.view.as_ref().map_or(Epoch(0), |view| view.epoch);
         if let Some(free_running) = &mut self.free_running {
@@ -156,7 +156,7 @@ impl Follower {
         }
     }
 
-    /// A message of the group or of the directory has come.
+    /// Handles a message of the group or of the directory.
     pub fn receive(&mut self, now: Time, message: Message) {
         match message {
             Message::View(view)

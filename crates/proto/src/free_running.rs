@@ -299,7 +299,7 @@ impl FreeRunningNode {
         self.resend_at.min(self.alive_at).min(tick)
     }
 
-    /// The clock says so.
+    /// To be called when due: ticks, repetitions, reports.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.check_pause(now);
         self.now = now;
@@ -330,7 +330,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// A message has come.
+    /// Handles a message.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         self.check_pause(now);
         self.now = now;

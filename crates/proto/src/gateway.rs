@@ -302,7 +302,7 @@ impl Gateway {
         followers.fold(self.resend_at, Time::min)
     }
 
-    /// The clock says so.
+    /// To be called when due: timeouts, repetitions, state updates.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         // After a pause, messages of clients wait to be read: their silence is not counted.
         if (now - self.woke).0 > self.settings.silence.0 / 2 {

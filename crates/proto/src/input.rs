@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// A gateway in one of its lives. One that has lost its memory begins the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GatewayId {
-    /// Which gateway.
+    /// The number of the gateway.
     pub number: u32,
-    /// Which life.
+    /// Its incarnation.
     pub life: u32,
 }
 
@@ -69,7 +69,7 @@ pub enum Input {
     Steer(ClientInput),
     /// Something comes into the world that was not in it. Its source answers for the id.
     Enter(Object),
-    /// Something leaves the world for good.
+    /// An object leaves the world for good.
     Remove(ObjectId),
     /// An avatar whose client is gone: it keeps its place and touches nothing.
     Absent(ObjectId),
@@ -184,7 +184,7 @@ impl Input {
 /// lost once its outcome has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientInput {
-    /// Which avatar.
+    /// The avatar that it moves.
     pub avatar: ObjectId,
     /// Numbers what its client wants, so that the client knows how far the world has followed.
     pub number: u64,

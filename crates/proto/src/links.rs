@@ -24,7 +24,7 @@ const WANTED: u32 = 1 << 30;
 /// What a node knows about its links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
-    /// The node that says so.
+    /// The node that reports.
     pub from: crate::view::Member,
     /// Nodes that have answered a question which the directory wanted asked.
     pub reached: Vec<NodeId>,

@@ -49,9 +49,9 @@ pub enum Message {
     View(View),
     /// Leader to directory: every member of this view holds what belongs to it.
     Stable {
-        /// Which view.
+        /// The view.
         epoch: Epoch,
-        /// Who says so.
+        /// The sender.
         from: Member,
     },
     /// Directory to leader: recorded.
@@ -82,16 +82,16 @@ pub enum Message {
     FreeRunning(FreeRunningMessage),
     /// Node to node: answer at once.
     Ping {
-        /// Who asks.
+        /// The sender.
         from: NodeId,
-        /// Which ping.
+        /// The number of the ping.
         number: u32,
     },
     /// Node to node: the answer.
     Pong {
-        /// Who answers.
+        /// The sender.
         from: NodeId,
-        /// Which ping.
+        /// The number of the ping that it answers.
         number: u32,
     },
     /// Node to directory: how long others take to answer me.
@@ -100,9 +100,9 @@ pub enum Message {
     Peers(Peers),
     /// Member to directory: call a vote about a node.
     VoteRequest {
-        /// Who asks.
+        /// The caller.
         from: NodeId,
-        /// What for.
+        /// The vote.
         request: VoteRequest,
     },
     /// Directory to member: what do you think?
@@ -135,7 +135,7 @@ pub enum Message {
     },
     /// Directory to node: your group cannot go on, or, if you have none, the world cannot.
     Halted {
-        /// Which group.
+        /// The group.
         group: GroupId,
         /// The members whose objects no member has that can be heard.
         lost: Vec<NodeId>,
@@ -144,7 +144,7 @@ pub enum Message {
     },
     /// Gateway to the node that it stands beside: which group are you in?
     Where {
-        /// Who asks.
+        /// The gateway.
         from: GatewayId,
         /// It knows where the node was in this view.
         epoch: Epoch,
@@ -328,7 +328,7 @@ impl Commit {
 pub struct Follow {
     /// The follower.
     pub from: GatewayId,
-    /// Whose world.
+    /// The group to follow.
     pub group: GroupId,
     /// The newest view that it has seen.
     pub epoch: Epoch,

@@ -262,7 +262,7 @@ impl Node {
         self.resend_at.min(self.alive_at).min(lead).min(groups)
     }
 
-    /// The clock says so.
+    /// To be called when due: ticks, repetitions, reports.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.check_pause(now);
         if now >= self.alive_at {
@@ -282,7 +282,7 @@ impl Node {
         self.note_progress(now);
     }
 
-    /// A message has come.
+    /// Handles a message.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         self.check_pause(now);
         self.take(now, message, out);

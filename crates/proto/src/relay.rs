@@ -178,7 +178,7 @@ impl Relay {
         self.resend_at.min(self.follower.wake_at())
     }
 
-    /// The clock says so.
+    /// To be called when due: repeats what other groups have not taken.
     pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut asked = Vec::new();
         self.follower.wake(now, &mut asked);

@@ -16,9 +16,9 @@ pub struct Epoch(pub u64);
 /// nothing in its hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Member {
-    /// Which node.
+    /// The node.
     pub node: NodeId,
-    /// Which life.
+    /// Its incarnation.
     pub life: u32,
 }
 

@@ -48,7 +48,7 @@ use votes::Votes;
 pub struct Violation {
     /// Which rule, by its number in the invariants.
     pub rule: &'static str,
-    /// What happened.
+    /// A description of the violation.
     pub what: String,
     /// When it was found.
     pub time: Time,
@@ -270,7 +270,7 @@ impl Checkers {
         self.watch.sometimes.gateway_crashes += 1;
     }
 
-    /// Something is against a rule.
+    /// Adds violations.
     pub(crate) fn note(&mut self, time: Time, violations: Vec<(&'static str, String)>) {
         let fresh = violations.into_iter().map(|(rule, what)| Violation { rule, what, time });
         self.violations.extend(fresh);

@@ -77,7 +77,7 @@ enum What {
     Dark(Hour),
     /// Machines stand still for long.
     Pause(usize),
-    /// Something happens to the serving process.
+    /// A fault of the serving process.
     Serving(Moment),
 }
 

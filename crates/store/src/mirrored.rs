@@ -41,7 +41,7 @@ pub enum MirroredError {
         /// What is wrong.
         error: RecordError,
     },
-    /// The file system says so.
+    /// An error of the file system.
     #[error(transparent)]
     File(RecordError),
 }

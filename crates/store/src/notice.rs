@@ -5,7 +5,7 @@
 pub enum Severity {
     /// Nothing is wrong.
     Info,
-    /// Something was lost that no promise was made about.
+    /// Data was lost that had not been promised to be kept.
     Warning,
     /// Damage, or something that fails.
     Error,

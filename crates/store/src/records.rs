@@ -30,18 +30,18 @@ pub type Magic = [u8; 8];
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file system says so.
+    /// An error of the file system.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// It begins with something else.
     #[error("{path} is not a Jostle {expected}, or its first bytes are damaged")]
     OtherFile {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// What was expected.
         expected: &'static str,
@@ -52,7 +52,7 @@ pub enum RecordError {
          the version of Jostle that wrote it"
     )]
     OtherFormat {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// What was expected.
         expected: &'static str,
@@ -64,7 +64,7 @@ pub enum RecordError {
     /// Not as it was written.
     #[error("{path}: record {number} at byte {at} is damaged: {what}")]
     Damaged {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// Which record, from 0.
         number: usize,

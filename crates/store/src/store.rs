@@ -77,7 +77,7 @@ pub enum StoreError {
     Folder {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// No file can be read.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct ClientId {
     /// The machine that it comes from: what all of its connections share.
     pub host: u32,
-    /// Which of its connections.
+    /// The number of the connection, per machine.
     pub connection: u32,
 }
 
@@ -80,23 +80,23 @@ pub enum GatewayMessage {
     Refused {
         /// The attempt that it answers.
         attempt: u32,
-        /// Why.
+        /// The reason.
         why: Refusal,
     },
     /// You cannot have what you wanted; this is what you get instead.
     Correct {
         /// The attempt.
         attempt: u32,
-        /// As it is done; the number is that of what was wanted.
+        /// The input that is followed instead, with the number of the rejected one.
         input: ClientInput,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
     /// You are out.
     Kicked {
         /// The attempt.
         attempt: u32,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
     /// What you see.

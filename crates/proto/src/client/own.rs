@@ -37,7 +37,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// A tick has come.
+    /// A state update for this tick has arrived.
     fn came(&mut self, now: Time, tick: Tick, period: u64) {
         let expected = self.time_of(tick);
         self.period = period;
@@ -115,7 +115,7 @@ impl Own {
         Some(Time(clock.time_of(tick).0.saturating_sub(lag)))
     }
 
-    /// Something is wanted.
+    /// A new input was sent.
     pub(super) fn input(&mut self, now: Time, input: ClientInput) {
         let sent = self.clock.as_ref().map_or(Tick(0), |clock| clock.tick_at(now));
         let last = self.pending.back().map_or(Tick(0), |last| last.expected);

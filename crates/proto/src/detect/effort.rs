@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// How much is known about two objects that are said to touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Certainty {
-    /// They do.
+    /// Decided exactly.
     Exact,
     /// They may: their boxes meet, and there was no time to look closer.
     Assumed,

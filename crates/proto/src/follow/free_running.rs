@@ -194,7 +194,7 @@ impl FreeRunning {
         });
     }
 
-    /// The clock says so. Lost time is not made up for.
+    /// Makes a tick if one is due. Lost time is not made up for.
     pub(super) fn wake(&mut self, now: Time, group: GroupId, epoch: Epoch) {
         if now < self.step_at {
             return;

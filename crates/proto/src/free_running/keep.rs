@@ -73,7 +73,7 @@ pub(super) struct Kept {
 pub(super) struct Keep {
     /// The last number that was sent.
     number: u64,
-    /// Something has changed since.
+    /// There are changes since then.
     dirty: bool,
     /// When numbers were first sent, as long as an answer to them is worth something.
     sent: Vec<(u64, Time)>,
@@ -298,7 +298,7 @@ impl FreeRunningNode {
                     Some(kept.records)
                 }
                 (_, other) => {
-                    // Something is missing in between.
+                    // A number in between is missing.
                     other.into_iter().for_each(|kept| {
                         self.keep.kept.insert(from, kept);
                     });

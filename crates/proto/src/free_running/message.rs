@@ -27,7 +27,7 @@ pub enum FreeRunningMessage {
     TransferAck {
         /// Of the token.
         era: Epoch,
-        /// Which object.
+        /// The object.
         object: ObjectId,
         /// With which token.
         token: Token,
@@ -47,7 +47,7 @@ pub enum FreeRunningMessage {
     Nudge {
         /// Of all tokens that count.
         era: Epoch,
-        /// Who says so.
+        /// The sender.
         from: NodeId,
         /// The nudge.
         nudge: Nudge,
@@ -56,7 +56,7 @@ pub enum FreeRunningMessage {
     NudgeAck {
         /// Of all tokens that count.
         era: Epoch,
-        /// Who decided.
+        /// The object that decides about the contact.
         lead: ObjectId,
         /// To whom it happened.
         object: ObjectId,
@@ -114,7 +114,7 @@ pub enum FreeRunningMessage {
     Buried {
         /// Of all tokens that count.
         era: Epoch,
-        /// Who asks.
+        /// The sender.
         from: NodeId,
         /// Which, and under which tokens.
         tombstones: Vec<(ObjectId, Token)>,
@@ -168,7 +168,7 @@ pub struct Shown {
 /// An object as those see it who follow the world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sight {
-    /// What it was.
+    /// The object as others extrapolate it.
     pub ghost: Ghost,
     /// The last input of its client that it has followed.
     pub heard: u64,
@@ -187,7 +187,7 @@ impl FreeRunningMessage {
 /// An object as others see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ghost {
-    /// What it was.
+    /// The object.
     pub object: Object,
     /// With which token it was held.
     pub token: Token,

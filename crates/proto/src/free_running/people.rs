@@ -111,7 +111,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Something is to become of an avatar.
+    /// A gateway requests a change of an avatar.
     pub(super) fn called(&mut self, input: Input) {
         let Some(id) = input.object() else { return };
         if matches!(input, Input::Absent(_) | Input::Return(_) | Input::Remove(_))

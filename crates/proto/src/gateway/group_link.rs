@@ -177,7 +177,7 @@ impl GroupLink {
         self.follower.heard_of(Source::Avatar(avatar))
     }
 
-    /// Something is to become of an avatar.
+    /// Requests a change of an avatar.
     pub(super) fn ask(&mut self, input: Input) {
         let number = match &mut self.requests {
             Some(requests) => {

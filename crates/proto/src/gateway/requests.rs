@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// has just come in may not have been received yet.
 const SURE: u64 = 2;
 
-/// Something that is to become of an avatar.
+/// A requested change of an avatar.
 #[derive(Clone, Copy, Debug)]
 struct PendingRequest {
     input: Input,

@@ -47,7 +47,7 @@ pub(super) struct Session {
     pub(super) unheard: u32,
     /// The last input that was taken.
     pub(super) number: u64,
-    /// What it was.
+    /// The velocity that it set.
     pub(super) velocity: [i16; 3],
     pub(super) messages: RateLimiter,
     pub(super) bytes: RateLimiter,

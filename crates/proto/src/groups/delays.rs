@@ -154,9 +154,9 @@ pub enum PingInput {
     Wake,
     /// An answer; its number is that of the ping.
     Pong {
-        /// Who answers.
+        /// The sender.
         from: NodeId,
-        /// Which ping.
+        /// The number of the ping that it answers.
         number: u32,
     },
 }
@@ -168,7 +168,7 @@ pub enum PingOutput {
     Ping {
         /// Whom to ask.
         to: NodeId,
-        /// Which ping.
+        /// The number of the ping.
         number: u32,
     },
 }

@@ -15,7 +15,7 @@ pub const GROUP_NODES_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found} nodes; at most {GROUP_NODES_MAX} can be grouped at once")]
 pub struct TooManyNodes {
-    /// So many.
+    /// The number of nodes.
     pub found: usize,
 }
 

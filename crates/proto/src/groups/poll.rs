@@ -59,7 +59,7 @@ pub enum PollInput {
     Request {
         /// Who asks, as the connection says.
         from: NodeId,
-        /// What for.
+        /// The vote.
         request: VoteRequest,
     },
     /// A machine votes.
@@ -85,25 +85,25 @@ pub enum PollInput {
 pub enum PollOutput {
     /// Ask a member.
     Call {
-        /// Whom.
+        /// The voter.
         to: NodeId,
         /// The call.
         call: VoteCall,
     },
     /// Send a member the outcome.
     Closed {
-        /// Whom.
+        /// The member.
         to: NodeId,
         /// The outcome.
         closed: VoteClosed,
     },
     /// Send the caller of a vote that there is none.
     Refused {
-        /// Whom.
+        /// The caller.
         to: NodeId,
         /// What was asked for.
         request: VoteRequest,
-        /// Why not.
+        /// The reason.
         why: Refusal,
     },
     /// A ballot has passed: the machine is to come into the group, or to leave it for one of its

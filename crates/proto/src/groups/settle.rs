@@ -8,7 +8,7 @@ use glam::DQuat;
 /// What a member says about an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Who says so.
+    /// The member that reports.
     pub from: NodeId,
     /// How much it counts; nothing, for 0.
     pub weight: u32,

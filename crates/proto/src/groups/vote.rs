@@ -23,7 +23,7 @@ pub enum Kind {
 pub enum Opinion {
     /// Fast enough to be let in.
     Include,
-    /// Neither.
+    /// Neither for nor against.
     Abstain,
     /// Too slow to stay.
     Reject,
@@ -60,7 +60,7 @@ pub struct Vote {
     pub epoch: u64,
     /// Of the call.
     pub ballot: u64,
-    /// Who votes.
+    /// The voter.
     pub voter: NodeId,
     /// What it thinks.
     pub opinion: Opinion,
@@ -94,7 +94,7 @@ pub struct VoteClosed {
 pub struct Tally {
     /// For the machine.
     pub include: u32,
-    /// Neither.
+    /// Votes that were neither.
     pub abstain: u32,
     /// Against it.
     pub reject: u32,

@@ -320,7 +320,7 @@ impl Node {
         history
     }
 
-    /// Something for the follower that this node is of its own group.
+    /// Handles a message for the node's own follower of its group.
     pub(super) fn relayed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         if let Some(relay) = &mut self.relay {
             relay.receive(now, message, &self.serve.kept, out);

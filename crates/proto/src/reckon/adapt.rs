@@ -10,7 +10,7 @@ use glam::DVec3;
 /// A sphere that holds an object, however it is turned, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
-    /// Now.
+    /// The centre at this moment.
     pub centre: DVec3,
     /// In metres per second.
     pub velocity: DVec3,

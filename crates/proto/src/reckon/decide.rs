@@ -96,7 +96,7 @@ pub struct Rule {
 /// One of two objects.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// Which one.
+    /// The object.
     pub id: ObjectId,
     /// What is known about it.
     pub past: &'a Past,

@@ -42,7 +42,7 @@ pub enum Response {
     Bounce,
 }
 
-/// Something that the object stays out of.
+/// An obstacle, which the object stays out of.
 #[derive(Clone, Debug)]
 pub enum Obstacle {
     /// All points p with `normal`·p below `offset`. The normal has length 1.
@@ -52,7 +52,7 @@ pub enum Obstacle {
         /// How far out its surface is.
         offset: f64,
     },
-    /// Something that may move.
+    /// An obstacle that may move.
     Thing {
         /// Where it is expected.
         path: Path,

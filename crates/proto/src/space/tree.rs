@@ -64,7 +64,7 @@ pub enum TreeError {
     /// See [`NODES_MAX`].
     #[error("{found} nodes; at most {NODES_MAX} can share a world")]
     TooManyNodes {
-        /// So many.
+        /// The number of nodes.
         found: usize,
     },
     /// See [`VERTICES_MAX`].

@@ -272,7 +272,7 @@ fn pieces(outgoing: &mut Outgoing) -> Result<Vec<Vec<u8>>, WireError> {
     Ok(frames)
 }
 
-/// Something that is all of these bytes.
+/// Decodes a value that takes all of these bytes.
 fn whole<Part: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<Part, WireError> {
     match take(bytes)? {
         (part, []) => Ok(part),

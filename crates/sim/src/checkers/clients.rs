@@ -232,8 +232,7 @@ impl Clients {
         let owner = self.owner.get(&avatar).copied();
         let wanted = self.wanted.get(&(avatar, number)).map(Vec::as_slice).unwrap_or_default();
         if !wanted.iter().any(|(host, own)| Some(*host) == owner && this(own)) {
-            let what =
-                format!("avatar {:x} of {owner:?} has no such input: {number}", avatar.0);
+            let what = format!("avatar {:x} of {owner:?} has no such input: {number}", avatar.0);
             violations.push(("R2", what));
         }
     }

@@ -1,4 +1,4 @@
-//! R3: a group that has too much to do slows its world down and says so. (That it leaves no tick
+//! R3: a group that has too much to do slows its world down and reports it. (That it leaves no tick
 //! out is C3.)
 
 use jostle_proto::{Commit, Time};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// Ticks that are looked at together.
 const TICKS: usize = 9;
 
-/// Compares how long ticks take with what is said about it.
+/// Compares how long ticks take with the reported dilation.
 pub(super) struct Pace {
     /// Between ticks, as it should be, in microseconds.
     period: u64,

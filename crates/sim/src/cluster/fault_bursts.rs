@@ -25,7 +25,7 @@ type Link = (Address, Address);
 pub(super) struct FaultBursts {
     dice: Dice,
     often: Often,
-    /// Until when.
+    /// Links whose messages get lost, and until when.
     bursts: BTreeMap<Link, Time>,
     jams: BTreeMap<Link, Time>,
     partition: Option<Partition>,

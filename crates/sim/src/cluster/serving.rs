@@ -53,7 +53,7 @@ struct Outage {
     slow: Option<u64>,
 }
 
-/// Something that happens to the serving process.
+/// A fault of the serving process.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Moment {
     Outage,

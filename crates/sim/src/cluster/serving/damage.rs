@@ -157,7 +157,7 @@ impl Serving {
 }
 
 impl Cluster {
-    /// Something becomes of the files.
+    /// Damages files of the store.
     pub(super) fn damage_store(&mut self) {
         let Some(serving) = &mut self.serving else { return };
         // P4: whenever the newest file is damaged there is another one.
