@@ -90,13 +90,13 @@ const CAMPAIGNS: [(&str, &str); 7] = [
     ("fault campaigns, replicated directory", "--nodes 6 --objects 60 --replicas 3"),
 ];
 
-/// How long fault campaigns last, and the seconds of real time for each kind. Long ones break rules that
-/// short ones keep: losses of two copies, or for longer than a timeout, occur only there.
+/// How long fault campaigns last, and the seconds of real time for each kind. Long ones break rules
+/// that short ones keep: losses of two copies, or for longer than a timeout, occur only there.
 const LENGTHS: [(&str, u32); 2] = [("2", 4), ("20", 4)];
 
-/// One fault campaign, by the `jostle` that the tests were just made with; it lies beside this program.
-/// Cargo would build zenoh and all above it once more: without tests, some crates have other
-/// features.
+/// One fault campaign, by the `jostle` that the tests were just made with; it lies beside this
+/// program. Cargo would build zenoh and all above it once more: without tests, some crates have
+/// other features.
 fn campaign(root: &Path, options: &str, (length, budget): (&str, u32)) -> Result<(), String> {
     let run = format!("--seeds 1000000 --budget {budget} --seconds {length}");
     let command = format!("sim --boxes {run} {options}");

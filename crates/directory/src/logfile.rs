@@ -25,7 +25,7 @@ const RECORD_MAX: usize = STATE_MAX + 4096;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum LogError {
     /// Something else, or of another version.
-    #[error("this is no log of a directory's replica that this version can read")]
+    #[error("not a log of a directory replica that this version can read")]
     Foreign,
     /// Of another replica.
     #[error("this is the log of replica {}, not of {}", .found.0, .expected.0)]

@@ -93,7 +93,7 @@ pub enum Refused {
     #[error("this replica does not lead")]
     NotLeader,
     /// It is so already.
-    #[error("the replicas are so already")]
+    #[error("the replicas have this configuration already")]
     Already,
     /// The last one, or one too many.
     #[error("a directory has from 1 to {REPLICAS_MAX} replicas")]

@@ -1,4 +1,4 @@
-//! A client: connects, shows the world, and says what its avatar wants.
+//! A client: connects, shows the world, and sends the inputs of its avatar.
 //!
 //! ```text
 //! Connecting -> Active -> (silence, or refused) -> Connecting with the same credential
@@ -36,13 +36,13 @@ use std::collections::{BTreeSet, VecDeque};
 pub struct ClientSettings {
     /// A greeting that is not answered is sent again after this.
     pub resend: Span,
-    /// A gateway that says nothing for so long is left for the next one.
+    /// A gateway that sends nothing for so long is left for the next one.
     pub patience: Span,
     /// The shortest interval between two reports while another avatar is near (row O17).
     pub close: Span,
     /// The same while no other is near.
     pub apart: Span,
-    /// Near is who would be touched within this, in seconds.
+    /// Near are objects that could be touched within this, in seconds.
     pub within: f64,
     /// The input is sent again after this interval even if it has not changed, so that the world
     /// knows that the client is still there.
@@ -84,7 +84,7 @@ enum Phase {
     Active {
         heard: Time,
     },
-    /// It said bye.
+    /// It has sent bye.
     Out,
 }
 
@@ -124,7 +124,7 @@ pub struct Client {
     changed: u64,
     /// The last number that was used.
     number: u64,
-    /// What the user wants, and whether it has been said.
+    /// The present input, and whether it has been sent.
     motion: ([i16; 3], [i16; 3]),
     input_sent: bool,
     input_sent_at: Time,
@@ -236,7 +236,7 @@ impl Client {
         self.own.last_received()
     }
 
-    /// How often the world said something else about the avatar than was predicted.
+    /// How often the world differed from what was predicted for the avatar.
     #[must_use]
     pub fn corrections(&self) -> u64 {
         self.own.corrections()

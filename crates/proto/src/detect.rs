@@ -106,7 +106,7 @@ pub struct Detector {
     /// In the order of ids; and a list to take turns with, to save allocations.
     known: Vec<Known>,
     spare: Vec<Known>,
-    /// For every slot: who is in it, as a place among those.
+    /// For every slot: which object is in it, as a place among those.
     holders: Vec<u32>,
     free: Vec<u32>,
     pairs: Vec<SlotPair>,
@@ -168,7 +168,7 @@ impl Detector {
     }
 
     /// The same with about so many operations (box and triangle tests) for triangles in a tick:
-    /// what cannot be found out with them is assumed to touch. Only for those who ask for
+    /// what cannot be found out with them is assumed to touch. Only for callers that ask for
     /// [`Detector::findings`]: machines that must agree look at everything.
     #[must_use]
     pub fn within(self, operations: u64) -> Detector {

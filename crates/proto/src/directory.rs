@@ -1,4 +1,4 @@
-//! The directory: who is in, in which life, in which group, and which views hold.
+//! The directory: the nodes, their incarnations and groups, and which views hold.
 //!
 //! The only place where views are made and groups begin and end. For each group it keeps the
 //! newest view and the last stable one; all views are numbered by one counter, so no two groups
@@ -54,7 +54,7 @@ const ANYBODY: Thresholds =
 /// How groups are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupRules {
-    /// Who is near enough.
+    /// Which nodes are near enough.
     pub thresholds: Thresholds,
     /// How votes are held, and how large groups may be.
     pub polls: PollSettings,
@@ -104,7 +104,7 @@ pub struct Saved {
     known: BTreeMap<NodeId, Known>,
     /// Lives that are over: a node that was left out of a stable view.
     over: BTreeMap<NodeId, u32>,
-    /// What votes said about nodes that have not followed yet.
+    /// The outcomes of votes about nodes that have not followed yet.
     ruled: BTreeMap<NodeId, Ruled>,
     polls: Polls,
     /// Counts the changes of groups.
@@ -140,7 +140,7 @@ pub struct Directory {
     offers: BTreeSet<NodeId>,
     /// When nodes that wait for a group were sent the peers to measure.
     peers_sent: BTreeMap<NodeId, Time>,
-    /// What it says goes out later, see [`Directory::sent`].
+    /// Messages go out later than they are made, see [`Directory::sent`].
     defers: bool,
     /// When it last ran.
     stepped: Time,
@@ -211,8 +211,8 @@ impl Directory {
         Directory { kept, peers_sent: BTreeMap::new(), defers: true, ..self }
     }
 
-    /// Something that it said goes out now. Those who are given time to answer have it from here,
-    /// however long it took to become sure that it may be said.
+    /// A message of this directory goes out now. Nodes that are given time to answer have it from
+    /// here, however long it took until the message could be sent.
     pub fn sent(&mut self, now: Time, to: Address, message: &Message) {
         match (to, message) {
             (_, Message::VoteCall(call)) => self.kept.polls.called(now, call.ballot),
@@ -391,7 +391,7 @@ impl Directory {
             Message::Alive { member, epoch, sent, mut load } if self.hear(now, member, out) => {
                 load.places.truncate(PLACES_MAX);
                 self.kept.known.entry(member.node).and_modify(|known| known.load = load);
-                // One who is left out of the newest view may be replaced at any moment.
+                // One that is left out of the newest view may be replaced at any moment.
                 let is_in = self.views().any(|(view, _)| view.has(member));
                 if is_in && !self.links.is_suspended(member) {
                     let lease = Message::Lease { sent, span: self.timing.lease };
@@ -503,7 +503,7 @@ impl Directory {
         self.send_near(now, from.node, out);
     }
 
-    /// Whom a node may come into a group with, where delays decide about that.
+    /// The nodes that a node may share a group with, where delays decide about that.
     fn send_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
         if let Grouping::ByDelay(rules) = self.kept.grouping {
             self.send_peers(now, Address::Node(to), rules.thresholds, out);

@@ -65,7 +65,7 @@ pub struct Tuning {
     /// They are sent it every so many ticks in any case.
     pub heartbeat: u32,
     /// Box and triangle tests that a node may make in a tick; what it cannot find out with them is
-    /// assumed to touch, and is said to be. None: it looks at everything to the end.
+    /// assumed to touch, and reported as assumed. None: it looks at everything to the end.
     pub operations: Option<u64>,
 }
 
@@ -220,7 +220,7 @@ impl FreeRunningNode {
         self.me
     }
 
-    /// Everything that it holds or has on its way; for those who watch.
+    /// Everything that it holds or has on its way; for operators.
     pub fn holds(&self) -> impl Iterator<Item = (Having, &Record)> {
         let held = self.ownership.held.values().map(|record| (Having::Held, record));
         let escrow = self.ownership.escrow.values().map(|escrow| (Having::Escrow, &escrow.record));
@@ -228,19 +228,19 @@ impl FreeRunningNode {
     }
 
     /// An object as it was compared with others in the last tick, before contacts changed it; for
-    /// those who watch.
+    /// operators.
     #[must_use]
     pub fn compared(&self, id: ObjectId) -> Option<&Object> {
         self.detector.compared(id)
     }
 
-    /// How many ticks it has made; for those who watch.
+    /// How many ticks it has made; for operators.
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// Changes whenever what it holds may have changed; for those who watch.
+    /// Changes whenever what it holds may have changed; for operators.
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.turns
@@ -252,13 +252,13 @@ impl FreeRunningNode {
         self.people.holdings().into_iter().chain(self.serve.holdings())
     }
 
-    /// The last view that it knows to be stable; for those who watch.
+    /// The last view that it knows to be stable; for operators.
     #[must_use]
     pub fn settled_in(&self) -> Option<&View> {
         self.ground.as_ref()
     }
 
-    /// The era that it is in; for those who watch.
+    /// The era that it is in; for operators.
     #[must_use]
     pub fn era(&self) -> Option<Epoch> {
         self.era
@@ -342,7 +342,7 @@ impl FreeRunningNode {
             Message::Reset { life } => self.reset(life),
             Message::View(view) => self.new_view(view, out),
             Message::Lease { sent, span } => self.lease(sent, span),
-            // Who may not speak does not listen either: others say it again.
+            // A node that may not send does not take messages either: others repeat them.
             Message::FreeRunning(message) if message.is_of_copies() || !self.is_suspended(now) => {
                 self.read(message, out);
             }

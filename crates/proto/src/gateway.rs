@@ -77,7 +77,8 @@ pub struct GatewaySettings {
     pub bytes: Allowance,
     /// Attempts to connect from one host.
     pub hellos: Allowance,
-    /// Who has so many is put out. One for a message too many; eight for wanting too much.
+    /// A client with so many strikes is disconnected. One for a message too many; eight for a
+    /// forbidden input.
     pub strikes: u32,
     /// For how long, with all connections of its host.
     pub ban: Span,
@@ -419,7 +420,7 @@ impl Gateway {
         });
     }
 
-    /// The directory says which groups there are. Of one that has ended nothing is left.
+    /// The directory sends which groups there are. Of one that has ended nothing is left.
     fn groups_are(&mut self, peers: &Peers, out: &mut Vec<Output>) {
         let listed = |group: GroupId| peers.groups.iter().any(|(known, _)| *known == group);
         for (&group, link) in &mut self.group_links {

@@ -188,7 +188,7 @@ impl Library {
         self.have.get(&content)
     }
 
-    /// Who may be asked.
+    /// The machines that may be asked.
     pub fn set_peers(&mut self, peers: &[Address]) {
         self.peers = peers.to_vec();
     }

@@ -44,7 +44,7 @@ impl Held {
     }
 }
 
-/// Changes objects as a commit says: first what comes from outside, in its order, then what
+/// Applies a commit to objects: first what comes from outside, in its order, then what
 /// collisions do, and last what leaves for another group: it leaves as it is after the tick. Of
 /// those that come into the world, the ones that `holds` names are taken. What a contact did to
 /// the copy of an object that arrives is its old home's to do.
@@ -139,8 +139,8 @@ pub(crate) fn collide(objects: &mut Objects, touches: &[Touch], except: &[Object
 }
 
 /// Most touches of a group are of objects that a member does not hold, and many change nothing;
-/// this says so in one step for most of them. (Looking up each took a quarter of a member's time in
-/// a tick of eight.)
+/// this decides it in one step for most of them. (Looking up each took a quarter of a member's time
+/// in a tick of eight.)
 struct BloomFilter {
     bits: Vec<u64>,
 }

@@ -39,7 +39,7 @@ impl GatewayId {
     }
 }
 
-/// Whom inputs come from.
+/// Where inputs come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Source {
     /// A gateway, for its clients.
@@ -75,7 +75,7 @@ pub enum Input {
     Absent(ObjectId),
     /// Its client is back.
     Return(ObjectId),
-    /// What this other group says about an object of its own, which entered before.
+    /// The state that this other group has of an object of its own, which entered before.
     Correct(ObjectId, GroupId, State),
     /// Another group has decided what a contact does to an object of this one.
     Kick(ObjectId, [i16; 3]),
@@ -86,7 +86,7 @@ pub enum Input {
     Arrive(Object, u64),
     /// This group's copy of an object that is nowhere any more goes.
     Forget(ObjectId),
-    /// Another group, that has taken so much of what this one has said, has no copies of this
+    /// Another group, that has taken so much of what this one has sent, has no copies of this
     /// one's objects: from its next tick on it decides nothing for this group.
     Clear(GroupId, u64),
 }
@@ -132,7 +132,7 @@ impl Input {
                 heard.insert(Source::Avatar(object.id), *number);
                 true
             }
-            // An older group counts what it wants now. (What a younger one says is of the time
+            // An older group counts what it wants now. (What a younger one sends is of the time
             // before it came here.)
             Input::Correct(id, home, _) if *home < group => {
                 heard.remove(&Source::Avatar(*id));
@@ -300,7 +300,7 @@ mod tests {
         };
         let mut news = |number| input(number).is_news(group, &mut heard);
         assert_eq!([7, 3, 8].map(&mut news), [true, false, true]);
-        // What the group that it came from said before does not make it begin anew.
+        // What the group that it came from sent before does not make it begin anew.
         assert!(Input::Correct(id, GroupId(2), state).is_news(group, &mut heard));
         assert!(!input(5).is_news(group, &mut heard));
     }

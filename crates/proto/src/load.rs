@@ -77,7 +77,7 @@ impl NodeLoad {
         NodeLoad { objects: most(count as u64), work: most(work / ticks), places }
     }
 
-    /// The same of one who leads a group in which so many pairs touched.
+    /// The same of one that leads a group in which so many pairs touched.
     #[must_use]
     pub(crate) fn leading(self, touches: usize) -> NodeLoad {
         let more = u32::try_from(touches as u64 * PER_TOUCH).unwrap_or(u32::MAX);

@@ -74,7 +74,7 @@ pub enum Message {
     Published(Arc<Commit>),
     /// Member to gateway: my part of the world.
     Share(Share),
-    /// Client to gateway: the only thing that a client can say.
+    /// A message of a client to its gateway.
     FromClient(ClientMessage),
     /// Gateway to client.
     ToClient(GatewayMessage),
@@ -126,7 +126,7 @@ pub enum Message {
     Greet(Inputs),
     /// Leader of one group to the leader of another: we have taken your inputs up to this.
     Heard {
-        /// Who has taken them.
+        /// The group that has taken them.
         by: GroupId,
         /// The group whose inputs were taken.
         of: GroupId,
@@ -158,7 +158,7 @@ pub enum Message {
         /// The view that it is in.
         epoch: Epoch,
     },
-    /// Node to directory: who has answered, and who has not.
+    /// Node to directory: which nodes have answered, and which have not.
     Links(Links),
     /// Directory to node: ask these nodes whether they can be reached.
     Probe(Vec<NodeId>),
@@ -198,20 +198,20 @@ pub struct Delays {
 /// Nodes that a node measures, and groups that it is sent.
 pub const PEERS_MAX: usize = 64;
 
-/// Who there is besides, as the directory knows it.
+/// The other nodes and groups, as the directory knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peers {
     /// Counts the changes of groups; votes name it.
     pub epoch: u64,
     /// All that can be heard.
     pub nodes: Vec<NodeId>,
-    /// All groups, and who leads them.
+    /// All groups, and their leaders.
     pub groups: Vec<(GroupId, NodeId)>,
     /// No group had this number or a higher one yet: lower ones that are not listed have ended.
     pub next: GroupId,
     /// Where the receiver's group is to move its objects, if it is a node of one that is to.
     pub merge: Option<GroupId>,
-    /// Who is near enough.
+    /// Which nodes are near enough.
     pub thresholds: Thresholds,
 }
 
@@ -222,7 +222,7 @@ pub struct Flush {
     pub epoch: Epoch,
     /// The sender.
     pub from: Member,
-    /// The last tick that was committed to it. None for one who was not in the base view.
+    /// The last tick that was committed to it. None for one that was not in the base view.
     pub last: Option<Arc<Commit>>,
 }
 
@@ -298,7 +298,7 @@ pub struct Commit {
     /// Of all objects at this tick, before anything is done to them.
     pub digest: u64,
     /// How long ticks take now, for each thousand of what they should: a group that has too much
-    /// to do slows its world down and says so; it never leaves a tick out.
+    /// to do slows its world down and reports it; it never leaves a tick out.
     pub dilation: u32,
 }
 

@@ -41,13 +41,13 @@ pub enum Mutant {
     CarelessDirectory,
     /// A group that cannot go on is not reported.
     SilentHalt,
-    /// A leader that is late says that it is not.
+    /// A leader that is late reports that it is not.
     HideOverload,
     /// A leader that is late leaves collisions out.
     SkipWhenLate,
     /// A delta is applied to the newest bundle that is there, whichever it is.
     DeltaWrongBase,
-    /// Damaged frames are taken for what they say.
+    /// Damaged frames are decoded as if they were sound.
     NoChecksum,
     /// Every bundle is sent whole.
     NoDelta,
@@ -57,7 +57,7 @@ pub enum Mutant {
     OldEpoch,
     /// The second in the ring takes itself for the leader, too.
     TwoLeaders,
-    /// The regions of those who are gone stay theirs.
+    /// The regions of members that are gone stay theirs.
     RegionWithoutOwner,
     /// A vote that comes twice counts twice.
     VoteTwice,
@@ -79,13 +79,13 @@ pub enum Mutant {
     HomeTwice,
     /// A directory that was down has forgotten the views that were not stable.
     ForgetfulDirectory,
-    /// A gateway takes the avatar's id from what a client says.
+    /// A gateway takes the avatar's id from the client's message.
     TrustIds,
     /// Neither gateway nor leader looks whether an input was there before.
     AcceptReplays,
     /// A gateway lets avatars go as fast as their clients want.
     NoSpeedCheck,
-    /// When the leader changes, a gateway says again what avatars want, and the leader takes it.
+    /// When the leader changes, a gateway sends inputs again, and the leader takes them.
     InputTwice,
     /// A gateway removes the avatar of a client that is silent.
     ForgetAbsent,
@@ -97,7 +97,7 @@ pub enum Mutant {
     ForgetContacts,
     /// A gateway knows no avatars but those of its own group.
     ForgetHome,
-    /// A gateway says what avatars want to its own group, whichever they are at home in.
+    /// A gateway sends inputs to its own group, wherever the avatar is at home.
     InputAstray,
     /// An object is forgotten when it is sent to its next holder (Storey 2006, 3.3.10).
     RelinquishOnSend,
@@ -137,7 +137,7 @@ pub enum Mutant {
     AnswerEarly,
     /// What there was no time to look at is taken not to touch.
     DropUnsure,
-    /// What there was no time to look at is said to touch for sure.
+    /// Pairs that there was no time to test are reported as touching for sure.
     SureOfAll,
     /// Followers of a free-running world are sent what its backup does not have yet.
     ShowEarly,

@@ -3,7 +3,8 @@
 //! A tick (DISTRIBUTED: bundle, done, commit): every member moves its objects and sends each other
 //! member what reaches into that one's regions, what belongs to it from now on, and, for its
 //! backups, a copy of everything. Once it has heard from all it looks for collisions and reports
-//! those whose reference point it owns to the leader, who commits the tick when all have reported.
+//! those whose reference point it owns to the leader, which commits the tick when all have
+//! reported.
 //!
 //! A change of members: the directory names a new view, and the last *stable* one, from which it is
 //! made. Members report to the new leader how far they are; it goes on from the last tick that was
@@ -45,10 +46,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 pub use waits::{Awaits, Waiting};
 
-/// Whom a message is for, or from.
+/// The sender or receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
-    /// The directory. If it has several replicas, all of them: who leads them answers.
+    /// The directory. If it has several replicas, all of them: their leader answers.
     Directory,
     /// One replica of the directory.
     Replica(ReplicaId),
@@ -96,7 +97,7 @@ impl Timing {
     }
 
     /// A member that is waited for and has not answered for so long cannot be reached. Longer than
-    /// a lease: who is dead or paused is no matter of links.
+    /// a lease: a node that is dead or paused is no matter of links.
     pub(crate) fn unreached(&self) -> Span {
         Span(self.lease.0 / 2 * 3)
     }
@@ -131,7 +132,7 @@ enum Phase {
     Out,
     /// Waits to hear where the view goes on from.
     Flushing(View),
-    /// Hands everything to whom it belongs in the new view.
+    /// Hands every object to its owner in the new view.
     Refreshing { view: View, round: Box<Round>, last: Arc<Commit> },
     /// Goes from tick to tick.
     Running { view: View, round: Box<Round> },
@@ -428,7 +429,7 @@ impl Node {
     /// Sends again what the present phase waits for.
     fn send_again(&mut self, out: &mut Vec<Output>) {
         match &self.phase {
-            // As long as it offers a stored world it only says that it is alive: to join is to
+            // As long as it offers a stored world it only reports that it is alive: to join is to
             // drop it.
             Phase::Out if self.offers && self.settled.is_some() => {}
             Phase::Out => {

@@ -1,4 +1,4 @@
-//! Between two messages: where is what another machine moves, and who decides about it?
+//! Between two messages: where another machine's objects are, and which host decides about them.
 //!
 //! J. Ohlenburg, *Collision Detection in Distributed Virtual Environments*, 2003, chapter 4 (rows
 //! O12 to O19). A [`Sender`] sends where its object is only when others would be wrong about it; a

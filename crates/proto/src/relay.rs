@@ -27,7 +27,7 @@ use drain::Drain;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Ticks whose content is kept for those who have not taken it; as many as members keep.
+/// Ticks retained for groups that lag behind. Equal to the members' own retention.
 const KEPT: usize = 600;
 
 /// Corrections in one tick, at most.
@@ -85,7 +85,7 @@ struct RelayedTick {
 #[derive(Clone, Copy, Debug, Default)]
 struct Other {
     leader: Option<NodeId>,
-    /// What it has taken, if it has said so: the number of the last, or nothing at all.
+    /// What it has acknowledged, if anything: the number of the last, or nothing at all.
     taken: Option<Option<u64>>,
     /// The number that it is greeted with.
     start: Option<u64>,
@@ -155,7 +155,7 @@ impl Relay {
         }
     }
 
-    /// The other groups, and who leads them.
+    /// The other groups, and their leaders.
     pub(crate) fn groups(&mut self, groups: &[(GroupId, NodeId)]) {
         let listed = |group: &GroupId| groups.iter().any(|(known, _)| known == group);
         self.others.retain(|group, _| listed(group));
@@ -164,7 +164,7 @@ impl Relay {
         }
     }
 
-    /// Another group says what it has taken.
+    /// Another group acknowledges what it has taken.
     pub(crate) fn heard(&mut self, by: GroupId, number: Option<u64>, out: &mut Vec<Output>) {
         let Some(other) = self.others.get_mut(&by) else { return };
         let news = other.taken != Some(number);

@@ -85,7 +85,7 @@ impl Round {
         round
     }
 
-    /// Hands everything to whom it belongs in a new view, where it stands.
+    /// Hands every object to its owner in a new view, where it stands.
     pub(crate) fn refresh(means: &Means<'_>, objects: &Objects, last: Tick) -> Round {
         let mut round = Round::new(means, objects.values().copied(), last);
         round.copy_to_backups(means, |_| true);

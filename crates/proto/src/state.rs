@@ -132,7 +132,7 @@ impl Rotation {
 }
 
 impl State {
-    /// The pose, exactly what the numbers say.
+    /// The pose, exactly as the numbers define it.
     ///
     /// # Errors
     /// Never for numbers that fit in here; the types cannot know.

@@ -1,4 +1,4 @@
-//! Who takes part, who owns which region, and since when.
+//! Views: the members, which member owns which region, and since when.
 
 use crate::groups::GroupId;
 use crate::object::NodeId;
@@ -47,12 +47,12 @@ pub struct View {
     pub ring: Vec<Member>,
     /// How many backups each member has; all others if there are fewer members.
     pub backups: u8,
-    /// Who owns what part of space.
+    /// The regions and their owners.
     pub tree: Tree,
 }
 
 impl View {
-    /// The view that a world begins with: one member, who owns everything.
+    /// The view that a world begins with: one member, which owns everything.
     #[must_use]
     pub fn first(founder: Member) -> View {
         View {

@@ -128,8 +128,9 @@ fn a_client_served_in_a_group_that_ends_is_notified() {
     let gone =
         |it: &GatewayMessage| matches!(it, GatewayMessage::Refused { why: Refusal::Gone, .. });
     let sent = |out: &[Output], what: fn(&GatewayMessage) -> bool| {
-        out.iter().any(|output| {
-            matches!(output, Output::Send(Address::Client(GUEST), Message::ToClient(it)) if what(it))
+        out.iter().any(|output| match output {
+            Output::Send(Address::Client(GUEST), Message::ToClient(it)) => what(it),
+            _ => false,
         })
     };
     assert!(sent(&come_back(&mut gateway, 0, 1), welcome));

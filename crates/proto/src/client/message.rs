@@ -1,4 +1,4 @@
-//! Everything that clients and gateways say to each other.
+//! Messages between clients and gateways.
 //!
 //! Clients are not trusted: their messages are a type of its own, so that nothing a client sends
 //! can be taken for a message of a node. A message may be lost, duplicated and reordered; each
@@ -35,7 +35,7 @@ pub struct Credential {
     pub seal: u64,
 }
 
-/// What clients say.
+/// A message of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientMessage {
     /// Let me in.
@@ -71,7 +71,7 @@ pub struct Report {
     pub input: Option<ClientInput>,
 }
 
-/// What gateways say.
+/// A message of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GatewayMessage {
     /// You are in, and your avatar is in the world.

@@ -3,7 +3,7 @@
 //!
 //! The motion is the one that the group computes ([`State::moved`]), so as long as nothing is run
 //! into, and inputs are followed in the tick that was expected, the prediction is what the world
-//! will say, bit by bit. When it says something else, the prediction begins there and the inputs
+//! will have, bit by bit. When the world differs, the prediction begins there and the inputs
 //! that were not followed yet are tried again on top of it.
 
 use crate::input::ClientInput;
@@ -66,7 +66,7 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     input: ClientInput,
-    /// The tick that had come when it was said.
+    /// The tick that had come when it was sent.
     sent: Tick,
     /// The tick in which it is expected to be followed.
     expected: Tick,
@@ -79,7 +79,7 @@ pub(super) struct Own {
     received: Option<(Tick, Class, State)>,
     clock: Option<Clock>,
     pending: VecDeque<Pending>,
-    /// From the tick that has come when something is said to the tick that follows it; measured.
+    /// From the tick that has come when an input is sent to the tick that follows it; measured.
     lag: Option<u64>,
     shown: Receiver,
     updates: u64,
@@ -100,7 +100,7 @@ impl Own {
         }
     }
 
-    /// The tick that the avatar is shown in: the one in which what is said now will be followed.
+    /// The tick that the avatar is shown in: the one in which an input sent now will be followed.
     pub(super) fn present(&self, now: Time) -> Option<Tick> {
         let clock = self.clock.as_ref()?;
         let (received, ..) = self.received?;
@@ -236,7 +236,7 @@ impl Own {
         self.pending.len()
     }
 
-    /// How often the world said something else than was predicted.
+    /// How often the world differed from the prediction.
     pub(super) fn corrections(&self) -> u64 {
         self.corrections
     }

@@ -5,14 +5,14 @@
 //! so that a seed remains a seed: pairs that were cheap last time come first, so that most have
 //! their answer before the operations are used up; hierarchies are opened less deep after a tick
 //! that did not suffice, and deeper again when there is room. What was cut short is assumed to
-//! touch, and says so: nothing is missed silently.
+//! touch, and reports them as assumed: nothing is missed silently.
 
 use super::tests;
 use jostle_geom::{Pair, SearchLimits, SearchResult};
 use jostle_world::broad::SlotPair;
 use serde::{Deserialize, Serialize};
 
-/// How much is known about two objects that are said to touch.
+/// How much is known about two objects that are reported as touching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Certainty {
     /// Decided exactly.
@@ -28,7 +28,7 @@ const DEPTH_LEAST: u32 = 2;
 /// The first limit when operations get short: a pair of a million triangles each needs about 16.
 const DEPTH_FIRST: u32 = 16;
 
-/// How much may be done in a tick, and what the last ticks say about it.
+/// How much may be done in a tick, and what the last ticks took.
 #[derive(Clone, Debug)]
 pub(super) struct Effort {
     /// Box and triangle tests in a tick.

@@ -174,7 +174,7 @@ impl Directory {
         }
     }
 
-    /// Who would be in a group now; none if something would be lost.
+    /// The members that a group would have now; none if something would be lost.
     pub(super) fn ring_of(
         &self,
         now: Time,

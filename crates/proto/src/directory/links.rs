@@ -149,7 +149,7 @@ impl Directory {
         }
     }
 
-    /// Which complaints hold: those about members of one view who both can be heard here.
+    /// Which complaints hold: those about members of one view that both can be heard here.
     pub(super) fn judge_links(&mut self, now: Time) {
         self.links.complaints.retain(|_, complaint| now - complaint.last <= STALE);
         let holds = |&(a, b): &(NodeId, NodeId)| {
@@ -201,7 +201,8 @@ impl Directory {
         found
     }
 
-    /// Who may be left out of the next view of a group, in the order in which it is tried.
+    /// The members that may be left out of the next view of a group, in the order in which it is
+    /// tried.
     fn absences(&self, now: Time, chain: &Chain, leaving: Option<Member>) -> Vec<Vec<Member>> {
         let stable = chain.stable.ring.iter();
         let alive: Vec<Member> = stable.filter(|it| self.is_alive(now, it)).copied().collect();

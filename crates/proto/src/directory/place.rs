@@ -16,7 +16,7 @@ pub(super) const GROUPS_MAX: usize = 64;
 /// others until that is measured: a delay that is not known is no long one.
 const UNKNOWN_PATIENCE: u64 = 3;
 
-/// What a vote said about a node, until it has followed.
+/// The outcome of a vote about a node, until it has followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ruled {
     pub(super) group: GroupId,
@@ -49,7 +49,7 @@ impl Directory {
         self.reconsider(now, out);
     }
 
-    /// Who has no group.
+    /// Nodes without a group.
     fn unplaced(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
         let alone = self.kept.known.iter().filter(|(_, known)| known.group.is_none());
         let members = alone.map(|(&node, known)| (Member { node, life: known.life }, known));
@@ -93,7 +93,7 @@ impl Directory {
         }
     }
 
-    /// Those whom votes have let in go there.
+    /// Nodes that votes have let in go there.
     fn place_ruled(&mut self, now: Time, rules: &GroupRules) {
         let nodes: Vec<NodeId> = self.unplaced(now).map(|(member, _)| member.node).collect();
         for node in nodes {
@@ -141,7 +141,7 @@ impl Directory {
         }
     }
 
-    /// Groups that have room, and who of those who wait would go where.
+    /// Groups that have room, and which waiting nodes would go where.
     fn parties(
         &self,
         now: Time,
@@ -267,7 +267,7 @@ impl Directory {
         alive.map(|(&node, _)| node).collect()
     }
 
-    /// The longer of what two nodes say of each other; none until both have said something
+    /// The longer of what two nodes report of each other; none until both have reported
     /// (Storey 2006, 3.3.7: both must be below the threshold).
     pub(super) fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {
         let delay = |from: NodeId, to: NodeId| {

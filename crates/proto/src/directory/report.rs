@@ -16,7 +16,7 @@ pub struct GroupReport {
     pub epoch: Epoch,
     /// Does every member hold what belongs to it?
     pub stable: bool,
-    /// Who leads it.
+    /// Its leader.
     pub leader: Option<NodeId>,
     /// How many backups each member has.
     pub backups: u8,

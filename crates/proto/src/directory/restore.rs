@@ -1,6 +1,6 @@
 //! A world that begins again with what was stored of it.
 //!
-//! A node that says that it is alive, and has seen no view, holds a stored world. Whether that
+//! A node that reports that it is alive, and has seen no view, holds a stored world. Whether that
 //! counts is not decided by what the directory remembers, but by which nodes answer: if those that
 //! hold the objects can go on without the others, the stored world is dropped and its node joins
 //! like any other. If none can, after all had time to answer, the world is restored: the lives of
@@ -39,7 +39,7 @@ pub enum Holders {
 }
 
 impl Directory {
-    /// Who holds the objects of the world, of those that have been heard.
+    /// The holders of the objects of the world, of those that have been heard.
     #[must_use]
     pub fn holders(&self, now: Time) -> Holders {
         let up = now - self.since;

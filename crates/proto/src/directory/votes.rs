@@ -1,4 +1,4 @@
-//! What votes come to: who leaves its group, and where it goes.
+//! Outcomes of votes: which nodes leave their groups, and where they go.
 
 use super::place::Ruled;
 use super::{Directory, Grouping};

@@ -179,7 +179,7 @@ impl FreeRunning {
             rounds.swept = rounds.whole;
         }
         if self.sweeps == 0 {
-            // Objects count their ticks from the beginning of the world: so those who follow it
+            // Objects count their ticks from the beginning of the world: so followers
             // have about the same.
             self.tick = self.known.values().map(|known| known.tick).max().unwrap_or(Tick(0));
         }

@@ -126,7 +126,7 @@ impl FreeRunningNode {
     pub(super) fn send_ready(&mut self, out: &mut Vec<Output>) {
         let Some(change) = &mut self.change else { return };
         let backups: Vec<Member> = change.view.backups_of(self.me.node).collect();
-        // One who does not know the era has nothing yet.
+        // A member that does not know the era has nothing yet.
         let ready = match (change.lost, self.era) {
             (true, _) => change.grant.is_some(),
             (false, None) => true,
@@ -153,7 +153,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// The leader says that the view is stable.
+    /// The leader reports that the view is stable.
     pub(super) fn settled(&mut self, epoch: Epoch, era: Epoch, out: &mut Vec<Output>) {
         let of_this = |change: &Change| change.view.epoch == epoch && change.ready;
         if self.change.as_ref().is_some_and(of_this) {
@@ -162,7 +162,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// The newest view is stable: what it says counts.
+    /// The newest view is stable: it counts from here.
     fn settle(&mut self, era: Option<Epoch>) {
         let Some(Change { view, lost, grant, .. }) = self.change.take() else { return };
         self.turns += 1;
@@ -280,7 +280,7 @@ impl FreeRunningNode {
     }
 }
 
-/// Who gets what: of each object the copy with the largest token, and among these the latest.
+/// The grants: of each object the copy with the largest token, and among these the latest.
 fn grants(view: &View, copies: impl Iterator<Item = Record>) -> BTreeMap<NodeId, Grant> {
     let mut best: BTreeMap<ObjectId, Record> = BTreeMap::new();
     for record in copies {

@@ -35,7 +35,7 @@ pub(super) enum Gated {
     FreeRunningMessage(NodeId, FreeRunningMessage),
 }
 
-/// One who keeps copies for this node.
+/// A node that keeps copies for this one.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     to: Member,
@@ -52,7 +52,7 @@ struct Link {
 }
 
 impl Link {
-    /// One who has nothing yet.
+    /// A node that has nothing yet.
     fn new(to: Member, stream: Epoch) -> Link {
         Link { to, stream, acked: None, required: false, need: None, vouches: Time(0) }
     }
@@ -135,8 +135,8 @@ impl Keep {
         self.gate.len() >= GATE_MAX
     }
 
-    /// Whom copies go to: the backups of the stable view, whom the gate waits for; and, so that a
-    /// newer view can become stable, those of that one. They begin with nothing.
+    /// The nodes that copies go to: the backups of the stable view, which the gate waits for; and,
+    /// so that a newer view can become stable, those of that one. They begin with nothing.
     pub(super) fn link(&mut self, stable: &[Member], next: &[Member], stream: Epoch) {
         let known = |to: Member| self.links.iter().find(|link| link.to == to).copied();
         let old = stable.iter().map(|&to| {
@@ -345,7 +345,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Says what may be said now.
+    /// Sends what may be sent now.
     pub(super) fn release(&mut self, out: &mut Vec<Output>) {
         if !self.is_running() {
             return;

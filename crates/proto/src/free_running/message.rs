@@ -18,7 +18,7 @@ pub enum FreeRunningMessage {
     Transfer {
         /// Of all tokens that count.
         era: Epoch,
-        /// Who hands it over.
+        /// The node that hands it over.
         from: NodeId,
         /// The object.
         record: Box<Record>,
@@ -32,11 +32,11 @@ pub enum FreeRunningMessage {
         /// With which token.
         token: Token,
     },
-    /// Holder to those who may touch it: there it is. The newest counts.
+    /// Holder to nodes with objects that may touch it: its state. The newest counts.
     Ghosts {
         /// Of all tokens that count.
         era: Epoch,
-        /// Who holds them.
+        /// The holder.
         from: NodeId,
         /// Objects.
         ghosts: Vec<Ghost>,
@@ -58,11 +58,11 @@ pub enum FreeRunningMessage {
         era: Epoch,
         /// The object that decides about the contact.
         lead: ObjectId,
-        /// To whom it happened.
+        /// The object that is nudged.
         object: ObjectId,
         /// By which contact.
         episode: Episode,
-        /// By one who held the lead to who holds it now; once.
+        /// By a node that held the lead to its present holder; once.
         passed_on: bool,
     },
     /// Member to each of its backups: what I hold.
@@ -71,7 +71,7 @@ pub enum FreeRunningMessage {
     BackupAck {
         /// In which the numbers count.
         era: Epoch,
-        /// Who has it.
+        /// The node that has it.
         from: Member,
         /// Of the backup.
         stream: Epoch,
@@ -123,14 +123,14 @@ pub enum FreeRunningMessage {
     Clean {
         /// Of all tokens that count.
         era: Epoch,
-        /// Who has nothing.
+        /// The node that has nothing.
         from: NodeId,
         /// Of these.
         tombstones: Vec<(ObjectId, Token)>,
     },
     /// Gateway to member: these come into the world with you.
     Enter(Entry),
-    /// Member to those who follow the world: what is here, as the backups have it too.
+    /// Member to followers: what is here, as the backups have it too.
     Shown(Shown),
 }
 
@@ -140,7 +140,7 @@ pub enum FreeRunningMessage {
 pub struct Entry {
     /// Where it enters.
     pub to: Member,
-    /// Who brings it.
+    /// The gateway that brings it.
     pub from: GatewayId,
     /// Those of this gateway up to this id are in, or were given up: none of them enters any more.
     pub over: ObjectId,
@@ -153,7 +153,7 @@ pub struct Entry {
 pub struct Shown {
     /// Of all tokens that count.
     pub era: Epoch,
-    /// Who has it.
+    /// The holder.
     pub from: Member,
     /// Rises.
     pub round: u64,
@@ -165,7 +165,7 @@ pub struct Shown {
     pub sights: Vec<Sight>,
 }
 
-/// An object as those see it who follow the world.
+/// An object as followers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sight {
     /// The object as others extrapolate it.
@@ -202,7 +202,7 @@ pub struct Backup {
     pub era: Epoch,
     /// The sender.
     pub from: Member,
-    /// The view in which the receiver began to keep copies for it. One who was not in a stable
+    /// The view in which the receiver began to keep copies for it. One that was not in a stable
     /// view forgets them with the next, and must not be taken to have them.
     pub stream: Epoch,
     /// Rises with every one.

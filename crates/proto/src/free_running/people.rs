@@ -44,7 +44,7 @@ struct Tombstone {
     token: Token,
     /// The backups must have this number.
     stamp: u64,
-    /// Who has nothing of it.
+    /// Nodes that have nothing of it.
     clean: BTreeSet<NodeId>,
 }
 

@@ -1,6 +1,6 @@
-//! Whom a free-running node waits for: nothing stands still as a whole when a link fails, but what
-//! its backup does not acknowledge is not published, and an object in transit to a node that does
-//! not answer stays on its way.
+//! The nodes that a free-running node waits for: nothing stands still as a whole when a link fails,
+//! but what its backup does not acknowledge is not published, and an object in transit to a node
+//! that does not answer stays on its way.
 
 use super::FreeRunningNode;
 use crate::links::{Links, Probes};
@@ -45,7 +45,7 @@ impl FreeRunningNode {
     /// Asks those that it waits for whether they can be reached.
     pub(super) fn probe(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.ground.is_none() && self.change.is_none() {
-            // Whom it waited for in another incarnation says nothing about links. (A seed found
+            // Waits of another incarnation prove nothing about links. (A seed found
             // that.)
             self.probes.clear();
             return;
@@ -91,7 +91,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Was this process paused? Then it asks anew who can be reached.
+    /// Was this process paused? Then it asks anew which nodes can be reached.
     pub(super) fn check_pause(&mut self, now: Time) {
         let late = now - self.wake_at().max(self.now);
         if late > self.tuning.timing.pause() {
@@ -99,7 +99,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// The nodes that it waits for, and for how long without any progress; for those who watch.
+    /// The nodes that it waits for, and for how long without any progress; for operators.
     #[must_use]
     pub fn waiting(&self, now: Time) -> Option<(Vec<NodeId>, Span)> {
         let since = self.probes.since()?;

@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 /// Hosts that are remembered.
 pub(super) const HOSTS_MAX: usize = 4096;
 
-/// A host that has said nothing for so long is forgotten when there is no room.
+/// A host that has sent nothing for so long is forgotten when there is no room.
 const HOST_PATIENCE: Span = Span::from_ms(60_000);
 
 /// Avatars of one host besides those that its connections serve: the oldest absent one goes when
@@ -122,8 +122,8 @@ impl Gateway {
             let home = self.current_home(avatar, home);
             self.open(now, home);
         }
-        // Who is not there yet, or behind, does not know what became of an avatar: silence, and
-        // the client will ask again.
+        // A gateway that is not there yet, or behind, does not know what became of an avatar:
+        // silence, and the client will ask again.
         let Some(home) = self.home_of(client, hello.attempt, valid) else { return };
         let applies = |credential: &Credential| valid.is_none() || credential.home == home;
         let since = hello.credential.filter(applies).map_or(Tick(0), |credential| credential.since);
@@ -298,7 +298,8 @@ impl Gateway {
         })
     }
 
-    /// Sees to it that the avatar of a connection is in the world, and says so when it is.
+    /// Sees to it that the avatar of a connection is in the world, and welcomes the client when it
+    /// is.
     fn settle(&mut self, client: ClientId, again: bool, out: &mut Vec<Output>) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         let Session { avatar, home, attempt, standing, number, .. } = *session;
@@ -355,7 +356,7 @@ impl Gateway {
         }
     }
 
-    /// Clients that have said nothing for too long are gone.
+    /// Clients that have sent nothing for too long are gone.
     pub(super) fn miss_silent(&mut self, now: Time) {
         let silence = self.settings.silence;
         let silent = |session: &&Session| now - session.heard > silence;

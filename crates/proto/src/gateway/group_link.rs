@@ -34,7 +34,7 @@ pub(super) struct GroupLink {
     pub(super) stream: Stream,
     /// In place of the stream, if the group is not synchronised.
     pub(super) requests: Option<PendingRequests>,
-    /// The number of the last thing said about an avatar's coming and going.
+    /// The number of the last request about an avatar's coming and going.
     pub(super) asked: BTreeMap<ObjectId, u64>,
     /// Absent avatars, since when.
     absent: BTreeMap<ObjectId, Tick>,
@@ -128,7 +128,8 @@ impl GroupLink {
         if let Some(last) = commits.last() {
             self.dilation = last.dilation;
         }
-        // Several ticks may come at once: who was back in between has not been absent since before.
+        // Several ticks may come at once: an avatar that was back in between has not been absent
+        // since before.
         for input in commits.iter().flat_map(|commit| &commit.inputs) {
             if let Input::Return(avatar) = input {
                 self.absent.remove(avatar);

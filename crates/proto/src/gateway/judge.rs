@@ -17,7 +17,7 @@ const FLOOD: u32 = 1;
 const CHEAT: u32 = 8;
 
 impl Gateway {
-    /// May this be said at all? Costs the same whatever it is.
+    /// Is the message within the rate limits? Costs the same whatever it is.
     pub(super) fn afford(
         &mut self,
         now: Time,

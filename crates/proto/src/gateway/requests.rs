@@ -24,9 +24,9 @@ const SURE: u64 = 2;
 #[derive(Clone, Copy, Debug)]
 struct PendingRequest {
     input: Input,
-    /// Who is asked to let it in.
+    /// The member that is asked to let it in.
     to: Option<Member>,
-    /// It was said already.
+    /// It was sent already.
     sent: bool,
 }
 
@@ -66,7 +66,8 @@ impl PendingRequests {
         }
     }
 
-    /// Those who come in, by whom they come in with, if they were not said or all are said again.
+    /// Avatars that come in, by the member that lets them in, if they were not sent or all are
+    /// repeated.
     fn entries(&self, again: bool) -> BTreeMap<Member, Vec<Object>> {
         let mut entries: BTreeMap<Member, Vec<Object>> = BTreeMap::new();
         for request in self.requests.values().filter(|request| again || !request.sent) {
@@ -77,7 +78,7 @@ impl PendingRequests {
         entries
     }
 
-    /// The first who is still to come in.
+    /// The first that is still to come in.
     fn first(&self) -> Option<ObjectId> {
         let enters = |request: &&PendingRequest| matches!(request.input, Input::Enter(_));
         self.requests.values().filter(enters).filter_map(|request| request.input.object()).min()

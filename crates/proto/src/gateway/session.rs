@@ -99,7 +99,7 @@ impl Session {
         }
     }
 
-    /// Is it this session that a hello of its client asks for? Within an attempt a client says the
+    /// Is it this session that a hello of its client asks for? Within an attempt a client sends the
     /// same hello until it is answered. One that asked for an avatar that is no more has got a new
     /// one; its hello that was under way meanwhile must not get it another one.
     pub(super) fn serves(&self, attempt: u32, valid: Option<Credential>) -> bool {

@@ -7,15 +7,15 @@ use super::delays::Matrix;
 use super::form::{Formation, GROUP_NODES_MAX, links};
 use crate::object::NodeId;
 
-/// A group that may take some of those who wait.
+/// A group that may take some of the waiting machines.
 pub(crate) struct Room {
     /// How many it has.
     pub(crate) size: usize,
-    /// Who of those who wait is near to all of them.
+    /// The waiting machines that are near to all of them.
     pub(crate) near: Vec<NodeId>,
 }
 
-/// Some who go the same way.
+/// Machines that go the same way.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Party {
     /// Into which of the rooms; none for a group of their own.
@@ -68,7 +68,7 @@ mod tests {
     use crate::groups::{Sizes, Thresholds};
     use crate::time::Span;
 
-    /// Who of `count` is near whom, and where they go in groups of at most `size_max`.
+    /// Which of `count` are near each other, and where they go in groups of at most `size_max`.
     fn parties(
         count: u32,
         near: &[(u32, u32)],

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub struct PollSettings {
     /// How long a ballot is open.
     pub open: Span,
-    /// Between calls to those who have not voted.
+    /// Between calls to voters that have not voted.
     pub resend: Span,
     /// Between changes of one group; between ballots about one machine too. The thesis asks for
     /// limits (3.3.9) and gives no numbers.
@@ -57,14 +57,14 @@ pub enum PollInput {
     },
     /// A machine asks for a vote.
     Request {
-        /// Who asks, as the connection says.
+        /// The caller, as known from the connection.
         from: NodeId,
         /// The vote.
         request: VoteRequest,
     },
     /// A machine votes.
     Vote {
-        /// Who votes, as the connection says.
+        /// The voter, as known from the connection.
         from: NodeId,
         /// How.
         vote: Vote,
@@ -118,7 +118,7 @@ struct Ballot {
     group: GroupId,
     /// Where a machine that is to come in is now.
     from: Option<GroupId>,
-    /// Every voter, with what it said.
+    /// Every voter, with its opinion.
     votes: BTreeMap<NodeId, Option<Opinion>>,
     /// What a mistake counts again.
     again: Vec<Opinion>,
@@ -436,7 +436,7 @@ impl Polls {
         }
     }
 
-    /// Asks those who have not voted, when it is time.
+    /// Asks voters that have not voted, when it is time.
     fn call(&mut self, now: Time, out: &mut Vec<PollOutput>) {
         for ballot in self.ballots.values_mut().filter(|ballot| now >= ballot.resend) {
             ballot.resend = now + Span(self.settings.resend.0.max(1));

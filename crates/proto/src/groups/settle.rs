@@ -1,18 +1,18 @@
-//! Whose word counts when machines say different things about the same object.
+//! Which report counts when machines differ about the same object.
 
 use super::GroupId;
 use crate::object::{NodeId, ObjectId};
 use crate::state::{Rotation, State};
 use glam::DQuat;
 
-/// What a member says about an object.
+/// What a member reports about an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The member that reports.
     pub from: NodeId,
     /// How much it counts; nothing, for 0.
     pub weight: u32,
-    /// What it says.
+    /// The state that it reports.
     pub state: State,
 }
 
@@ -60,7 +60,7 @@ pub struct Settled {
 #[must_use]
 pub fn settle(reports: &[Report], tolerance: &Tolerance) -> Option<Settled> {
     let mut reports: Vec<Report> = reports.iter().copied().filter(|it| it.weight > 0).collect();
-    // The states too, so that the order does not matter even if one machine says two things.
+    // The states too, so that the order does not matter even if one machine reports twice.
     reports.sort_unstable_by_key(|report| {
         (std::cmp::Reverse(report.weight), report.from, report.state)
     });
@@ -116,7 +116,7 @@ pub struct Opposing {
 pub enum Standing {
     /// It is what happened.
     Canonical,
-    /// It is a guess, until the decider says what happened.
+    /// It is a guess, until the decider reports what happened.
     Predicted,
 }
 

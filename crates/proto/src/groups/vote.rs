@@ -1,4 +1,4 @@
-//! Votes about who comes and who goes: what is said, and what it comes to.
+//! Votes about admissions and exclusions: opinions, and what they come to.
 //!
 //! Every vote names its ballot by epoch and number, so that one that comes late is counted nowhere
 //! (the thesis has no such name, 4.3.1.5; votes were then counted in the next ballot).
@@ -68,7 +68,7 @@ pub struct Vote {
     pub measured: Option<Measured>,
 }
 
-/// What a ballot came to, for those who voted.
+/// The outcome of a ballot, for its voters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VoteClosed {
     /// Of the call.

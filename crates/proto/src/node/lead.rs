@@ -67,7 +67,7 @@ impl Lead {
         self.leads
     }
 
-    /// Members of a new view that have not said how far they are.
+    /// Members of a new view that have not reported how far they are.
     pub(super) fn unflushed(&self, view: &View) -> Vec<NodeId> {
         view.nodes().filter(|node| !self.flushes.contains_key(node)).collect()
     }
@@ -99,7 +99,7 @@ impl Node {
         if !view.nodes().all(|node| self.lead.flushes.contains_key(&node)) {
             return;
         }
-        // One who was not in the base view has nothing to say about how far it came.
+        // A member that was not in the base view does not report how far it came.
         let lasts = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
         let Some(last) = lasts.max_by_key(|last| last.tick).cloned() else { return };
         let resume = Resume { epoch: view.epoch, last, before: Vec::new() };
@@ -307,7 +307,7 @@ impl Node {
         }
     }
 
-    /// How much has been collected; for those who watch.
+    /// How much has been collected; for operators.
     pub(super) fn lead_progress(&self) -> u64 {
         (self.lead.flushes.len() + self.lead.dones.len() * 1000) as u64
     }

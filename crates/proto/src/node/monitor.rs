@@ -69,7 +69,7 @@ impl Node {
         Node { monitor: Some(Monitor::new(pings, true)), static_objects, ..self }
     }
 
-    /// The same, measuring delays for those who watch: all nodes are one group
+    /// The same, measuring delays for operators: all nodes are one group
     /// ([`crate::Grouping::Together`]), however long they take.
     #[must_use]
     pub fn timing_others(self, rule: PingRule) -> Node {
@@ -135,7 +135,7 @@ impl Node {
         monitor.turn = turn + CALLS_MAX;
     }
 
-    /// Is it alone in its group, and is what is said true of "something is at home there"?
+    /// Is it alone in its group, and does the condition hold of "something is at home there"?
     fn is_alone_with(&self, wanted: fn(bool) -> bool) -> bool {
         let Some(settled) = &self.settled else { return false };
         let ours = |class: Class| is_home(class) || matches!(class, Class::Leaving(..));
@@ -245,7 +245,7 @@ impl Node {
         inputs
     }
 
-    /// Has there been such a group, and is it not there any more, for so long that what others say
+    /// Has there been such a group, and is it not there any more, for so long that what others send
     /// of its objects has come?
     fn has_ended(&self, group: GroupId) -> bool {
         let Some(monitor) = &self.monitor else { return false };
@@ -347,7 +347,7 @@ impl Node {
         peers.is_some_and(|peers| peers.groups.iter().any(|(known, _)| *known == group))
     }
 
-    /// Has it ended so long ago that what it said need not be remembered? A greeting that was on
+    /// Has it ended so long ago that what it sent need not be remembered? A greeting that was on
     /// its way when it ended must still be known to be old.
     pub(super) fn is_history(&self, group: GroupId) -> bool {
         let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());

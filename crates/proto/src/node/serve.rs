@@ -103,7 +103,7 @@ impl Node {
     }
 
     /// The gateway beside this node asks which group it is in. Before the node is in one, and while
-    /// that changes, there is nothing to say.
+    /// that changes, there is nothing to send.
     pub(super) fn send_group(&self, to: GatewayId, known: Epoch, out: &mut Vec<Output>) {
         let Phase::Running { view, .. } = &self.phase else { return };
         if known < view.epoch {

@@ -13,7 +13,7 @@ use crate::view::{Epoch, View};
 use std::sync::Arc;
 
 impl Node {
-    /// The leader says where the view goes on from.
+    /// The leader reports where the view goes on from.
     pub(super) fn resume(&mut self, now: Time, resume: Resume, out: &mut Vec<Output>) {
         let Phase::Flushing(view) = &self.phase else { return };
         if view.epoch != resume.epoch {
@@ -146,7 +146,7 @@ impl Node {
         }
     }
 
-    /// The leader says what holds.
+    /// The leader has committed the tick, or resumes the view.
     pub(super) fn commit(&mut self, now: Time, commit: Arc<Commit>, out: &mut Vec<Output>) {
         let begin = self.laps.now();
         let (view, complete, bundles_sent, runs) = match &mut self.phase {
@@ -194,13 +194,13 @@ impl Node {
         self.begin(now, out);
     }
 
-    /// The newest view that it has seen; for those who watch.
+    /// The newest view that it has seen; for operators.
     #[must_use]
     pub fn seen(&self) -> Epoch {
         self.seen
     }
 
-    /// All that a message of the present view can change, in a few numbers; for those who watch
+    /// All that a message of the present view can change, in a few numbers; for operators
     /// whether one of an older view changes anything.
     #[must_use]
     pub fn progress(&self) -> [u64; 7] {
@@ -219,7 +219,7 @@ impl Node {
         [phase, tick, incoming, complete, settled, early, self.lead_progress()]
     }
 
-    /// The tick that it waits for the end of; for those who watch.
+    /// The tick that it waits for the end of; for operators.
     #[must_use]
     pub fn tick(&self) -> Option<Tick> {
         match &self.phase {
@@ -259,7 +259,7 @@ impl Settled {
     }
 
     /// All that this member answers for at the beginning of a view: its own, and what it kept for
-    /// those who are gone, if it is the first of their backups that is left: every member finds
+    /// those that are gone, if it is the first of their backups that is left: every member finds
     /// the same one, so exactly one hands an object out.
     fn hand_out(&self, view: &View, me: NodeId, rate: u32, mutant: Option<Mutant>) -> Objects {
         let Held { mine, copies } = &self.held;

@@ -89,7 +89,7 @@ pub struct Adaptive {
 
 impl Adaptive {
     /// Is one of the others in close proximity, so that [`Adaptive::close`] holds? The others are
-    /// those for which [`super::roles::method`] says so.
+    /// those for which [`super::roles::method`] chooses it.
     #[must_use]
     pub fn is_close(&self, own: &Sphere, others: &[Sphere]) -> bool {
         others.iter().any(|other| nearness(own, other).is_some_and(|time| time < self.within))

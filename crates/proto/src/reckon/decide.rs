@@ -5,7 +5,7 @@
 //! heard: updates about a moment δ ago, with δ longer than any message takes. Whatever the
 //! criteria leave open, the lower id decides.
 //!
-//! Two things that the thesis does not say. The hosts see the collision at different times, so
+//! Two things that the thesis leaves open. The hosts see the collision at different times, so
 //! moments are rounded down to whole periods: hosts that see it in the same period agree, and the
 //! rare two claims from both sides of a border are put in order by [`Claim`]. And an update that
 //! is lost, or takes longer than δ, breaks the promise: what is noted here has to be sent until it

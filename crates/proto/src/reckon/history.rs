@@ -54,7 +54,7 @@ impl Angles {
 /// What three positions show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bend {
-    /// Tracked in first order; the old places say nothing about what comes.
+    /// Tracked in first order; the old places do not predict the next ones.
     Sharp,
     /// Tracked and converged to in second order.
     Smooth,
@@ -71,7 +71,7 @@ pub fn bend(newest: &[Was], angles: &Angles) -> Bend {
     let back = first.place.position - before.place.position;
     let sizes = ahead.length() * back.length();
     if sizes == 0.0 {
-        // Something began or ended to move: its older places say nothing.
+        // An object began or ceased to move: its older places do not predict the next ones.
         return Bend::Sharp;
     }
     let cosine = ahead.dot(back) / sizes;

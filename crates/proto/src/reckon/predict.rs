@@ -88,7 +88,7 @@ impl Surroundings {
         Ok(Surroundings { body, response, obstacles: Vec::new() })
     }
 
-    /// One more. Which pairs are predicted, [`super::roles::method`] says.
+    /// One more. [`super::roles::method`] decides which pairs are predicted.
     ///
     /// # Errors
     /// Numbers that are not finite or too large; a normal that is not of length 1.
@@ -306,7 +306,7 @@ fn comes_within(from: DVec3, way: DVec3, radius: f64) -> bool {
     (from + way * closest).length_squared() <= radius * radius
 }
 
-/// Models that touch when the piece begins are not kept apart: the update says so itself.
+/// Models that touch when the piece begins are not kept apart: the update has that already.
 fn model_hit(body: &Model, piece: &Piece, model: &Model, motions: &[Motion; 2]) -> Option<Hit> {
     let [Motion { place: from, speed, .. }, Motion { place: to, .. }] = motions;
     let body_motion = straight(&piece.from, &piece.to)?;

@@ -15,7 +15,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// By who moves it.
+    /// By which host it is moved.
     #[must_use]
     pub fn of(mover: Option<NodeId>, here: NodeId) -> Role {
         match mover {

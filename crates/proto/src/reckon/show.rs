@@ -20,8 +20,9 @@ pub enum Convergence {
     Line(Span),
     /// On a parabola that sets off as the object was seen to move.
     Curve(Span),
-    /// As the position-history protocol says: within the time between the last two updates, on a
-    /// parabola if the motion is smooth and bent, on a line otherwise. Jumps without two places.
+    /// As the position-history protocol defines it: within the time between the last two updates,
+    /// on a parabola if the motion is smooth and bent, on a line otherwise. Jumps without two
+    /// places.
     History,
 }
 

@@ -16,7 +16,7 @@ use thiserror::Error;
 /// An update whose stamp is further ahead is refused: its clock is not the one that is shared.
 pub const AHEAD_MAX: Span = Span::from_ms(1000);
 
-/// What a sender says about its object.
+/// What a sender reports about its object.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Update {
     /// Counts the updates about this object; the newest wins.
@@ -136,7 +136,7 @@ pub struct Tracker {
     /// The last places, newest first, at most three; only of updates that are places.
     places: Vec<Was>,
     /// Where the path last came into contact with something since the newest of them: what was
-    /// before says nothing about the motion after.
+    /// before does not predict the motion after.
     contact: Option<Was>,
 }
 
@@ -315,7 +315,7 @@ impl Sender {
         Ok(if due { Some(self.make_update(now, data)) } else { None })
     }
 
-    /// The update that says that the object follows a formula from now on. Steps then give no more
+    /// The update after which the object follows a formula. Steps then give no more
     /// updates, except that the time is up, until the truth departs from the formula.
     ///
     /// # Errors

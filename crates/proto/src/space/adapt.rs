@@ -35,7 +35,7 @@ struct Adapting<'a> {
 }
 
 impl Tree {
-    /// Cuts and merges until nothing more is to be done; says whether anything was.
+    /// Cuts and merges until nothing more is to be done; returns whether anything was.
     ///
     /// Doing it twice is doing it once, unless `leaves_max` was in the way.
     ///

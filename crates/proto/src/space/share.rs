@@ -1,5 +1,5 @@
-//! Who owns what as machines come and go: as equal as the population allows at first, and with as
-//! little moving as possible afterwards.
+//! Shares of the world as machines come and go: as equal as the population allows at first, and
+//! with as little moving as possible afterwards.
 
 use super::Region;
 use super::tree::{DEPTH_MAX, Knot, NODES_MAX, Tree, TreeError, VERTICES_MAX, above};

@@ -51,7 +51,7 @@ impl VertexId {
 pub struct Knot {
     /// Axis (0, 1, 2) and the first coordinate above; a leaf has none.
     pub cut: Option<(u8, i32)>,
-    /// Who stands here.
+    /// The nodes that stand here.
     pub owner: Option<NodeId>,
 }
 
@@ -248,7 +248,7 @@ impl Tree {
         }
     }
 
-    /// Who is responsible for a point.
+    /// The node that is responsible for a point.
     #[must_use]
     pub fn owner_of(&self, point: [i32; 3]) -> NodeId {
         let mut at = 0;
@@ -300,7 +300,7 @@ impl Tree {
         leaves.map(|vertex| vertex.id)
     }
 
-    /// Who stands where, lower regions first.
+    /// The nodes and where they stand, lower regions first.
     pub fn owners(&self) -> impl Iterator<Item = (VertexId, NodeId)> + '_ {
         let owned = |vertex: &Vertex| Some((vertex.id, vertex.knot.owner?));
         self.vertices.iter().filter_map(owned)

@@ -21,7 +21,7 @@ const BACKUP: u8 = 4;
 const ENTRUSTED: u8 = 8;
 const LISTS_BITS: u32 = 4;
 
-/// Which lists an object is in, and whom it is entrusted for.
+/// Which lists an object is in, and for which node it is entrusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lists {
     bits: u8,

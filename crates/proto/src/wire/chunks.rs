@@ -108,7 +108,8 @@ impl Outgoing {
         })
     }
 
-    /// What the receiver says. Credits that are old, doubled or of something else change nothing.
+    /// An acknowledgement of the receiver. Credits that are old, doubled or of something else
+    /// change nothing.
     pub fn credit(&mut self, credit: &Credit) {
         if credit.transfer != self.transfer || credit.next < self.next || credit.next > self.pieces
         {

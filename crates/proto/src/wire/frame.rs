@@ -31,7 +31,7 @@ pub enum Kind {
     Join = 2,
     /// A node prolongs its lease.
     Lease = 3,
-    /// Who is in the group and owns what.
+    /// The members of a group and their regions.
     View = 4,
     /// A view has become stable.
     Stable = 5,
@@ -57,7 +57,7 @@ pub enum Kind {
     Backup = 15,
     /// Objects of one group, for the other groups.
     HomeState = 16,
-    /// Who decides about a pair of two groups.
+    /// Decisions about a pair of two groups.
     Decide = 17,
     /// A client comes.
     Hello = 18,

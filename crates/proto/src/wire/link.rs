@@ -162,7 +162,7 @@ impl Sender {
         self.frames(body::kind(message), &content)
     }
 
-    /// The receiver has said something: what is to be sent now.
+    /// The receiver has replied: returns what is to be sent now.
     ///
     /// # Errors
     /// See [`WireError`]; [`WireError::Malformed`] if it is no reply.

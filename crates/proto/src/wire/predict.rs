@@ -1,7 +1,7 @@
 //! Where states will be some ticks later if nothing happens, faster than tick by tick.
 //!
-//! [`State::moved`] says what the world does; this says the same in one step, as a reference that
-//! both ends of a wire have. Where it is wrong, the wire carries the difference.
+//! [`State::moved`] defines what the world does; this does the same in one step, as a reference
+//! that both ends of a wire have. Where it is wrong, the wire carries the difference.
 
 use crate::object::Class;
 use crate::state::{Rotation, State, VELOCITY_UNIT};

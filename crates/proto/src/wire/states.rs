@@ -130,7 +130,7 @@ impl Snapshot {
     }
 
     /// Appends what is different from `base`, with `rate` ticks per second. The receiver must have
-    /// said that it has `base`.
+    /// acknowledged `base`.
     pub fn encode_since(&self, base: &Snapshot, rate: u32, out: &mut Vec<u8>) {
         let mut bits = BitWriter::new(out);
         bits.bits(base.digest, 64);
@@ -140,7 +140,7 @@ impl Snapshot {
         bits.finish();
     }
 
-    /// The objects as what is different from `base`; nothing in it says which base that is.
+    /// The objects as what is different from `base`; nothing in it names the base.
     pub(super) fn write_since(&self, base: &Snapshot, rate: u32, bits: &mut BitWriter) {
         bits.number(u64::from(rate), RATE_ORDER);
         let forecast = Forecast::new(base.tick, self.tick, rate);
