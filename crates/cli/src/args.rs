@@ -143,9 +143,9 @@ pub(crate) struct PairArgs {
     pub(crate) a: PathBuf,
     /// The second model
     pub(crate) b: PathBuf,
-    /// The query: touch, witness, pairs, distance, within=D, relation, overlaps (do the
-    /// insides of solids share a point?), classify=T (the same with a tolerance), depth, clearing=X,Y,Z
-    /// (how far B must move that way), contacts (points, normals, gaps or depths), contacts=D (also
+    /// The query: touch, witness, pairs, distance, within=D, relation, overlaps (do the insides of
+    /// solids share a point?), classify=T (the same with a tolerance), depth, clearing=X,Y,Z (how
+    /// far B must move that way), contacts (points, normals, gaps or depths), contacts=D (also
     /// where they are as close as this), patches (what they share, as points, curves and areas) or
     /// toi (the time of the first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]

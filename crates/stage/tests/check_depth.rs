@@ -14,9 +14,8 @@ fn checked(text: &str) -> CheckReport {
 /// Boxes with edges of 2 at these places along x.
 fn boxes(places: &[(&str, f64)]) -> String {
     let box_at = |(name, x): &(&str, f64)| {
-        format!(
-            "DEF {name} Transform {{ translation {x} 0 0 children Shape {{ geometry Box {{}} }} }}\n"
-        )
+        let shape = "children Shape { geometry Box {} }";
+        format!("DEF {name} Transform {{ translation {x} 0 0 {shape} }}\n")
     };
     places.iter().map(box_at).collect()
 }

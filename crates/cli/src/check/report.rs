@@ -90,7 +90,8 @@ fn list(text: &mut String, heading: &str, lines: &[String]) {
 
 fn table(text: &mut String, review: &Review<'_>) {
     *text += "<h2>Overview</h2><table><thead><tr><th>#</th><th>Severity</th><th>First part</th>\
-              <th>Second part</th><th>Distance</th><th>Depth</th><th>Reviewed</th></tr></thead><tbody>";
+              <th>Second part</th><th>Distance</th><th>Depth</th><th>Reviewed</th></tr></thead>\
+              <tbody>";
     for (number, (finding, accepted)) in (1..).zip(review.all()) {
         let class = if accepted { " class=\"accepted\"" } else { "" };
         let _ = write!(

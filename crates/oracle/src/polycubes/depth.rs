@@ -115,8 +115,8 @@ impl Summary {
         let pair = Pair::new(&a, &Pose::IDENTITY, &b, &Pose::IDENTITY);
         let n: DVec3 = columns[axis].as_dvec3() * f64::from(sign);
         let found = pair.clearing(n)?;
-        // Now the direction is rounded, and so are the places on the way, and faces that slide along
-        // each other may overlap by that. So the answers may be too far, but rarely.
+        // Now the direction is rounded, and so are the places on the way, and faces that slide
+        // along each other may overlap by that. So the answers may be too far, but rarely.
         let near = |x: f64, y: f64| (x - y * n.length()).abs() <= ROUNDING;
         let right = (near(found.first, expected.first) || near(found.first, expected.wide))
             && near(found.last, expected.last);

@@ -17,7 +17,8 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// Views that were sent. Not the difference of their numbers: a restored world begins far above.
+    /// Views that were sent. Not the difference of their numbers: those of a restored world begin
+    /// far above.
     pub(super) fn count(&self) -> u64 {
         self.views.len() as u64
     }
