@@ -107,7 +107,7 @@ impl Geometry {
     pub(crate) fn build(before: Option<&Geometry>, draft: &Draft) -> Result<Geometry, Failure> {
         let mut welder = Welder::default();
         let mut faces = Vec::new();
-        if let Some(Geometry { model, faces: numbers }) = before {
+        if let Some(Geometry { model, faces: numbers, .. }) = before {
             let mesh = model.mesh();
             // The hierarchy changed the order; face numbers are the order in which they were added.
             let mut order = vec![[0; 3]; mesh.triangle_count()];
