@@ -1,5 +1,5 @@
 // Gamepad and touch, in a real browser: an avatar is steered, the picture turned, brought closer and
-// asked. Against the mock, or against JOSTLE_URL.
+// queried. Against the mock, or against JOSTLE_URL.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { browser, mock, open, pressBodies, ready, shoot } from "./harness.mjs";
@@ -16,7 +16,7 @@ before(async () => {
 
 after(() => server?.stop());
 
-/** Runs a test on a page of a browser of its own, and looks whether the page complained. */
+/** Runs a test on a page of a browser of its own, and checks that the page logged no errors. */
 async function onDevice(more, prepare, run) {
   const chrome = await browser(more.viewport ?? { width: 1280, height: 720 }, more);
   try {
@@ -35,7 +35,7 @@ const apart = (a, b) => Math.hypot(...a.map((part, axis) => part - b[axis]));
 const avatar = (page) => page.evaluate(() => window.jostle.avatar());
 const camera = (page) => page.evaluate(() => window.jostle.camera());
 
-/** Waits until the avatar is so far from where it was. */
+/** Waits until the avatar has moved this far. */
 async function goes(page, from, metres) {
   await page.waitForFunction(
     ([place, far]) => {
@@ -46,7 +46,7 @@ async function goes(page, from, metres) {
   );
 }
 
-/** Does the avatar come to rest? A busy world hears of it late. */
+/** Returns true if the avatar comes to rest. A busy world applies the input late. */
 async function stops(page) {
   for (let tries = 0; tries < 10; tries++) {
     const before = (await avatar(page)).position;
@@ -85,7 +85,7 @@ describe("a gamepad", () => {
       if (button) window.testPad.buttons[button[0]].value = button[1];
     }, change);
 
-  test("steers the avatar, lifts it, and turns the picture", () =>
+  test("steers the avatar, moves it up, and turns the picture", () =>
     onDevice({}, plugIn, async (page) => {
       const start = await walkIn(page, (id) => page.click(id));
       // A stick that does not rest exactly in the middle moves nothing.
@@ -96,7 +96,7 @@ describe("a gamepad", () => {
       await set(page, { axes: [0, 0, 0, 0] });
       assert.ok(await stops(page), "it stops with the stick");
       const there = (await avatar(page)).position;
-      // The cross is a stick, too; the first button lifts.
+      // The cross works like a stick, and the first button moves up.
       await set(page, { button: [13, 1] });
       await goes(page, there, 0.5);
       await set(page, { button: [13, 0] });
@@ -123,7 +123,7 @@ describe("a tablet", () => {
       });
   };
 
-  test("turns with one finger, comes closer with two, and asks with a tap", () =>
+  test("turns with one finger, comes closer with two, and selects with a tap", () =>
     onDevice(tablet, async () => {}, async (page) => {
       await page.waitForTimeout(800);
       const touch = await touches(page);
@@ -143,7 +143,7 @@ describe("a tablet", () => {
       assert.ok(close.distance < turned.distance * 0.6, `${turned.distance} to ${close.distance}`);
       assert.equal(await page.evaluate(() => window.jostle.selected()), null, "nor is a pinch");
       await shoot(page, "tablet-touch");
-      // A frozen picture does not run away from the finger.
+      // A frozen picture does not move away from the finger.
       await page.tap("#freeze");
       await page.waitForFunction(() => window.jostle.frozen);
       const area = { left: 120, right: 600, top: 160, bottom: 600 };

@@ -1,8 +1,8 @@
-// How many pictures per second the page makes in software rendering, and what one costs:
+// Pictures per second of the page in software rendering, and the cost of one:
 //   node browser/fps.mjs [--seconds 8] [--dist DIR]... [1000 3000 5000]
-// Several builds of the page (--dist) take turns, so that what else the machine does hits all of them.
-// Pictures per second depend on who else is at work; processor time per picture hardly does: that of
-// the page's own thread, and that of all processes of the browser, which also draw.
+// Several builds of the page (--dist) take turns, so that other load of the machine affects all of them.
+// Pictures per second depend on other load, processor time per picture hardly does: that of the page's
+// own thread, and that of all processes of the browser, which also draw.
 import { parseArgs } from "node:util";
 import { launch, mock, open, ready, shoot } from "./harness.mjs";
 
@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
 const seconds = Number(values.seconds);
 const counts = positionals.length > 0 ? positionals.map(Number) : [1000, 3000, 5000];
 const builds = values.dist.length > 0 ? values.dist : [null];
-/** Until the page has settled on how finely it draws. */
+/** Time until the page has settled on its resolution. */
 const SETTLE_MS = 7000;
 
 for (const count of counts) for (const build of builds) await measure(count, build);
@@ -51,7 +51,7 @@ async function measure(count, build) {
   server.stop();
 }
 
-/** What has been spent since the start, in seconds, and how many pictures were made. */
+/** Processor time since the start, in seconds, and the number of pictures. */
 async function meter(browser, page) {
   const whole = await browser.newBrowserCDPSession();
   const own = await page.context().newCDPSession(page);

@@ -1,7 +1,7 @@
-// What the tests in a real browser need: Chromium, a server, and a page that has no errors.
+// Set-up of the tests in a real browser: Chromium, a server, and a page without errors.
 //
 // JOSTLE_URL is the address of a running demo to test instead of the mock, JOSTLE_RECORDING_URL that of
-// a recording; tests that need a mock of another kind are then passed over.
+// a recording; tests that need a mock of another kind are then skipped.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export const ARTEFACTS = fileURLToPath(new URL("../artefacts/", import.meta.url));
 export const PATIENCE_MS = 30_000;
 
-/** Starts a mock; gives its address and how to end it. */
+/** Starts a mock; returns its address and a function that ends it. */
 export async function mock(...options) {
   const script = fileURLToPath(new URL("../dev/mock.mjs", import.meta.url));
   const child = spawn(process.execPath, [script, "--port", "0", ...options], {
@@ -35,21 +35,21 @@ export async function mock(...options) {
     child.stdout.on("data", (text) => resolve(String(text).match(/http\S+/)?.[0]));
     child.on("exit", (code) => reject(new Error(`the mock ended with ${code}`)));
   });
-  // A test that fails leaves it running: it ends with this process, and does not keep it.
+  // A failing test leaves it running: it ends with this process, and does not keep the process alive.
   process.once("exit", () => child.kill());
   child.unref();
   child.stdout.unref();
   return { address, stop: () => child.kill() };
 }
 
-/** A browser that remembers nothing. */
+/** A browser with an empty profile. */
 export async function launch() {
   await mkdir(ARTEFACTS, { recursive: true });
   const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS });
   return { browser, stop: () => browser.close() };
 }
 
-/** A browser with nothing in it. */
+/** A browser context without storage. */
 export async function browser(size = { width: 1280, height: 720 }, more = {}) {
   const folder = await mkdtemp(join(tmpdir(), "jostle-web-"));
   await mkdir(ARTEFACTS, { recursive: true });
@@ -74,7 +74,7 @@ export async function open(context, address, { tour = false } = {}) {
   const complaints = [];
   page.on("console", (message) => {
     const kind = message.type();
-    // Reading pixels for a screenshot is the test's doing, not the page's.
+    // The test reads pixels for a screenshot, not the page.
     if (message.text().includes("GPU stall due to ReadPixels")) return;
     if (kind === "error" || kind === "warning") complaints.push(`${kind}: ${message.text()}`);
   });
@@ -88,15 +88,15 @@ export async function ready(page) {
   await page.waitForFunction(() => window.jostle?.ready);
 }
 
-/** A picture of the page, kept for people to look at. */
+/** A screenshot of the page, kept for review. */
 export async function shoot(page, name) {
   await page.screenshot({ path: join(ARTEFACTS, `${name}.png`) });
 }
 
 /**
- * Presses on bodies that nothing else is near on the screen until one press names the body; what was
- * wanted and what was named, press by press. Not every press can: a knot has holes, and something in
- * front may be wider than its middle tells.
+ * Presses on isolated bodies on the screen until one press selects the body. Returns the expected and the
+ * selected body of each press. Some presses miss: a knot has holes, and a body in front may be wider than
+ * its centre suggests.
  */
 export async function pressBodies(page, press, { area, tries = 12, wait = 600 }) {
   const hits = [];

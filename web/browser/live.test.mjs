@@ -20,7 +20,7 @@ after(async () => {
   server?.stop();
 });
 
-/** Runs a test on a page of its own, and looks whether the page complained. */
+/** Runs a test on a page of its own, and checks that the page logged no errors. */
 async function onPage(run, options) {
   const { page, complaints } = await open(chrome.context, address, options);
   try {
@@ -101,7 +101,7 @@ describe("a live world", () => {
       assert.notEqual(colours(after), colours(before));
       await page.waitForTimeout(1500);
       const left = new Set(await page.evaluate(() => window.jostle.ids()));
-      // Avatars (ids beyond 2^53) come and go as they like.
+      // Avatars (ids beyond 2^53) come and go at any time.
       const lost = ids.filter((id) => id.length < 17 && !left.has(id));
       assert.deepEqual(lost, []);
       await shoot(page, "killed");
@@ -139,7 +139,7 @@ describe("a live world", () => {
       await page.waitForTimeout(700);
       assert.deepEqual(await places(page), frozen);
       await shoot(page, "clearance");
-      // A click asks about what is seen, however long ago that was.
+      // A click queries what is shown, however old it is.
       assert.equal(await page.evaluate(() => window.jostle.askable), true);
       const hits = await clickBodies(page, 1200);
       assert.ok(hits.some(({ wanted, got }) => wanted === got), JSON.stringify(hits));
@@ -206,7 +206,7 @@ describe("a live world", () => {
     }));
 });
 
-/** Comes closer, and clicks bodies until one click names the body. */
+/** Comes closer, and clicks bodies until one click selects the body. */
 async function clickBodies(page, wait) {
   await page.mouse.move(480, 400);
   for (let turn = 0; turn < 6; turn++) await page.mouse.wheel(0, -120);

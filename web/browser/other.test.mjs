@@ -122,7 +122,7 @@ describe("with the mock", mockOnly, () => {
     server.stop();
   });
 
-  test("a line that breaks comes back", async () => {
+  test("a lost connection is opened again", async () => {
     const first = await mock();
     const { page } = await open(chrome.context, first.address);
     await ready(page);
@@ -156,7 +156,7 @@ describe("with the mock", mockOnly, () => {
     server.stop();
   });
 
-  test("nonsense is counted and does no harm", async () => {
+  test("malformed messages are counted and do no harm", async () => {
     const server = await mock("--hostile");
     const { page, complaints } = await open(chrome.context, server.address);
     await ready(page);

@@ -1,5 +1,5 @@
 // What a page of each kind of world has: findings of a check, recordings and scenes without empty
-// panels, small windows, honest numbers. Against the mock; JOSTLE_CHECK_URL is the address of
+// panels, small windows, correct figures. Against the mock; JOSTLE_CHECK_URL is the address of
 // `jostle check scenes/car.wrl --clearance 0.01 --view`, JOSTLE_CAR_URL of `jostle run` with that scene.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -12,7 +12,7 @@ let chrome;
 before(async () => (chrome = await browser()));
 after(async () => chrome?.stop());
 
-/** Runs a test on a page of a server that is ended afterwards, and looks whether the page complained. */
+/** Runs a test on a page of a server that is ended afterwards, and checks that the page logged no errors. */
 async function onPage(where, run, size) {
   const server = Array.isArray(where) ? await mock(...where) : { address: where, stop: () => {} };
   const { page, complaints } = await open(chrome.context, server.address);
@@ -107,7 +107,7 @@ describe("a page of its kind", { skip: !!elsewhere }, () => {
       await page.keyboard.press("Escape");
     }));
 
-  test("a_recording_has_its_own_furniture", () =>
+  test("a_recording_has_its_own_controls", () =>
     onPage(["--recording"], async (page) => {
       await page.waitForFunction(() => document.querySelector("#line").textContent.startsWith("recording"));
       assert.equal(await page.isVisible("#network-section"), false);
@@ -115,7 +115,7 @@ describe("a page of its kind", { skip: !!elsewhere }, () => {
       assert.equal(await page.isVisible("#walk"), false);
     }));
 
-  test("a_world_that_stands_is_not_called_live", () =>
+  test("a_stalled_world_is_not_called_live", () =>
     onPage(["--bodies", "60", "--stall", "5"], async (page) => {
       await page.waitForFunction(() => document.querySelector("#line").textContent === "live");
       await page.waitForFunction(() => document.querySelector("#line").textContent.startsWith("stalled"));
@@ -178,7 +178,7 @@ describe("a page of its kind", { skip: !!elsewhere }, () => {
       assert.equal(await page.isVisible("#help-dialog"), false);
     }));
 
-  test("the_first_look_shows_the_whole_hall", () =>
+  test("the_first_view_shows_the_whole_hall", () =>
     onPage(["--bodies", "200"], async (page) => {
       await page.waitForTimeout(1500);
       const outside = await page.evaluate(() => {
@@ -220,7 +220,7 @@ describe("a telephone", { skip: !!elsewhere }, () => {
   }
 });
 
-/** In the page: what is seen and leaves the window, is wider than its box, or lies over a neighbour. */
+/** In the page: visible elements that leave the window, are wider than their box, or overlap a neighbour. */
 function cutOff() {
   const wrong = [];
   const name = (one) => one.id || `${one.parentElement?.id} ${one.tagName} ${one.textContent.slice(0, 20)}`;

@@ -1,5 +1,5 @@
 // A scene that runs, and its KeySensors: keys of the keyboard, buttons on the page, a gamepad. Against
-// JOSTLE_SCENE_URL (`jostle run scenes/steer.wrl --view`), or against the mock, whose keys are alike.
+// JOSTLE_SCENE_URL (`jostle run scenes/steer.wrl --view`), or against the mock, which has the same keys.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { browser, mock, open, ready, shoot } from "./harness.mjs";
@@ -20,7 +20,7 @@ after(async () => {
   server?.stop();
 });
 
-/** What the cart does, whose id is found by its name. */
+/** The motion of the cart; its id is found by its name. */
 const cart = (page) =>
   page.evaluate(() => {
     const id = window.jostle.named("CART");
@@ -40,7 +40,7 @@ async function moves(page, low, high) {
 }
 
 describe("a scene that runs", { skip: !elsewhere && !!process.env.JOSTLE_URL }, () => {
-  test("is steered by the keys that its sensors wait for", async () => {
+  test("is steered by the keys that its sensors listen to", async () => {
     const context = chrome.context;
     await context.addInitScript(() => {
       const buttons = Array.from({ length: 17 }, () => ({ value: 0 }));
@@ -57,7 +57,7 @@ describe("a scene that runs", { skip: !elsewhere && !!process.env.JOSTLE_URL }, 
     await page.waitForFunction((x) => window.jostle.position(window.jostle.named("CART"))[0] > x + 0.3, start[0]);
     await page.keyboard.press("Space");
     await moves(page, 0, 0);
-    // A button on the page is the key, for a mouse and for a finger.
+    // A button on the page works like the key, for a mouse and for a finger.
     await page.locator("#scene-keys button", { hasText: /^←$/ }).click();
     await moves(page, -99, -1);
     await page.waitForTimeout(600);
@@ -70,7 +70,7 @@ describe("a scene that runs", { skip: !elsewhere && !!process.env.JOSTLE_URL }, 
     await page.evaluate(() => (window.testPad.axes = [0, 0, 0, 0]));
     await page.keyboard.press("Space");
     await moves(page, 0, 0);
-    // Held keys count: with Shift it is another sensor's.
+    // Modifier keys count: with Shift the key belongs to another sensor.
     await page.keyboard.press("ArrowRight");
     await moves(page, 1, 99);
     const { velocity } = await cart(page);

@@ -1,11 +1,11 @@
 // A server for developing and testing the page without the real one: serves web/dist and speaks
-// docs/view-protocol.md and the JSON of docs/client-protocol.md over a made-up hall.
+// docs/view-protocol.md and the JSON of docs/client-protocol.md over a simulated hall.
 //
 //   node dev/mock.mjs [--port 7448] [--bodies 300] [--token T] [--recording] [--hostile]
 //     [--groups]: a second group of nodes; [--keys]: a cart that keys steer
 //     [--no-hold]: does not hold ticks for frozen pictures
 //     [--check]: a scene that was checked, with findings; [--spike]: one status in five is a spike
-//     [--stall SECONDS]: the world stands after that long, though statuses go on
+//     [--stall SECONDS]: the world stops after this time, while statuses continue
 //     [--dist DIR]: another build of the page
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ const recorded = options.recording ? new Recorded(Number(options.bodies ?? 120))
 const world = recorded?.world ?? new World(Number(options.bodies ?? 300));
 if (options.groups) world.addGroup();
 const cart = options.keys ? world.addCart() : null;
-/** As KeySensors of a scene: Qt's numbers, and the velocity that the cart gets. */
+/** Like the KeySensors of a scene: Qt's numbers, and the velocity that the cart gets. */
 const KEYS = [
   { value: 0x1012, state: 0, does: "CART moves at -4 0 0 m/s", velocity: [-4, 0, 0] },
   { value: 0x1014, state: 0, does: "CART moves at 4 0 0 m/s", velocity: [4, 0, 0] },
@@ -106,29 +106,31 @@ function parse(text) {
   }
 }
 
-function refusal(said) {
-  const wrong = options.token !== undefined && said.token !== options.token;
-  return wrong ? "a token is needed here, and yours is not the one" : null;
+function refusal(message) {
+  const wrong = options.token !== undefined && message.token !== options.token;
+  if (!wrong) return null;
+  const why = message.token === undefined ? "none was sent" : "the token sent is not valid";
+  return `unauthorized: this server requires --token (${why})`;
 }
 
 // Viewers.
 
 function welcomeViewer(line) {
   const viewer = { line, selected: null, clearance: null, whole: true, regions: 0 };
-  viewer.say = (message) => line.send(JSON.stringify(message));
+  viewer.send = (message) => line.send(JSON.stringify(message));
   line.once("message", (text) => {
     const why = refusal(parse(text));
     if (why) {
-      viewer.say({ type: "refused", why });
+      viewer.send({ type: "refused", why });
       line.close();
       return;
     }
-    viewer.say(describe());
-    if (options.check) viewer.say(FINDINGS);
-    else if (!recorded) viewer.say(demo());
+    viewer.send(describe());
+    if (options.check) viewer.send(FINDINGS);
+    else if (!recorded) viewer.send(demo());
     viewers.add(viewer);
-    if (recorded) sayReplay();
-    line.on("message", (next) => hearViewer(viewer, parse(next)));
+    if (recorded) sendReplay();
+    line.on("message", (next) => onViewerMessage(viewer, parse(next)));
   });
   line.on("close", () => viewers.delete(viewer));
 }
@@ -184,32 +186,32 @@ function demo() {
   return { type: "demo", nodes, network, bodies, bots: 0 };
 }
 
-function hearViewer(viewer, said) {
-  if (said.type === "pick") viewer.say(picked(said, viewer.held));
-  if (said.type === "static") {
+function onViewerMessage(viewer, message) {
+  if (message.type === "pick") viewer.send(picked(message, viewer.held));
+  if (message.type === "static") {
     const findings = [finding("touch", "100", "102", 0, -8)];
-    viewer.say({ ...FINDINGS, of: "static", clearance: said.clearance, unit: "m", findings });
+    viewer.send({ ...FINDINGS, of: "static", clearance: message.clearance, unit: "m", findings });
   }
-  if (said.type === "hold") hold(viewer);
-  if (said.type === "release") viewer.held = null;
-  if (said.type === "select") viewer.selected = said.id === null ? null : idOf(said.id);
-  if (said.type === "clearance") viewer.clearance = said.metres;
-  if (said.type !== "control") return;
-  const error = recorded ? recorded.order(said) : order(said);
-  viewer.say({ type: "controlled", do: said.do, error });
+  if (message.type === "hold") hold(viewer);
+  if (message.type === "release") viewer.held = null;
+  if (message.type === "select") viewer.selected = message.id === null ? null : idOf(message.id);
+  if (message.type === "clearance") viewer.clearance = message.metres;
+  if (message.type !== "control") return;
+  const error = recorded ? recorded.order(message) : order(message);
+  viewer.send({ type: "controlled", do: message.do, error });
   if (recorded) {
-    sayReplay();
-    sayFrames(true);
-  } else for (const other of viewers) other.say(demo());
+    sendReplay();
+    sendFrames(true);
+  } else for (const other of viewers) other.send(demo());
 }
 
-function order(said) {
-  if (said.do === "key") return press(said);
-  if (said.do === "kill") return world.kill(said.node);
-  if (said.do === "add") return world.add();
-  if (said.do === "bodies") return world.setBodies(said.count) ?? null;
-  if (said.do === "network") {
-    world.network = { delay_ms: said.delay_ms, loss: said.loss };
+function order(message) {
+  if (message.do === "key") return press(message);
+  if (message.do === "kill") return world.kill(message.node);
+  if (message.do === "add") return world.add();
+  if (message.do === "bodies") return world.setBodies(message.count) ?? null;
+  if (message.do === "network") {
+    world.network = { delay_ms: message.delay_ms, loss: message.loss };
     return null;
   }
   return "not known here";
@@ -217,7 +219,7 @@ function order(said) {
 
 function press({ value, state }) {
   const key = KEYS.find((one) => one.value === value && one.state === state);
-  if (!key || !cart) return "nobody listens to that key";
+  if (!key || !cart) return "no KeySensor listens to that key";
   cart.velocity = [...key.velocity];
   cart.fresh = true;
   return null;
@@ -225,11 +227,11 @@ function press({ value, state }) {
 
 /** Holds the current tick for a viewer: its queries refer to it. */
 function hold(viewer) {
-  if (options["no-hold"]) return viewer.say({ type: "held", tick: null, error: "no room for it" });
+  if (options["no-hold"]) return viewer.send({ type: "held", tick: null, error: "no room for it" });
   const copy = (one) => ({ ...one, position: [...one.position], velocity: [...one.velocity] });
   const objects = [...world.objects.values()].map(copy);
   viewer.held = { tick: world.tick, objects: new Map(objects.map((one) => [one.id, one])) };
-  viewer.say({ type: "held", tick: world.tick, error: null });
+  viewer.send({ type: "held", tick: world.tick, error: null });
   const { tick, touching } = world;
   const bytes = frame({ tick, objects, gone: [], touching, whole: true, shared });
   bytes.writeUInt8(3, 0);
@@ -274,15 +276,15 @@ function contacts(viewer) {
     .map(({ one, apart }) => {
       return { id: String(one.id), distance: apart, points: [own.position, one.position] };
     });
-  viewer.say({ type: "contacts", id: String(own.id), tick: world.tick, with: touching, near });
+  viewer.send({ type: "contacts", id: String(own.id), tick: world.tick, with: touching, near });
 }
 
-function sayReplay() {
+function sendReplay() {
   const { tick, playing, factor } = recorded;
-  for (const viewer of viewers) viewer.say({ type: "replay", tick, playing, factor });
+  for (const viewer of viewers) viewer.send({ type: "replay", tick, playing, factor });
 }
 
-function sayFrames(whole = false) {
+function sendFrames(whole = false) {
   const { objects, touching } = recorded?.state ?? {
     objects: [...world.objects.values()],
     touching: world.touching,
@@ -309,13 +311,13 @@ function sayFrames(whole = false) {
   }
 }
 
-function sayRegions() {
+function sendRegions() {
   for (const viewer of viewers) {
     if (viewer.regions === world.regionsView) continue;
     viewer.regions = world.regionsView;
     const { nodes, leaves, regionsView: view } = world;
     const others = options.groups ? [world.otherGroup()] : [];
-    viewer.say({ type: "regions", view, group: 0, leader: nodes[0], nodes, leaves, others });
+    viewer.send({ type: "regions", view, group: 0, leader: nodes[0], nodes, leaves, others });
   }
 }
 
@@ -361,18 +363,18 @@ const stalled = () => options.stall !== undefined && Date.now() - start > Number
 
 function welcomeWalker(line) {
   let avatar = null;
-  const say = (message) => line.send(JSON.stringify(message));
+  const send = (message) => line.send(JSON.stringify(message));
   line.on("message", (text) => {
     traffic.received += text.length;
-    const said = parse(text);
-    if (said.type === "hello") {
-      const why = refusal(said);
+    const message = parse(text);
+    if (message.type === "hello") {
+      const why = refusal(message);
       if (why) {
-        say({ type: "refused", why });
+        send({ type: "refused", why });
         return line.close();
       }
-      avatar = (said.credential && world.objects.get(BigInt(said.credential))) || world.addAvatar();
-      say({
+      avatar = (message.credential && world.objects.get(BigInt(message.credential))) || world.addAvatar();
+      send({
         type: "welcome",
         world: "hall-mock",
         avatar: String(avatar.id),
@@ -382,13 +384,13 @@ function welcomeWalker(line) {
         limits: { speed: 10, spin: 6, change: 100 },
         forms: [],
       });
-      walkers.add({ line, say, avatar });
+      walkers.add({ line, send, avatar });
     }
-    if (said.type === "steer" && avatar) {
-      avatar.velocity = said.velocity.map(Number);
+    if (message.type === "steer" && avatar) {
+      avatar.velocity = message.velocity.map(Number);
       avatar.fresh = true;
     }
-    if (said.type === "bye" && avatar) world.remove(avatar.id);
+    if (message.type === "bye" && avatar) world.remove(avatar.id);
   });
   line.on("close", () => {
     for (const walker of walkers) if (walker.line === line) walkers.delete(walker);
@@ -396,33 +398,33 @@ function welcomeWalker(line) {
   });
 }
 
-function sayOwn() {
-  for (const { say, avatar } of walkers) {
+function sendOwn() {
+  for (const { send, avatar } of walkers) {
     const { position, rotation, velocity, spin } = avatar;
-    say({ type: "world", tick: world.tick, own: { position, rotation, velocity, spin }, others: [], contacts: [] });
+    send({ type: "world", tick: world.tick, own: { position, rotation, velocity, spin }, others: [], contacts: [] });
   }
 }
 
 // Time.
 
 const start = Date.now();
-let told = 0;
+let sentTick = 0;
 setInterval(() => {
   const due = Math.floor(((Date.now() - start) / 1000) * RATE);
-  if (due === told || stalled()) return;
-  told = due;
+  if (due === sentTick || stalled()) return;
+  sentTick = due;
   if (recorded) {
     if (recorded.advance()) {
-      sayFrames(true);
-      sayReplay();
-    } else if ([...viewers].some((viewer) => viewer.whole)) sayFrames();
+      sendFrames(true);
+      sendReplay();
+    } else if ([...viewers].some((viewer) => viewer.whole)) sendFrames();
   } else {
     world.step();
-    sayFrames();
+    sendFrames();
     world.gone = [];
-    sayOwn();
+    sendOwn();
   }
-  sayRegions();
+  sendRegions();
 }, 4);
 
 setInterval(() => {
@@ -434,7 +436,7 @@ setInterval(() => {
 }, 200);
 
 setInterval(() => {
-  for (const viewer of viewers) viewer.say({ type: "status", status: status() });
+  for (const viewer of viewers) viewer.send({ type: "status", status: status() });
 }, 1000);
 
 if (options.hostile) {

@@ -15,7 +15,7 @@ const NODE_COLOURS = [
 export const TOUCHING = "#e5383b";
 export const CLOSE = "#f0c419";
 export const SELECTED = "#ff9f1c";
-export const NOBODY = "#8a929c";
+export const NO_NODE = "#8a929c";
 /** The user's avatar. */
 export const OWN = "#ff3fb4";
 /** The two parts of a finding. */

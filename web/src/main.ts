@@ -125,8 +125,8 @@ class Page {
     });
     this.connection = new ServerConnection("view", {
       hello: () => ({ type: "hello", ...(this.token.value ? { token: this.token.value } : {}) }),
-      text: (message) => this.hearText(message),
-      bytes: (message) => this.hearBytes(message),
+      text: (message) => this.onText(message),
+      bytes: (message) => this.onBytes(message),
       state: (state) => this.lineState(state),
     });
     this.listen();
@@ -145,7 +145,7 @@ class Page {
     return this.connection.received;
   }
 
-  private hearBytes(bytes: ArrayBuffer): void {
+  private onBytes(bytes: ArrayBuffer): void {
     const message = decodeBinary(bytes);
     if (message === null || this.world === null) this.faults++;
     else if (message.kind === "close") this.freeze.of(message.tick, this.store).takeClose(message);
@@ -160,7 +160,7 @@ class Page {
     }
   }
 
-  private hearText(text: string): void {
+  private onText(text: string): void {
     const message = readView(text);
     if (message === null) this.faults++;
     else if (message !== "unknown") this.receive(message);

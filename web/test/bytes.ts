@@ -1,6 +1,6 @@
-// Frames for the tests, written the way docs/view-protocol.md says.
+// Frames for the tests, in the format of docs/view-protocol.md.
 
-export interface Told {
+export interface SentObject {
   id: bigint;
   position?: [number, number, number];
   velocity?: [number, number, number];
@@ -15,7 +15,7 @@ export interface FrameParts {
   tick?: bigint;
   whole?: boolean;
   dilation?: number;
-  objects?: Told[];
+  objects?: SentObject[];
   gone?: bigint[];
   touching?: [bigint, bigint][];
 }
@@ -44,7 +44,7 @@ export function frameBytes(parts: FrameParts): ArrayBuffer {
   return bytes;
 }
 
-function writeObject(view: DataView, at: number, one: Told): void {
+function writeObject(view: DataView, at: number, one: SentObject): void {
   view.setBigUint64(at, one.id, true);
   const { position = [0, 0, 0], velocity = [0, 0, 0], spin = [0, 0, 0] } = one;
   position.forEach((part, axis) => view.setInt32(at + 8 + axis * 4, part * 4096, true));
@@ -72,7 +72,7 @@ export function closeBytes(pairs: [bigint, bigint, number][], metres = 0.5): Arr
   return bytes;
 }
 
-/** A small generator with a seed. */
+/** A small seeded random number generator. */
 export function dice(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;

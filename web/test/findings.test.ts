@@ -20,14 +20,14 @@ describe("findings", () => {
   const read = (findings: unknown, more: object = {}) =>
     readView(JSON.stringify({ type: "findings", of: "check", clearance: null, unit: "mm", findings, ...more }));
 
-  test("are read as they are said", () => {
+  test("are read as they are sent", () => {
     const found = read([FINDING]);
     expect(found).toMatchObject({ type: "findings", of: "check", unit: "mm", complete: true });
     expect(found).toHaveProperty("findings.0.a", [17, 18]);
     expect(read([], { of: "static", complete: false })).toMatchObject({ of: "static", complete: false });
   });
 
-  test("that make no sense are no findings", () => {
+  test("that are malformed give null", () => {
     for (const wrong of [
       { ...FINDING, a: [] },
       { ...FINDING, b: ["x"] },
@@ -57,15 +57,15 @@ describe("the chart", () => {
     expect(robustScale([...calm.slice(0, 26), 300, 480])).toBe(scale);
   });
 
-  test("shows what is usual in full", () => {
+  test("shows the usual values in full", () => {
     expect(robustScale([])).toBe(1);
     expect(robustScale([8])).toBe(niceCeiling(8));
-    // A world that becomes slower and stays so is not cut off for long.
+    // A world that becomes slower and stays slow is not clipped for long.
     const slower = [...Array.from({ length: 30 }, () => 2), ...Array.from({ length: 30 }, () => 40)];
     expect(robustScale(slower)).toBeGreaterThanOrEqual(40);
   });
 
-  test("has a gap where nothing is known", () => {
+  test("has a gap for seconds without data", () => {
     expect(runs([1, 2, null, 3, 4, 5, null, null, 6])).toEqual([[0, 2], [3, 6]]);
     expect(runs([null, null])).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe("walls", () => {
 });
 
 describe("visibility", () => {
-  test("hides, isolates and shows again, and says so to who asks about a click", () => {
+  test("hides, isolates and shows again, and reports it to a ray query", () => {
     let changes = 0;
     const seen = new Visibility(() => changes++);
     expect([seen.isPartial, seen.asked()]).toEqual([false, {}]);

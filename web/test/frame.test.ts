@@ -34,7 +34,7 @@ describe("a frame", () => {
     expect(frame.touching).toEqual([1, AVATAR]);
   });
 
-  test("cut anywhere, or with a byte too many, is refused", () => {
+  test("truncated anywhere, or with a byte too many, is rejected", () => {
     const bytes = full();
     for (let length = 0; length < bytes.byteLength; length++) {
       expect(decodeBinary(bytes.slice(0, length)), `${length} bytes`).toBeNull();
@@ -44,7 +44,7 @@ describe("a frame", () => {
     expect(decodeBinary(longer.buffer)).toBeNull();
   });
 
-  test("with counts that do not fit is refused, however large", () => {
+  test("with counts that do not fit is rejected, however large", () => {
     for (const at of [4, 16, 20]) {
       for (const count of [3, 0xffff, 0xffffffff]) {
         const bytes = full();
@@ -54,7 +54,7 @@ describe("a frame", () => {
     }
   });
 
-  test("with an unknown class, no rotation or an endless tick is refused", () => {
+  test("with an unknown class, no rotation or an infinite tick is rejected", () => {
     const broken = (change: (view: DataView) => void) => {
       const bytes = full();
       change(new DataView(bytes));
@@ -92,7 +92,7 @@ describe("pairs that are too close", () => {
     expect(close).toMatchObject({ kind: "close", tick: 5, metres: 0.5, pairs: [1, AVATAR] });
   });
 
-  test("are refused if cut or too many", () => {
+  test("are rejected if truncated or too many", () => {
     const bytes = closeBytes([[1n, 2n, 0.25]]);
     for (let length = 0; length < bytes.byteLength; length++) {
       expect(decodeBinary(bytes.slice(0, length))).toBeNull();
@@ -117,7 +117,7 @@ describe("a mesh", () => {
     expect(mesh?.faceCount).toBe(1);
   });
 
-  test("that is cut, names no vertex or is nowhere is refused", () => {
+  test("that is truncated, or has an index or position out of range, is rejected", () => {
     for (let length = 0; length < bytes().byteLength; length++) {
       expect(decodeMesh(bytes().slice(0, length))).toBeNull();
     }

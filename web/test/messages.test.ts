@@ -15,7 +15,7 @@ function examples(): string[] {
 }
 
 describe("messages", () => {
-  test("of the document that a server says are understood", () => {
+  test("of the document that a server sends are decoded", () => {
     const types = new Set<string>();
     for (const text of examples()) {
       const { type } = JSON.parse(text) as { type: string };
@@ -26,7 +26,7 @@ describe("messages", () => {
     expect(types.size).toBe(11);
   });
 
-  test("that are cut, of another shape or of no type are refused", () => {
+  test("that are truncated, of another shape or of no type are rejected", () => {
     for (const text of examples()) {
       for (let length = 0; length < text.length; length += 3) {
         expect(readView(text.slice(0, length))).toBeNull();
@@ -49,13 +49,13 @@ describe("messages", () => {
     for (const text of wrong) expect(readView(text), text).toBeNull();
   });
 
-  test("of types that are not known are passed over", () => {
+  test("of unknown types are skipped", () => {
     for (const type of ["weather", "toString", "__proto__", "constructor"]) {
       expect(readView(JSON.stringify({ type }))).toBe("unknown");
     }
   });
 
-  test("keep what a world says", () => {
+  test("keep the content of a world message", () => {
     const text = examples().find((one) => one.includes('"type": "world"'))!;
     const world = readView(text) as World;
     expect(world.controls).toEqual(new Set(["kill", "add", "network", "bodies"]));
@@ -64,7 +64,7 @@ describe("messages", () => {
   });
 });
 
-test("ids beyond 2^53 are exact, and nonsense is none", () => {
+test("ids beyond 2^53 are exact, and malformed ones are rejected", () => {
   expect(idOfText("17")).toBe(17);
   expect(idOfText("9223372037123211265")).toBe(9223372037123211265n);
   for (const text of ["", "x", "1.5", "-1", "99999999999999999999", 17, null]) {
@@ -83,7 +83,7 @@ test("a place belongs to the leaf whose lower side it is on", () => {
   expect(regions.ownerOf([5, 0, 0], 0)?.node).toBe(2);
   expect(regions.ownerOf([4.9, 0.5, 0.5], 0)?.node).toBe(1);
   expect(regions.ownerOf([9, 0, 0], 0)).toBeNull();
-  // Another group has the same places again, for its own objects.
+  // Another group divides the same space again, for its own objects.
   regions.take({ type: "regions", followed, others: [of(130, [3], [leaf(3, 0, 12)])] });
   expect(regions.nodes()).toEqual([1, 2, 3]);
   expect(groupMark(130)).toBe(4);

@@ -37,7 +37,7 @@ describe("a course", () => {
     expect(Math.hypot(...out.subarray(3))).toBeCloseTo(1, 9);
   });
 
-  test("is led over the short way, also between a rotation and its negative", () => {
+  test("is blended over the short way, also between a rotation and its negative", () => {
     const out = new Float64Array([2, 0, 0, 0, 0, 0, -1]);
     blend(new Float64Array([0, 0, 0, 0, 0, 0, 1]), 0, 0.5, out, 0);
     expect(out[0]).toBe(1);
@@ -58,7 +58,7 @@ describe("a store", () => {
     expect(pose(store, 5)[0]).toBeCloseTo(3, 9);
   });
 
-  test("does not jump when an update says something else, and gets there", () => {
+  test("does not jump when an update differs, and converges", () => {
     const store = new Store();
     store.take(encoded(30n, 0, true), 30, true);
     store.show(31, 30);
@@ -72,7 +72,7 @@ describe("a store", () => {
     expect(pose(store, 5)[0]).toBeCloseTo(1.1, 9);
   });
 
-  test("is there at once when time jumped", () => {
+  test("jumps without blending when time jumped", () => {
     const store = new Store();
     store.take(encoded(30n, 0, true), 30, true);
     store.take(encoded(500n, 7), 500, true);
@@ -80,7 +80,7 @@ describe("a store", () => {
     expect(pose(store, 5)[0]).toBeCloseTo(7, 9);
   });
 
-  test("forgets what a whole frame does not list, and what is gone", () => {
+  test("removes what a whole frame does not list, and what is gone", () => {
     const store = new Store();
     store.take(frame({ objects: [{ id: 1n }, { id: 2n }, { id: 3n }] }), 1, true);
     store.take(frame({ tick: 2n, whole: false, gone: [2n, 99n] }), 1, false);
@@ -90,7 +90,7 @@ describe("a store", () => {
     expect(store.count).toBe(2);
   });
 
-  test("knows what touches in the newest frame only", () => {
+  test("has the touching pairs of the newest frame only", () => {
     const store = new Store();
     store.take(frame({ objects: [{ id: 1n }, { id: 2n }], touching: [[1n, 2n]] }), 1, true);
     const slot = store.slots.get(1)!;
@@ -129,7 +129,7 @@ describe("a clock", () => {
     expect(199 - clock.tick).toBeLessThan(3);
   });
 
-  test("jumps back with a recording, and does not run away without news", () => {
+  test("jumps back with a recording, and stops extrapolating without updates", () => {
     const clock = new Clock();
     clock.start(30);
     clock.observe(100, 1);

@@ -27,7 +27,7 @@ test("keys have the numbers that the command line gives them", () => {
     Enter: "return",
   };
   for (const [key, value] of Object.entries(QT_NAMED)) {
-    // The one key that the command line has no name for.
+    // The only key without a name on the command line.
     if (key === "Meta") continue;
     expect([key, value]).toEqual([key, rust.get(names[key] ?? key.toLowerCase())]);
   }
@@ -37,7 +37,7 @@ test("keys have the numbers that the command line gives them", () => {
   for (const [key, value] of Object.entries(QT_HELD)) expect(held.get(key.toLowerCase())).toBe(value);
 });
 
-test("letters are capitals, with modifier keys beside them", () => {
+test("characters are capitals, with modifier keys beside them", () => {
   expect(pressed("a")).toEqual({ value: 65, state: 0 });
   expect(pressed("A", { shiftKey: true })).toEqual({ value: 65, state: 0x100 });
   expect(pressed("ArrowRight", { shiftKey: true, altKey: true })).toEqual({ value: 0x1014, state: 0x500 });

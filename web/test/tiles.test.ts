@@ -1,4 +1,4 @@
-// Pictures of far bodies: the shader and the painter agree on directions, and a box looks like one.
+// Pictures of far bodies: the shader and the code that draws them agree on directions, and a box looks like a box.
 import { expect, test } from "vitest";
 import { boxMesh } from "../src/protocol/mesh";
 import { isClosedOutward } from "../src/scene/geometry";
@@ -20,7 +20,7 @@ test("directions of tiles have length one, are all different, and axes stand upr
   expect(seen.size).toBe(TILES * TILES);
 });
 
-test("the middle of every picture of a box shows a side that looks to who looks", () => {
+test("the middle of every picture of a box shows the side that faces the viewer", () => {
   const layer = drawTiles(boxMesh([1, 1, 1]), Math.sqrt(3));
   for (let row = 0; row < TILES; row++) {
     for (let column = 0; column < TILES; column++) {

@@ -44,10 +44,10 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         let step = Step { title: example, cargo: run.to_vec(), environment: None };
         timed(&format!("example {example}"), || step.run(root))?;
     }
-    for (title, storm) in STORMS {
+    for (title, options) in CAMPAIGNS {
         for length in LENGTHS {
             let title = format!("{title}, {} s", length.0);
-            timed(&title, || weather(root, storm, length))?;
+            timed(&title, || campaign(root, options, length))?;
         }
     }
     println!("\nci: all checks passed in {:.1} s", begin.elapsed().as_secs_f64());
@@ -75,28 +75,31 @@ fn tests(nextest: bool) -> [Step; 2] {
     [tests, step("doc tests", "test --locked --workspace --doc --no-fail-fast")]
 }
 
-/// A minute of storms, half of it of long ones: how many seeds that is depends on the machine, so
-/// it is no test.
-const STORMS: [(&str, &str); 7] = [
-    ("storms", "--nodes 6 --objects 60"),
-    ("storms, unsynchronised", "--nodes 6 --objects 60 --unsync"),
-    ("storms, several groups", "--nodes 6 --objects 60 --sites 2 --replicas 3"),
-    ("storms, with clients", "--clients 8"),
-    ("storms, clients of several groups", "--clients 6 --sites 2 --nodes 6"),
-    ("storms, clients of an unsynchronised group", "--clients 6 --unsync --nodes 6 --objects 40"),
-    ("storms, replicated directory", "--nodes 6 --objects 60 --replicas 3"),
+/// A minute of fault campaigns, half of it of long ones: how many seeds that is depends on the
+/// machine, so it is no test.
+const CAMPAIGNS: [(&str, &str); 7] = [
+    ("fault campaigns", "--nodes 6 --objects 60"),
+    ("fault campaigns, free-running", "--nodes 6 --objects 60 --free-running"),
+    ("fault campaigns, several groups", "--nodes 6 --objects 60 --sites 2 --replicas 3"),
+    ("fault campaigns, with clients", "--clients 8"),
+    ("fault campaigns, clients of several groups", "--clients 6 --sites 2 --nodes 6"),
+    (
+        "fault campaigns, clients of a free-running group",
+        "--clients 6 --free-running --nodes 6 --objects 40",
+    ),
+    ("fault campaigns, replicated directory", "--nodes 6 --objects 60 --replicas 3"),
 ];
 
-/// How long storms last, and the seconds of real time for each kind. Long ones break rules that
-/// short ones keep: losses of two copies, or for longer than a timeout, occur only there.
+/// How long fault campaigns last, and the seconds of real time for each kind. Long ones break rules
+/// that short ones keep: losses of two copies, or for longer than a timeout, occur only there.
 const LENGTHS: [(&str, u32); 2] = [("2", 4), ("20", 4)];
 
-/// One storm, by the `jostle` that the tests were just made with; it lies beside this program.
-/// Cargo would build zenoh and all above it once more: without tests, some crates have other
-/// features.
-fn weather(root: &Path, storm: &str, (length, budget): (&str, u32)) -> Result<(), String> {
+/// One fault campaign, by the `jostle` that the tests were just made with; it lies beside this
+/// program. Cargo would build zenoh and all above it once more: without tests, some crates have
+/// other features.
+fn campaign(root: &Path, options: &str, (length, budget): (&str, u32)) -> Result<(), String> {
     let run = format!("--seeds 1000000 --budget {budget} --seconds {length}");
-    let command = format!("sim --boxes {run} {storm}");
+    let command = format!("sim --boxes {run} {options}");
     let here = std::env::current_exe().map_err(|error| format!("where am I? {error}"))?;
     let jostle = here.with_file_name(format!("jostle{}", std::env::consts::EXE_SUFFIX));
     let status = Command::new(&jostle).args(command.split(' ')).current_dir(root).status();

@@ -63,6 +63,9 @@ typedef enum {
   // The library failed inside, by a mistake of ours. This world takes no further calls except
   // col_error_text and col_close.
   COL_PANIC = 16,
+  // The two objects pass through each other and are not both closed, or lie in one plane so that
+  // nothing shows their sides: it is not defined at which points they touch.
+  COL_NO_CONTACTS = 17,
 } col_status;
 
 // A world of objects. Only col_open makes one and only col_close ends it.
@@ -87,6 +90,23 @@ typedef struct {
   // A face of id2.
   uint32_t face2;
 } col_face_pair;
+
+// Where two objects are in each other's way.
+typedef struct {
+  // A face of the first object, by the number that the caller gave.
+  uint32_t face1;
+  // A face of the second object.
+  uint32_t face2;
+  // From the second object towards the first, of length 1.
+  double normal[3];
+  // A point of the first object.
+  double point1[3];
+  // A point of the second object.
+  double point2[3];
+  // How far apart they are here, along the normal: 0 where they touch, exactly; below 0 where
+  // they overlap, and then the depth.
+  double gap;
+} col_contact;
 
 // A cylinder or a cone, in the coordinates of its object.
 typedef struct {
@@ -226,6 +246,20 @@ col_status col_parent_object(col_world *world, col_id child, col_id switch_id);
 // came, or none with -1. Children keep what col_activate and col_deactivate said of them, and the
 // choice keeps its child when others leave.
 col_status col_choose_child(col_world *world, col_id switch_id, int32_t child_index);
+
+// Reports where two objects touch or are closer than reach, where they are now: few contacts that
+// keep the nearest and the extremes, the nearest or deepest first. Room as for
+// col_report_collision. Whether the two are active does not matter; they must be finished.
+//
+// Objects that overlap have depths if both are closed, which means that each of their edges has an
+// even number of triangles. COL_NO_CONTACTS if one that is not closed passes through the other, or
+// if two faces lie in one plane and nothing shows on which side the objects are.
+col_status col_report_contacts(col_world *world,
+                               const col_collision *collision,
+                               double reach,
+                               col_contact *contacts,
+                               size_t room,
+                               size_t *total);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,7 +1,8 @@
-//! Table 2 of the paper, in its order. The comments become those of the header.
+//! Table 2 of the paper, in its order, and what goes beyond the paper. The comments become those of
+//! the header.
 
-use crate::border::{col_world, enter, enter_for, read};
-use crate::types::{col_id, col_round, col_status};
+use crate::border::{Room, col_world, enter, enter_for, read};
+use crate::types::{col_collision, col_contact, col_id, col_round, col_status};
 
 /// Estimates the distance of two objects where they are now, from a few box tests: they are not
 /// closer than that. 0 if they touch or nearly do, infinite if one has no triangles. Whether the
@@ -113,4 +114,31 @@ pub unsafe extern "C" fn col_choose_child(
 ) -> col_status {
     // SAFETY: the contract of the crate.
     unsafe { enter(world, |database| database.choose_child(switch_id, child_index)) }
+}
+
+/// Reports where two objects touch or are closer than reach, where they are now: few contacts that
+/// keep the nearest and the extremes, the nearest or deepest first. Room as for
+/// col_report_collision. Whether the two are active does not matter; they must be finished.
+///
+/// Objects that overlap have depths if both are closed, which means that each of their edges has an
+/// even number of triangles. COL_NO_CONTACTS if one that is not closed passes through the other, or
+/// if two faces lie in one plane and nothing shows on which side the objects are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_report_contacts(
+    world: *mut col_world,
+    collision: *const col_collision,
+    reach: f64,
+    contacts: *mut col_contact,
+    room: usize,
+    total: *mut usize,
+) -> col_status {
+    let out = Room { first: contacts, room, total };
+    // SAFETY: the contract of the crate, for all.
+    unsafe {
+        enter(world, |database| {
+            out.check()?;
+            let pair = read("the pointer to the objects", collision)?;
+            out.fill(&database.contacts(pair.id1, pair.id2, reach)?)
+        })
+    }
 }

@@ -3,7 +3,7 @@
 use crate::geometry::COORDINATE_MAX;
 use crate::types::{col_id, col_status};
 use jostle_geom::solids::SolidError;
-use jostle_geom::{MeshError, PoseError};
+use jostle_geom::{ContactsError, MeshError, PoseError};
 use jostle_world::WorldError;
 use thiserror::Error;
 
@@ -58,6 +58,8 @@ pub(crate) enum Failure {
     Pose(#[from] PoseError),
     #[error(transparent)]
     Solid(#[from] SolidError),
+    #[error("objects {0:#x} and {1:#x} have no contacts: {2}")]
+    NoContacts(col_id, col_id, ContactsError),
     #[error("internal error, please report it: {0}")]
     Mesh(#[from] MeshError),
     #[error("internal error, please report it: {0}")]
@@ -114,6 +116,8 @@ impl Failure {
             Failure::NoTolerance => col_status::COL_NO_TOLERANCE,
             Failure::Circle { .. } => col_status::COL_CIRCLE,
             Failure::NotReported(..) => col_status::COL_NOT_REPORTED,
+            Failure::NoContacts(_, _, ContactsError::Reach(_)) => col_status::COL_OUT_OF_RANGE,
+            Failure::NoContacts(..) => col_status::COL_NO_CONTACTS,
             Failure::Truncated { .. } => col_status::COL_TRUNCATED,
             // The calls check their arguments, so an error further in is a bug of the binding.
             Failure::Mesh(_) | Failure::World(_) | Failure::Panic(_) => col_status::COL_PANIC,

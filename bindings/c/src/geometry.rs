@@ -1,11 +1,11 @@
 //! The triangles of an object: collected one by one, then built into a hierarchy.
 
 use crate::failure::Failure;
-use crate::types::{col_face_pair, col_round};
+use crate::types::{col_contact, col_face_pair, col_round};
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{Mesh, Model, Pair, Pose, Quality, solids};
+use jostle_geom::{ContactPoint, ContactsError, Mesh, Model, Pair, Pose, Quality, solids};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Coordinates may be this large. Together with the largest translation they stay far below the
 /// largest `f32`, so that boxes can be made of them.
@@ -25,6 +25,8 @@ pub(crate) struct Geometry {
     pub(crate) model: Arc<Model>,
     /// The caller's number for each face of the model.
     faces: Arc<[u32]>,
+    /// The model as a solid, if it is closed; made when it is first asked for.
+    solid: Arc<OnceLock<Option<Model>>>,
 }
 
 impl Draft {
@@ -105,7 +107,7 @@ impl Geometry {
     pub(crate) fn build(before: Option<&Geometry>, draft: &Draft) -> Result<Geometry, Failure> {
         let mut welder = Welder::default();
         let mut faces = Vec::new();
-        if let Some(Geometry { model, faces: numbers }) = before {
+        if let Some(Geometry { model, faces: numbers, .. }) = before {
             let mesh = model.mesh();
             // The hierarchy changed the order; face numbers are the order in which they were added.
             let mut order = vec![[0; 3]; mesh.triangle_count()];
@@ -119,11 +121,38 @@ impl Geometry {
         draft.triangles.iter().for_each(|&corners| welder.push(corners));
         faces.extend_from_slice(&draft.faces);
         let mesh = Mesh::from_triangles(welder.vertices, welder.triangles)?;
-        Ok(Geometry { model: Arc::new(Model::build(mesh, Quality::Default)), faces: faces.into() })
+        let model = Arc::new(Model::build(mesh, Quality::Default));
+        Ok(Geometry { model, faces: faces.into(), solid: Arc::default() })
     }
 
     pub(crate) fn triangle_count(&self) -> usize {
         self.model.mesh().triangle_count()
+    }
+
+    /// A solid if it is closed, as depths need it.
+    fn solid(&self) -> &Model {
+        let made = self.solid.get_or_init(|| Model::clone(&self.model).into_solid().ok());
+        made.as_ref().unwrap_or(&self.model)
+    }
+
+    /// Where two objects touch or are closer than `reach`.
+    pub(crate) fn contacts(
+        &self,
+        pose: &Pose,
+        other: &Geometry,
+        other_pose: &Pose,
+        reach: f64,
+    ) -> Result<Vec<col_contact>, ContactsError> {
+        let found = Pair::new(self.solid(), pose, other.solid(), other_pose).contacts(reach)?;
+        let contact = |contact: &ContactPoint| col_contact {
+            face1: self.faces[contact.faces.a as usize],
+            face2: other.faces[contact.faces.b as usize],
+            normal: contact.normal.to_array(),
+            point1: contact.points[0].to_array(),
+            point2: contact.points[1].to_array(),
+            gap: contact.spacing.along_normal(),
+        };
+        Ok(found.points.iter().map(contact).collect())
     }
 
     /// The touching faces of two objects, by the caller's numbers, sorted.

@@ -45,6 +45,9 @@ pub enum col_status {
     /// The library failed inside, by a mistake of ours. This world takes no further calls except
     /// col_error_text and col_close.
     COL_PANIC = 16,
+    /// The two objects pass through each other and are not both closed, or lie in one plane so that
+    /// nothing shows their sides: it is not defined at which points they touch.
+    COL_NO_CONTACTS = 17,
 }
 
 /// Two objects that collide. id1 is less than id2 in reports.
@@ -65,6 +68,25 @@ pub struct col_face_pair {
     pub face1: u32,
     /// A face of id2.
     pub face2: u32,
+}
+
+/// Where two objects are in each other's way.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct col_contact {
+    /// A face of the first object, by the number that the caller gave.
+    pub face1: u32,
+    /// A face of the second object.
+    pub face2: u32,
+    /// From the second object towards the first, of length 1.
+    pub normal: [f64; 3],
+    /// A point of the first object.
+    pub point1: [f64; 3],
+    /// A point of the second object.
+    pub point2: [f64; 3],
+    /// How far apart they are here, along the normal: 0 where they touch, exactly; below 0 where
+    /// they overlap, and then the depth.
+    pub gap: f64,
 }
 
 /// A cylinder or a cone, in the coordinates of its object.

@@ -1,6 +1,14 @@
 //! Query results: what counts as a hit, and how they are printed in a table and in JSON.
 
-use jostle_geom::{Distance, FacePair, Relation, SharedSegment, TimeOfImpact, Witness};
+mod contacts;
+pub(crate) mod depth;
+
+use contacts::{ContactsShape, PatchesShape};
+use depth::{ClassShape, ClearingShape, Depth, DepthShape, OverlapsShape};
+use jostle_geom::{
+    Class, Clearing, Contacts, ContactsError, DepthError, Distance, FacePair, OverlapsError, Patch,
+    PatchesError, Relation, SharedSegment, TimeOfImpact, Witness,
+};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -22,11 +30,17 @@ pub(crate) enum Answer {
     Within(bool),
     /// `None` where the library does not answer it, for spheres.
     Relation(Option<Relation>),
+    Contacts(Result<Contacts, ContactsError>),
+    Patches(Result<Vec<Patch>, PatchesError>),
+    Overlaps(Result<bool, OverlapsError>),
+    Class(Result<Class, DepthError>),
+    Clearing(Result<Clearing, DepthError>),
+    Depth(Result<Depth, DepthError>),
     TimeOfImpact(TimeOfImpact),
 }
 
 impl Answer {
-    /// Returns true if they touch, are within the distance, or move into contact.
+    /// Returns true if they touch, overlap, are within the distance, or move into contact.
     pub(crate) fn is_hit(&self) -> bool {
         match self {
             Answer::Touch(hit) | Answer::Within(hit) => *hit,
@@ -35,6 +49,12 @@ impl Answer {
             Answer::Segments(segments) => !segments.is_empty(),
             Answer::Distance(found) => found.is_some_and(|found| found.distance == 0.0),
             Answer::Relation(relation) => relation.is_some_and(|it| it != Relation::Apart),
+            Answer::Contacts(found) => contacts::is_hit(found),
+            Answer::Patches(found) => found.as_ref().is_ok_and(|patches| !patches.is_empty()),
+            Answer::Overlaps(found) => found.as_ref().is_ok_and(|overlaps| *overlaps),
+            Answer::Class(found) => found.as_ref().is_ok_and(|class| depth::is_deep(*class)),
+            Answer::Clearing(found) => found.as_ref().is_ok_and(|found| found.first > 0.0),
+            Answer::Depth(found) => found.as_ref().is_ok_and(Depth::is_hit),
             Answer::TimeOfImpact(contact) => {
                 matches!(contact, TimeOfImpact::AtStart | TimeOfImpact::During { .. })
             }
@@ -43,7 +63,14 @@ impl Answer {
 
     /// Returns true if it is unknown whether this is a hit.
     pub(crate) fn is_unknown(&self) -> bool {
-        matches!(self, Answer::TimeOfImpact(TimeOfImpact::Unknown { .. }))
+        match self {
+            Answer::TimeOfImpact(found) => matches!(found, TimeOfImpact::Unknown { .. }),
+            Answer::Overlaps(found) => found.is_err(),
+            Answer::Class(found) => matches!(found, Ok(Class::Unsure) | Err(_)),
+            Answer::Clearing(found) => found.is_err(),
+            Answer::Depth(found) => found.is_err(),
+            _ => false,
+        }
     }
 
     pub(crate) fn pair_count(&self) -> usize {
@@ -123,6 +150,12 @@ enum Shape {
     Relation {
         relation: &'static str,
     },
+    Contacts(ContactsShape),
+    Patches(PatchesShape),
+    Overlaps(OverlapsShape),
+    Class(ClassShape),
+    Clearing(ClearingShape),
+    Depth(DepthShape),
     TimeOfImpact {
         kind: &'static str,
         free: Option<f64>,
@@ -171,6 +204,12 @@ impl From<&Answer> for Shape {
             },
             Answer::Within(within) => Shape::Within { within: *within },
             Answer::Relation(relation) => Shape::Relation { relation: relation_name(*relation) },
+            Answer::Contacts(found) => Shape::Contacts(found.into()),
+            Answer::Patches(found) => Shape::Patches(found.into()),
+            Answer::Overlaps(found) => Shape::Overlaps(found.into()),
+            Answer::Class(found) => Shape::Class(found.into()),
+            Answer::Clearing(found) => Shape::Clearing(found.into()),
+            Answer::Depth(found) => Shape::Depth(found.into()),
             Answer::TimeOfImpact(found) => {
                 let closest = match found {
                     TimeOfImpact::During { closest, .. } => Some(closest),
@@ -214,6 +253,12 @@ impl fmt::Display for Answer {
             Answer::Distance(None) => f.write_str("none: a model is empty"),
             Answer::Within(within) => f.write_str(if *within { "within" } else { "beyond" }),
             Answer::Relation(relation) => f.write_str(relation_name(*relation)),
+            Answer::Contacts(found) => contacts::write_contacts(f, found),
+            Answer::Patches(found) => contacts::write_patches(f, found),
+            Answer::Overlaps(found) => depth::write_overlaps(f, found),
+            Answer::Class(found) => depth::write_class(f, found),
+            Answer::Clearing(found) => depth::write_clearing(f, found),
+            Answer::Depth(found) => depth::write_depth(f, found),
             Answer::TimeOfImpact(contact) => write_contact(f, contact),
         }
     }

@@ -143,8 +143,11 @@ pub(crate) struct PairArgs {
     pub(crate) a: PathBuf,
     /// The second model
     pub(crate) b: PathBuf,
-    /// The query: touch, witness, pairs, distance, within=D, relation or toi (the time of the
-    /// first contact)
+    /// The query: touch, witness, pairs, distance, within=D, relation, overlaps (do the insides of
+    /// solids share a point?), classify=T (the same with a tolerance), depth, clearing=X,Y,Z (how
+    /// far B must move that way), contacts (points, normals, gaps or depths), contacts=D (also
+    /// where they are as close as this), patches (what they share, as points, curves and areas) or
+    /// toi (the time of the first contact)
     #[arg(long, default_value = "touch", value_parser = Query::parse)]
     pub(crate) query: Query,
     /// Exit with code 1 if the models touch in any pose (touch), or come as close as the query

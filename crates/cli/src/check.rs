@@ -18,7 +18,7 @@ use args::{CheckArgs, FailOn, Names};
 use assembly::{Assembly, inputs};
 use jostle_scene::LodRule;
 use jostle_stage::{
-    CheckOptions, CheckReport, Finding, FindingKind, NamedFaces, Stage, check_stage,
+    CheckOptions, CheckReport, Finding, FindingDepth, FindingKind, NamedFaces, Stage, check_stage,
 };
 use serde::{Serialize, Serializer};
 use std::io::Write;
@@ -119,12 +119,23 @@ struct FindingOutput<'a> {
     touching: bool,
     accepted: bool,
     distance: f64,
+    /// Of an interference; null if it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<DepthOutput>,
     /// The closest points, or a point of contact, on each of them.
     points: [[f64; 3]; 2],
     faces: Vec<FacesOutput<'a>>,
     /// More faces touch than are listed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     more_faces: bool,
+}
+
+/// The shortest move of the second body that parts the two.
+#[derive(Serialize)]
+struct DepthOutput {
+    at_least: f64,
+    at_most: f64,
+    way: [f64; 3],
 }
 
 /// A face of each of two objects.
@@ -322,6 +333,10 @@ fn output<'a>(args: &CheckArgs, review: &'a Review<'_>) -> Output<'a> {
 }
 
 fn finding_output(finding: &Finding, accepted: bool) -> FindingOutput<'_> {
+    let depth = |depth: FindingDepth| {
+        let FindingDepth { at_least, at_most, way } = depth;
+        DepthOutput { at_least, at_most, way }
+    };
     FindingOutput {
         a: &finding.a,
         b: &finding.b,
@@ -329,6 +344,7 @@ fn finding_output(finding: &Finding, accepted: bool) -> FindingOutput<'_> {
         touching: finding.touches(),
         accepted,
         distance: finding.distance,
+        depth: finding.depth.map(depth),
         points: finding.points,
         faces: finding.faces.iter().map(FacesOutput::of).collect(),
         more_faces: finding.more_faces,

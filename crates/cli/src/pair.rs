@@ -45,7 +45,11 @@ pub(crate) fn run(args: &PairArgs, out: &mut dyn Write) -> Result<bool, CliError
     };
     let summary = match query {
         Query::Placed(placed) => {
-            run.ask_all(poses.len(), |i| placed.ask(&Pair::new(&a, &pose_a, &b, &poses[i])), out)?
+            let ask = |i: usize| {
+                let swapped = Pair::new(&b, &poses[i], &a, &pose_a);
+                placed.ask(&Pair::new(&a, &pose_a, &b, &poses[i]), &swapped)
+            };
+            run.ask_all(poses.len(), ask, out)?
         }
         Query::TimeOfImpact => {
             let limits = limits(args);

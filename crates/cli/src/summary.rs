@@ -12,13 +12,13 @@ use std::time::Duration;
 pub(crate) struct Summary {
     query: &'static str,
     pub(crate) queries: usize,
-    /// Poses that touch, or come as close as asked; motions with contact.
+    /// Poses that touch, overlap or come as close as asked; motions with contact.
     pub(crate) hits: usize,
     /// Touching face pairs of all poses together; 0 unless asked for.
     pairs: usize,
     /// Sum of all distances; 0 unless asked for.
     distance_sum: f64,
-    /// Motions that could not be followed to their end.
+    /// Motions that could not be followed to their end, and poses without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unknown: Option<usize>,
     /// Processor time of this thread per query, in microseconds, without reading and printing.
@@ -43,7 +43,7 @@ impl Summary {
             hits: 0,
             pairs: 0,
             distance_sum: 0.0,
-            unknown: (query == Query::TimeOfImpact).then_some(0),
+            unknown: query.may_be_unknown().then_some(0),
             mean_us: 0.0,
             counters: None,
         }

@@ -49,7 +49,10 @@ fn the_car_has_one_interference_and_one_tight_clearance() {
     let json = folder.json(&["check", &car, "--json"]);
     assert_eq!(findings(&json), expected[..1]);
     let text = folder.text(&["check", &car, "--clearance", "0.01"]);
-    assert!(text.contains("overlap    EXHAUST  and  FRAME/REAR_CROSS_MEMBER"), "{text}");
+    assert!(text.contains("overlap    EXHAUST  and  FRAME/REAR_CROSS_MEMBER: 0.05"), "{text}");
+    assert!(text.contains(" m deep  at ("), "{text}");
+    let depth = |end: &str| json["findings"][0]["depth"][end].as_f64().unwrap();
+    assert!(0.0 < depth("at_least") && depth("at_least") <= depth("at_most"), "{json}");
     assert!(text.contains("17 objects"), "{text}");
     assert!(text.ends_with("1 pair touches (1 overlap), 1 closer than 0.01 m\n"), "{text}");
 }

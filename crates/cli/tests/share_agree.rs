@@ -1,14 +1,14 @@
-//! What the network has computed is what the simulator's referee computes from the same inputs,
-//! tick by tick; and a recording in which a single number is another one is found out.
+//! What the network has computed is what the simulator's checkers compute from the same inputs,
+//! tick by tick; and a recording in which a single number is another one is detected.
 
 mod share;
 
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_net::recording::{self, Step};
 use jostle_proto::{Class, Commit, Form, Input, Object, Source, Tick, Time, digest};
-use jostle_sim::Court;
+use jostle_sim::RecordingChecker;
 use serde::{Deserialize, Serialize};
-use share::{Door, Ground, Host};
+use share::{EdgeProbe, Ground, Host};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,17 +61,17 @@ fn record(ground: &Ground) -> [&'static str; 3] {
     let serve = ["serve", "--generate", "solids,200", "--seed", "5", "--listen", "127.0.0.1:0"];
     let files = ["--web", "none", "--record", "recording", "--events", "serve.events"];
     let mut serve = ground.start(&host, "serve", &[&serve[..], &files[..]].concat());
-    let address = serve.says("status:  jostle status --join ");
-    let door = Door::new(ground, &host, &address);
+    let address = serve.message("status:  jostle status --join ");
+    let edge = EdgeProbe::new(ground, &host, &address);
     let nodes = [("one", "one.events"), ("two", "two.events")].map(|(name, events)| {
         let mut node = ground.start(&host, name, &["node", "--join", &address, "--events", events]);
-        node.says("joined");
+        node.message("joined");
         node
     });
     let bots = ["bots", "--join", &address, "--avatars", "4", "--motion", "random"];
     let bots = ground.start(&host, "bots", &bots);
-    door.wait("nodes and bots", |it| it.places().len() == 3 && it.clients() == 4);
-    door.wait_ticks(150);
+    edge.wait("nodes and bots", |it| it.places().len() == 3 && it.clients() == 4);
+    edge.wait_ticks(150);
     bots.end();
     for process in nodes {
         process.end();
@@ -102,7 +102,7 @@ fn the_network_and_the_simulator_agree_about_every_tick() {
     finds_changes(&ground);
 }
 
-/// The referee is given what leaders have published, the replay what a follower has recorded.
+/// The checker is given what leaders have published, the replay what a follower has recorded.
 fn agree(ground: &Ground, files: &[&str]) {
     let files: Vec<_> = files.iter().map(|name| ground.path(name)).collect();
     let mut commits: BTreeMap<Tick, (Time, Arc<Commit>)> = BTreeMap::new();
@@ -116,24 +116,24 @@ fn agree(ground: &Ground, files: &[&str]) {
     let mut replay = recording::open(&ground.path("recording")).unwrap();
     let Some(Step::World(begin)) = replay.step().unwrap() else { panic!("no world") };
     let objects: Vec<Object> = replay.objects().values().copied().collect();
-    let mut court = Court::new(&objects, begin, replay.shapes(), replay.rate());
+    let mut checker = RecordingChecker::new(&objects, begin, replay.shapes(), replay.rate());
     let (mut ticks, mut collisions, mut inputs) = (0, 0, 0);
     let mut last = begin;
     while let Some(step) = replay.step().unwrap() {
         let (Step::Same(tick, _) | Step::World(tick)) = step else { panic!("{step:?}") };
         // More than one where the recording has a gap.
         for (at, commit) in commits.range(last.next()..=tick).map(|(_, published)| published) {
-            court.published(*at, commit);
+            checker.published(*at, commit);
             ticks += 1;
             collisions += commit.touches.len();
             inputs += commit.inputs.len();
         }
         last = tick;
-        let (there, here) = (digest(court.objects()), digest(replay.objects().values()));
+        let (there, here) = (digest(checker.objects()), digest(replay.objects().values()));
         assert_eq!(there, here, "{tick:?}: {there:016x} and {here:016x}");
     }
     assert_eq!(ticks, last.0 - begin.0);
-    let violations = court.verdict().violations;
+    let violations = checker.verdict().violations;
     assert!(violations.is_empty(), "{violations:?}");
     // Where nothing happens there is nothing to agree about.
     assert!(ticks > 150 && collisions > 50 && inputs > 10, "{ticks}, {collisions}, {inputs}");
@@ -153,7 +153,7 @@ fn finds_changes(ground: &Ground) {
     assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(ground.path("recording")).unwrap());
     let changes: [(&str, Change); 5] = [
         ("a velocity at the beginning", faster_at_the_beginning),
-        ("a wish", other_wish),
+        ("an input", other_input),
         ("a collision that is left out", no_touch),
         ("what a collision does", other_kick),
         ("a digest", other_digest),
@@ -169,7 +169,7 @@ fn finds_changes(ground: &Ground) {
         let (same, different) = play(&file);
         println!("{what}, record {at}: different from {different:?} on, {same} ticks are the same");
         assert!(different.is_some() && same < all, "{what}");
-        // A wish is seen in the tick after its own.
+        // An input takes effect in the tick after its own.
         let ticks = records[..at].iter().filter(|record| matches!(record, Record::Tick(_)));
         let before = ticks.count() as u64;
         assert!((before..=before + 1).contains(&same), "{what}, record {at}, {same} are the same");
@@ -187,13 +187,13 @@ fn tick(record: &mut Record) -> Option<&mut Commit> {
     Some(Arc::make_mut(commit))
 }
 
-fn other_wish(record: &mut Record) -> bool {
-    let wishes = tick(record).into_iter().flat_map(|commit| commit.inputs.iter_mut());
-    let wish = wishes.filter_map(|input| match input {
-        Input::Steer(want) => Some(want),
+fn other_input(record: &mut Record) -> bool {
+    let inputs = tick(record).into_iter().flat_map(|commit| commit.inputs.iter_mut());
+    let input = inputs.filter_map(|input| match input {
+        Input::Steer(input) => Some(input),
         _ => None,
     });
-    wish.take(1).map(|want| want.velocity[0] ^= 1).count() > 0
+    input.take(1).map(|input| input.velocity[0] ^= 1).count() > 0
 }
 
 fn no_touch(record: &mut Record) -> bool {

@@ -62,13 +62,13 @@ pub struct PeerMessage {
 }
 
 impl PeerMessage {
-    /// Whom it is from.
+    /// The sender.
     #[must_use]
     pub fn from(&self) -> ReplicaId {
         self.from
     }
 
-    /// Whom it is for.
+    /// The receiver.
     #[must_use]
     pub fn to(&self) -> ReplicaId {
         self.to

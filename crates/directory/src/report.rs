@@ -1,15 +1,15 @@
-//! What a replica tells those who watch it.
+//! What a replica reports to operators.
 
 use jostle_proto::ReplicaId;
 
 /// How a replica is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaReport {
-    /// Which.
+    /// The replica.
     pub id: ReplicaId,
     /// Does it answer for the directory, as far as it knows?
     pub leads: bool,
-    /// Whom it takes for the leader.
+    /// The leader that it knows of.
     pub leader: Option<ReplicaId>,
     /// In which term.
     pub term: u64,
@@ -33,7 +33,7 @@ pub struct ReplicaReport {
 /// How far another replica is, as the leader knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerReport {
-    /// Which.
+    /// The replica.
     pub id: ReplicaId,
     /// How many entries it lacks.
     pub lag: u64,
@@ -44,7 +44,7 @@ pub struct PeerReport {
 /// The same in a few numbers, for those who look after every step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Which replica.
+    /// The replica.
     pub id: ReplicaId,
     /// Was it elected in this term?
     pub elected: bool,

@@ -32,9 +32,10 @@ pub use mesh::{
 pub use model::{LoadModelError, Model, Quality};
 pub use motion::{Motion, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 pub use pair::{
-    Batch, Class, Clearing, ClosestContact, Counters, DepthError, Distance, DistanceSearch, Effort,
-    FacePair, Immersion, OverlapsError, Pair, Relation, SearchLimits, SearchResult, SearchStatus,
-    Separation, SharedSegment, TouchSearch, Witness,
+    Batch, Class, Clearing, ClosestContact, ContactPoint, Contacts, ContactsError, Counters,
+    DepthError, Distance, DistanceSearch, Effort, FacePair, Immersion, NearPair, OverlapsError,
+    Pair, Patch, PatchExtent, PatchesError, Relation, SearchLimits, SearchResult, SearchStatus,
+    Separation, SharedSegment, Spacing, TouchSearch, Witness,
 };
 pub use pose::{Pose, PoseError, PosePartsError};
 pub use posed_model::{

@@ -9,18 +9,25 @@
 //! `crates/geom/src/shape`.
 
 mod batch;
+mod connect;
+mod contacts;
 mod depth;
 mod distance;
 mod large_leaf;
 mod leaf;
+mod manifold;
 mod models;
+mod near;
 mod node_pair;
 mod normal;
+mod patches;
 mod pieces;
 mod relation;
 mod relative;
 mod search;
+mod side;
 mod walk;
+mod way_out;
 mod within;
 
 use crate::Pose;
@@ -28,11 +35,14 @@ use crate::shape::cuboid::PosedCuboids;
 use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
 use crate::shape::{Form, PosedShape, ShapeRef};
 pub use batch::Batch;
+pub use contacts::{ContactPoint, Contacts, ContactsError, Spacing};
 pub use depth::{Class, Clearing, DepthError, Effort, Immersion, Separation};
 pub use distance::DistanceSearch;
 use glam::DVec3;
 use models::ModelPair;
+pub use near::NearPair;
 pub use normal::ClosestContact;
+pub use patches::{Patch, PatchExtent, PatchesError};
 pub use relation::{OverlapsError, Relation};
 pub use search::{SearchLimits, SearchResult, SearchStatus, TouchSearch};
 pub use walk::Counters;

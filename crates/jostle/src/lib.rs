@@ -15,6 +15,7 @@
 //! | you want | look at |
 //! |---|---|
 //! | two shapes: touching, faces, distance, clearance, relation | [`Pair`], for many [`Batch`] |
+//! | where they touch, how deep, with which normals | [`Pair::contacts`], [`Pair::patches`] |
 //! | the first contact of a motion | [`time_of_impact`] |
 //! | one mesh: rays, closest points, containment | [`PosedModel`] |
 //! | a mesh from a file | `Mesh::load` of `LoadMesh` (feature `scene`) |

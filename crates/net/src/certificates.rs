@@ -19,7 +19,7 @@ use thiserror::Error;
 pub enum Role {
     /// A node.
     Node,
-    /// An edge server. Its files are named `door`, as in version 1.
+    /// An edge server. Its files are named `edge`, as in version 1.
     Server,
     /// A client, towards a server that requires a certificate.
     Client,
@@ -104,7 +104,7 @@ pub enum CertificateError {
     /// A certificate could not be made, for instance because a host name is malformed.
     #[error("cannot make the certificate of {name}: {reason}")]
     Make {
-        /// Whose certificate.
+        /// The role.
         name: &'static str,
         /// What is wrong.
         reason: rcgen::Error,

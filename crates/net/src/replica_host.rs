@@ -251,7 +251,7 @@ impl ReplicaHost {
         status.lags = report.peers.iter().map(|peer| (peer.id.0, peer.lag)).collect();
         status.log_bytes = log.bytes();
         if report.has_lost {
-            status.trouble = Some("its disk has forgotten what it had told others".into());
+            status.trouble = Some("its disk has lost what it had acknowledged".into());
         }
         let groups = replica.running().map(|directory| {
             let reports = directory.report(replica.directory_time(now));

@@ -16,18 +16,18 @@ const ROOM: usize = 64 << 10;
 /// Why a log cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteAheadLogError {
-    /// The file system says so.
+    /// An error of the file system.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// It is not what was written.
     #[error("{path}: {source}; see \"A damaged log\" in docs/shared-worlds.md")]
     Log {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// What is wrong.
         source: LogError,
@@ -38,7 +38,7 @@ pub enum WriteAheadLogError {
          See \"A damaged log\" in docs/shared-worlds.md"
     )]
     Missing {
-        /// Which file.
+        /// The path.
         path: PathBuf,
     },
 }
@@ -124,14 +124,14 @@ impl WriteAheadLog {
         Ok((WriteAheadLog { replica, path: path.into(), file, length }, restored.records))
     }
 
-    /// Adds records. Afterwards they are on the disk; after an error nobody knows, and the log is
-    /// to be opened anew.
+    /// Adds records. Afterwards they are on the disk; after an error their state is unknown, and
+    /// the log is to be opened anew.
     pub(crate) fn append(&mut self, records: &[Record]) -> Result<(), WriteAheadLogError> {
         let mut bytes = Vec::new();
         write_log(records, &mut bytes);
         let written = self.file.write_all_at(&bytes, self.length);
         if let Err(source) = written.and_then(|()| self.file.sync_data()) {
-            // What was written of it has been answered for by nobody.
+            // The part that was written has not been acknowledged.
             let _cut_when_opened = self.file.set_len(self.length);
             return Err(WriteAheadLogError::File { path: self.path.clone(), source });
         }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_gone_is_said_to_be_gone() {
+    fn a_log_that_is_gone_is_reported_as_gone() {
         let (_folder, path, ..) = written();
         std::fs::remove_file(&path).expect("removed");
         let error = open(&path).expect_err("gone");

@@ -85,7 +85,7 @@ fn settings() -> ServeSettings {
 fn node(world: &Process, engine: Engine, guards: AccessControl) -> NodeSettings {
     let here = "127.0.0.1:0".parse().expect("an address");
     NodeSettings {
-        join: world.edge_address().expect("a door"),
+        join: world.edge_address().expect("an edge"),
         trust: Trust::Anyone,
         listen: here,
         edge: None,
@@ -173,7 +173,7 @@ fn two_processes(engine: &Engine) {
     assert!(published > 80, "{published}");
 }
 
-/// An address with two ports, for the door and for the plane.
+/// An address with two ports, for the edge and for the transport.
 fn two_ports() -> SocketAddr {
     loop {
         let first = UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -269,9 +269,9 @@ fn home(client: &Connection) -> Option<GroupId> {
 }
 
 #[test]
-fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other() {
+fn a_client_of_a_distant_edge_is_at_home_there_and_all_see_each_other() {
     let switch = Switch::new(7).expect("a switch");
-    // Nobody who is so far away is let into a group of 30 ticks per second.
+    // No node that is so far away is let into a group of 30 ticks per second.
     switch.set(NetworkConditions {
         delay: Duration::from_millis(80),
         ..NetworkConditions::default()
@@ -285,9 +285,9 @@ fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other()
     wait(&world, "the first group", |status| status["group"] == 0 && tick(status) > 0);
     wait(&far, "a group of its own", |status| status["group"] == 1 && tick(status) > 0);
 
-    let near_door = ClientOptions::to(world.edge_address().expect("a door"));
-    let one = come_in(near_door.clone());
-    let other = come_in(ClientOptions::to(far.edge_address().expect("a door")));
+    let near_edge = ClientOptions::to(world.edge_address().expect("an edge"));
+    let one = come_in(near_edge.clone());
+    let other = come_in(ClientOptions::to(far.edge_address().expect("an edge")));
     assert_eq!((home(&one), home(&other)), (Some(GroupId(0)), Some(GroupId(1))));
     let sees = |client: &Connection, avatar: Option<ObjectId>| {
         client.others().iter().any(|shown| Some(shown.id) == avatar)
@@ -296,13 +296,14 @@ fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other()
         sees(&one, other.avatar()) && sees(&other, one.avatar())
     });
 
-    // It goes to the other door, and is who it was.
+    // It goes to the other edge, and keeps its identity.
     let (avatar, credential) = (other.avatar(), other.leave());
-    let other = come_in(ClientOptions { credential, ..near_door });
+    let other = come_in(ClientOptions { credential, ..near_edge });
     assert_eq!((other.avatar(), home(&other)), (avatar, Some(GroupId(1))));
     other.send_input([1.0, 0.0, 0.0], [0.0; 3]);
-    let moves = |client: &Connection| client.own_told().is_some_and(|(_, it)| it.velocity[0] > 0.5);
-    wait(&world, "it walks at home, from the other door", |_| moves(&other));
+    let moves =
+        |client: &Connection| client.own_received().is_some_and(|(_, it)| it.velocity[0] > 0.5);
+    wait(&world, "it walks at home, from the other edge", |_| moves(&other));
 }
 
 #[test]
@@ -311,11 +312,11 @@ fn a_stored_world_goes_on_and_an_avatar_comes_back() {
     let store = Some(folder.path().join("store"));
     let world =
         Process::serve(ServeSettings { store: store.clone(), ..settings() }).expect("begins");
-    let client = Connection::open(ClientOptions::to(world.edge_address().expect("a door")));
+    let client = Connection::open(ClientOptions::to(world.edge_address().expect("an edge")));
     let client = client.expect("a connection");
     assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());
     client.send_input([1.0, 0.0, 0.0], [0.0; 3]);
-    wait(&world, "the wish is followed", |status| status["input_ms"]["p50"].is_number());
+    wait(&world, "the input is followed", |status| status["input_ms"]["p50"].is_number());
     let credential = client.leave();
     let before = credential.expect("an avatar has a credential");
     let then = wait(&world, "ticks", |status| tick(status) > 60);
@@ -326,7 +327,7 @@ fn a_stored_world_goes_on_and_an_avatar_comes_back() {
     let now = wait(&world, "has the world", |status| status["objects"].as_u64() > Some(0));
     assert!(tick(&now) + 60 >= tick(&then), "{} after {}", tick(&now), tick(&then));
     assert_eq!(now["objects"].as_u64(), Some(OBJECTS + 6 + 1), "with the avatar");
-    let options = ClientOptions::to(world.edge_address().expect("a door"));
+    let options = ClientOptions::to(world.edge_address().expect("an edge"));
     let again = Connection::open(ClientOptions { credential: Some(before), ..options });
     let again = again.expect("a connection");
     assert!(again.wait_until_active(Duration::from_secs(30)), "{:?}", again.last_error());
@@ -355,7 +356,7 @@ fn without_the_token_nobody_joins_and_status_is_refused() {
     };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
     let world = world.expect("begins");
-    let edge = world.edge_address().expect("a door");
+    let edge = world.edge_address().expect("an edge");
     for token in [None, Some(Secret::new("for clients")), Some(Secret::new("nonsense"))] {
         let wrong = AccessControl { node_token: token, ..AccessControl::default() };
         let refused = Process::join(node(&world, Engine::Zenoh, wrong));
@@ -403,9 +404,10 @@ fn walk(people: &[&Connection], axis: usize, side: f64) {
     people.iter().for_each(|one| one.send_input(velocity, [0.0; 3]));
     until("they stop at the wall", || {
         people.iter().all(|one| {
-            let told = one.own_told().map(|(_, body)| (body.position[axis], body.velocity));
+            let received = one.own_received().map(|(_, body)| (body.position[axis], body.velocity));
             // Its face is five metres from the middle, and they are three decimetres thick.
-            told.is_some_and(|(at, velocity)| (at * side - 4.7).abs() < 0.3 && velocity == [0.0; 3])
+            received
+                .is_some_and(|(at, velocity)| (at * side - 4.7).abs() < 0.3 && velocity == [0.0; 3])
         })
     });
 }
@@ -418,7 +420,7 @@ fn loads(status: &Value) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
+fn people_walk_in_a_free_running_world_and_outlive_a_node() {
     let operation = OperationMode::FreeRunning { operations: None };
     let mut start = start();
     start.objects.retain(|object| object.class == Class::Immovable);
@@ -430,7 +432,7 @@ fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
     let other =
         Process::join(node(&world, Engine::Zenoh, AccessControl::default())).expect("joins");
     wait(&world, "two members", |status| members(status) == 2);
-    let edge = world.edge_address().expect("a door");
+    let edge = world.edge_address().expect("an edge");
     let [one, two] = [(); 2].map(|()| {
         let client = Connection::open(ClientOptions::to(edge)).expect("a connection");
         assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());
@@ -469,7 +471,7 @@ fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
 }
 
 #[test]
-fn an_unsynchronised_world_with_hardly_any_operations_says_what_it_assumes() {
+fn a_free_running_world_with_hardly_any_operations_reports_what_it_assumes() {
     let operation = OperationMode::FreeRunning { operations: Some(1) };
     let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
     let assumed = |status: &Value| status["counters"]["contacts_assumed"].as_u64();

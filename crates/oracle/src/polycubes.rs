@@ -11,7 +11,7 @@ pub mod depth;
 
 use crate::rng::Rng;
 use glam::Vec3;
-use jostle_geom::{Mesh, Model, Pair, Pose, Quality, Relation};
+use jostle_geom::{Mesh, Model, Pair, PatchExtent, Pose, Quality, Relation};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -49,6 +49,8 @@ pub struct Polycube {
     surface: BTreeSet<[i32; 3]>,
     /// Cells of the inside.
     cells: BTreeSet<[i32; 3]>,
+    /// No face is there twice.
+    simple: bool,
 }
 
 /// The result of a comparison.
@@ -277,7 +279,7 @@ impl Quads {
 
     fn finish(self, cells: BTreeSet<[i32; 3]>) -> Polycube {
         let mesh = Mesh::from_triangles(self.vertices, self.triangles).expect("small numbers");
-        Polycube { mesh, surface: self.surface, cells }
+        Polycube { mesh, surface: self.surface, cells, simple: true }
     }
 }
 
@@ -317,7 +319,7 @@ impl Polycube {
             }
         }
         let odd = |cell: &[i32; 3]| boxes.iter().filter(|b| has_cell(b, cell)).count() % 2 == 1;
-        quads.finish(all_cells(SIZE).filter(odd).collect())
+        Polycube { simple: false, ..quads.finish(all_cells(SIZE).filter(odd).collect()) }
     }
 
     /// Returns true if an element is inside, and not on the surface.
@@ -398,6 +400,56 @@ fn related(a: &Polycube, b: &Polycube, overlap: bool) -> Relation {
     }
 }
 
+/// The connected parts of what two surfaces share, under a linear map. Elements that differ by one
+/// in one coordinate are next to each other: the one that is even there bounds the other.
+fn patches(a: &Polycube, b: &Polycube, columns: [Vec3; 3]) -> Vec<PatchExtent> {
+    let mut rest: BTreeSet<[i32; 3]> = a.surface.intersection(&b.surface).copied().collect();
+    let mut patches = Vec::new();
+    while let Some(first) = rest.pop_first() {
+        let (mut area, mut length) = (0.0, 0.0);
+        let mut open = vec![first];
+        while let Some(element) = open.pop() {
+            let along: Vec<Vec3> =
+                (0..3).filter(|&k| element[k] % 2 != 0).map(|k| columns[k]).collect();
+            match along[..] {
+                [u, v] => area += u.as_dvec3().cross(v.as_dvec3()).length(),
+                [u] => length += u.as_dvec3().length(),
+                _ => {}
+            }
+            for (k, step) in (0..3).flat_map(|k| [(k, -1), (k, 1)]) {
+                let mut next = element;
+                next[k] += step;
+                open.extend(rest.take(&next));
+            }
+        }
+        patches.push(match (area, length) {
+            (0.0, 0.0) => PatchExtent::Point,
+            (0.0, length) => PatchExtent::Curve { length },
+            (area, _) => PatchExtent::Area { area },
+        });
+    }
+    patches
+}
+
+/// The same patches in any order, with sizes that are equal but for rounding, if that is asked?
+fn are_alike(found: &[PatchExtent], expected: &[PatchExtent], sized: bool) -> bool {
+    let parts = |extent: &PatchExtent| match *extent {
+        PatchExtent::Point => (0, 0.0),
+        PatchExtent::Curve { length } => (1, length),
+        PatchExtent::Area { area } => (2, area),
+    };
+    let alike = |(p, q): (&PatchExtent, &PatchExtent)| {
+        let ((p, x), (q, y)) = (parts(p), parts(q));
+        p == q && (!sized || (x - y).abs() <= 1e-9 * y)
+    };
+    let [found, expected] = [found, expected].map(|all| {
+        let mut all = all.to_vec();
+        all.sort_by(|p, q| parts(p).partial_cmp(&parts(q)).expect("numbers"));
+        all
+    });
+    found.len() == expected.len() && found.iter().zip(&expected).all(alike)
+}
+
 /// The wrong answers, before and after a map, if there are any.
 fn fault(rng: &mut Rng, a: &Polycube, b: &Polycube, expected: Expected) -> Option<String> {
     let identity = [Vec3::X, Vec3::Y, Vec3::Z];
@@ -416,8 +468,28 @@ fn fault(rng: &mut Rng, a: &Polycube, b: &Polycube, expected: Expected) -> Optio
         if pair.touches() != (expected.relation != Relation::Apart) {
             return Some(format!("touches {} with columns {columns:?}", pair.touches()));
         }
+        // The slanted one has all the difficulties of the upright one.
+        if columns != identity
+            && let Some(fault) = fault_of_patches(&pair, a, b, columns)
+        {
+            return Some(fault);
+        }
     }
     None
+}
+
+fn fault_of_patches(
+    pair: &Pair<'_>,
+    a: &Polycube,
+    b: &Polycube,
+    columns: [Vec3; 3],
+) -> Option<String> {
+    let found: Vec<_> = pair.patches().ok()?.iter().map(|patch| patch.extent).collect();
+    let expected = patches(a, b, columns);
+    // Faces that are there twice count twice.
+    let sized = a.simple && b.simple;
+    (!are_alike(&found, &expected, sized))
+        .then(|| format!("patches {found:?}, not {expected:?}, with columns {columns:?}"))
 }
 
 /// The columns of a matrix with small whole numbers and determinant ±1: shears of the identity.

@@ -59,7 +59,7 @@ impl Shapes {
     }
 
     /// The block of all that an object went through in the last tick, its rotation as it is now.
-    /// Whoever owns a part of it must know the object.
+    /// The owner of any part of it must know the object.
     #[must_use]
     pub fn swept_block(&self, object: &Object, rate: u32) -> Block {
         swept(self.block(object), object, rate)
@@ -89,7 +89,7 @@ struct Known {
     changed: bool,
 }
 
-/// Nobody, in a list of places.
+/// No entry, in a list of places.
 const NOBODY: u32 = u32::MAX;
 
 /// Two objects and their swept blocks.
@@ -106,7 +106,7 @@ pub struct Detector {
     /// In the order of ids; and a list to take turns with, to save allocations.
     known: Vec<Known>,
     spare: Vec<Known>,
-    /// For every slot: who is in it, as a place among those.
+    /// For every slot: which object is in it, as a place among those.
     holders: Vec<u32>,
     free: Vec<u32>,
     pairs: Vec<SlotPair>,
@@ -168,7 +168,7 @@ impl Detector {
     }
 
     /// The same with about so many operations (box and triangle tests) for triangles in a tick:
-    /// what cannot be found out with them is assumed to touch. Only for those who ask for
+    /// what cannot be found out with them is assumed to touch. Only for callers that ask for
     /// [`Detector::findings`]: machines that must agree look at everything.
     #[must_use]
     pub fn within(self, operations: u64) -> Detector {
@@ -182,8 +182,8 @@ impl Detector {
         self.touches_of(objects.iter(), |_| true)
     }
 
-    /// The same of the pairs whose blocks meet and that are `wanted`: the others are somebody
-    /// else's, and are not looked at.
+    /// The same of the pairs whose blocks meet and that are `wanted`: the others belong to other
+    /// members and are not tested.
     pub(crate) fn touches_of<'a>(
         &mut self,
         objects: impl Iterator<Item = &'a Object>,
@@ -261,7 +261,7 @@ impl Detector {
     /// Two objects whose blocks meet: do they touch, and how? And how many tests did that take?
     fn touch(&mut self, slots: SlotPair) -> (Option<(Certainty, Hit)>, u32) {
         let mut places = slots.map(|slot| self.holders[slot as usize]);
-        // Whoever compares them has them in the order of ids.
+        // The comparison expects them in the order of ids.
         places.sort_unstable();
         let [a, b] = places.map(|place| &self.known[place as usize]);
         let Detector { shapes, placed, decided, before, effort, .. } = self;

@@ -1,4 +1,4 @@
-//! The directory: who is in, in which life, in which group, and which views hold.
+//! The directory: the nodes, their incarnations and groups, and which views hold.
 //!
 //! The only place where views are made and groups begin and end. For each group it keeps the
 //! newest view and the last stable one; all views are numbered by one counter, so no two groups
@@ -18,8 +18,8 @@ mod report;
 mod restore;
 mod votes;
 
-use crate::crowd::{Crowd, PLACES_MAX};
 use crate::groups::{GroupId, PollSettings, Polls, Thresholds};
+use crate::load::{NodeLoad, PLACES_MAX};
 use crate::message::{Delays, Message, PEERS_MAX, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
@@ -47,14 +47,14 @@ pub enum Grouping {
     ByDelay(GroupRules),
 }
 
-/// Where all are one group, everybody is near enough. (An hour: far beyond any lease.)
+/// Thresholds for a world of one group: every node is near enough. (An hour: far beyond any lease.)
 const ANYBODY: Thresholds =
     Thresholds { inclusion: Span(3_600_000_000), rejection: Span(3_600_000_000) };
 
 /// How groups are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupRules {
-    /// Who is near enough.
+    /// Which nodes are near enough.
     pub thresholds: Thresholds,
     /// How votes are held, and how large groups may be.
     pub polls: PollSettings,
@@ -76,7 +76,7 @@ struct Known {
     /// It is alone and cannot leave.
     keeps: bool,
     /// What it has to do.
-    crowd: Crowd,
+    load: NodeLoad,
 }
 
 impl Known {
@@ -104,7 +104,7 @@ pub struct Saved {
     known: BTreeMap<NodeId, Known>,
     /// Lives that are over: a node that was left out of a stable view.
     over: BTreeMap<NodeId, u32>,
-    /// What votes said about nodes that have not followed yet.
+    /// The outcomes of votes about nodes that have not followed yet.
     ruled: BTreeMap<NodeId, Ruled>,
     polls: Polls,
     /// Counts the changes of groups.
@@ -138,9 +138,9 @@ pub struct Directory {
     since: Time,
     /// Nodes with a stored world that may count.
     offers: BTreeSet<NodeId>,
-    /// When nodes that wait for a group were told whom to measure.
-    told: BTreeMap<NodeId, Time>,
-    /// What it says goes out later, see [`Directory::said`].
+    /// When nodes that wait for a group were sent the peers to measure.
+    peers_sent: BTreeMap<NodeId, Time>,
+    /// Messages go out later than they are made, see [`Directory::sent`].
     defers: bool,
     /// When it last ran.
     stepped: Time,
@@ -170,7 +170,7 @@ impl Directory {
             group: Some(group),
             delays: BTreeMap::new(),
             keeps: false,
-            crowd: Crowd::default(),
+            load: NodeLoad::default(),
         };
         let settings = match grouping {
             Grouping::Together => PollSettings::default(),
@@ -201,45 +201,45 @@ impl Directory {
         self
     }
 
-    /// The same where what it says is kept back for a while: whoever does that says when it goes
-    /// out, by [`Directory::said`].
+    /// The same where outgoing messages are kept back for a while: the caller reports when one is
+    /// sent, by [`Directory::sent`].
     #[must_use]
     pub fn deferring(self) -> Directory {
         let mut kept = self.kept;
         kept.polls = kept.polls.deferring();
         // What went out before is not known.
-        Directory { kept, told: BTreeMap::new(), defers: true, ..self }
+        Directory { kept, peers_sent: BTreeMap::new(), defers: true, ..self }
     }
 
-    /// Something that it said goes out now. Those who are given time to answer have it from here,
-    /// however long it took to become sure that it may be said.
-    pub fn said(&mut self, now: Time, to: Address, message: &Message) {
+    /// A message of this directory goes out now. Nodes that are given time to answer have it from
+    /// here, however long it took until the message could be sent.
+    pub fn sent(&mut self, now: Time, to: Address, message: &Message) {
         match (to, message) {
             (_, Message::VoteCall(call)) => self.kept.polls.called(now, call.ballot),
             (Address::Node(node), Message::Peers(_)) => {
                 let waits = |known: &&Known| known.group.is_none();
                 let since = self.kept.known.get(&node).filter(waits).map(|known| known.since);
-                let before = self.told.get(&node).copied();
+                let before = self.peers_sent.get(&node).copied();
                 match since {
                     Some(since) if before.is_none_or(|before| before < since) => {
-                        self.told.insert(node, now);
+                        self.peers_sent.insert(node, now);
                     }
                     Some(_) => {}
-                    None => drop(self.told.remove(&node)),
+                    None => drop(self.peers_sent.remove(&node)),
                 }
             }
             _ => {}
         }
     }
 
-    /// Nobody keeps back what stands behind `from`.
-    fn said_at_once(&mut self, now: Time, from: usize, out: &[Output]) {
+    /// Without a caller that defers, everything from `from` on is sent at once.
+    fn note_sent(&mut self, now: Time, from: usize, out: &[Output]) {
         if self.defers {
             return;
         }
         for output in out.iter().skip(from) {
             if let Output::Send(to, message) = output {
-                self.said(now, *to, message);
+                self.sent(now, *to, message);
             }
         }
     }
@@ -250,19 +250,19 @@ impl Directory {
         self.kept.clone()
     }
 
-    /// A directory that was down and goes on. It has heard nobody meanwhile, so it suspects nobody
+    /// A directory that was down and goes on. It has heard no node meanwhile, so it suspects none
     /// before a full lease has passed.
     #[must_use]
     pub fn load(saved: Saved, now: Time, timing: Timing) -> Directory {
-        // It told them when they came.
+        // They were sent when the nodes came.
         let waits = saved.known.iter().filter(|(_, known)| known.group.is_none());
-        let told = waits.map(|(&node, known)| (node, known.since)).collect();
-        let mut directory = Directory::keeping(saved, now, timing, told);
+        let peers_sent = waits.map(|(&node, known)| (node, known.since)).collect();
+        let mut directory = Directory::keeping(saved, now, timing, peers_sent);
         directory.resume(now);
         directory
     }
 
-    /// It goes on now: nobody could be heard before.
+    /// It goes on now: no node could be heard before.
     pub fn resume(&mut self, now: Time) {
         for known in self.kept.known.values_mut() {
             known.heard = now;
@@ -271,7 +271,12 @@ impl Directory {
         (self.since, self.stepped, self.wake_at) = (now, now, now);
     }
 
-    fn keeping(kept: Saved, now: Time, timing: Timing, told: BTreeMap<NodeId, Time>) -> Directory {
+    fn keeping(
+        kept: Saved,
+        now: Time,
+        timing: Timing,
+        peers_sent: BTreeMap<NodeId, Time>,
+    ) -> Directory {
         Directory {
             timing,
             mutant: None,
@@ -281,12 +286,12 @@ impl Directory {
             stepped: now,
             offers: BTreeSet::new(),
             links: LinkTable::default(),
-            told,
+            peers_sent,
             defers: false,
         }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Directory {
         let mut kept = self.kept;
@@ -348,7 +353,7 @@ impl Directory {
         self.kept.epoch
     }
 
-    /// The clock says so.
+    /// To be called when due: timeouts, views, votes.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let before = out.len();
         self.check_pause(now, out);
@@ -359,34 +364,34 @@ impl Directory {
             self.reconsider(now, out);
         }
         self.hold_votes(now, None, out);
-        self.said_at_once(now, before, out);
+        self.note_sent(now, before, out);
     }
 
-    /// A message has come.
+    /// Handles a message.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         let before = out.len();
         self.check_pause(now, out);
-        self.heed(now, message, out);
-        self.said_at_once(now, before, out);
+        self.handle(now, message, out);
+        self.note_sent(now, before, out);
     }
 
-    fn heed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+    fn handle(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         match message {
             Message::Join(member) if self.hear(now, member, out) => {
                 self.place(now, out);
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
-                self.tell_near(now, member.node, out);
+                self.send_near(now, member.node, out);
                 self.report_halts(now, member, out);
                 self.ask_links(member.node, out);
             }
             Message::Alive { member, epoch, .. } if self.is_stray(member, epoch) => {
                 self.reject_stray(member, epoch, out);
             }
-            Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
-                crowd.places.truncate(PLACES_MAX);
-                self.kept.known.entry(member.node).and_modify(|known| known.crowd = crowd);
-                // One who is left out of the newest view may be replaced at any moment.
+            Message::Alive { member, epoch, sent, mut load } if self.hear(now, member, out) => {
+                load.places.truncate(PLACES_MAX);
+                self.kept.known.entry(member.node).and_modify(|known| known.load = load);
+                // One that is left out of the newest view may be replaced at any moment.
                 let is_in = self.views().any(|(view, _)| view.has(member));
                 if is_in && !self.links.is_suspended(member) {
                     let lease = Message::Lease { sent, span: self.timing.lease };
@@ -417,7 +422,7 @@ impl Directory {
                         out.push(Output::Send(to, Message::View(chain.stable.clone())));
                     }
                     Some(_) => {}
-                    None => self.tell_peers(now, to, ANYBODY, out),
+                    None => self.send_peers(now, to, ANYBODY, out),
                 }
             }
             message @ (Message::VoteRequest { .. } | Message::Vote(_)) => {
@@ -452,7 +457,7 @@ impl Directory {
                     group,
                     delays: BTreeMap::new(),
                     keeps: false,
-                    crowd: Crowd::default(),
+                    load: NodeLoad::default(),
                 };
                 kept.known.insert(member.node, known);
                 let voted = |view: &View| view.nodes().any(|node| node == member.node);
@@ -481,7 +486,7 @@ impl Directory {
         }
     }
 
-    /// A node tells what it has measured.
+    /// A node reports what it has measured.
     fn measured(&mut self, now: Time, delays: Delays, out: &mut Vec<Output>) {
         let Delays { from, medians, keeps } = delays;
         if let Some(known) = self.kept.known.get_mut(&from.node) {
@@ -489,23 +494,23 @@ impl Directory {
             known.keeps = keeps;
         }
         if self.kept.grouping == Grouping::Together {
-            // Nobody moves for that: it is only shown.
-            return self.tell_peers(now, Address::Node(from.node), ANYBODY, out);
+            // No node moves for that: the delays are only shown.
+            return self.send_peers(now, Address::Node(from.node), ANYBODY, out);
         }
         self.corroborate(now, from, out);
         self.place(now, out);
         self.offer_leave(now, from, out);
-        self.tell_near(now, from.node, out);
+        self.send_near(now, from.node, out);
     }
 
-    /// Whom a node may come into a group with, where delays decide about that.
-    fn tell_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
+    /// The nodes that a node may share a group with, where delays decide about that.
+    fn send_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
         if let Grouping::ByDelay(rules) = self.kept.grouping {
-            self.tell_peers(now, Address::Node(to), rules.thresholds, out);
+            self.send_peers(now, Address::Node(to), rules.thresholds, out);
         }
     }
 
-    fn tell_peers(&self, now: Time, to: Address, thresholds: Thresholds, out: &mut Vec<Output>) {
+    fn send_peers(&self, now: Time, to: Address, thresholds: Thresholds, out: &mut Vec<Output>) {
         let known = self.kept.known.iter();
         let heard = known.filter(|(_, known)| now - known.heard <= self.timing.lease);
         let nodes = heard.map(|(&node, _)| node).filter(|&node| Address::Node(node) != to);

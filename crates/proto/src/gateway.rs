@@ -1,25 +1,24 @@
-//! A gateway: the door between clients, whom nobody trusts, and the groups that share a world.
+//! The gateway connects untrusted clients to the groups that share a world.
 //!
-//! It follows a group's world, says to the group what its clients want once it has judged it,
-//! and tells each client what concerns it. It decides nothing about the world. What it knows may
-//! be lost at any time: a client shows its credential at any gateway, and the world says what
-//! became of its avatar. Wants are numbered by clients, and the group follows each number once and
-//! in order ([`crate::Source::Avatar`]), whatever gateways they come through.
+//! It replicates a group's world read-only, validates client inputs and forwards them, and sends
+//! each client the state updates within its interest. It holds no authority: its state can be lost
+//! at any time and is rebuilt from credentials and the world. Inputs are numbered by clients, and
+//! the group follows each number once and in order ([`crate::Source::Avatar`]), whatever gateways
+//! they come through.
 //!
-//! Whoever is new comes into the group that the gateway belongs to, which is that of the node
-//! beside it. An avatar that is at home in another group is served there, over the distance: for
-//! each group in which somebody is served there is a wing (`wing`).
+//! New avatars join the gateway's own group, which is that of the node beside it. An avatar whose
+//! home is another group is served remotely through a group link (`group_link`), one per group.
 
 mod arrive;
-mod errands;
-mod glimpse;
+mod group_link;
 mod interest;
 mod judge;
 mod limits;
 mod rehome;
+mod requests;
 mod seal;
 mod session;
-mod wing;
+mod state_update;
 
 pub use arrive::AVATARS_FROM;
 pub use interest::Interest;
@@ -27,10 +26,10 @@ pub(crate) use limits::shorten;
 pub use limits::{Allowance, RateLimiter};
 pub use seal::Key;
 
-use crate::client::{ClientId, ClientSays, GatewaySays, Limits};
+use crate::client::{ClientId, ClientMessage, GatewayMessage, Limits};
 use crate::detect::Shapes;
 use crate::groups::GroupId;
-use crate::input::{GatewayId, Input, Want};
+use crate::input::{ClientInput, GatewayId, Input};
 use crate::message::{Commit, Message, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
@@ -40,11 +39,11 @@ use crate::state::Block;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use arrive::Host;
-use glimpse::Scene;
+use group_link::{GROUP_LINKS_MAX, GroupLink, News};
 use interest::look;
 use session::{Session, Standing, pairs};
+use state_update::Scene;
 use std::collections::{BTreeMap, BTreeSet};
-use wing::{News, WINGS_MAX, Wing};
 
 /// What a gateway goes by.
 #[derive(Clone, Copy, Debug)]
@@ -57,16 +56,16 @@ pub struct GatewaySettings {
     pub shape: ShapeId,
     /// Where avatars come into the world.
     pub places: Block,
-    /// Who is told about what.
+    /// Which objects a client is sent.
     pub interest: Interest,
-    /// Bytes of a glimpse, at most.
+    /// Bytes of a state update, at most.
     pub budget: usize,
-    /// How many of the nearest are told exactly, at most.
+    /// How many of the nearest are sent exactly, at most.
     pub near: usize,
-    /// Ticks from one glimpse to the next.
+    /// Ticks from one state update to the next.
     pub every: u64,
-    /// Glimpses for a client that says nothing in between, at most: who speaks seldom is told
-    /// seldom.
+    /// State updates sent without a message of the client in between, at most: a client that
+    /// reports seldom gets updates seldom.
     pub unheard: u32,
     /// Connections, at most.
     pub sessions: usize,
@@ -78,14 +77,15 @@ pub struct GatewaySettings {
     pub bytes: Allowance,
     /// Attempts to connect from one host.
     pub hellos: Allowance,
-    /// Who has so many is put out. One for a message too many; eight for wanting too much.
+    /// A client with so many strikes is disconnected. One for a message too many; eight for a
+    /// forbidden input.
     pub strikes: u32,
     /// For how long, with all connections of its host.
     pub ban: Span,
     /// A client that is silent for so long is gone; its avatar is absent.
     pub silence: Span,
-    /// Nobody has said for so long, in the world's time, what an avatar wants, at no gateway: it is
-    /// absent. Clients say it more often ([`crate::ClientSettings::refresh`]).
+    /// An avatar without an input at any gateway for so long, in the world's time, becomes absent.
+    /// Clients repeat inputs more often ([`crate::ClientSettings::refresh`]).
     pub idle: Span,
     /// An avatar that is absent for so long, in the world's time, is removed.
     pub forget: Span,
@@ -124,31 +124,31 @@ pub struct GatewayCounters {
     pub entered: u64,
     /// Avatars whose clients came back.
     pub resumed: u64,
-    /// Letters that were not taken: no such connection or attempt, wrong credential, no room.
+    /// Messages that were rejected: no such connection or attempt, wrong credential, no room.
     pub refused: u64,
     /// Wants with a number that had been there.
     pub replays: u64,
     /// Wants for the avatar of another.
     pub foreign: u64,
-    /// Wants that were cut down.
+    /// Inputs that were cut down.
     pub corrected: u64,
-    /// Letters beyond the allowance.
+    /// Messages beyond the rate limit.
     pub flooded: u64,
     /// Clients that were put out.
     pub kicked: u64,
-    /// Times that a whole glimpse had to follow because the client lost what it held, or said
+    /// Times that a complete update had to follow because the client lost what it held, or sent
     /// nothing for too long.
     pub bases_lost: u64,
-    /// Glimpses that were sent.
-    pub glimpses: u64,
+    /// State updates that were sent.
+    pub updates: u64,
     /// Bytes in them.
-    pub glimpse_bytes: u64,
+    pub update_bytes: u64,
 }
 
-/// Numbers that wait for the group; with more, nobody new comes in.
+/// Inputs that wait for the group; with more, no new avatars are admitted.
 const STREAM_MAX: usize = 256;
 
-/// With more numbers waiting, wants are not put behind them but wait to be replaced by newer ones.
+/// With more numbers waiting, inputs are not put behind them but wait to be replaced by newer ones.
 const STEERS_WAIT: usize = 8;
 
 /// A gateway.
@@ -162,7 +162,7 @@ pub struct Gateway {
     beside: Option<(NodeId, Epoch)>,
     /// The group that it belongs to, once that is known.
     main: Option<GroupId>,
-    wings: BTreeMap<GroupId, Wing>,
+    group_links: BTreeMap<GroupId, GroupLink>,
     sessions: BTreeMap<ClientId, Session>,
     served: BTreeMap<ObjectId, ClientId>,
     hosts: BTreeMap<u32, Host>,
@@ -191,7 +191,7 @@ impl Gateway {
             mutant: None,
             beside: None,
             main: Some(main),
-            wings: BTreeMap::from([(main, Wing::new(Time(0), me, main, timing))]),
+            group_links: BTreeMap::from([(main, GroupLink::new(Time(0), me, main, timing))]),
             sessions: BTreeMap::new(),
             served: BTreeMap::new(),
             hosts: BTreeMap::new(),
@@ -206,19 +206,20 @@ impl Gateway {
     #[must_use]
     pub fn beside(self, node: NodeId) -> Gateway {
         let beside = Some((node, Epoch(0)));
-        Gateway { beside, main: None, wings: BTreeMap::new(), ..self }
+        Gateway { beside, main: None, group_links: BTreeMap::new(), ..self }
     }
 
-    /// The same for an unsynchronised world, which has one group, and in which `scenery` never
-    /// moves.
+    /// The same for a free-running world, which has one group, and in which `static_objects` never
+    /// move.
     #[must_use]
-    pub fn unsynchronised(self, scenery: &[Object]) -> Gateway {
-        let wings = self.wings.into_iter();
-        let wings = wings.map(|(group, wing)| (group, wing.unsynchronised(scenery))).collect();
-        Gateway { wings, ..self }
+    pub fn free_running(self, static_objects: &[Object]) -> Gateway {
+        let group_links = self.group_links.into_iter();
+        let group_links =
+            group_links.map(|(group, link)| (group, link.free_running(static_objects))).collect();
+        Gateway { group_links, ..self }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Gateway {
         Gateway { mutant, ..self }
@@ -242,8 +243,8 @@ impl Gateway {
         self.main
     }
 
-    fn main(&self) -> Option<&Wing> {
-        self.wings.get(&self.main?)
+    fn main(&self) -> Option<&GroupLink> {
+        self.group_links.get(&self.main?)
     }
 
     /// The last tick of its group that it has worked through, and how long ticks take
@@ -277,15 +278,16 @@ impl Gateway {
     pub fn holdings(&self) -> [(&'static str, usize, usize); 7] {
         let sessions = self.settings.sessions;
         let most = |part: fn(&Session) -> usize| self.sessions.values().map(part).max();
-        let inputs = self.wings.values().map(Wing::waiting).max();
-        let wants = self.wings.values().map(Wing::wanting).sum();
+        let updates = most(|session| session.sent_updates.len());
+        let requests = self.group_links.values().map(GroupLink::waiting).max();
+        let inputs = self.group_links.values().map(GroupLink::waiting_inputs).sum();
         [
-            ("wings", self.wings.len(), WINGS_MAX),
+            ("group links", self.group_links.len(), GROUP_LINKS_MAX),
             ("sessions", self.sessions.len(), sessions),
             ("hosts", self.hosts.len(), arrive::HOSTS_MAX),
-            ("inputs", inputs.unwrap_or(0), STREAM_MAX + 2 * sessions),
-            ("wants", wants, sessions),
-            ("glimpses", most(|s| s.told.len()).unwrap_or(0), session::TOLD_MAX),
+            ("requests", requests.unwrap_or(0), STREAM_MAX + 2 * sessions),
+            ("inputs", inputs, sessions),
+            ("state updates", updates.unwrap_or(0), session::SENT_UPDATES_MAX),
             (
                 "contacts",
                 most(|s| s.changes.len().max(s.open_contacts())).unwrap_or(0),
@@ -297,24 +299,24 @@ impl Gateway {
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
-        let followers = self.wings.values().map(|wing| wing.follower.wake_at());
+        let followers = self.group_links.values().map(|link| link.follower.wake_at());
         followers.fold(self.resend_at, Time::min)
     }
 
-    /// The clock says so.
+    /// To be called when due: timeouts, repetitions, state updates.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
-        // Whoever has slept has not heard those who spoke.
+        // After a pause, messages of clients wait to be read: their silence is not counted.
         if (now - self.woke).0 > self.settings.silence.0 / 2 {
             for session in self.sessions.values_mut() {
                 session.heard = now;
             }
         }
         self.woke = now;
-        let groups: Vec<GroupId> = self.wings.keys().copied().collect();
+        let groups: Vec<GroupId> = self.group_links.keys().copied().collect();
         for &group in &groups {
-            if let Some(wing) = self.wings.get_mut(&group) {
-                wing.follower.wake(now, out);
-                // An unsynchronised world comes on with the clock.
+            if let Some(link) = self.group_links.get_mut(&group) {
+                link.follower.wake(now, out);
+                // A free-running world comes on with the clock.
                 self.follow(now, group, out);
             }
         }
@@ -322,57 +324,59 @@ impl Gateway {
             self.resend_at = now + self.timing.resend;
             self.ask_beside(out);
             self.miss_silent(now);
-            self.close_wings(now);
+            self.close_group_links(now);
             for group in groups {
-                self.say_again(now, group, out);
+                self.resend(now, group, out);
             }
         }
     }
 
     /// Says again what a group has not heard.
-    fn say_again(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
-        let Some(wing) = self.wings.get(&group) else { return };
+    fn resend(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
+        let Some(link) = self.group_links.get(&group) else { return };
         // Wants go with the ticks, so that their way takes the same time; or by themselves.
-        if now - wing.ticked > self.timing.resend {
-            self.say_wants(group);
+        if now - link.ticked > self.timing.resend {
+            self.push_inputs(group);
         }
-        if let Some(wing) = self.wings.get_mut(&group) {
-            wing.say(true, out);
+        if let Some(link) = self.group_links.get_mut(&group) {
+            link.send(true, out);
         }
     }
 
-    /// A message has come. One of a client can only be a letter.
+    /// Handles a message. One of a client can only be a client message.
     pub fn receive(&mut self, now: Time, from: Address, message: Message, out: &mut Vec<Output>) {
         match (from, message) {
-            (Address::Client(client), Message::Asked(says)) => self.letter(now, client, says, out),
+            (Address::Client(client), Message::FromClient(message)) => {
+                self.receive_client(now, client, message, out)
+            }
             (Address::Client(_), _) => self.counters.refused += 1,
             (_, Message::Here { node, group, epoch }) => self.is_in(now, node, group, epoch),
             (_, Message::Peers(peers)) => self.groups_are(&peers, out),
             (_, message) => {
                 if let Some(group) = self.group_of(&message)
-                    && let Some(wing) = self.wings.get_mut(&group)
+                    && let Some(link) = self.group_links.get_mut(&group)
                 {
-                    wing.follower.receive(now, message);
+                    link.follower.receive(now, message);
                     self.follow(now, group, out);
                 }
             }
         }
     }
 
-    /// Which group this is about. A share names its view and not its group; an unsynchronised
-    /// world has one.
+    /// Which group this is about. A share names its view and not its group; a free-running world
+    /// has one group.
     fn group_of(&self, message: &Message) -> Option<GroupId> {
         match message {
             Message::View(view) => Some(view.group),
             Message::Published(commit) => Some(commit.group),
-            Message::Share(_) | Message::Loose(_) if self.wings.len() == 1 => {
-                self.wings.keys().next().copied()
+            Message::Share(_) | Message::FreeRunning(_) if self.group_links.len() == 1 => {
+                self.group_links.keys().next().copied()
             }
             Message::Share(share) => {
-                let knows = |wing: &Wing| {
-                    wing.follower.view().is_some_and(|view| view.epoch == share.epoch)
+                let knows = |link: &GroupLink| {
+                    link.follower.view().is_some_and(|view| view.epoch == share.epoch)
                 };
-                self.wings.iter().find(|(_, wing)| knows(wing)).map(|(group, _)| *group)
+                self.group_links.iter().find(|(_, link)| knows(link)).map(|(group, _)| *group)
             }
             _ => None,
         }
@@ -394,36 +398,37 @@ impl Gateway {
         }
     }
 
-    /// There is a wing for this group from now on, if there is room. Says whether there is.
+    /// Opens a link to this group, if there is room. Returns whether there is one.
     fn open(&mut self, now: Time, group: GroupId) -> bool {
-        if self.wings.len() >= WINGS_MAX && !self.wings.contains_key(&group) {
+        if self.group_links.len() >= GROUP_LINKS_MAX && !self.group_links.contains_key(&group) {
             return false;
         }
         let (me, timing) = (self.me, self.timing);
-        let wing = self.wings.entry(group).or_insert_with(|| Wing::new(now, me, group, timing));
-        wing.wanted = now;
+        let link =
+            self.group_links.entry(group).or_insert_with(|| GroupLink::new(now, me, group, timing));
+        link.wanted = now;
         true
     }
 
-    /// Wings in which nobody is served are closed after a while.
-    fn close_wings(&mut self, now: Time) {
+    /// Links to groups in which no client is served are closed after a while.
+    fn close_group_links(&mut self, now: Time) {
         let (main, sessions) = (self.main, &self.sessions);
-        self.wings.retain(|&group, wing| {
+        self.group_links.retain(|&group, link| {
             Some(group) == main
                 || sessions.values().any(|session| session.home == group)
-                || !wing.is_done(now)
+                || !link.is_done(now)
         });
     }
 
-    /// The directory says which groups there are. Of one that has ended nothing is left.
+    /// The directory sends which groups there are. Of one that has ended nothing is left.
     fn groups_are(&mut self, peers: &Peers, out: &mut Vec<Output>) {
         let listed = |group: GroupId| peers.groups.iter().any(|(known, _)| *known == group);
-        for (&group, wing) in &mut self.wings {
+        for (&group, link) in &mut self.group_links {
             // One that has not begun is of a world that was begun anew since.
-            let known = group < peers.next || wing.follower.view().is_none();
-            wing.is_over |= known && !listed(group);
+            let known = group < peers.next || link.follower.view().is_none();
+            link.is_over |= known && !listed(group);
         }
-        let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
+        let is_over = |group| self.group_links.get(&group).is_some_and(|link| link.is_over);
         let gone = self.sessions.iter().filter(|(_, session)| is_over(session.home));
         let gone: Vec<ClientId> = gone.map(|(&client, _)| client).collect();
         for client in gone {
@@ -431,14 +436,20 @@ impl Gateway {
         }
     }
 
-    fn letter(&mut self, now: Time, client: ClientId, says: ClientSays, out: &mut Vec<Output>) {
-        if !self.afford(now, client, &says, out) {
+    fn receive_client(
+        &mut self,
+        now: Time,
+        client: ClientId,
+        message: ClientMessage,
+        out: &mut Vec<Output>,
+    ) {
+        if !self.afford(now, client, &message, out) {
             return;
         }
-        match says {
-            ClientSays::Hello(hello) => self.hello(now, client, hello, out),
-            ClientSays::Report(report) => self.report(now, client, report, out),
-            ClientSays::Bye { attempt } => {
+        match message {
+            ClientMessage::Hello(hello) => self.hello(now, client, hello, out),
+            ClientMessage::Report(report) => self.report(now, client, report, out),
+            ClientMessage::Bye { attempt } => {
                 if self.sessions.get(&client).is_some_and(|session| session.attempt == attempt) {
                     self.part(client, arrive::Parting::Bye);
                 }
@@ -446,25 +457,25 @@ impl Gateway {
         }
     }
 
-    fn tell(&self, client: ClientId, says: GatewaySays, out: &mut Vec<Output>) {
-        out.push(Output::Send(Address::Client(client), Message::Told(says)));
+    fn send_to_client(&self, client: ClientId, message: GatewayMessage, out: &mut Vec<Output>) {
+        out.push(Output::Send(Address::Client(client), Message::ToClient(message)));
     }
 
     /// The world of a group has perhaps come on.
     fn follow(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
-        let Some(wing) = self.wings.get_mut(&group) else { return };
-        let Some(News { tick, commits, jumped }) = wing.come_on(now) else { return };
+        let Some(link) = self.group_links.get_mut(&group) else { return };
+        let Some(News { tick, commits, jumped }) = link.come_on(now) else { return };
         let own = self.sessions.values_mut().filter(|session| session.home == group);
         for session in own.filter(|_| jumped) {
-            session.followed = (wing.heard_of(session.avatar), tick);
+            session.followed = (link.heard_of(session.avatar), tick);
         }
         for commit in &commits {
             self.observe(group, commit);
         }
         self.look_after(group, tick, out);
-        self.say_wants(group);
-        if let Some(wing) = self.wings.get_mut(&group) {
-            wing.say(false, out);
+        self.push_inputs(group);
+        if let Some(link) = self.group_links.get_mut(&group) {
+            link.send(false, out);
         }
         if tick.0.is_multiple_of(self.settings.every.max(1)) || commits.len() > 1 {
             self.show(group, out);
@@ -473,12 +484,12 @@ impl Gateway {
 
     fn observe(&mut self, group: GroupId, commit: &Commit) {
         for input in &commit.inputs {
-            if let Input::Steer(want) = input
-                && let Some(client) = self.served.get(&want.avatar)
+            if let Input::Steer(input) = input
+                && let Some(client) = self.served.get(&input.avatar)
                 && let Some(session) = self.sessions.get_mut(client)
                 && session.home == group
             {
-                session.followed = (want.number, commit.tick);
+                session.followed = (input.number, commit.tick);
             }
         }
         let touching = pairs(commit);
@@ -491,24 +502,24 @@ impl Gateway {
     }
 
     /// What avatars of a group want is numbered for it.
-    fn say_wants(&mut self, group: GroupId) {
-        let Some(wing) = self.wings.get_mut(&group) else { return };
-        if wing.has_turned() && self.mutant == Some(Mutant::WantTwice) {
+    fn push_inputs(&mut self, group: GroupId) {
+        let Some(link) = self.group_links.get_mut(&group) else { return };
+        if link.has_turned() && self.mutant == Some(Mutant::InputTwice) {
             // "On leader change re-sends last input of each avatar", as if it were a new one.
             let own = self.sessions.values().filter(|session| session.home == group);
             for session in own.filter(|session| session.number > 0) {
                 let Session { avatar, number, velocity, .. } = *session;
-                let again = Want { avatar, number, velocity, spin: [0; 3] };
-                wing.wants.entry(avatar).or_insert(again);
+                let again = ClientInput { avatar, number, velocity, spin: [0; 3] };
+                link.inputs.entry(avatar).or_insert(again);
             }
         }
-        wing.say_wants();
+        link.push_inputs();
     }
 
-    /// Everybody who is in a group is told what they see.
+    /// Sends every client of a group its state update.
     fn show(&mut self, group: GroupId, out: &mut Vec<Output>) {
-        let Some(wing) = self.wings.get(&group) else { return };
-        let Some((tick, objects)) = wing.follower.world() else { return };
+        let Some(link) = self.group_links.get(&group) else { return };
+        let Some((tick, objects)) = link.follower.world() else { return };
         let most = self.settings.unheard;
         let active = |session: &Session| {
             session.home == group && session.standing == Standing::Active && session.unheard < most
@@ -522,7 +533,7 @@ impl Gateway {
         let scene = Scene {
             tick,
             rate: self.timing.rate,
-            dilation: wing.dilation,
+            dilation: link.dilation,
             objects,
             settings: &self.settings,
             mutant: self.mutant,
@@ -532,13 +543,13 @@ impl Gateway {
                 continue;
             }
             let seen = seen.remove(&session.avatar).unwrap_or_default();
-            let Some((glimpse, kept_up)) = scene.glimpse(session, &seen) else { continue };
+            let Some((update, kept_up)) = scene.update(session, &seen) else { continue };
             session.unheard += 1;
             session.sees = seen.iter().map(|object| object.id).collect();
             self.counters.bases_lost += u64::from(!kept_up);
-            self.counters.glimpses += 1;
-            self.counters.glimpse_bytes += (glimpse.near.len() + glimpse.far.len()) as u64;
-            let message = Message::Told(GatewaySays::Glimpse(glimpse));
+            self.counters.updates += 1;
+            self.counters.update_bytes += (update.near.len() + update.far.len()) as u64;
+            let message = Message::ToClient(GatewayMessage::StateUpdate(update));
             out.push(Output::Send(Address::Client(client), message));
         }
     }

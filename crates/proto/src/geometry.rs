@@ -2,9 +2,9 @@
 //! many objects have that form, while the group goes on without it (Storey 2006, 4.3.2.10; row
 //! S16).
 //!
-//! A form's bytes are known by their sum and length, so that whoever has them already, from an
-//! earlier life or another world, need not fetch them. They come in pieces from any machine that
-//! has them; if one falls silent or sends something else, the next is asked.
+//! A form's bytes are known by their sum and length, so that a machine that has them already, from
+//! an earlier incarnation or another world, need not fetch them. They come in pieces from any
+//! machine that has them; if one falls silent or sends something else, the next is asked.
 
 use crate::detect::Shapes;
 use crate::node::Address;
@@ -52,16 +52,16 @@ pub struct Form {
     pub content: Option<Content>,
 }
 
-/// What machines tell each other about forms.
+/// What machines send each other about forms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum GeometryLetter {
+pub enum GeometryMessage {
     /// Which forms are there?
     AskTable,
     /// These.
     Table(Vec<Form>),
     /// Send me this.
     Ask {
-        /// What.
+        /// The content.
         content: Content,
         /// So much of it is here.
         credit: Credit,
@@ -72,8 +72,8 @@ pub enum GeometryLetter {
     Piece(Chunk),
 }
 
-/// A letter to somebody.
-pub type Mail = (Address, GeometryLetter);
+/// A message and its receiver.
+pub type Mail = (Address, GeometryMessage);
 
 #[derive(Clone, Debug)]
 struct Fetch {
@@ -101,21 +101,21 @@ struct Serving {
 /// let mut giver = Library::of(&Shapes::new(vec![solid.clone(), solid]), Span::from_ms(50));
 /// let mut taker = Library::new(Span::from_ms(50));
 /// taker.set_peers(&[Address::Node(NodeId(1))]);
-/// let (mut now, mut letters) = (Time(0), 0);
+/// let (mut now, mut messages) = (Time(0), 0);
 /// while taker.shapes()?.is_none() {
 ///     now = now + Span::from_ms(50);
 ///     let mut to_giver = Vec::new();
 ///     taker.wake(now, &mut to_giver);
-///     while let Some((_, letter)) = to_giver.pop() {
+///     while let Some((_, message)) = to_giver.pop() {
 ///         let mut answers = Vec::new();
-///         giver.receive(now, Address::Node(NodeId(2)), letter, &mut answers);
-///         letters += answers.len();
+///         giver.receive(now, Address::Node(NodeId(2)), message, &mut answers);
+///         messages += answers.len();
 ///         for (_, answer) in answers {
 ///             taker.receive(now, Address::Node(NodeId(1)), answer, &mut to_giver);
 ///         }
 ///     }
 /// }
-/// assert!(letters < 8, "a table and the pieces of one model");
+/// assert!(messages < 8, "a table and the pieces of one model");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -163,7 +163,7 @@ impl Library {
         library
     }
 
-    /// Of a machine that has been told which forms there are, and none of their triangles.
+    /// Of a machine that knows which forms there are, and none of their triangles.
     #[must_use]
     pub fn awaiting(forms: Vec<Form>, resend: Span) -> Library {
         Library { table: Some(forms), ..Library::new(resend) }
@@ -188,7 +188,7 @@ impl Library {
         self.have.get(&content)
     }
 
-    /// Who may be asked.
+    /// The machines that may be asked.
     pub fn set_peers(&mut self, peers: &[Address]) {
         self.peers = peers.to_vec();
     }
@@ -229,7 +229,7 @@ impl Library {
         if idle || self.peers.is_empty() { Time(u64::MAX) } else { self.wake_at }
     }
 
-    /// The clock says so: asks, or asks somebody else.
+    /// To be called at [`Library::wake_at`]: asks, or asks another machine.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Mail>) {
         if now < self.wake_at() {
             return;
@@ -251,7 +251,7 @@ impl Library {
     fn ask(&mut self, now: Time, again: bool, out: &mut Vec<Mail>) {
         let Some(&peer) = self.peers.get(self.asked % self.peers.len().max(1)) else { return };
         if self.table.is_none() {
-            return out.push((peer, GeometryLetter::AskTable));
+            return out.push((peer, GeometryMessage::AskTable));
         }
         if self.fetch.is_none()
             && let Some(content) = self.missing()
@@ -261,36 +261,36 @@ impl Library {
         }
         if let Some(fetch) = &self.fetch {
             let (content, credit) = (fetch.content, fetch.incoming.credit());
-            out.push((peer, GeometryLetter::Ask { content, credit, again }));
+            out.push((peer, GeometryMessage::Ask { content, credit, again }));
         }
     }
 
-    /// A letter has come.
+    /// Handles a message.
     pub fn receive(
         &mut self,
         now: Time,
         from: Address,
-        letter: GeometryLetter,
+        message: GeometryMessage,
         out: &mut Vec<Mail>,
     ) {
-        match letter {
-            GeometryLetter::AskTable => {
+        match message {
+            GeometryMessage::AskTable => {
                 if let Some(table) = &self.table {
-                    out.push((from, GeometryLetter::Table(table.clone())));
+                    out.push((from, GeometryMessage::Table(table.clone())));
                 }
             }
-            GeometryLetter::Table(table) => {
+            GeometryMessage::Table(table) => {
                 if self.table.is_none() && table.len() <= FORMS_MAX && self.peers.contains(&from) {
                     self.table = Some(table);
                     self.ask(now, false, out);
                 }
             }
-            GeometryLetter::Ask { content, credit, again } => {
+            GeometryMessage::Ask { content, credit, again } => {
                 if let Some(serving) = self.serve(now, (from, content), &credit, again) {
-                    out.extend(serving.map(|chunk| (from, GeometryLetter::Piece(chunk))));
+                    out.extend(serving.map(|chunk| (from, GeometryMessage::Piece(chunk))));
                 }
             }
-            GeometryLetter::Piece(chunk) => self.piece(now, chunk, out),
+            GeometryMessage::Piece(chunk) => self.piece(now, chunk, out),
         }
     }
 
@@ -349,7 +349,7 @@ impl Library {
                 }
             }
             Err(_) => {
-                // Pieces of somebody who sends something else; all of it again, from another.
+                // Pieces of a machine that sends something else; all of it again, from another.
                 self.fetch = None;
                 self.asked = self.asked.wrapping_add(1);
                 self.ask(now, true, out);

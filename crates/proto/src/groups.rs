@@ -1,8 +1,8 @@
 //! Consistency groups: machines that hear each other fast enough to compute one world together.
 //!
 //! Storey 2006, 3.3.7 to 3.3.9, 4.3.1.4, 4.3.1.5 and 4.3.2.7: delays are measured, machines that
-//! are near each other form groups, and members vote about who comes and who goes. What the thesis
-//! leaves open (voters that die, votes that come late, how often) is settled here.
+//! are near each other form groups, and members vote about admissions and exclusions. What the
+//! thesis leaves open (voters that die, votes that come late, how often) is settled here.
 
 mod admit;
 mod clique;

@@ -28,7 +28,7 @@ impl Held {
         Held { mine: complete.mine, copies: copies.collect() }
     }
 
-    /// A tick is over: everybody who holds an object does the same to it.
+    /// A tick is over: every holder of an object applies the same to it.
     pub(crate) fn go_on(
         &mut self,
         complete: Complete,
@@ -44,7 +44,7 @@ impl Held {
     }
 }
 
-/// Changes objects as a commit says: first what comes from outside, in its order, then what
+/// Applies a commit to objects: first what comes from outside, in its order, then what
 /// collisions do, and last what leaves for another group: it leaves as it is after the tick. Of
 /// those that come into the world, the ones that `holds` names are taken. What a contact did to
 /// the copy of an object that arrives is its old home's to do.
@@ -78,10 +78,10 @@ fn change(objects: &mut Objects, input: &Input) {
     }
 }
 
-/// An object comes in. A copy of it that is here already makes room, in whoever's region that is
-/// and whatever it says: no member knows what the others hold, so what each does may depend on the
-/// new one alone. If that is the older word, the next correction mends it. What is at home here
-/// stays.
+/// An object comes in. A copy of it that is here already makes room, in whichever region that is
+/// and whatever it contains: no member knows what the others hold, so what each does may depend on
+/// the new one alone. If that is the older version, the next correction mends it. What is at home
+/// here stays.
 fn enter(objects: &mut Objects, object: &Object, holds: bool) {
     let at_home = |known: &Object| known.class.elsewhere().is_none();
     if objects.get(&object.id).is_some_and(at_home) {
@@ -114,7 +114,7 @@ pub(crate) fn passed_on<'a>(
 /// several things at once; they come sorted.
 pub(crate) fn collide(objects: &mut Objects, touches: &[Touch], except: &[ObjectId]) {
     let mut felt: Vec<(usize, [i16; 3], [i16; 3])> = Vec::new();
-    let ours = Sieve::of(objects);
+    let ours = BloomFilter::of(objects);
     for at in ours.sift(touches) {
         let Touch { a, b, normal, stops, kick_a, kick_b, shift } = touches[at as usize];
         for (id, kick, toward) in [(a, kick_a, normal), (b, kick_b, normal.reversed())] {
@@ -139,21 +139,21 @@ pub(crate) fn collide(objects: &mut Objects, touches: &[Touch], except: &[Object
 }
 
 /// Most touches of a group are of objects that a member does not hold, and many change nothing;
-/// this says so in one step for most of them. (Looking up each took a quarter of a member's time in
-/// a tick of eight.)
-struct Sieve {
+/// this decides it in one step for most of them. (Looking up each took a quarter of a member's time
+/// in a tick of eight.)
+struct BloomFilter {
     bits: Vec<u64>,
 }
 
-impl Sieve {
-    fn of(objects: &Objects) -> Sieve {
+impl BloomFilter {
+    fn of(objects: &Objects) -> BloomFilter {
         let words = (objects.len() / 8).next_power_of_two();
-        let mut sieve = Sieve { bits: vec![0; words] };
+        let mut filter = BloomFilter { bits: vec![0; words] };
         for &id in objects.keys() {
-            let (word, bit) = sieve.place(id);
-            sieve.bits[word] |= bit;
+            let (word, bit) = filter.place(id);
+            filter.bits[word] |= bit;
         }
-        sieve
+        filter
     }
 
     fn place(&self, id: ObjectId) -> (usize, u64) {
@@ -204,7 +204,7 @@ mod tests {
     use crate::state::State;
 
     #[test]
-    fn the_sieve_keeps_every_touch_that_changes_something() {
+    fn the_filter_keeps_every_touch_that_changes_something() {
         let object = |id: u64| {
             let (shape, state) = (ShapeId(0), State::default());
             Object { id: ObjectId(id), class: Class::Dynamic, shape, state }
@@ -221,7 +221,7 @@ mod tests {
             ..Touch::default()
         };
         let touches: Vec<Touch> = (0..700).map(touch).collect();
-        let found = Sieve::of(&objects).sift(&touches);
+        let found = BloomFilter::of(&objects).sift(&touches);
         let here = |touch: &Touch| [touch.a, touch.b].iter().any(|id| objects.contains_key(id));
         let does = |touch: &Touch| !touch.a.0.is_multiple_of(5);
         let needed = (0..700u32).filter(|&at| {

@@ -1,9 +1,9 @@
-//! What comes into a group from outside: what nobody in it can compute.
+//! Inputs of a group: what its members cannot compute.
 //!
 //! Everything that happens to a group's world is in its commits, so that any of its members, a
-//! gateway and a referee come to the same world. Whoever has something to say numbers it; the
-//! leader takes a source's inputs in their order and each once, and every commit says how far it
-//! has come with whom, so that the next leader knows it too.
+//! gateway and a checker come to the same world. A source numbers its inputs; the leader takes them
+//! in their order and each once, and every commit records how far it has come with each source, so
+//! that the next leader knows it too.
 
 use crate::gateway::AVATARS_FROM;
 use crate::groups::GroupId;
@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// A gateway in one of its lives. One that has lost its memory begins the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GatewayId {
-    /// Which gateway.
+    /// The number of the gateway.
     pub number: u32,
-    /// Which life.
+    /// Its incarnation.
     pub life: u32,
 }
 
@@ -39,7 +39,7 @@ impl GatewayId {
     }
 }
 
-/// Whom inputs come from.
+/// Where inputs come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Source {
     /// A gateway, for its clients.
@@ -66,16 +66,16 @@ impl Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Input {
     /// An avatar is to move in another way.
-    Steer(Want),
+    Steer(ClientInput),
     /// Something comes into the world that was not in it. Its source answers for the id.
     Enter(Object),
-    /// Something leaves the world for good.
+    /// An object leaves the world for good.
     Remove(ObjectId),
     /// An avatar whose client is gone: it keeps its place and touches nothing.
     Absent(ObjectId),
     /// Its client is back.
     Return(ObjectId),
-    /// What this other group says about an object of its own, which entered before.
+    /// The state that this other group has of an object of its own, which entered before.
     Correct(ObjectId, GroupId, State),
     /// Another group has decided what a contact does to an object of this one.
     Kick(ObjectId, [i16; 3]),
@@ -86,7 +86,7 @@ pub enum Input {
     Arrive(Object, u64),
     /// This group's copy of an object that is nowhere any more goes.
     Forget(ObjectId),
-    /// Another group, that has taken so much of what this one has said, has no copies of this
+    /// Another group, that has taken so much of what this one has sent, has no copies of this
     /// one's objects: from its next tick on it decides nothing for this group.
     Clear(GroupId, u64),
 }
@@ -96,7 +96,7 @@ impl Input {
     #[must_use]
     pub fn object(&self) -> Option<ObjectId> {
         match self {
-            Input::Steer(want) => Some(want.avatar),
+            Input::Steer(input) => Some(input.avatar),
             Input::Enter(object) | Input::Arrive(object, _) => Some(object.id),
             Input::Remove(id) | Input::Absent(id) | Input::Return(id) => Some(*id),
             Input::Forget(id) => Some(*id),
@@ -118,10 +118,10 @@ impl Input {
                 heard.remove(&Source::Avatar(*id));
                 true
             }
-            Input::Steer(want) => match heard.get_mut(&Source::Avatar(want.avatar)) {
-                Some(number) if want.number <= *number => false,
+            Input::Steer(input) => match heard.get_mut(&Source::Avatar(input.avatar)) {
+                Some(number) if input.number <= *number => false,
                 Some(number) => {
-                    *number = want.number;
+                    *number = input.number;
                     true
                 }
                 // One that the world began with, or one that is no more.
@@ -132,7 +132,7 @@ impl Input {
                 heard.insert(Source::Avatar(object.id), *number);
                 true
             }
-            // An older group counts what it wants now. (What a younger one says is of the time
+            // An older group counts what it wants now. (What a younger one sends is of the time
             // before it came here.)
             Input::Correct(id, home, _) if *home < group => {
                 heard.remove(&Source::Avatar(*id));
@@ -146,8 +146,8 @@ impl Input {
     pub(crate) fn change(&self, object: Object) -> Option<Object> {
         let Object { class, mut state, .. } = object;
         match *self {
-            Input::Steer(want) if class == Class::Avatar => {
-                (state.velocity, state.spin) = (want.velocity, want.spin);
+            Input::Steer(input) if class == Class::Avatar => {
+                (state.velocity, state.spin) = (input.velocity, input.spin);
                 Some(Object { state, ..object })
             }
             // What is on its way is not here any more.
@@ -180,11 +180,11 @@ impl Input {
     }
 }
 
-/// What an avatar wants: other velocities. Nobody can compute it, so it must not be lost once
-/// somebody has seen what came of it.
+/// The input of a client: other velocities for its avatar. It cannot be computed, so it must not be
+/// lost once its outcome has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Want {
-    /// Which avatar.
+pub struct ClientInput {
+    /// The avatar that it moves.
     pub avatar: ObjectId,
     /// Numbers what its client wants, so that the client knows how far the world has followed.
     pub number: u64,
@@ -199,7 +199,7 @@ pub struct Want {
 pub struct Inputs {
     /// For which group: a node that leads another one by now takes no notice.
     pub group: GroupId,
-    /// Whose.
+    /// Its source.
     pub source: Source,
     /// The number of the first one; the others count on from there.
     pub first: u64,
@@ -272,7 +272,7 @@ impl Stream {
         self.waiting.len()
     }
 
-    /// What the leader is to be told, until it has been heard.
+    /// What the leader is to be sent, until it has taken it.
     #[must_use]
     pub fn message(&self) -> Option<Inputs> {
         if self.waiting.is_empty() {
@@ -295,13 +295,14 @@ mod tests {
         let object = Object { id, class: Class::Avatar, shape, state };
         let (mut heard, group) = (BTreeMap::new(), GroupId(1));
         assert!(Input::Arrive(object, 0).is_news(group, &mut heard));
-        let want =
-            |number| Input::Steer(Want { avatar: id, number, velocity: [0; 3], spin: [0; 3] });
-        let mut news = |number| want(number).is_news(group, &mut heard);
+        let input = |number| {
+            Input::Steer(ClientInput { avatar: id, number, velocity: [0; 3], spin: [0; 3] })
+        };
+        let mut news = |number| input(number).is_news(group, &mut heard);
         assert_eq!([7, 3, 8].map(&mut news), [true, false, true]);
-        // What the group that it came from said before does not make it begin anew.
+        // What the group that it came from sent before does not make it begin anew.
         assert!(Input::Correct(id, GroupId(2), state).is_news(group, &mut heard));
-        assert!(!want(5).is_news(group, &mut heard));
+        assert!(!input(5).is_news(group, &mut heard));
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! Everything that directory and nodes tell each other.
+//! All messages between directory, nodes, gateways and clients.
 //!
 //! Every message may be lost, doubled and overtaken. Each names the view and the tick that it
 //! belongs to, so that it changes nothing anywhere else, and is sent again until what it is for
 //! has happened.
 
-use crate::client::{ClientSays, GatewaySays};
-use crate::crowd::Crowd;
+use crate::client::{ClientMessage, GatewayMessage};
+use crate::free_running::FreeRunningMessage;
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::links::Links;
-use crate::loose::Letter;
+use crate::load::NodeLoad;
 use crate::normal::Normal;
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
@@ -29,14 +29,14 @@ pub enum Message {
     },
     /// Node to directory: I am alive and have seen this view.
     Alive {
-        /// Who.
+        /// The sender.
         member: Member,
         /// The newest view that it has seen.
         epoch: Epoch,
         /// By its own clock.
         sent: Time,
         /// What it has to do.
-        crowd: Crowd,
+        load: NodeLoad,
     },
     /// Directory to node: you will not be left out before this has passed since you sent that.
     Lease {
@@ -47,11 +47,11 @@ pub enum Message {
     },
     /// Directory to members: a new view.
     View(View),
-    /// Leader to directory: everybody in this view holds what belongs to them.
+    /// Leader to directory: every member of this view holds what belongs to it.
     Stable {
-        /// Which view.
+        /// The view.
         epoch: Epoch,
-        /// Who says so.
+        /// The sender.
         from: Member,
     },
     /// Directory to leader: recorded.
@@ -74,35 +74,35 @@ pub enum Message {
     Published(Arc<Commit>),
     /// Member to gateway: my part of the world.
     Share(Share),
-    /// Client to gateway: the only thing that a client can say.
-    Asked(ClientSays),
+    /// A message of a client to its gateway.
+    FromClient(ClientMessage),
     /// Gateway to client.
-    Told(GatewaySays),
-    /// Member to member of an unsynchronised group.
-    Loose(Letter),
+    ToClient(GatewayMessage),
+    /// Member to member of a free-running group.
+    FreeRunning(FreeRunningMessage),
     /// Node to node: answer at once.
     Ping {
-        /// Who asks.
+        /// The sender.
         from: NodeId,
-        /// Which ping.
+        /// The number of the ping.
         number: u32,
     },
     /// Node to node: the answer.
     Pong {
-        /// Who answers.
+        /// The sender.
         from: NodeId,
-        /// Which ping.
+        /// The number of the ping that it answers.
         number: u32,
     },
     /// Node to directory: how long others take to answer me.
     Delays(Delays),
-    /// Directory to node: who there is; to whoever follows a group that is not there any more, too.
+    /// Directory to node: the peers; also to followers of a group that is not there any more.
     Peers(Peers),
-    /// Member to directory: let us vote about somebody.
+    /// Member to directory: call a vote about a node.
     VoteRequest {
-        /// Who asks.
+        /// The caller.
         from: NodeId,
-        /// What for.
+        /// The vote.
         request: VoteRequest,
     },
     /// Directory to member: what do you think?
@@ -117,24 +117,25 @@ pub enum Message {
     Leave {
         /// The view that it is alone in.
         epoch: Epoch,
-        /// Who.
+        /// The sender.
         from: Member,
     },
     /// Leader of one group to the leader of another: all that is at home here, as the first inputs
-    /// of a group that has not been heard of yet. Whoever has heard of it takes no notice.
+    /// of a group that has not been heard of yet. A receiver that knows the group already ignores
+    /// it.
     Greet(Inputs),
     /// Leader of one group to the leader of another: we have taken your inputs up to this.
     Heard {
-        /// Who has taken them.
+        /// The group that has taken them.
         by: GroupId,
-        /// Whose.
+        /// The group whose inputs were taken.
         of: GroupId,
         /// The number of the last one; none before the first.
         number: Option<u64>,
     },
     /// Directory to node: your group cannot go on, or, if you have none, the world cannot.
     Halted {
-        /// Which group.
+        /// The group.
         group: GroupId,
         /// The members whose objects no member has that can be heard.
         lost: Vec<NodeId>,
@@ -143,21 +144,21 @@ pub enum Message {
     },
     /// Gateway to the node that it stands beside: which group are you in?
     Where {
-        /// Who asks.
+        /// The gateway.
         from: GatewayId,
         /// It knows where the node was in this view.
         epoch: Epoch,
     },
     /// Node to the gateway beside it: this one, and we go from tick to tick.
     Here {
-        /// Who.
+        /// The node.
         node: NodeId,
         /// Its group.
         group: GroupId,
         /// The view that it is in.
         epoch: Epoch,
     },
-    /// Node to directory: who has answered, and who has not.
+    /// Node to directory: which nodes have answered, and which have not.
     Links(Links),
     /// Directory to node: ask these nodes whether they can be reached.
     Probe(Vec<NodeId>),
@@ -185,7 +186,7 @@ impl Message {
 /// What a node has measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delays {
-    /// Who.
+    /// The sender.
     pub from: Member,
     /// Half of the answers of each took no longer; only of those that were asked often enough, and
     /// at most [`PEERS_MAX`].
@@ -194,23 +195,23 @@ pub struct Delays {
     pub keeps: bool,
 }
 
-/// Nodes that a node measures, and groups that it is told of.
+/// Nodes that a node measures, and groups that it is sent.
 pub const PEERS_MAX: usize = 64;
 
-/// Who there is besides, as the directory knows it.
+/// The other nodes and groups, as the directory knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peers {
     /// Counts the changes of groups; votes name it.
     pub epoch: u64,
     /// All that can be heard.
     pub nodes: Vec<NodeId>,
-    /// All groups, and who leads them.
+    /// All groups, and their leaders.
     pub groups: Vec<(GroupId, NodeId)>,
     /// No group had this number or a higher one yet: lower ones that are not listed have ended.
     pub next: GroupId,
     /// Where the receiver's group is to move its objects, if it is a node of one that is to.
     pub merge: Option<GroupId>,
-    /// Who is near enough.
+    /// Which nodes are near enough.
     pub thresholds: Thresholds,
 }
 
@@ -219,9 +220,9 @@ pub struct Peers {
 pub struct Flush {
     /// The new view.
     pub epoch: Epoch,
-    /// Who.
+    /// The sender.
     pub from: Member,
-    /// The last tick that was committed to it. None for one who was not in the base view.
+    /// The last tick that was committed to it. None for one that was not in the base view.
     pub last: Option<Arc<Commit>>,
 }
 
@@ -230,23 +231,23 @@ pub struct Flush {
 pub struct Resume {
     /// The view.
     pub epoch: Epoch,
-    /// The last tick that was committed to anybody.
+    /// The last tick that was committed to any member.
     pub last: Arc<Commit>,
-    /// For one who was not in the base view, in a world of several groups: the ticks before it,
-    /// as far as they fit. Whoever leads must know what other groups have not taken yet.
+    /// For a member that was not in the base view, in a world of several groups: the ticks before
+    /// it, as far as they fit. The leader must know what other groups have not taken yet.
     pub before: Vec<Arc<Commit>>,
 }
 
-/// What one member tells another for a tick.
+/// What one member sends another for a tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
     /// The view.
     pub epoch: Epoch,
     /// The tick.
     pub tick: Tick,
-    /// Who tells.
+    /// The sender.
     pub from: NodeId,
-    /// This answers somebody who told twice. Answers are not answered.
+    /// This answers a bundle that arrived twice. Answers are not answered.
     pub answer: bool,
     /// What the receiver owns from now on.
     pub transfers: Vec<Object>,
@@ -266,7 +267,7 @@ pub struct Done {
     pub epoch: Epoch,
     /// The tick.
     pub tick: Tick,
-    /// Who.
+    /// The sender.
     pub from: NodeId,
     /// Pairs that touch and whose reference point is in its regions.
     pub touches: Vec<Touch>,
@@ -297,7 +298,7 @@ pub struct Commit {
     /// Of all objects at this tick, before anything is done to them.
     pub digest: u64,
     /// How long ticks take now, for each thousand of what they should: a group that has too much
-    /// to do slows its world down and says so; it never leaves a tick out.
+    /// to do slows its world down and reports it; it never leaves a tick out.
     pub dilation: u32,
 }
 
@@ -322,16 +323,16 @@ impl Commit {
     }
 }
 
-/// Somebody follows the world without computing it.
+/// Requests the world, without taking part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Follow {
-    /// Who.
+    /// The follower.
     pub from: GatewayId,
-    /// Whose world.
+    /// The group to follow.
     pub group: GroupId,
     /// The newest view that it has seen.
     pub epoch: Epoch,
-    /// The last tick that it holds. None if it needs to be told the whole world.
+    /// The last tick that it holds. None if it needs the whole world.
     pub have: Option<Tick>,
 }
 
@@ -342,7 +343,7 @@ pub struct Share {
     pub epoch: Epoch,
     /// The tick.
     pub tick: Tick,
-    /// Who.
+    /// The sender.
     pub from: NodeId,
     /// How many members there are: so many shares are the world.
     pub members: u32,

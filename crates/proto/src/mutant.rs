@@ -1,4 +1,4 @@
-//! Mistakes that can be built in on purpose: a referee that finds none of them is no referee.
+//! Defects that can be built in on purpose, to test that the checkers catch them.
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub enum Mutant {
     StaleDone,
     /// The leader does not wait for the directory to record a view.
     NoStableRecord,
-    /// A tick is published before everybody holds it.
+    /// A tick is published before all members hold it.
     PublishEarly,
     /// A tick that was found out but not committed is forgotten when the view changes.
     DropPendingTick,
@@ -29,49 +29,49 @@ pub enum Mutant {
     KeepTransferred,
     /// What is handed over does not arrive.
     LoseTransfer,
-    /// A buddy gets a copy that is not quite right.
+    /// A backup gets a copy that is not quite right.
     WrongCopy,
-    /// Everybody reports every pair that they see.
+    /// Every member reports every pair that it sees.
     ReportAll,
-    /// Everybody compares every pair that they see, and reports their own.
+    /// Every member compares every pair that it sees, and reports its own.
     CompareAll,
-    /// What a buddy keeps is a tick old when it is needed.
+    /// The copies of a backup are a tick old when they are needed.
     StaleCopies,
-    /// The directory leaves out nodes without looking whether anybody holds their objects.
+    /// The directory leaves out nodes without checking whether others hold their objects.
     CarelessDirectory,
     /// A group that cannot go on is not reported.
     SilentHalt,
-    /// A leader that is late says that it is not.
+    /// A leader that is late reports that it is not.
     HideOverload,
     /// A leader that is late leaves collisions out.
     SkipWhenLate,
     /// A delta is applied to the newest bundle that is there, whichever it is.
     DeltaWrongBase,
-    /// Damaged frames are taken for what they say.
+    /// Damaged frames are decoded as if they were sound.
     NoChecksum,
     /// Every bundle is sent whole.
     NoDelta,
-    /// A damaged frame makes the receiver forget what it was told.
+    /// A damaged frame makes the receiver forget what it received.
     DamageForgets,
     /// Messages of an older view count.
     OldEpoch,
     /// The second in the ring takes itself for the leader, too.
     TwoLeaders,
-    /// The regions of those who are gone stay theirs.
+    /// The regions of members that are gone stay theirs.
     RegionWithoutOwner,
     /// A vote that comes twice counts twice.
     VoteTwice,
     /// A vote that comes too late counts in the next ballot.
     LateVote,
-    /// A ballot waits for everybody, and asks once.
+    /// A ballot waits for all votes, and asks once.
     NoDeadline,
     /// Votes may follow each other at once.
     NoHysteresis,
-    /// Nobody is let into another group.
+    /// No node is let into another group.
     NoInclusion,
-    /// What a group decided in a tick is not told to the others now and then.
+    /// What a group decided in a tick is not sent to the others now and then.
     RelaySkips,
-    /// What a group decided in a tick is told to the others in the next one again.
+    /// What a group decided in a tick is sent to the others in the next one again.
     RelayRepeats,
     /// Groups do not correct each other's copies.
     RelayMute,
@@ -79,53 +79,53 @@ pub enum Mutant {
     HomeTwice,
     /// A directory that was down has forgotten the views that were not stable.
     ForgetfulDirectory,
-    /// A gateway takes the avatar's id from what a client says.
+    /// A gateway takes the avatar's id from the client's message.
     TrustIds,
-    /// Neither gateway nor leader looks whether a want was there before.
+    /// Neither gateway nor leader looks whether an input was there before.
     AcceptReplays,
     /// A gateway lets avatars go as fast as their clients want.
     NoSpeedCheck,
-    /// When the leader changes, a gateway says again what avatars want, and the leader takes it.
-    WantTwice,
+    /// When the leader changes, a gateway sends inputs again, and the leader takes them.
+    InputTwice,
     /// A gateway removes the avatar of a client that is silent.
     ForgetAbsent,
-    /// A gateway tells differences to what it has sent, not to what the client has.
+    /// A gateway sends deltas to what it has sent, not to what the client has.
     UnackedBase,
-    /// A gateway lets everybody in.
+    /// A gateway admits every client.
     UnboundedSessions,
-    /// A gateway does not remember which contacts it has told of.
+    /// A gateway does not remember which contacts it has sent.
     ForgetContacts,
     /// A gateway knows no avatars but those of its own group.
     ForgetHome,
-    /// A gateway says what avatars want to its own group, whichever they are at home in.
-    WantAstray,
-    /// An object is forgotten when it is told to its next holder (Storey 2006, 3.3.10).
+    /// A gateway sends inputs to its own group, wherever the avatar is at home.
+    InputAstray,
+    /// An object is forgotten when it is sent to its next holder (Storey 2006, 3.3.10).
     RelinquishOnSend,
     /// An object is held until its next holder answers.
     KeepUntilAck,
     /// A node speaks although its lease is over.
     IgnoreLease,
-    /// A buddy that has promised a node that it may go on helps to replace it all the same.
+    /// A backup that has promised a node that it may go on helps to replace it all the same.
     BreakPromise,
-    /// A node stands still when the directory does not answer, whatever its buddy says.
+    /// A node stands still when the directory does not answer, whatever its backup has promised.
     DirectoryOnly,
     /// An object is taken whatever token it has.
     StaleToken,
-    /// What cannot be taken back is said before the buddy knows.
-    SayEarly,
-    /// An object is told only to those whose regions it meets.
+    /// What cannot be taken back is sent before the backup has it.
+    AckEarly,
+    /// An object is sent only to those whose regions it meets.
     ShortGhosts,
-    /// What a contact does happens as often as it is told.
+    /// A nudge is applied as often as it arrives.
     NudgeTwice,
-    /// An object on its way is told once.
+    /// An object on its way is sent once.
     NoResend,
     /// A hand-over does not make a new token.
     SameToken,
     /// An object is kept wherever it goes.
     HoldOn,
-    /// A replica of the directory votes for whoever has as many entries, of whatever terms.
+    /// A replica of the directory votes for any that has as many entries, of whatever terms.
     VoteByIndex,
-    /// A replica of the directory votes for everybody who asks, as if it had not voted.
+    /// A replica of the directory votes for all that ask, as if it had not voted.
     TwoVotes,
     /// A replica of the directory that follows several entries takes the first for the last.
     FollowFirst,
@@ -137,15 +137,15 @@ pub enum Mutant {
     AnswerEarly,
     /// What there was no time to look at is taken not to touch.
     DropUnsure,
-    /// What there was no time to look at is said to touch for sure.
+    /// Pairs that there was no time to test are reported as touching for sure.
     SureOfAll,
-    /// Those who follow an unsynchronised world are told what its buddy does not have yet.
+    /// Followers of a free-running world are sent what its backup does not have yet.
     ShowEarly,
-    /// An unsynchronised node does not remember who has entered.
+    /// A free-running node does not remember which avatars have entered.
     EnterTwice,
-    /// An unsynchronised node forgets at once who is removed.
+    /// A free-running node forgets a removed avatar at once.
     BuryAtOnce,
-    /// A missing answer is a long delay, and nobody notices that it was paused itself.
+    /// A missing answer is a long delay, and a node does not notice that it was paused itself.
     PauseIsDelay,
     /// The directory leaves out a member whose links fail while that one still has a lease.
     LeaveOutAtOnce,
@@ -213,20 +213,20 @@ impl Mutant {
         (Mutant::TrustIds, "trust-ids"),
         (Mutant::AcceptReplays, "accept-replays"),
         (Mutant::NoSpeedCheck, "no-speed-check"),
-        (Mutant::WantTwice, "want-twice"),
+        (Mutant::InputTwice, "input-twice"),
         (Mutant::ForgetAbsent, "forget-absent"),
         (Mutant::UnackedBase, "unacked-base"),
         (Mutant::UnboundedSessions, "unbounded-sessions"),
         (Mutant::ForgetContacts, "forget-contacts"),
         (Mutant::ForgetHome, "forget-home"),
-        (Mutant::WantAstray, "want-astray"),
+        (Mutant::InputAstray, "input-astray"),
         (Mutant::RelinquishOnSend, "relinquish-on-send"),
         (Mutant::KeepUntilAck, "keep-until-ack"),
         (Mutant::IgnoreLease, "ignore-lease"),
         (Mutant::BreakPromise, "break-promise"),
         (Mutant::DirectoryOnly, "directory-only"),
         (Mutant::StaleToken, "stale-token"),
-        (Mutant::SayEarly, "say-early"),
+        (Mutant::AckEarly, "ack-early"),
         (Mutant::ShortGhosts, "short-ghosts"),
         (Mutant::NudgeTwice, "nudge-twice"),
         (Mutant::NoResend, "no-resend"),

@@ -1,15 +1,16 @@
 //! A node: its share of the world, tick by tick, and what it does when the members change.
 //!
-//! A tick (DISTRIBUTED: bundle, done, commit): every member moves its objects and tells each other
+//! A tick (DISTRIBUTED: bundle, done, commit): every member moves its objects and sends each other
 //! member what reaches into that one's regions, what belongs to it from now on, and, for its
 //! backups, a copy of everything. Once it has heard from all it looks for collisions and reports
-//! those whose reference point it owns to the leader, who commits the tick when all have reported.
+//! those whose reference point it owns to the leader, which commits the tick when all have
+//! reported.
 //!
-//! A change of members: the directory names a new view, and the last *stable* one, from which it
-//! is made. Members tell the new leader how far they are; it goes on from the last tick that was
-//! committed to anybody. Then everything is handed to whom it belongs in the new view, where it
-//! stands. Only when the directory has recorded that this is done may anybody forget what they
-//! held in the stable view: if the new view fails too, it begins again from there.
+//! A change of members: the directory names a new view, and the last *stable* one, from which it is
+//! made. Members report to the new leader how far they are; it goes on from the last tick that was
+//! committed to any member. Then every object is handed to its owner in the new view, where it
+//! stands. Only when the directory has recorded that this is done may a member forget what it held
+//! in the stable view: if the new view fails too, it begins again from there.
 
 mod count;
 mod lead;
@@ -21,11 +22,11 @@ mod waits;
 
 use crate::client::ClientId;
 use crate::detect::{Detector, Shapes};
+use crate::free_running::Event;
 use crate::groups::GroupId;
 use crate::held::Held;
 use crate::input::{GatewayId, Source};
 use crate::links::Probes;
-use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object, ReplicaId};
@@ -45,10 +46,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 pub use waits::{Awaits, Waiting};
 
-/// Whom a message is for, or from.
+/// The sender or receiver of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
-    /// The directory. If it has several replicas, all of them: who leads them answers.
+    /// The directory. If it has several replicas, all of them: their leader answers.
     Directory,
     /// One replica of the directory.
     Replica(ReplicaId),
@@ -67,11 +68,11 @@ pub enum Address {
 pub enum Output {
     /// Send this.
     Send(Address, Message),
-    /// Tell everybody who listens that this holds. It will never be taken back; the same tick may
-    /// be told again, in the same words.
+    /// Send all followers that this holds. It will never be taken back; the same tick may be
+    /// published again, with the same content.
     Publish(Arc<Commit>),
-    /// The same in an unsynchronised group: two objects have begun, or ceased, to touch.
-    Happened(Event),
+    /// The same in a free-running group: two objects have begun, or ceased, to touch.
+    Event(Event),
 }
 
 /// How long things take.
@@ -81,7 +82,7 @@ pub struct Timing {
     pub rate: u32,
     /// What was not answered is sent again after this.
     pub resend: Span,
-    /// How often a node tells the directory that it is alive.
+    /// How often a node reports to the directory that it is alive.
     pub alive: Span,
     /// How long the directory believes it without hearing.
     pub lease: Span,
@@ -96,7 +97,7 @@ impl Timing {
     }
 
     /// A member that is waited for and has not answered for so long cannot be reached. Longer than
-    /// a lease: who is dead or paused is no matter of links.
+    /// a lease: a node that is dead or paused is no matter of links.
     pub(crate) fn unreached(&self) -> Span {
         Span(self.lease.0 / 2 * 3)
     }
@@ -120,8 +121,8 @@ struct Settled {
     view: View,
     last: Arc<Commit>,
     held: Held,
-    /// The tick after that, if everybody has told and nothing was committed yet: somebody else may
-    /// have seen it committed.
+    /// The tick after that, if all have sent and nothing was committed yet: another member may have
+    /// seen it committed.
     pending: Option<Round>,
 }
 
@@ -131,7 +132,7 @@ enum Phase {
     Out,
     /// Waits to hear where the view goes on from.
     Flushing(View),
-    /// Hands everything to whom it belongs in the new view.
+    /// Hands every object to its owner in the new view.
     Refreshing { view: View, round: Box<Round>, last: Arc<Commit> },
     /// Goes from tick to tick.
     Running { view: View, round: Box<Round> },
@@ -156,11 +157,11 @@ pub struct Node {
     /// Speaks for the group to other groups, if this member leads.
     relay: Option<Box<Relay>>,
     /// What a new group begins with.
-    scenery: Vec<Object>,
+    static_objects: Vec<Object>,
     /// Bundles that came before their time, of the newest view.
     early: BTreeMap<(Tick, NodeId), Bundle>,
-    /// What was told in the last exchange, for those who missed it.
-    told: BTreeMap<NodeId, Bundle>,
+    /// What was sent in the last exchange, for members that missed it.
+    bundles_sent: BTreeMap<NodeId, Bundle>,
     /// The newest view that was seen.
     seen: Epoch,
     resend_at: Time,
@@ -195,9 +196,9 @@ impl Node {
             serve: Serve::default(),
             monitor: None,
             relay: None,
-            scenery: Vec::new(),
+            static_objects: Vec::new(),
             early: BTreeMap::new(),
-            told: BTreeMap::new(),
+            bundles_sent: BTreeMap::new(),
             seen: Epoch(0),
             resend_at: Time(0),
             alive_at: Time(0),
@@ -232,7 +233,7 @@ impl Node {
         Node { settled, offers: true, ..self }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Node {
         Node { mutant, ..self }
@@ -249,7 +250,7 @@ impl Node {
     #[must_use]
     pub fn holdings(&self) -> [(&'static str, usize, usize); 3] {
         let [ticks, followers] = self.serve.holdings();
-        // Of this tick and of the next, of everybody.
+        // Of this tick and of the next, of all members.
         let early = ("early bundles", self.early.len(), 2 * NODES_MAX);
         [ticks, followers, early]
     }
@@ -262,14 +263,14 @@ impl Node {
         self.resend_at.min(self.alive_at).min(lead).min(groups)
     }
 
-    /// The clock says so.
+    /// To be called when due: ticks, repetitions, reports.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.check_pause(now);
         if now >= self.alive_at {
             self.alive_at = now + self.timing.alive;
-            self.tell_alive(now, out);
-            self.tell_delays(out);
-            self.tell_unreached(now, out);
+            self.send_alive(now, out);
+            self.report_delays(out);
+            self.report_unreached(now, out);
         }
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
@@ -282,7 +283,7 @@ impl Node {
         self.note_progress(now);
     }
 
-    /// A message has come.
+    /// Handles a message.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         self.check_pause(now);
         self.take(now, message, out);
@@ -319,8 +320,8 @@ impl Node {
             Message::Inputs(inputs) => self.lead_inputs(inputs, out),
             Message::Greet(inputs) => self.lead_greeted(inputs, out),
             Message::Follow(follow) => self.followed(now, follow, out),
-            Message::Where { from, epoch } => self.tell_group(from, epoch, out),
-            // Its ticks need everybody's word, so it needs no lease.
+            Message::Where { from, epoch } => self.send_group(from, epoch, out),
+            // Its ticks need an answer of every member, so it needs no lease.
             Message::Lease { .. } => {}
             message @ (Message::Published(_) | Message::Share(_)) => {
                 self.relayed(now, message, out);
@@ -342,7 +343,7 @@ impl Node {
         self.serve = Serve::default();
         self.relay = None;
         self.early.clear();
-        self.told.clear();
+        self.bundles_sent.clear();
         self.send_again(out);
     }
 
@@ -352,7 +353,7 @@ impl Node {
         }
         self.seen = view.epoch;
         self.early.clear();
-        self.told.clear();
+        self.bundles_sent.clear();
         self.put_down(&view);
         let lives = |settled: &Settled| {
             settled.view.epoch == view.base
@@ -378,7 +379,7 @@ impl Node {
                     settled.pending = Some(*round);
                 }
             }
-            // The view was stable, although nobody has told this member.
+            // The view was stable, although this member was not notified.
             Phase::Refreshing { view, round, last }
                 if view.epoch == next.base && view.group == next.group =>
             {
@@ -391,7 +392,7 @@ impl Node {
         }
     }
 
-    /// A new group begins with the scenery.
+    /// A new group begins with the static objects.
     fn found(&mut self, view: &View) {
         if self.settled.is_some()
             || view.group == GroupId(0)
@@ -400,7 +401,7 @@ impl Node {
         {
             return;
         }
-        let mine: Objects = self.scenery.iter().copied().collect();
+        let mine: Objects = self.static_objects.iter().copied().collect();
         let view = View { group: view.group, ..View::first(self.me) };
         let last = Arc::new(Commit { group: view.group, ..Commit::default() });
         let held = Held { mine, copies: BTreeMap::new() };
@@ -415,20 +416,20 @@ impl Node {
         self.send(leader.node, Message::Flush(flush), out);
     }
 
-    fn tell_alive(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn send_alive(&mut self, now: Time, out: &mut Vec<Output>) {
         if matches!(self.phase, Phase::Out) && self.settled.is_none() {
             return;
         }
-        let crowd = self.crowd(now);
+        let load = self.load(now);
         let (member, epoch) = (self.me, self.seen);
-        let alive = Message::Alive { member, epoch, sent: now, crowd };
+        let alive = Message::Alive { member, epoch, sent: now, load };
         out.push(Output::Send(Address::Directory, alive));
     }
 
     /// Sends again what the present phase waits for.
     fn send_again(&mut self, out: &mut Vec<Output>) {
         match &self.phase {
-            // As long as it offers a stored world it only says that it is alive: to join is to
+            // As long as it offers a stored world it only reports that it is alive: to join is to
             // drop it.
             Phase::Out if self.offers && self.settled.is_some() => {}
             Phase::Out => {

@@ -1,16 +1,16 @@
-//! What groups tell each other: the leader's machine speaks for its group.
+//! What groups send each other: the leader's machine represents its group.
 //!
 //! Every group computes its own objects and has copies of the others' (Storey 2006, 3.3.8). An
-//! avatar is at home in the group of its gateway, everything else in the group that created it;
-//! what never moves is scenery, of which each group has its own. The relay follows its own group
-//! like any other follower, and tells every other group's leader, tick by tick and numbered by
-//! its ticks: what came in and what left, where dead reckoning is too far off, and what contacts
-//! that were decided here do to the others' objects. These are inputs of the other group's
-//! commits, so all its members and followers agree on them, each is taken once and in order, and
-//! whoever leads next on either side goes on from what the other says it has taken.
+//! avatar is at home in the group of its gateway, everything else in the group that created it; of
+//! static objects each group has its own. The relay follows its own group like any other follower,
+//! and sends every other group's leader, tick by tick and numbered by its ticks: what came in and
+//! what left, where dead reckoning is too far off, and what contacts that were decided here do to
+//! the others' objects. These are inputs of the other group's commits, so all its members and
+//! followers agree on them, each is taken once and in order, and the next leader on either side
+//! goes on from what the other has acknowledged.
 
 mod drain;
-mod tell;
+mod send;
 
 use crate::follow::Follower;
 use crate::groups::{GroupId, Standing, Tolerance};
@@ -27,13 +27,13 @@ use drain::Drain;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Ticks whose content is kept for those who have not taken it; as many as members keep.
+/// Ticks retained for groups that lag behind. Equal to the members' own retention.
 const KEPT: usize = 600;
 
 /// Corrections in one tick, at most.
 const CORRECTIONS_MAX: usize = 1024;
 
-/// Is an object computed in the group that holds it like this? Scenery is everybody's.
+/// Is an object computed in the group that holds it like this? Static objects belong to all.
 #[must_use]
 pub fn is_home(class: Class) -> bool {
     matches!(class, Class::Dynamic | Class::Avatar | Class::Absent)
@@ -67,7 +67,7 @@ pub fn decided_kick<'a>(
 
 /// What a tick of this group is for the others.
 #[derive(Clone, Debug)]
-struct Told {
+struct RelayedTick {
     inputs: Vec<Input>,
     /// Groups that this group had heard of, and how far: from there on it may have decided
     /// something for them.
@@ -77,7 +77,7 @@ struct Told {
     departed: Vec<(GroupId, Object, u64)>,
     /// What was decided about others' objects.
     kicks: Vec<RemoteKick>,
-    /// The groups that there were copies of objects of; none if nobody has looked.
+    /// The groups that there were copies of objects of; none if this was not examined.
     copied: Option<BTreeSet<GroupId>>,
 }
 
@@ -85,7 +85,7 @@ struct Told {
 #[derive(Clone, Copy, Debug, Default)]
 struct Other {
     leader: Option<NodeId>,
-    /// What it has taken, if it has said so: the number of the last, or nothing at all.
+    /// What it has acknowledged, if anything: the number of the last, or nothing at all.
     taken: Option<Option<u64>>,
     /// The number that it is greeted with.
     start: Option<u64>,
@@ -101,16 +101,16 @@ pub(crate) struct Relay {
     follower: Follower,
     members: Vec<NodeId>,
     /// By tick, without gaps.
-    told: VecDeque<Told>,
+    relayed: VecDeque<RelayedTick>,
     /// The tick of the first of them.
     first: u64,
-    /// Ticks before that, as far as members have told them.
+    /// Ticks before that, as far as members have sent them.
     back: BTreeMap<Tick, Arc<Commit>>,
-    /// What others take an object of this group to be by now, if nothing is told.
+    /// What others extrapolate an object of this group to be by now, if nothing is sent.
     reckoned: BTreeMap<ObjectId, State>,
     /// Has it looked at all that is at home here, since it began?
     has_looked: bool,
-    /// Objects are told again in turn, each once a second.
+    /// Objects are sent again in turn, each once a second.
     turn: Option<ObjectId>,
     others: BTreeMap<GroupId, Other>,
     drain: Drain,
@@ -127,7 +127,7 @@ impl Relay {
             mutant: None,
             follower: Follower::new(id, timing).of(group),
             members: Vec::new(),
-            told: VecDeque::new(),
+            relayed: VecDeque::new(),
             first: 1,
             back: BTreeMap::new(),
             reckoned: BTreeMap::new(),
@@ -155,7 +155,7 @@ impl Relay {
         }
     }
 
-    /// The other groups, and who leads them.
+    /// The other groups, and their leaders.
     pub(crate) fn groups(&mut self, groups: &[(GroupId, NodeId)]) {
         let listed = |group: &GroupId| groups.iter().any(|(known, _)| known == group);
         self.others.retain(|group, _| listed(group));
@@ -164,13 +164,13 @@ impl Relay {
         }
     }
 
-    /// Another group says what it has taken.
+    /// Another group acknowledges what it has taken.
     pub(crate) fn heard(&mut self, by: GroupId, number: Option<u64>, out: &mut Vec<Output>) {
         let Some(other) = self.others.get_mut(&by) else { return };
         let news = other.taken != Some(number);
         other.taken = Some(number);
         if news {
-            self.tell(by, out);
+            self.send(by, out);
         }
     }
 
@@ -178,7 +178,7 @@ impl Relay {
         self.resend_at.min(self.follower.wake_at())
     }
 
-    /// The clock says so.
+    /// To be called when due: repeats what other groups have not taken.
     pub(crate) fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut asked = Vec::new();
         self.follower.wake(now, &mut asked);
@@ -190,7 +190,7 @@ impl Relay {
             self.ask_back(out);
             let groups: Vec<GroupId> = self.others.keys().copied().collect();
             for group in groups {
-                self.tell(group, out);
+                self.send(group, out);
             }
         }
     }
@@ -218,7 +218,7 @@ impl Relay {
     fn ask_back(&self, out: &mut Vec<Output>) {
         let taken = self.others.values().filter_map(|other| other.taken.flatten());
         let Some(needed) = taken.min() else { return };
-        if self.told.is_empty() || needed + 1 >= self.first {
+        if self.relayed.is_empty() || needed + 1 >= self.first {
             return;
         }
         let have = Some(Tick(needed));
@@ -231,11 +231,11 @@ impl Relay {
 
     fn go_back(&mut self) {
         let Some((_, world)) = self.follower.world() else { return };
-        while !self.told.is_empty()
-            && self.told.len() < KEPT
+        while !self.relayed.is_empty()
+            && self.relayed.len() < KEPT
             && let Some(commit) = self.back.remove(&Tick(self.first.saturating_sub(1)))
         {
-            self.told.push_front(happened(self.group, &commit, world, |_| true));
+            self.relayed.push_front(relayed_tick(self.group, &commit, world, |_| true));
             self.first -= 1;
         }
         self.back.retain(|tick, _| tick.0 < self.first);
@@ -244,13 +244,19 @@ impl Relay {
         }
     }
 
+    /// Did it come in, and has not left since, as far as ticks are remembered? What left must not
+    /// count: other groups send its removal back, and it would go to and fro without end.
+    fn entered(&self, id: ObjectId) -> bool {
+        self.relayed.iter().rev().find_map(|relayed| relayed.home_after(id)).unwrap_or(false)
+    }
+
     /// Takes the ticks that its follower has come to.
     fn follow(&mut self, kept: &VecDeque<Arc<Commit>>, out: &mut Vec<Output>) {
         let mut news = false;
         while let Some(commit) = self.follower.take() {
             let Some((_, world)) = self.follower.world() else { continue };
-            if self.told.is_empty() || self.first + self.told.len() as u64 != commit.tick.0 {
-                self.told.clear();
+            if self.relayed.is_empty() || self.first + self.relayed.len() as u64 != commit.tick.0 {
+                self.relayed.clear();
                 self.drain = Drain::default();
                 self.first = commit.tick.0;
                 self.reckoned.clear();
@@ -260,21 +266,21 @@ impl Relay {
                     if before.tick.0 + 1 != self.first || before.tick == Tick(0) {
                         break;
                     }
-                    self.told.push_front(happened(self.group, before, world, |_| true));
+                    self.relayed.push_front(relayed_tick(self.group, before, world, |_| true));
                     self.first = before.tick.0;
                 }
             }
             // What came and went between two looks was never looked at, nor what went before the
             // first.
-            let entered = |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
-            let home =
-                |id: ObjectId| !self.has_looked || self.reckoned.contains_key(&id) || entered(id);
-            let mut told = happened(self.group, &commit, world, home);
-            self.reckon(&commit, &mut told);
+            let home = |id: ObjectId| {
+                !self.has_looked || self.reckoned.contains_key(&id) || self.entered(id)
+            };
+            let mut relayed = relayed_tick(self.group, &commit, world, home);
+            self.reckon(&commit, &mut relayed);
             self.watch_drain(&commit);
-            self.told.push_back(told);
-            if self.told.len() > KEPT {
-                self.told.pop_front();
+            self.relayed.push_back(relayed);
+            if self.relayed.len() > KEPT {
+                self.relayed.pop_front();
                 self.first += 1;
             }
             news = true;
@@ -282,22 +288,34 @@ impl Relay {
         if news {
             let groups: Vec<GroupId> = self.others.keys().copied().collect();
             for group in groups {
-                self.tell(group, out);
+                self.send(group, out);
             }
         }
     }
 }
 
-/// What a commit is for other groups, apart from corrections. Of what left, `home` says whether
-/// it was at home here; if nobody knows it any more it is told in any case, and does no harm.
+impl RelayedTick {
+    /// Was an object of this group at home after this tick? `None` if the tick does not concern it.
+    fn home_after(&self, id: ObjectId) -> Option<bool> {
+        let removed =
+            self.inputs.iter().any(|input| matches!(input, Input::Remove(it) if *it == id));
+        if removed || self.departed.iter().any(|(_, object, _)| object.id == id) {
+            return Some(false);
+        }
+        self.entered.contains(&id).then_some(true)
+    }
+}
+
+/// What a commit is for other groups, apart from corrections. Of what left, `home` decides whether
+/// it was at home here; if that is not known any more it is sent in any case, and does no harm.
 /// What has departed stands still as it was, until the other group has it: after that the other
-/// group needs no telling.
-fn happened(
+/// group needs no more messages about it.
+fn relayed_tick(
     group: GroupId,
     commit: &Commit,
     world: &Objects,
     home: impl Fn(ObjectId) -> bool,
-) -> Told {
+) -> RelayedTick {
     let mut inputs = Vec::new();
     let mut entered = Vec::new();
     let mut departed = Vec::new();
@@ -325,7 +343,7 @@ fn happened(
         Source::Gateway(_) | Source::Avatar(_) => None,
     });
     let (heard, kicks) = (heard.collect(), commit.kicks.clone());
-    Told { inputs, heard, entered, departed, kicks, copied: None }
+    RelayedTick { inputs, heard, entered, departed, kicks, copied: None }
 }
 
 #[cfg(test)]
@@ -336,8 +354,9 @@ mod tests {
     use crate::object::{ShapeId, digest};
     use crate::view::Epoch;
 
-    /// A group that publishes ticks with these inputs, all of which a new relay hears at once.
-    fn heard_at_once(world: &[Object], ticks: Vec<Vec<Input>>) -> Vec<Vec<Input>> {
+    /// A group that publishes ticks with these inputs: what a new relay makes of them, which hears
+    /// of all at once, or of each as it comes.
+    fn heard(world: &[Object], ticks: Vec<Vec<Input>>, one_by_one: bool) -> Vec<Vec<Input>> {
         let me = Member { node: NodeId(0), life: 1 };
         let mut relay = Relay::new(me, GroupId(0), Timing::default());
         let view = View { epoch: Epoch(1), ..View::first(me) };
@@ -360,11 +379,23 @@ mod tests {
             objects: world.to_vec(),
             heard: Vec::new(),
         };
-        published.push(Message::Share(share));
+        if one_by_one {
+            published.insert(0, Message::Share(share));
+        } else {
+            published.push(Message::Share(share));
+        }
         for message in published {
             relay.receive(Time(0), message, &VecDeque::new(), &mut Vec::new());
         }
-        relay.told.into_iter().map(|told| told.inputs).collect()
+        let relayed = relay.relayed.into_iter().map(|relayed| relayed.inputs);
+        let is_correction = |input: &Input| matches!(input, Input::Correct(..));
+        relayed
+            .map(|inputs| inputs.into_iter().filter(|input| !is_correction(input)).collect())
+            .collect()
+    }
+
+    fn heard_at_once(world: &[Object], ticks: Vec<Vec<Input>>) -> Vec<Vec<Input>> {
+        heard(world, ticks, false)
     }
 
     #[test]
@@ -378,5 +409,19 @@ mod tests {
         let two = heard_at_once(&[], vec![vec![came], vec![went]]);
         assert_eq!(two, [vec![copy], vec![went]]);
         assert_eq!(heard_at_once(&[avatar], vec![vec![went]]), [vec![went]]);
+    }
+
+    /// Seed 6100016 of three sites with six clients: avatars that had moved from group to group
+    /// left, and their removals went to and fro, each time to two groups more: a million in a tick.
+    #[test]
+    fn what_other_groups_send_back_is_not_passed_on_again() {
+        let (id, shape, state) = (ObjectId(7), ShapeId(0), State::default());
+        let avatar = Object { id, class: Class::Avatar, shape, state };
+        let (came, went) = (Input::Enter(avatar), Input::Remove(id));
+        let copy = Input::Enter(Object { class: Class::Foreign(GroupId(0)), ..avatar });
+        let ticks =
+            vec![vec![], vec![came], vec![went], vec![], vec![went], vec![came], vec![went]];
+        let relayed = [vec![], vec![copy], vec![went], vec![], vec![], vec![copy], vec![went]];
+        assert_eq!(heard(&[], ticks, true), relayed);
     }
 }

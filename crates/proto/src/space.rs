@@ -1,4 +1,4 @@
-//! Who is responsible for which part of the world, and who reports a pair.
+//! Which node is responsible for which part of the world, and which one reports a pair.
 //!
 //! The world is cut in two again and again along planes; every machine owns one sub-tree of that
 //! [`Tree`] (Storey 2006, 4.3.1.3). Regions include their lower faces and exclude their upper ones,
@@ -63,7 +63,7 @@ impl Region {
     }
 }
 
-/// Which point of a pair decides who reports it.
+/// Which point of a pair decides which node reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// [`Block::reference_point`]: is in both blocks, so its owner knows both.
@@ -75,7 +75,7 @@ pub enum Rule {
 
 /// The point whose owner reports the pair.
 ///
-/// With the thesis' rule nobody reports these two, which overlap; the border is at 5:
+/// With the thesis' rule these two, which overlap, are not reported; the border is at 5:
 ///
 /// ```
 /// use jostle_proto::{Block, NodeId, Rule, Tree, reports};

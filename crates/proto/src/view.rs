@@ -1,4 +1,4 @@
-//! Who takes part, who owns which region, and since when.
+//! Views: the members, which member owns which region, and since when.
 
 use crate::groups::GroupId;
 use crate::object::NodeId;
@@ -16,9 +16,9 @@ pub struct Epoch(pub u64);
 /// nothing in its hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Member {
-    /// Which node.
+    /// The node.
     pub node: NodeId,
-    /// Which life.
+    /// Its incarnation.
     pub life: u32,
 }
 
@@ -37,8 +37,8 @@ pub struct View {
     pub group: GroupId,
     /// Its number; no two groups use the same.
     pub epoch: Epoch,
-    /// The last view that the directory knows to be stable: everybody in it holds what belongs to
-    /// them. This one is made from that one, whatever views there were in between.
+    /// The last view that the directory knows to be stable: each of its members holds what belongs
+    /// to it. This one is made from that one, whatever views there were in between.
     pub base: Epoch,
     /// The members of that view.
     pub base_ring: Vec<Member>,
@@ -47,12 +47,12 @@ pub struct View {
     pub ring: Vec<Member>,
     /// How many backups each member has; all others if there are fewer members.
     pub backups: u8,
-    /// Who owns what part of space.
+    /// The regions and their owners.
     pub tree: Tree,
 }
 
 impl View {
-    /// The view that a world begins with: one member, who owns everything.
+    /// The view that a world begins with: one member, which owns everything.
     #[must_use]
     pub fn first(founder: Member) -> View {
         View {

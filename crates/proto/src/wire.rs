@@ -8,6 +8,7 @@
 
 mod bits;
 mod body;
+mod bundle_content;
 mod chunks;
 mod columns;
 mod frame;
@@ -15,7 +16,6 @@ pub mod light;
 mod link;
 mod predict;
 mod states;
-mod told;
 mod touches;
 
 pub use chunks::{CHUNK_BYTES, Chunk, Credit, Incoming, Outgoing, WINDOW};
@@ -41,13 +41,13 @@ pub enum WireError {
     #[error("a frame begins with \"Jo\", these bytes do not")]
     Magic,
     /// Of another version of the protocol.
-    #[error("protocol {found}, and this is protocol {PROTOCOL}")]
+    #[error("protocol version {found}; expected {PROTOCOL}")]
     Version {
         /// Theirs.
         found: u8,
     },
     /// No kind of message has this number.
-    #[error("there is no kind of message {found}")]
+    #[error("unknown kind of message: {found}")]
     UnknownKind {
         /// The number.
         found: u8,
@@ -61,17 +61,17 @@ pub enum WireError {
         found: Kind,
     },
     /// Beyond the cap of its kind.
-    #[error("{kind:?} may have {cap} bytes and has {bytes}", cap = .kind.cap())]
+    #[error("{kind:?}: {bytes} bytes; at most {cap} are allowed", cap = .kind.cap())]
     Oversize {
         /// What it is.
         kind: Kind,
-        /// How long it is, or says to be.
+        /// Its length, or the length in its head.
         bytes: usize,
     },
     /// The sum in the frame or the transfer does not fit its bytes.
     #[error("damaged: the checksum does not fit")]
     Damaged,
-    /// The bytes are whole, and say something that cannot be.
+    /// The bytes are whole, and their content is impossible.
     #[error("malformed: {0}")]
     Malformed(&'static str),
     /// Longer than the reader allows.
@@ -86,7 +86,7 @@ pub enum WireError {
     #[error("object {} occurs twice", .0.0)]
     Twice(ObjectId),
     /// A delta against something that the reader does not have in its hands.
-    #[error("the delta is against {found:016x}, and this is {have:016x}")]
+    #[error("the delta is based on {found:016x}, and the base here is {have:016x}")]
     OtherBase {
         /// The digest of the base given.
         have: u64,
@@ -94,12 +94,12 @@ pub enum WireError {
         found: u64,
     },
     /// A delta against something that the reader does not have.
-    #[error("the delta is against something that is not here")]
+    #[error("the base of the delta is not known here")]
     NoBase,
     /// A delta was applied, and the outcome is not what the sender has.
     #[error("the outcome of the delta is not what its sender has")]
     Diverged,
     /// A message that postcard cannot write: a list or map of unknown length.
-    #[error("the message cannot be written")]
+    #[error("the message cannot be encoded")]
     Unwritable,
 }

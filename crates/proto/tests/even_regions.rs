@@ -2,12 +2,12 @@
 //! one node has had far more to do than the others for a while, and not before.
 
 use jostle_proto::{
-    Address, Block, Crowd, Directory, Member, Message, NodeId, Output, Span, Time, Timing,
+    Address, Block, Directory, Member, Message, NodeId, NodeLoad, Output, Span, Time, Timing,
 };
 
 const NODES: u32 = 4;
 
-/// A directory, and four nodes that tell it where they have objects.
+/// A directory, and four nodes that report where they have objects.
 struct Town {
     directory: Directory,
     now: Time,
@@ -44,13 +44,13 @@ impl Town {
         (0..NODES).map(NodeId).map(owned).collect()
     }
 
-    /// Nobody has more than twice the mean to do.
+    /// No node has more than twice the mean to do.
     fn is_even(&self) -> bool {
         let most = self.counts().into_iter().max().unwrap_or(0);
         most * NODES as usize <= 2 * self.places.len()
     }
 
-    /// Everybody says that it is alive, and what it has to do, for so long.
+    /// All nodes report that they are alive, and what they have to do, for so long.
     fn go_on(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {
@@ -61,11 +61,11 @@ impl Town {
                 let mine: Vec<[i32; 3]> = self.places.iter().filter(owner).copied().collect();
                 let places = mine.iter().step_by(mine.len().div_ceil(16).max(1)).copied();
                 let (objects, places) = (mine.len() as u32, places.collect());
-                let crowd = Crowd { objects, work: objects * Crowd::OBJECT, places };
+                let load = NodeLoad { objects, work: objects * NodeLoad::OBJECT, places };
                 let epoch = self.directory.newest();
                 let mut out = Vec::new();
                 self.directory.receive(self.now, Message::Join(member), &mut out);
-                let alive = Message::Alive { member, epoch, sent: self.now, crowd };
+                let alive = Message::Alive { member, epoch, sent: self.now, load };
                 self.directory.receive(self.now, alive, &mut out);
                 self.directory.wake(self.now, &mut out);
                 self.obey(out);

@@ -1,12 +1,12 @@
-//! Every order in which the letters of a hand-over can come, with some of them lost and some of
-//! them coming twice: two nodes of an unsynchronised group, one object that crosses their border
-//! (and comes back). Storms of the simulator draw orders by chance; here, in a small world, none is
-//! left out (DISTRIBUTED 5.4).
+//! Every order in which the messages of a hand-over can come, with some of them lost and some of
+//! them coming twice: two nodes of a free-running group, one object that crosses their border (and
+//! comes back). Fault campaigns of the simulator draw orders by chance; here, in a small world,
+//! none is left out (DISTRIBUTED 5.4).
 
 use jostle_proto::{
-    Address, Block, Class, Directory, GatewayId, GroupId, Having, Input, Inputs, Letter, LooseNode,
-    Member, Message, Mutant, NodeId, Object, ObjectId, Output, ShapeId, Shapes, Solid, Source,
-    Span, State, Time, Timing, Token, Tuning, Want,
+    Address, Block, Class, ClientInput, Directory, FreeRunningMessage, FreeRunningNode, GatewayId,
+    GroupId, Having, Input, Inputs, Member, Message, Mutant, NodeId, Object, ObjectId, Output,
+    ShapeId, Shapes, Solid, Source, Span, State, Time, Timing, Token, Tuning,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,31 +19,31 @@ const TICK: Span = Span(1_000_000 / 60);
 const OUT: i16 = 12_000;
 const BACK: i16 = -30_000;
 
-/// What may happen besides letters that come.
+/// What may happen besides messages that arrive.
 #[derive(Clone, Copy)]
 struct Budget {
     ticks: u32,
     lost: u32,
     doubled: u32,
-    /// Letters that come, and those of the other kinds, at most.
+    /// Messages that arrive, and those of the other kinds, at most.
     steps: u32,
 }
 
-/// Two nodes, the directory, and the letters that are under way.
+/// Two nodes, the directory, and the messages that are under way.
 #[derive(Clone)]
 struct Play {
     now: Time,
     directory: Arc<Directory>,
-    nodes: [LooseNode; 2],
-    under_way: Vec<(usize, Letter)>,
-    wants: u64,
+    nodes: [FreeRunningNode; 2],
+    under_way: Vec<(usize, FreeRunningMessage)>,
+    inputs: u64,
 }
 
 /// What was seen on all ways.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     ends: u64,
-    /// Moments in which nobody holds the object, because it is on its way.
+    /// Moments in which the object has no holder, because it is on its way.
     on_its_way: u64,
     /// Who holds it in the end.
     holders: BTreeSet<NodeId>,
@@ -62,7 +62,8 @@ impl Play {
         let object = Object { id: OBJECT, class: Class::Avatar, shape: ShapeId(0), state };
         let node = |node| {
             let me = Member { node, life: 1 };
-            LooseNode::new(me, shapes.clone(), Arc::new(Vec::new()), tuning).with_mutant(mutant)
+            FreeRunningNode::new(me, shapes.clone(), Arc::new(Vec::new()), tuning)
+                .with_mutant(mutant)
         };
         let mut nodes = [node(NODES[0]).founding([object]), node(NODES[1])];
         let mut now = Time(1);
@@ -89,27 +90,31 @@ impl Play {
             }
         }
         let directory = Arc::new(directory);
-        Play { now, directory, nodes, under_way: Vec::new(), wants: 0 }
+        Play { now, directory, nodes, under_way: Vec::new(), inputs: 0 }
     }
 
     /// The avatar's client wants it to go to the other node's region, or back.
     fn steer(&mut self, velocity: i16) {
-        self.wants += 1;
-        let want =
-            Want { avatar: OBJECT, number: self.wants, velocity: [velocity, 0, 0], spin: [0; 3] };
+        self.inputs += 1;
+        let input = ClientInput {
+            avatar: OBJECT,
+            number: self.inputs,
+            velocity: [velocity, 0, 0],
+            spin: [0; 3],
+        };
         let inputs = Inputs {
             group: GroupId(0),
             source: Source::Gateway(GatewayId { number: 1, life: 1 }),
-            first: self.wants,
-            inputs: vec![vec![Input::Steer(want)]],
+            first: self.inputs,
+            inputs: vec![vec![Input::Steer(input)]],
         };
         for at in 0..2 {
             self.step(at, Some(Message::Inputs(inputs.clone())));
         }
     }
 
-    /// A node is woken, or hears something; what it says is under way. The directory answers at
-    /// once, and ghosts are always lost: they change nobody's hands.
+    /// A node is woken, or receives a message; what it sends is under way. The directory answers at
+    /// once, and ghosts are always lost: they change no ownership.
     fn step(&mut self, at: usize, message: Option<Message>) {
         let mut out = Vec::new();
         match message {
@@ -118,9 +123,9 @@ impl Play {
         }
         for output in out {
             match output {
-                Output::Send(Address::Node(NodeId(to)), Message::Loose(letter)) => {
-                    let under_way = (to as usize, letter);
-                    let ghosts = matches!(under_way.1, Letter::Ghosts { .. });
+                Output::Send(Address::Node(NodeId(to)), Message::FreeRunning(message)) => {
+                    let under_way = (to as usize, message);
+                    let ghosts = matches!(under_way.1, FreeRunningMessage::Ghosts { .. });
                     if !ghosts && !self.under_way.contains(&under_way) {
                         self.under_way.push(under_way);
                     }
@@ -171,8 +176,8 @@ impl Play {
         self.steer(0);
         for _ in 0..12 {
             self.tick();
-            while let Some((to, letter)) = self.under_way.pop() {
-                self.step(to, Some(Message::Loose(letter)));
+            while let Some((to, message)) = self.under_way.pop() {
+                self.step(to, Some(Message::FreeRunning(message)));
                 self.judge(seen)?;
             }
         }
@@ -182,7 +187,7 @@ impl Play {
             return Err(format!("nothing is lost any more, and still: {having:?}"));
         };
         seen.holders.insert(holder);
-        let mut records = self.nodes.iter().flat_map(LooseNode::holds);
+        let mut records = self.nodes.iter().flat_map(FreeRunningNode::holds);
         let place = records.next().map(|(_, record)| record.object.state.position);
         // A6: within the width of the border it may be either's.
         let room = Tuning::default().hysteresis;
@@ -197,8 +202,8 @@ impl Play {
         }
     }
 
-    /// All that can happen next. What two nodes do at the same time has one outcome, whoever is
-    /// first; so a letter to node 0 that was under way before one to node 1 came was before it.
+    /// All that can happen next. What two nodes do at the same time has one outcome, whichever is
+    /// first; so a message to node 0 that was under way before one to node 1 came was before it.
     fn explore(
         &self,
         budget: Budget,
@@ -211,7 +216,7 @@ impl Play {
             return self.clone().judge_end(seen);
         }
         let budget = Budget { steps: budget.steps - 1, ..budget };
-        for (at, (to, letter)) in self.under_way.iter().enumerate() {
+        for (at, (to, message)) in self.under_way.iter().enumerate() {
             if *to < last && at < old {
                 continue;
             }
@@ -219,7 +224,7 @@ impl Play {
             gone.under_way.remove(at);
             let come = |mut play: Play, budget: Budget, seen: &mut Seen| {
                 let old = play.under_way.len();
-                play.step(*to, Some(Message::Loose(letter.clone())));
+                play.step(*to, Some(Message::FreeRunning(message.clone())));
                 play.explore(budget, *to, old, seen)
             };
             come(gone.clone(), budget, seen)?;
@@ -255,8 +260,8 @@ fn explore(mutant: Option<Mutant>, budget: Budget) -> (Seen, Result<(), String>)
         if !matches!(next.having()[..], [(Having::Held, ..)]) {
             break;
         }
-        while let Some((to, letter)) = next.under_way.pop() {
-            next.step(to, Some(Message::Loose(letter)));
+        while let Some((to, message)) = next.under_way.pop() {
+            next.step(to, Some(Message::FreeRunning(message)));
         }
         play = next;
         assert!(place(&play)[0] < 409_600, "it never left");
@@ -267,7 +272,7 @@ fn explore(mutant: Option<Mutant>, budget: Budget) -> (Seen, Result<(), String>)
     (seen, verdict)
 }
 
-/// One letter is lost, or one comes twice.
+/// One message is lost, or one comes twice.
 const ONE_LOST: Budget = Budget { ticks: 2, lost: 1, doubled: 0, steps: 8 };
 const ONE_TWICE: Budget = Budget { ticks: 2, lost: 0, doubled: 1, steps: 8 };
 

@@ -1,7 +1,7 @@
 //! What is to be run, and what it came to.
 
-use crate::faults::Weather;
-use crate::referee::{Sometimes, Verdict};
+use crate::checkers::{Sometimes, Verdict};
+use crate::faults::FaultProfile;
 use crate::world::{Layout, Matter};
 use jostle_proto::{Mutant, Span};
 
@@ -10,9 +10,9 @@ use jostle_proto::{Mutant, Span};
 pub enum Operation {
     /// A tick waits for all members.
     #[default]
-    Synchronised,
-    /// Nobody waits for anybody.
-    Unsynchronised,
+    Lockstep,
+    /// No node waits for another.
+    FreeRunning,
 }
 
 /// What is to be run.
@@ -31,7 +31,7 @@ pub struct Options {
     /// Seconds in which things go wrong; as many again in which they do not.
     pub seconds: f64,
     /// How much goes wrong.
-    pub weather: Weather,
+    pub fault_profile: FaultProfile,
     /// A mistake to build in.
     pub mutant: Option<Mutant>,
     /// Ticks per second.
@@ -48,11 +48,12 @@ pub struct Options {
     /// that it cannot go on.
     pub disaster: bool,
     /// The world has a store, whose disk fails, and all machines stop at once; otherwise in one
-    /// storm of four. Only in lockstep, at one site, with one directory and without clients.
+    /// fault campaign of four. Only in lockstep, at one site, with one directory and without
+    /// clients.
     pub store: bool,
     /// How the group works together.
     pub operation: Operation,
-    /// See [`jostle_proto::Tuning::operations`]; only an unsynchronised group has such a limit.
+    /// See [`jostle_proto::Tuning::operations`]; only a free-running group has such a limit.
     pub operations: Option<u64>,
 }
 
@@ -77,7 +78,7 @@ pub struct Outcome {
     pub halted: u64,
     /// How long after each of those deaths the next tick was published that did without the dead.
     pub recoveries: Vec<Span>,
-    /// Views that the directory made.
+    /// Views that the directory made and sent.
     pub views: u64,
     /// What must happen now and then.
     pub sometimes: Sometimes,

@@ -8,7 +8,7 @@ mod pattern;
 
 use crate::stage::{Stage, StageOptions, StaticPairs};
 use crate::{HierarchyFiles, StageError};
-pub use finding::{Finding, NamedFaces};
+pub use finding::{Finding, FindingDepth, NamedFaces};
 use jostle_geom::{Pair, Quality};
 use jostle_scene::geometry::Tolerance;
 use jostle_scene::{LodRule, Scene};
@@ -26,6 +26,10 @@ const FINDINGS_MAX: usize = 100_000;
 /// The most pairs of faces that a report lists, for all findings together: about 50 MB.
 pub const FACES_MAX: usize = 1_000_000;
 
+/// The most interferences of a report that get a depth, the first ones in order without it. Each
+/// takes some milliseconds.
+pub const DEPTHS_MAX: usize = 1000;
+
 /// How a scene is checked.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
@@ -33,8 +37,8 @@ pub struct CheckOptions {
     pub clearance: Option<f64>,
     /// Finds all pairs of touching faces instead of one, [`FACES_MAX`] at most.
     pub all_pairs: bool,
-    /// The number of findings that are listed: the first ones in the order of a report. The others
-    /// are only counted and take no memory.
+    /// The number of findings that are listed: the first ones in the order of a report, depths
+    /// aside. The others are only counted and take no memory.
     pub max_findings: usize,
     /// Pairs of names, each pair in order, that are listed in addition to `max_findings`: those
     /// that a reviewer has already accepted.
@@ -83,8 +87,8 @@ impl Default for CheckOptions {
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckReport {
-    /// Objects that touch or are too close, the most severe first ([`Finding::order`]): all, or
-    /// the first [`CheckOptions::max_findings`].
+    /// Objects that touch or are too close, the most severe and deepest first
+    /// ([`Finding::order`]): all, or the first [`CheckOptions::max_findings`].
     pub findings: Vec<Finding>,
     /// How many findings there are of each kind, in the order of [`FindingKind::ALL`], also of
     /// those that are not listed.
@@ -199,8 +203,10 @@ pub fn check_stage(
     let mut problems = stage.problems().to_vec();
     problems.extend(unknown_names(&stage, &options.ignore));
     let counts = listing.counts;
+    let mut findings = listing.findings(&stage, &parts, options.all_pairs)?;
+    measure_depths(&stage, &mut findings, &mut classifier)?;
     let report = CheckReport {
-        findings: listing.findings(&stage, &parts, options.all_pairs)?,
+        findings,
         counts,
         objects: stage.object_count(),
         bodies: stage.body_count(),
@@ -209,6 +215,22 @@ pub fn check_stage(
         problems,
     };
     Ok((stage, report))
+}
+
+/// Gives interferences their depth, and puts them into the order with it.
+fn measure_depths(
+    stage: &Stage,
+    findings: &mut [Finding],
+    classifier: &mut Classifier,
+) -> Result<(), StageError> {
+    let world = stage.world();
+    for finding in findings.iter_mut().filter(|it| it.kind.overlaps()).take(DEPTHS_MAX) {
+        let [a, b] = finding.bodies;
+        let (pose_a, pose_b) = (world.pose(a)?, world.pose(b)?);
+        finding.depth = classifier.depth((world.shape(a)?, &pose_a), (world.shape(b)?, &pose_b));
+    }
+    findings.sort_by(Finding::order);
+    Ok(())
 }
 
 /// Makes the draft of the finding of a contact.

@@ -93,6 +93,7 @@ impl Stage {
             let pair = match &contact.data {
                 ContactData::Witness(witness) => witness.faces,
                 ContactData::Faces(faces) => *faces.first()?,
+                ContactData::Points(found) => found.points.first()?.faces,
                 _ => return None,
             };
             Some(NamedFaces { a: self.face(a, pair.a)?, b: self.face(b, pair.b)? })

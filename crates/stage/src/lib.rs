@@ -20,7 +20,8 @@ mod stage;
 mod sync;
 
 pub use check::{
-    CheckOptions, CheckReport, FACES_MAX, Finding, FindingKind, NamedFaces, check, check_stage,
+    CheckOptions, CheckReport, DEPTHS_MAX, FACES_MAX, Finding, FindingDepth, FindingKind,
+    NamedFaces, check, check_stage,
 };
 pub use error::StageError;
 pub use events::{StageEvent, StageEventKind};

@@ -24,7 +24,7 @@ pub enum DiskFault {
     Sync,
 }
 
-/// Something that was written and is not synced.
+/// A change that was written and is not synced.
 #[derive(Clone, Debug)]
 enum Write {
     Bytes(usize, Vec<u8>),

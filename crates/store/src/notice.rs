@@ -5,13 +5,13 @@
 pub enum Severity {
     /// Nothing is wrong.
     Info,
-    /// Something was lost that no promise was made about.
+    /// Data was lost that had not been promised to be kept.
     Warning,
     /// Damage, or something that fails.
     Error,
 }
 
-/// A line for the log. Whoever has a store writes it down; none of them may be dropped.
+/// A line for the log. The owner of a store must log every notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// How much it matters.

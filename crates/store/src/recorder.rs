@@ -131,13 +131,13 @@ impl Recorder {
         self.follower.wake_at()
     }
 
-    /// The clock says so.
+    /// To be called when due: follows the group and writes.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         self.follower.wake(now, out);
         self.write(now);
     }
 
-    /// A message of the group or of the directory has come.
+    /// Handles a message of the group or of the directory.
     pub fn receive(&mut self, now: Time, message: Message) {
         self.follower.receive(now, message);
         self.write(now);

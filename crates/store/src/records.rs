@@ -2,9 +2,10 @@
 //! number, checksum of the content) has a checksum of its own, seeded with the kind of the file,
 //! and a mark stands behind the content that is never zero.
 //!
-//! What was being written when the machine died is told apart from damage: such a record is
-//! shorter than it says, or ends in the zeros of a file that had become longer before its content
-//! was there. No single bit that is wrong looks like that. Everything else that is wrong is damage.
+//! What was being written when the machine died is distinguished from damage: such a record is
+//! shorter than its length field, or ends in the zeros of a file that had become longer before its
+//! content was there. No single bit that is wrong looks like that. Everything else that is wrong is
+//! damage.
 
 use crate::disk::{Disk, DiskFile, Opened, Readers};
 use jostle_proto::Mutant;
@@ -29,18 +30,18 @@ pub type Magic = [u8; 8];
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file system says so.
+    /// An error of the file system.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// It begins with something else.
     #[error("{path} is not a Jostle {expected}, or its first bytes are damaged")]
     OtherFile {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// What was expected.
         expected: &'static str,
@@ -51,7 +52,7 @@ pub enum RecordError {
          the version of Jostle that wrote it"
     )]
     OtherFormat {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// What was expected.
         expected: &'static str,
@@ -63,7 +64,7 @@ pub enum RecordError {
     /// Not as it was written.
     #[error("{path}: record {number} at byte {at} is damaged: {what}")]
     Damaged {
-        /// Which file.
+        /// The path.
         path: PathBuf,
         /// Which record, from 0.
         number: usize,

@@ -1,7 +1,7 @@
 //! What was found between two bodies, and what changed since the last step.
 
 use crate::id::BodyId;
-use jostle_geom::{Distance, FacePair, Witness};
+use jostle_geom::{Contacts, Distance, FacePair, Spacing, Witness};
 
 /// Two bodies between which something holds that was asked about. `a` comes before `b`.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,11 @@ pub struct Contact {
 pub enum ContactData {
     /// Their boxes overlap; nothing more was asked.
     BoxesOverlap,
-    /// They touch.
+    /// They touch. Where points were asked for ([`QueryKind::Contacts`]): and it is not defined at
+    /// which, because they pass through each other and are not both solid, or because nothing shows
+    /// on which sides they are.
+    ///
+    /// [`QueryKind::Contacts`]: crate::QueryKind::Contacts
     Touching,
     /// They touch, here.
     Witness(Witness),
@@ -29,6 +33,13 @@ pub enum ContactData {
     Faces(Vec<FacePair>),
     /// They do not touch but are closer than was asked for.
     TooClose,
+    /// They touch or are closer than was asked for, at these points. Boxed, because few ask for it.
+    Points(Box<Contacts>),
+}
+
+/// Is one of them a contact of bodies that touch?
+pub(crate) fn is_touching(contacts: &Contacts) -> bool {
+    contacts.points.iter().any(|contact| !matches!(contact.spacing, Spacing::Gap(_)))
 }
 
 /// How far an answer can be relied on.
@@ -50,7 +61,11 @@ impl Contact {
     /// Do the bodies touch, as far as was asked and looked at?
     #[must_use]
     pub fn is_touching(&self) -> bool {
-        matches!(self.data, ContactData::Touching | ContactData::Witness(_) | ContactData::Faces(_))
+        match &self.data {
+            ContactData::Touching | ContactData::Witness(_) | ContactData::Faces(_) => true,
+            ContactData::Points(found) => is_touching(found),
+            ContactData::BoxesOverlap | ContactData::TooClose => false,
+        }
     }
 
     pub(crate) fn pair(&self) -> [BodyId; 2] {

@@ -136,7 +136,7 @@ impl Dynamics<'_> {
                 && (self.responds(a, b) || self.responds(b, a))
                 && (contact.certainty == Certainty::Exact || self.touch(a, b));
             if concerns {
-                impacts.extend(self.impact(a, b));
+                impacts.extend(self.impact(a, b, &contact.data));
             }
         }
         impacts

@@ -256,9 +256,13 @@ fn what_is_only_near_or_not_asked_about_is_not_responded_to() {
     };
     assert_eq!(ask(None), 1.5);
     assert_eq!(ask(Some(QueryKind::Volume)), 1.5);
-    for yes in
-        [QueryKind::Touch, QueryKind::Witness, QueryKind::AllPairs, QueryKind::Clearance(1.0)]
-    {
+    for yes in [
+        QueryKind::Touch,
+        QueryKind::Witness,
+        QueryKind::AllPairs,
+        QueryKind::Clearance(1.0),
+        QueryKind::Contacts(1.0),
+    ] {
         assert_eq!(ask(Some(yes)), -1.5, "{yes:?}");
     }
     let mut world = world();

@@ -61,8 +61,13 @@ fn loaded_and_cloned_worlds_go_on_like_the_original() {
 
 #[test]
 fn so_do_worlds_with_other_questions() {
-    let everything = [QueryKind::Witness, QueryKind::AllPairs, QueryKind::Clearance(0.3)]
-        .map(Policy::Everything);
+    let everything = [
+        QueryKind::Witness,
+        QueryKind::AllPairs,
+        QueryKind::Clearance(0.3),
+        QueryKind::Contacts(0.3),
+    ]
+    .map(Policy::Everything);
     for (seed, policy) in (11..).zip(everything.into_iter().chain([Policy::InterestsOnly])) {
         let contacts = go_on(Structure::Auto, policy, seed);
         assert!(contacts > 10, "{policy:?}: {contacts} contacts");

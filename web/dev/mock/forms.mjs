@@ -1,4 +1,4 @@
-// Forms of the mock's hall: boxes, a ball, a ring, an avatar, walls; meshes as /mesh/CONTENT has them.
+// Shapes of the mock's hall: boxes, a ball, a ring, an avatar, walls; meshes in the format of /mesh/CONTENT.
 
 export const EXTENT = [[-40, -6, -40], [40, 6, 40]];
 
@@ -69,7 +69,7 @@ export const MESHES = new Map([
   ["0000000000a7a700-1", meshBytes(AVATAR)],
 ]);
 
-/** Radius is of a ball that is about as large, for collisions and picks. */
+/** The radius of a ball of similar size, for collisions and picks. */
 export const FORMS = [
   { half: [0.35, 0.35, 0.35], content: null, radius: 0.42, faces: 6 },
   { half: [0.25, 0.5, 0.2], content: null, radius: 0.42, faces: 6 },

@@ -1,4 +1,4 @@
-// A recording for the mock: a small hall computed once, then looked at tick by tick.
+// A recording for the mock: a small hall computed once, then shown tick by tick.
 import { RATE, World } from "./world.mjs";
 
 const TICKS = 600;
@@ -38,7 +38,7 @@ export class Recorded {
     return this.#states[this.tick];
   }
 
-  /** Time passes; true if another tick is shown. */
+  /** Advances time; returns true if another tick is shown. */
   advance() {
     if (!this.playing) return false;
     const before = this.tick;

@@ -1,5 +1,5 @@
 // The mock's hall: bodies that bounce off walls and each other (as balls), avatars, four nodes with
-// regions. Not the real thing: just enough of it to develop and test the page.
+// regions. A simplified world, sufficient to develop and test the page.
 import { AVATAR_FORM, EXTENT, FORMS } from "./forms.mjs";
 
 export const RATE = 30;
@@ -9,7 +9,7 @@ const INSIDE = 0.5;
 export const GROUP = 3;
 export const GROUP_NODE = 9;
 
-/** A small generator with a seed: every start is the same. */
+/** A small seeded random number generator: every start is the same. */
 function dice(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0;
@@ -62,7 +62,7 @@ export class World {
     wall(6, [0, 0, 40.5]);
     wall(7, [0, -6.5, 0]);
     wall(7, [0, 6.5, 0]);
-    // Two that rest against each other, so that there is a contact to look at.
+    // Two resting bodies that touch, so that there is a contact to show.
     for (const x of [0, 0.6]) this.#put({ form: 2, position: [x, 3, 20], kind: 1 }).resting = true;
     for (const [x, z] of [[-20, -20], [20, -20], [-20, 20], [20, 20]]) wall(8, [x, 0, z]);
   }
@@ -102,7 +102,7 @@ export class World {
     }
   }
 
-  /** A second group: it has all of space again, and a dozen bodies of its own. */
+  /** A second group: it divides the same space again, and has a dozen bodies of its own. */
   addGroup() {
     for (let body = 0; body < 12; body++) {
       const position = [-30 + 5 * body, 4, 30];
@@ -115,7 +115,7 @@ export class World {
     return { view: 40, group: GROUP, leader: GROUP_NODE, nodes: [GROUP_NODE], leaves: [leaf] };
   }
 
-  /** Something that keys steer. */
+  /** A cart that keys steer. */
   addCart() {
     const cart = this.#put({ form: 1, position: [0, -4, 0], kind: 1 });
     cart.resting = true;
@@ -163,7 +163,7 @@ export class World {
     return this.leaves.find(has)?.node ?? null;
   }
 
-  /** Does it reach into more than one region? */
+  /** Returns true if it reaches into more than one region. */
   shared(object) {
     const { radius } = FORMS[object.form];
     if (object.kind === 0) return false;
@@ -233,7 +233,7 @@ export class World {
     this.#before = now;
   }
 
-  /** Pairs that are closer than that without touching. */
+  /** Pairs that are closer than this without touching. */
   close(metres) {
     const moving = [...this.objects.values()].filter((one) => one.kind !== 0);
     moving.sort((a, b) => a.position[0] - b.position[0]);
@@ -249,7 +249,7 @@ export class World {
     return pairs;
   }
 
-  /** The first thing that a ray meets, as a ball. */
+  /** The first body that a ray hits, taken as a ball. */
   pick(origin, direction, objects = this.objects) {
     const length = Math.hypot(...direction);
     const unit = direction.map((part) => part / length);

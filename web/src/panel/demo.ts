@@ -14,7 +14,7 @@ export class DemoControls {
 
   constructor(private readonly send: (control: object) => void) {
     this.slider("bodies", () => send({ do: "bodies", count: Number(input("bodies").value) }));
-    for (const id of ["delay", "loss"]) this.slider(id, () => this.sayNetwork());
+    for (const id of ["delay", "loss"]) this.slider(id, () => this.sendNetwork());
     button("add-node").addEventListener("click", () => send({ do: "add" }));
     this.words();
   }
@@ -44,7 +44,7 @@ export class DemoControls {
     this.words();
   }
 
-  private sayNetwork(): void {
+  private sendNetwork(): void {
     const loss = Number(input("loss").value) / 100;
     this.send({ do: "network", delay_ms: Number(input("delay").value), loss });
   }

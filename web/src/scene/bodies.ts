@@ -1,14 +1,14 @@
 // Draws all bodies: visible ones are written into the instances of their shape, near ones with
-// their mesh, far ones as specks.
+// their mesh, far ones as impostors.
 import type { PerspectiveCamera } from "three";
-import { CLOSE, NOBODY, nodeColour, OWN, partColour, rgb, TOUCHING } from "../colours";
+import { CLOSE, NO_NODE, nodeColour, OWN, partColour, rgb, TOUCHING } from "../colours";
 import type { Id } from "../ids";
 import { Class } from "../protocol/frame";
 import { POSE_VALUES, type Store } from "../world/store";
 import type { RegionMap } from "../world/regions";
 import type { Forms, Look } from "./forms";
 import { MARK_SELECTED, MARK_SHARED } from "./instances";
-import { FAR_PIXELS, LAYER_NONE } from "./specks";
+import { FAR_PIXELS, LAYER_NONE } from "./impostors";
 
 /** Smaller bodies are not drawn. */
 const GONE_PIXELS = 0.35;
@@ -36,7 +36,7 @@ export interface Wanted {
 export class Bodies {
   /** Instances of the last picture. */
   drawn = 0;
-  /** Bodies with a smaller radius on the screen, in pixels, are specks. */
+  /** Bodies with a smaller radius on the screen, in pixels, are drawn as impostors. */
   farPixels = FAR_PIXELS;
   private leaves = new Int16Array(0);
   private leafColours: Rgb[] = [];
@@ -52,8 +52,8 @@ export class Bodies {
     this.prepare(store, regions);
     for (const instances of this.forms.instances()) instances.begin();
     const sight = new Sight(camera);
-    const { looks, specks } = this.forms;
-    specks.begin(camera);
+    const { looks, impostors } = this.forms;
+    impostors.begin(camera);
     this.drawn = 0;
     for (let slot = 0; slot < store.end; slot++) {
       const id = store.ids[slot];
@@ -70,15 +70,15 @@ export class Bodies {
       const far = size < this.farPixels && look.layer !== LAYER_NONE;
       const ghost = wanted.ghosts && !wanted.tints.has(id) && id !== wanted.selected;
       if (ghost && far) continue;
-      const target = far ? specks : ghost ? look.near.ghost : look.near;
+      const target = far ? impostors : ghost ? look.near.ghost : look.near;
       target.add();
-      if (far) placeSpeck(poses, at, look, specks.values, specks.at);
+      if (far) placeImpostor(poses, at, look, impostors.values, impostors.at);
       else place(poses, at, look, target.values, target.at);
       this.paint(store, regions, slot, wanted, target.values, target.at + 12);
       this.drawn++;
     }
     for (const instances of this.forms.instances()) instances.end();
-    specks.end();
+    impostors.end();
   }
 
   private prepare(store: Store, regions: RegionMap): void {
@@ -108,7 +108,7 @@ export class Bodies {
     const leaf = regions.leafOf(poses[at]!, poses[at + 1]!, poses[at + 2]!, mark, guess);
     this.leaves[slot] = leaf;
     const id = store.ids[slot]!;
-    let colour = this.leafColours[leaf] ?? rgb(NOBODY);
+    let colour = this.leafColours[leaf] ?? rgb(NO_NODE);
     let grey = 0;
     const kind = store.classes[slot]!;
     const tint = wanted.tints.size > 0 ? wanted.tints.get(id) : undefined;
@@ -154,8 +154,8 @@ function place(poses: Float64Array, at: number, look: Look, to: Float32Array, ro
   to[row + 11] = poses[at + 2]!;
 }
 
-/** Writes a speck: position and radius, rotation, half its edges and its layer. */
-function placeSpeck(
+/** Writes an impostor: position and radius, rotation, half its edges and its layer. */
+function placeImpostor(
   poses: Float64Array,
   at: number,
   look: Look,

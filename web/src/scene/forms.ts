@@ -4,7 +4,7 @@ import { DoubleSide, FrontSide, type Scene } from "three";
 import { boxMesh, decodeMesh, type MeshData } from "../protocol/mesh";
 import type { Form, Vec3, World } from "../protocol/messages";
 import { creased, isClosedOutward } from "./geometry";
-import { LAYER_BOX, LAYER_NONE, Specks } from "./specks";
+import { LAYER_BOX, LAYER_NONE, Impostors } from "./impostors";
 import { Instances, type Air } from "./instances";
 
 const CACHE = "jostle-meshes-1";
@@ -30,7 +30,7 @@ export class Forms {
   /** Meshes that could not be fetched: boxes are drawn instead. */
   missing = 0;
   /** Far bodies of all shapes. */
-  readonly specks: Specks;
+  readonly impostors: Impostors;
   private readonly box: Instances;
   private readonly parts: Instances[] = [];
   private loading = 0;
@@ -42,7 +42,7 @@ export class Forms {
     private readonly air: Air,
   ) {
     this.box = new Instances(creased(boxMesh([1, 1, 1])), air, scene);
-    this.specks = new Specks(air, scene);
+    this.impostors = new Impostors(air, scene);
   }
 
   /** All instances, each once. */
@@ -79,7 +79,7 @@ export class Forms {
     for (const part of this.parts) part.dispose();
     this.parts.length = 0;
     this.looks = [];
-    this.specks.clear();
+    this.impostors.clear();
     this.missing = 0;
     this.loading++;
   }
@@ -117,7 +117,7 @@ export class Forms {
     const radius = Math.sqrt(square);
     // Impostors are centred on the origin: a mesh far from it would be a dot.
     const centred = half.every((part, axis) => part < (high[axis]! - low[axis]!) * 0.75 + 1e-9);
-    const layer = centred ? this.specks.addMesh(mesh, radius) : LAYER_NONE;
+    const layer = centred ? this.impostors.addMesh(mesh, radius) : LAYER_NONE;
     const box: [Vec3, Vec3] = mesh.positions.length > 0 ? [low, high] : [[0, 0, 0], [0, 0, 0]];
     return { form, mesh, near, layer, radius, half, box, scale: [1, 1, 1] };
   }

@@ -1,8 +1,8 @@
 // Many bodies of one geometry in few draw calls. The geometry is copied a few hundred times into one
 // buffer; each copy reads its 16 numbers from a small texture: the three rows of its placement, then
-// colour and marks. Instanced drawing would be less to write, but software rendering (SwiftShader) makes
-// a draw call of every instance: 5000 bodies took 225 ms that way. Light is computed per corner, as
-// pixels cost as well.
+// colour and marks. Instanced drawing would be shorter code, but software rendering (SwiftShader) makes
+// a draw call of every instance: 5000 bodies took 225 ms that way. Light is computed per vertex,
+// because pixels are expensive, too.
 import {
   BufferAttribute,
   BufferGeometry,
@@ -57,7 +57,7 @@ void main() {
   float chosen = step(1.5, look.w);
   vec3 lit = look.rgb * light + 0.18 * chosen;
   colour = mix(lit, haze, clamp(-seen.z / hazeDepth - 0.15, 0.0, 0.45));
-  // Stripes across what several nodes have; far below zero where there are none.
+  // Stripes on bodies of several nodes; far below zero where there are none.
   vec3 turned = place - vec3(rowX.w, rowY.w, rowZ.w);
   stripe = mod(look.w, 2.0) > 0.5 ? (turned.y + turned.x) * 5.0 : -1.0e4;
 }

@@ -47,7 +47,7 @@ export class Label {
     pen.beginPath();
     pen.roundRect((WIDTH - wide) / 2, 8, wide, 48, 24);
     pen.fill();
-    // Dark words on yellow, white ones on the rest.
+    // Dark text on yellow, white text on other colours.
     const [red, green, blue] = rgb(colour);
     const light = 0.3 * red + 0.59 * green + 0.11 * blue > 0.62;
     pen.fillStyle = light ? "#1b232c" : "#ffffff";

@@ -1,5 +1,5 @@
 // Small pictures of a mesh from many sides, made once: what a far body is drawn with. A picture holds
-// the normal of the surface at each point, so that light falls on it as it should.
+// the normal of the surface at each point, so that it is lit correctly.
 import type { MeshData } from "../protocol/mesh";
 
 /** Directions along each side of the octahedral map. */

@@ -15,7 +15,7 @@ import { Forms } from "./forms";
 import { clearAir } from "./instances";
 import { Label } from "./label";
 import { Selection } from "./selection";
-import { FAR_PIXELS, FAR_PIXELS_SLOW } from "./specks";
+import { FAR_PIXELS, FAR_PIXELS_SLOW } from "./impostors";
 import { Surroundings } from "./surroundings";
 import { Territories } from "./territories";
 
@@ -110,7 +110,7 @@ export class View {
     this.fast = fps > FAST_FPS ? this.fast + 1 : 0;
     if (this.slow >= SLOW_CHECKS && this.fineness > FINENESS_MIN) {
       this.refine(this.fineness > 1 ? 1 : FINENESS_MIN);
-      // After each failed attempt the next one is later.
+      // After each failed attempt the next one comes later.
       this.patience = Math.min(this.patience * 2, PATIENCE_MAX);
     } else if (this.fast >= this.patience && this.fineness < 1) this.refine(1);
   }
@@ -124,7 +124,7 @@ export class View {
   }
 
   draw(store: Store, regions: RegionMap, camera: PerspectiveCamera, layers: Layers): void {
-    // From far away the haze is thinner.
+    // The haze is thinner from far away.
     const distance = camera.position.distanceTo(this.middle);
     this.air.hazeDepth.value = (this.size + distance) * 1.7;
     this.surroundings.follow(store, this.forms);
@@ -132,7 +132,7 @@ export class View {
     this.territories.group.visible = layers.regions;
     this.surroundings.cover(layers.regions && this.territories.coversGround);
     this.auras.draw(store, this.reach, layers.auras);
-    this.forms.specks.pixelsPerUnit(this.renderer.domElement.height, camera.fov);
+    this.forms.impostors.pixelsPerUnit(this.renderer.domElement.height, camera.fov);
     this.bodies.draw(store, regions, camera, layers);
     this.selection.draw(store, this.forms, layers.selected);
     this.drawYou(store, layers.own);

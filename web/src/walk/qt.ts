@@ -80,9 +80,9 @@ const SHOWN: Readonly<Record<number, string>> = {
 /** The label of a key. */
 export function qtLabel({ value, state }: QtKey): string {
   const named = Object.entries(QT_NAMED).find(([, code]) => code === value)?.[0];
-  const letter = value > 0x20 && value <= 0xff ? String.fromCharCode(value) : undefined;
+  const character = value > 0x20 && value <= 0xff ? String.fromCharCode(value) : undefined;
   const f = value >= F1 && value < F1 + F_MAX ? `F${value - F1 + 1}` : undefined;
-  const name = SHOWN[value] ?? named ?? letter ?? f ?? `0x${value.toString(16)}`;
+  const name = SHOWN[value] ?? named ?? character ?? f ?? `0x${value.toString(16)}`;
   const held = Object.entries(QT_HELD).filter(([, bit]) => (state & bit) !== 0);
   return [...held.map(([word]) => (word === "Shift" ? "⇧" : `${word} `)), name].join("");
 }

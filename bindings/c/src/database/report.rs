@@ -2,8 +2,9 @@
 
 use super::{Database, Placed, slot};
 use crate::failure::Failure;
-use crate::types::{col_collision, col_face_pair, col_id};
-use jostle_geom::Pair;
+use crate::geometry::{Geometry, check_finite};
+use crate::types::{col_collision, col_contact, col_face_pair, col_id};
+use jostle_geom::{Pair, Pose};
 use jostle_world::Contact;
 
 impl Database {
@@ -70,6 +71,30 @@ impl Database {
     /// A distance that two objects are not closer than where they are now; infinite if one has no
     /// triangles.
     pub(crate) fn distance_lower_bound(&self, a: col_id, b: col_id) -> Result<f64, Failure> {
+        let Some([(one, pose_one), (other, pose_other)]) = self.finished(a, b)? else {
+            return Ok(f64::INFINITY);
+        };
+        let pair = Pair::new(&one.model, &pose_one, &other.model, &pose_other);
+        Ok(pair.distance_lower_bound())
+    }
+
+    /// Where two objects touch or are closer than `reach`, as they are now.
+    pub(crate) fn contacts(
+        &self,
+        a: col_id,
+        b: col_id,
+        reach: f64,
+    ) -> Result<Vec<col_contact>, Failure> {
+        check_finite("the reach", &[reach])?;
+        let Some([(one, pose_one), (other, pose_other)]) = self.finished(a, b)? else {
+            return Ok(Vec::new());
+        };
+        let found = one.contacts(&pose_one, other, &pose_other, reach);
+        found.map_err(|error| Failure::NoContacts(a, b, error))
+    }
+
+    /// Two finished objects and where they are now; `None` if one has no triangles.
+    fn finished(&self, a: col_id, b: col_id) -> Result<Option<[(&Geometry, Pose); 2]>, Failure> {
         let [first, second] = [self.object(a)?, self.object(b)?];
         if a == b {
             return Err(Failure::Same(a));
@@ -80,11 +105,10 @@ impl Database {
             }
         }
         let (Some(one), Some(other)) = (&first.geometry, &second.geometry) else {
-            return Ok(f64::INFINITY);
+            return Ok(None);
         };
-        let poses = [self.world.pose(first.body)?, self.world.pose(second.body)?];
-        let pair = Pair::new(&one.model, &poses[0], &other.model, &poses[1]);
-        Ok(pair.distance_lower_bound())
+        let [pose_one, pose_other] = [self.world.pose(first.body)?, self.world.pose(second.body)?];
+        Ok(Some([(one, pose_one), (other, pose_other)]))
     }
 }
 

@@ -141,6 +141,24 @@ impl Handle {
         Ok(found.iter().map(|pair| [pair.face1, pair.face2]).collect())
     }
 
+    pub(crate) fn contacts(
+        &self,
+        id1: col_id,
+        id2: col_id,
+        reach: f64,
+    ) -> Result<Vec<col_contact>, col_status> {
+        let pair = col_collision { id1, id2 };
+        let mut found = vec![col_contact::default(); 64];
+        let mut total = 0;
+        let room = found.len();
+        // SAFETY: an open world, a pair, room for as many as is said.
+        let status = unsafe {
+            col_report_contacts(self.0, &pair, reach, found.as_mut_ptr(), room, &mut total)
+        };
+        found.truncate(total);
+        if status == col_status::COL_OK { Ok(found) } else { Err(status) }
+    }
+
     pub(crate) fn distance(&self, a: col_id, b: col_id) -> Result<f64, col_status> {
         let mut distance = f64::NAN;
         // SAFETY: an open world, room for a number.

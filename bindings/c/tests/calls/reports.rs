@@ -180,3 +180,47 @@ fn round_solids_are_where_they_should_be() {
         }
     }
 }
+
+/// A closed box around the origin.
+fn block(half: [f64; 3]) -> Vec<[f64; 9]> {
+    let mesh = jostle_geom::solids::cuboid(DVec3::from_array(half) * 2.0).unwrap();
+    let corner = |v: u32| mesh.vertices()[v as usize].as_dvec3();
+    let numbers = |t: &[u32; 3]| {
+        let [p, q, r] = t.map(corner);
+        [p.x, p.y, p.z, q.x, q.y, q.z, r.x, r.y, r.z]
+    };
+    mesh.triangles().iter().map(numbers).collect()
+}
+
+#[test]
+fn contacts_have_points_normals_and_gaps() {
+    let world = Handle::open();
+    let cube = world.object_of(&block([0.5; 3]));
+    let plate = world.object_of(&block([4.0, 4.0, 1.0]));
+    for (z, gap) in [(1.75, 0.25), (1.5, 0.0), (1.375, -0.125)] {
+        world.ok(world.move_to(cube, [0.0, 0.0, z]));
+        let found = world.contacts(cube, plate, 0.5).unwrap();
+        assert_eq!(found.len(), 4, "{found:?}");
+        let mut places: Vec<_> = found.iter().map(|c| c.point1.map(|x| x.to_bits())).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 4);
+        for contact in &found {
+            assert_eq!(contact.normal, [0.0, 0.0, 1.0]);
+            assert!((contact.gap - gap).abs() < 1e-12, "{contact:?}");
+            assert!((contact.point1[2] - (z - 0.5)).abs() < 1e-12, "{contact:?}");
+            assert!(contact.point1[..2].iter().all(|x| (x.abs() - 0.5).abs() < 1e-9));
+        }
+        let swapped = world.contacts(plate, cube, 0.5).unwrap();
+        assert!(swapped.iter().all(|contact| contact.normal == [0.0, 0.0, -1.0]));
+    }
+    assert_eq!(world.contacts(cube, plate, f64::NAN), Err(COL_NOT_FINITE));
+    assert_eq!(world.contacts(cube, plate, -1.0), Err(COL_OUT_OF_RANGE));
+    assert_eq!(world.contacts(cube, cube, 0.0), Err(COL_SAME_OBJECT));
+    // A surface that passes through another has no depth.
+    let [sheet, needle] = [world.object_of(&[flat(9.0)]), world.object_of(&[upright(8.0, 10.0)])];
+    assert_eq!(world.contacts(sheet, needle, 0.0), Err(COL_NO_CONTACTS));
+    assert!(world.error().contains("only solids have a depth"), "{}", world.error());
+    assert_eq!(world.contacts(sheet, cube, 0.0), Ok(Vec::new()));
+    assert_eq!(world.contacts(world.object(), cube, 1.0), Ok(Vec::new()));
+}

@@ -1,6 +1,6 @@
 //! The report: one self-contained HTML file with a picture of each finding.
 
-use super::text::{label, summary};
+use super::text::{depth, label, summary};
 use super::{Review, drawing};
 use jostle_stage::{Finding, FindingKind, Stage};
 use std::fmt::Write;
@@ -90,13 +90,15 @@ fn list(text: &mut String, heading: &str, lines: &[String]) {
 
 fn table(text: &mut String, review: &Review<'_>) {
     *text += "<h2>Overview</h2><table><thead><tr><th>#</th><th>Severity</th><th>First part</th>\
-              <th>Second part</th><th>Distance</th><th>Reviewed</th></tr></thead><tbody>";
+              <th>Second part</th><th>Distance</th><th>Depth</th><th>Reviewed</th></tr></thead>\
+              <tbody>";
     for (number, (finding, accepted)) in (1..).zip(review.all()) {
         let class = if accepted { " class=\"accepted\"" } else { "" };
         let _ = write!(
             text,
             "<tr{class}><td><a href=\"#f{number}\">{number}</a></td>\
              <td data-key=\"{}\">{}</td><td>{}</td><td>{}</td>\
+             <td class=\"number\" data-key=\"{:.12}\">{}</td>\
              <td class=\"number\" data-key=\"{:.12}\">{}</td><td>{}</td></tr>",
             finding.kind as u8,
             badge(finding.kind),
@@ -104,6 +106,8 @@ fn table(text: &mut String, review: &Review<'_>) {
             escape(&finding.b),
             review.lengths.number(finding.distance),
             escape(&review.lengths.distance(finding.distance)),
+            finding.depth.map_or(0.0, |depth| review.lengths.number(depth.at_most)),
+            escape(&depth(review, finding).unwrap_or_default()),
             if accepted { "accepted" } else { "" }
         );
     }
@@ -162,6 +166,11 @@ fn article(
     let [p, q] = finding.points.map(|point| review.lengths.point(point));
     let symbol = review.lengths.symbol();
     if finding.touches() {
+        if let Some(depth) = depth(review, finding) {
+            let depth = escape(&depth);
+            let _ =
+                write!(text, "<dt>Depth</dt><dd>{depth} (the shortest move that parts them)</dd>");
+        }
         let _ = write!(text, "<dt>At</dt><dd>{p} {symbol}</dd>");
     } else {
         let distance = escape(&review.lengths.distance(finding.distance));

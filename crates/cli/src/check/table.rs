@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// The names of the columns. Lengths are in `unit`, which is empty if it is not known.
 const COLUMNS: &str = "kind,a,b,distance,unit,accepted,ax,ay,az,bx,by,bz,shape_a,face_a,shape_b,\
-    face_b";
+    face_b,depth_at_least,depth_at_most";
 
 pub(super) fn csv(review: &Review<'_>) -> String {
     let mut text = format!("{COLUMNS}\r\n");
@@ -23,6 +23,13 @@ pub(super) fn csv(review: &Review<'_>) -> String {
                 let _ = write!(text, ",{shape_a},{},{shape_b},{}", faces.a.1, faces.b.1);
             }
             None => text += ",,,,",
+        }
+        match finding.depth.map(|depth| [depth.at_least, depth.at_most]) {
+            Some(depth) => {
+                let [least, most] = depth.map(|depth| review.lengths.number(depth));
+                let _ = write!(text, ",{least},{most}");
+            }
+            None => text += ",,",
         }
         text += "\r\n";
     }

@@ -2,12 +2,15 @@
 
 use super::Review;
 use crate::units::count;
-use jostle_stage::{FACES_MAX, Finding, FindingKind};
+use jostle_stage::{FACES_MAX, Finding, FindingDepth, FindingKind};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Findings of a group that are listed one by one.
 const LISTED_MAX: usize = 5;
+
+/// A depth is shown as one number if it is known to this part.
+const DEPTH_SHOWN: f64 = 0.05;
 
 pub(super) fn print(review: &Review<'_>, out: &mut dyn Write) -> io::Result<()> {
     let groups = groups(review);
@@ -95,10 +98,22 @@ fn print_one(review: &Review<'_>, finding: &Finding, out: &mut dyn Write) -> io:
 fn place(review: &Review<'_>, finding: &Finding) -> String {
     let point = review.lengths.point(finding.points[0]);
     if finding.touches() {
-        format!("  at {point} {}", review.lengths.symbol())
+        let depth = depth(review, finding).map(|depth| format!(": {depth} deep"));
+        format!("{}  at {point} {}", depth.unwrap_or_default(), review.lengths.symbol())
     } else {
         format!(": {} apart", review.lengths.distance(finding.distance))
     }
+}
+
+/// How deep two parts are in each other, if it was measured: both ends of the interval where it is
+/// wide.
+pub(super) fn depth(review: &Review<'_>, finding: &Finding) -> Option<String> {
+    let FindingDepth { at_least, at_most, .. } = finding.depth?;
+    let most = review.lengths.distance(at_most);
+    if at_least >= at_most * (1.0 - DEPTH_SHOWN) {
+        return Some(most);
+    }
+    Some(format!("{} to {most}", review.lengths.distance(at_least)))
 }
 
 fn print_group(review: &Review<'_>, group: &[&Finding], out: &mut dyn Write) -> io::Result<()> {

@@ -188,7 +188,7 @@ impl<'a> ModelPair<'a> {
 /// times as much as both, and the second term the smallest normal number. A larger gap only makes
 /// the walk look at more triangles, whose distance is then compared with `distance` itself. Beyond
 /// the range of `f32` it is infinite, and everything is opened.
-fn gap_for(distance: f64) -> f32 {
+pub(super) fn gap_for(distance: f64) -> f32 {
     (distance * (1.0 + 1e-6)) as f32 + f32::MIN_POSITIVE
 }
 

@@ -2,6 +2,7 @@
 //!
 //! All normals here are of length 1 and point from the second shape towards the first.
 
+use super::side::unit;
 use super::{FacePair, Meeting, Pair, Witness};
 use crate::PosedModel;
 use glam::DVec3;
@@ -12,7 +13,7 @@ use glam::DVec3;
 const SNAP: f64 = 1e-3;
 
 /// Below this part of all lengths involved, the direction between two points has too few digits.
-const DIRECTION_MIN: f64 = 1e-12;
+pub(super) const DIRECTION_MIN: f64 = 1e-12;
 
 /// Where two shapes that do not touch are closest, and the normal of the contact that they would
 /// have there.
@@ -172,15 +173,8 @@ impl Pair<'_> {
     }
 }
 
-/// The direction of a vector of any finite length.
-fn unit(v: DVec3) -> Option<DVec3> {
-    // Largest component 1 first, so that squares are neither too large nor too small.
-    let size = v.abs().max_element();
-    (size > 0.0 && size.is_finite()).then(|| (v / size).normalize())
-}
-
 /// One of the normals if the direction is close to it, or else the direction.
-fn snapped(direction: DVec3, normals: &[DVec3; 2]) -> DVec3 {
+pub(super) fn snapped(direction: DVec3, normals: &[DVec3; 2]) -> DVec3 {
     let close = normals.iter().find(|normal| normal.cross(direction).length() < SNAP);
     // The side of the face that is outside follows from the points, not from the face.
     close.map_or(direction, |&n| if n.dot(direction) < 0.0 { -n } else { n })

@@ -120,9 +120,7 @@ impl LeafWork for WithinDistance {
         if verdict.yes != 0 {
             return ControlFlow::Break(());
         }
-        // The rank is off by rounding and by the error of the points; the placed triangles decide.
-        let near = self.0 * (1.0 + 1e-12) + 2.0 * leaves.point_error;
-        let near_squared = near * near + RANK_ERROR * leaves.reach * leaves.reach;
+        let near_squared = near_squared(leaves, self.0);
         for (bit, squared) in squared.into_iter().enumerate() {
             let open = verdict.unsure >> bit & 1 == 1 || squared <= near_squared;
             if leaves.used() >> bit & 1 == 1 && open {
@@ -134,6 +132,29 @@ impl LeafWork for WithinDistance {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The rank is off by rounding and by the error of the points, so the placed triangles decide
+/// about every pair whose rank is not above this.
+#[inline(always)]
+fn near_squared(leaves: LeafPair, distance: f64) -> f64 {
+    let near = distance * (1.0 + 1e-12) + 2.0 * leaves.point_error;
+    near * near + RANK_ERROR * leaves.reach * leaves.reach
+}
+
+/// Which of the pairs (a0 b0, a0 b1, a1 b0, a1 b1) may be at most `distance` apart, a bit each.
+#[inline(always)]
+pub(super) fn near_candidates<S: Simd>(
+    pair: &ModelPair<'_>,
+    leaves: LeafPair,
+    distance: f64,
+) -> u8 {
+    let squared = SquaredDistances { pair, leaves }.run::<S>();
+    let verdict = LeafFilter { pair, leaves }.run::<S>();
+    let near_squared = near_squared(leaves, distance);
+    let near = |bit: usize| u8::from(squared[bit] <= near_squared) << bit;
+    let near = (0..4).fold(0, |mask, bit| mask | near(bit));
+    (verdict.yes | verdict.unsure | near) & leaves.used()
 }
 
 impl ModelPair<'_> {

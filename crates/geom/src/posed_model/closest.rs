@@ -2,10 +2,11 @@
 
 use super::{LaneBox, PosedModel, usable, used_lanes};
 use crate::tree::{Child, FramedNode};
-use crate::triangle::{closest_point, triangles_touch};
+use crate::triangle::{Triangle, closest_point, triangles_touch};
 use glam::DVec3;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 
 /// The point of a surface that is closest to a given one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,6 +125,32 @@ impl PosedModel<'_> {
             }));
         }
         best
+    }
+
+    /// Has a triangle that holds `point`, give or take `slack`, a point closer to `to` than
+    /// `limit`?
+    pub(crate) fn leads_closer(&self, point: DVec3, slack: f64, to: DVec3, limit: f64) -> bool {
+        let closer = |triangle: usize| {
+            self.closest_on(point, triangle).distance <= slack
+                && self.closest_on(to, triangle).distance < limit
+        };
+        let mut look = |triangle| match closer(triangle) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        self.look_near(point, slack, &mut look).is_break()
+    }
+
+    /// The triangles that hold `point`, give or take `slack`.
+    pub(crate) fn triangles_at(&self, point: DVec3, slack: f64) -> Vec<Triangle> {
+        let mut found = Vec::new();
+        let _ = self.look_near(point, slack, &mut |triangle| {
+            if self.closest_on(point, triangle).distance <= slack {
+                found.push(self.triangle(triangle));
+            }
+            ControlFlow::Continue(())
+        });
+        found
     }
 
     /// The point of one triangle closest to `p`; its distance is 0 exactly if it holds `p`.

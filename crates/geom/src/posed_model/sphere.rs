@@ -69,6 +69,30 @@ impl PosedModel<'_> {
         faces
     }
 
+    /// The closest points of all triangles that are not further than about `reach` from a solid
+    /// sphere, and whether they touch it, exactly; sorted by face, then by triangle.
+    pub(crate) fn near_sphere(
+        &self,
+        centre: DVec3,
+        radius: f64,
+        reach: f64,
+    ) -> Vec<(ClosestPoint, bool)> {
+        let Some(centre) = usable(centre) else { return Vec::new() };
+        // Further than rounding can make up for.
+        let within = (radius + reach) * (1.0 + 1e-12);
+        let mut found = Vec::new();
+        let _ = self.look_near(centre, within, &mut |triangle| {
+            let closest = self.closest_on(centre, triangle);
+            let touches = sphere_meets_triangle(centre, radius, &self.triangle(triangle));
+            if touches || closest.distance <= within {
+                found.push((triangle, closest, touches));
+            }
+            ControlFlow::Continue(())
+        });
+        found.sort_unstable_by_key(|(triangle, closest, _)| (closest.face, *triangle));
+        found.into_iter().map(|(_, closest, touches)| (closest, touches)).collect()
+    }
+
     /// A distance that no point of the model is closer to `p` than, from a few box tests. 0 where
     /// `p` may be a point of it, or inside it if it is solid; infinite for a model without
     /// triangles. 0 for a point that is not finite or has a component of 2^129 or more.

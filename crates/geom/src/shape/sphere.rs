@@ -2,7 +2,7 @@
 
 use super::cuboid;
 use crate::predicates::spheres_touch;
-use crate::{Model, Pose, PosedModel, Side};
+use crate::{ClosestPoint, Model, Pose, PosedModel, Side};
 use glam::DVec3;
 
 /// A solid sphere in the world.
@@ -116,6 +116,26 @@ impl<'a> PosedTriangles<'a> {
             on_other: found.point,
             face: found.face,
         })
+    }
+
+    /// The gaps of all triangles within `reach`, which is not below 0, sorted by face, then by
+    /// triangle. Each is that of the solid sphere and one triangle alone.
+    pub(crate) fn gaps(&self, sphere: &PosedSphere, reach: f64) -> Vec<SphereGap> {
+        let near = self.posed().near_sphere(sphere.centre, sphere.radius, reach);
+        let gap = |(found, touches): (ClosestPoint, bool)| {
+            let ClosestPoint { point, face, distance } = found;
+            if touches {
+                return SphereGap { distance: 0.0, on_sphere: point, on_other: point, face };
+            }
+            let along = (point - sphere.centre) / distance;
+            SphereGap {
+                distance: beyond_radius(distance, sphere.radius),
+                on_sphere: sphere.centre + along * sphere.radius,
+                on_other: point,
+                face,
+            }
+        };
+        near.into_iter().map(gap).filter(|gap| gap.distance <= reach).collect()
     }
 
     /// Is the gap at most `distance`, which is not below 0?

@@ -71,7 +71,7 @@ pub fn common(a: &Triangle, b: &Triangle) -> Option<Common> {
 }
 
 /// Where an edge whose ends are on different sides of (or one in) the plane of `t` passes it.
-fn passage([p, q]: [DVec3; 2], t: &Triangle) -> DVec3 {
+pub(super) fn passage([p, q]: [DVec3; 2], t: &Triangle) -> DVec3 {
     let [from_p, from_q] = [p, q].map(|r| det3(t[0], t[1], t[2], r).abs());
     divide([p, q], from_p, from_q)
 }
@@ -108,7 +108,7 @@ fn flat_common(a: &Triangle, b: &Triangle, sides: [[Sign; 3]; 2]) -> Option<[DVe
 
 /// The corners of the overlap of two hulls in one plane: corners of either in the other, and
 /// points where edges cross.
-fn overlap_corners(axis: Axis, a: &Hull, b: &Hull) -> Vec<DVec3> {
+pub(super) fn overlap_corners(axis: Axis, a: &Hull, b: &Hull) -> Vec<DVec3> {
     let mut found = Vec::with_capacity(15);
     found.extend(a.corners().iter().filter(|&&p| b.holds(axis, p)));
     found.extend(b.corners().iter().filter(|&&p| a.holds(axis, p)));

@@ -55,14 +55,28 @@ impl Face {
         if self.has_beyond_an_edge(t) {
             return;
         }
-        let (corners, heights) = self.corners_and_heights(t);
-        if heights.iter().all(BigInt::is_zero) {
-            let [a, b, c] = corners;
+        let mut met = self.section(t);
+        if let [a, b, c] = &met[..] {
             cuts.push(Cut::between(a.clone(), b.clone()));
-            cuts.push(Cut::between(b, c.clone()));
-            cuts.push(Cut::between(c, a));
+            cuts.push(Cut::between(b.clone(), c.clone()));
+            cuts.push(Cut::between(c.clone(), a.clone()));
             return;
         }
+        if let [first, .., last] = &met[..] {
+            cuts.push(Cut::between(first.clone(), last.clone()));
+        } else if let Some(point) = met.pop() {
+            cuts.push(Cut::between(point.clone(), point));
+        }
+    }
+
+    /// The corners of what `t` and the plane of the face share: three if `t` lies in the plane,
+    /// else at most two.
+    pub(crate) fn section(&self, t: &Triangle) -> Vec<Whole3> {
+        let (corners, heights) = self.corners_and_heights(t);
+        if heights.iter().all(BigInt::is_zero) {
+            return corners.to_vec();
+        }
+        // One or two different points, since not all of `t` is in the plane.
         let mut met: Vec<Whole3> = Vec::with_capacity(3);
         for i in 0..3 {
             let j = (i + 1) % 3;
@@ -72,12 +86,7 @@ impl Face {
                 met.push(weighted(&corners[i], &heights[j], &corners[j], &heights[i]));
             }
         }
-        // One or two different points, since not all of `t` is in the plane.
-        if let [first, .., last] = &met[..] {
-            cuts.push(Cut::between(first.clone(), last.clone()));
-        } else if let Some(point) = met.pop() {
-            cuts.push(Cut::between(point.clone(), point));
-        }
+        met
     }
 
     /// Is `t`, seen along the axis, beyond or on an edge of the face? Most triangles that touch the
@@ -165,7 +174,7 @@ pub(crate) fn cut_in_pieces(
 }
 
 /// The mean of two points with W > 0, each multiplied by the size of its weight.
-fn weighted(p: &Whole3, weight_p: &BigInt, q: &Whole3, weight_q: &BigInt) -> Whole3 {
+pub(super) fn weighted(p: &Whole3, weight_p: &BigInt, q: &Whole3, weight_q: &BigInt) -> Whole3 {
     let (f, g) = (weight_p.magnitude(), weight_q.magnitude());
     let (f, g) = (BigInt::from(f.clone()), BigInt::from(g.clone()));
     [0, 1, 2].map(|k| &p[k] * &f + &q[k] * &g)

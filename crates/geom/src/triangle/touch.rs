@@ -50,7 +50,7 @@ pub fn triangles_touch_counted(a: &Triangle, b: &Triangle, unsure: &mut u64) -> 
 
 /// The sides of the corners of `other` on the plane of `t`.
 #[inline]
-pub(super) fn sides(t: &Triangle, other: &Triangle) -> [Sign; 3] {
+pub(crate) fn sides(t: &Triangle, other: &Triangle) -> [Sign; 3] {
     let plane = Plane::through(t);
     other.map(|corner| plane.side(corner, &mut 0))
 }

@@ -6,9 +6,12 @@ mod soup;
 
 mod batch;
 mod cases;
+mod contacts;
 mod distance;
 mod extremes;
+mod near;
 mod overlaps;
+mod patches;
 mod relation;
 mod search;
 mod solids;

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use jostle_geom::triangle::{self, Triangle, closest_point, triangles_touch};
-use jostle_geom::{FacePair, Mesh, Pose};
+use jostle_geom::{FacePair, Mesh, NearPair, Pose};
 use std::cell::OnceCell;
 
 /// Placed triangles with the faces that they are part of.
@@ -52,6 +52,16 @@ impl Twin {
     pub(crate) fn distance(&self) -> Option<f64> {
         let all = || self.pairs().map(|(_, a, b)| triangle::distance(a, b).distance);
         *self.distance.get_or_init(|| all().min_by(f64::total_cmp))
+    }
+
+    /// All triangles at most `reach` apart.
+    pub(crate) fn near(&self, reach: f64) -> Vec<NearPair> {
+        let near = self.pairs().filter_map(|(faces, a, b)| {
+            let found = triangle::distance(a, b);
+            let points = [found.on_a, found.on_b];
+            (found.distance <= reach).then_some(NearPair { faces, gap: found.distance, points })
+        });
+        near.collect()
     }
 
     /// The touching triangles by their faces, sorted, as often as there are.

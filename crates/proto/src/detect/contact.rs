@@ -78,7 +78,7 @@ impl<'a> Meeting<'a> {
         let centres = self.placed().map(|placed| placed.centre());
         let between = centres[1] - centres[0];
         let area = self.crossing_area();
-        // Of open surfaces nothing says which side is out.
+        // Open surfaces do not define which side is out.
         let area =
             area.map(|area| if self.closed || area.dot(between) >= 0.0 { area } else { -area });
         let direction = area.unwrap_or(between);

@@ -1,21 +1,21 @@
 //! A limit to what exact tests may cost in a tick: the time-critical narrow phase (Storey 2006,
-//! 4.3.2.3) for a node of an unsynchronised group.
+//! 4.3.2.3) for a node of a free-running group.
 //!
 //! What `crates/world/src/step/budget.rs` does with a clock is done here with counted operations,
 //! so that a seed remains a seed: pairs that were cheap last time come first, so that most have
 //! their answer before the operations are used up; hierarchies are opened less deep after a tick
 //! that did not suffice, and deeper again when there is room. What was cut short is assumed to
-//! touch, and says so: nothing is missed silently.
+//! touch, and reports them as assumed: nothing is missed silently.
 
 use super::tests;
 use jostle_geom::{Pair, SearchLimits, SearchResult};
 use jostle_world::broad::SlotPair;
 use serde::{Deserialize, Serialize};
 
-/// How much is known about two objects that are said to touch.
+/// How much is known about two objects that are reported as touching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Certainty {
-    /// They do.
+    /// Decided exactly.
     Exact,
     /// They may: their boxes meet, and there was no time to look closer.
     Assumed,
@@ -23,19 +23,19 @@ pub enum Certainty {
 
 /// No pair of trees is this deep: no limit (see [`SearchLimits::depth_max`]).
 const DEPTH_FREE: u32 = 63;
-/// Opening less than this tells little more than the boxes do.
+/// A walk of less depth is hardly more exact than the boxes.
 const DEPTH_LEAST: u32 = 2;
 /// The first limit when operations get short: a pair of a million triangles each needs about 16.
 const DEPTH_FIRST: u32 = 16;
 
-/// How much may be done in a tick, and what the last ticks say about it.
+/// How much may be done in a tick, and what the last ticks took.
 #[derive(Clone, Debug)]
 pub(super) struct Effort {
     /// Box and triangle tests in a tick.
     operations: u64,
     left: u64,
     depth_max: u32,
-    /// Somebody was not looked at, or not to the end, because operations were used up.
+    /// A pair was not tested, or not to the end, because operations were used up.
     ran_out: bool,
     /// What every pair cost in the last tick, sorted by pair; and in this one, unsorted.
     costs: Vec<(SlotPair, u32)>,

@@ -1,6 +1,6 @@
 //! A directory whose process was paused (stopped, swapped out, on a machine that slept) has heard
-//! no node meanwhile, and no node had it to talk to: that time counts for nobody's silence,
-//! patience or vote. It sees this by its own clock: it runs far later than it asked to be woken.
+//! no node meanwhile, and no node could reach it: that time counts for no node's silence, patience
+//! or vote. It notices a pause by its own clock: it runs far later than it asked to be woken.
 
 use super::Directory;
 use crate::mutant::Mutant;
@@ -20,11 +20,11 @@ impl Directory {
         for known in self.kept.known.values_mut() {
             known.heard = known.heard + late;
         }
-        for told in self.told.values_mut() {
-            *told = *told + late;
+        for sent in self.peers_sent.values_mut() {
+            *sent = *sent + late;
         }
         self.links.paused();
         let outputs = self.kept.polls.paused(now);
-        self.tell_polls(now, outputs, out);
+        self.send_polls(now, outputs, out);
     }
 }

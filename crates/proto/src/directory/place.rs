@@ -16,7 +16,7 @@ pub(super) const GROUPS_MAX: usize = 64;
 /// others until that is measured: a delay that is not known is no long one.
 const UNKNOWN_PATIENCE: u64 = 3;
 
-/// What a vote said about a node, until it has followed.
+/// The outcome of a vote about a node, until it has followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ruled {
     pub(super) group: GroupId,
@@ -29,7 +29,7 @@ pub(super) struct Ruled {
 /// A node that waits for a group.
 struct Waiting {
     node: NodeId,
-    /// It knows how far everybody is who has one.
+    /// It has measured all nodes that have a group.
     measured: bool,
     /// It has waited long enough.
     is_late: bool,
@@ -49,8 +49,8 @@ impl Directory {
         self.reconsider(now, out);
     }
 
-    /// Who has no group.
-    fn homeless(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
+    /// Nodes without a group.
+    fn unplaced(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
         let alone = self.kept.known.iter().filter(|(_, known)| known.group.is_none());
         let members = alone.map(|(&node, known)| (Member { node, life: known.life }, known));
         members.filter(move |(member, _)| {
@@ -64,15 +64,15 @@ impl Directory {
         });
         let placed: Vec<NodeId> = placed.map(|(&node, _)| node).collect();
         let patience = rules.patience;
-        self.homeless(now).take(GROUP_NODES_MAX).map(move |(Member { node, .. }, known)| {
+        self.unplaced(now).take(GROUP_NODES_MAX).map(move |(Member { node, .. }, known)| {
             let measured = placed.iter().all(|other| known.delays.contains_key(other));
-            // Before it was told whom to measure it could not.
-            let told = self.told.get(&node).filter(|told| **told >= known.since);
+            // Before it was sent its peers it could not measure them.
+            let sent = self.peers_sent.get(&node).filter(|sent| **sent >= known.since);
             let patience = match self.may_be_near(now, node, rules) {
                 true => Span(patience.0.saturating_mul(UNKNOWN_PATIENCE)),
                 false => patience,
             };
-            let is_late = told.is_some_and(|told| now - *told >= patience);
+            let is_late = sent.is_some_and(|sent| now - *sent >= patience);
             Waiting { node, measured, is_late }
         })
     }
@@ -93,9 +93,9 @@ impl Directory {
         }
     }
 
-    /// Those whom votes have let in go there.
+    /// Nodes that votes have let in go there.
     fn place_ruled(&mut self, now: Time, rules: &GroupRules) {
-        let nodes: Vec<NodeId> = self.homeless(now).map(|(member, _)| member.node).collect();
+        let nodes: Vec<NodeId> = self.unplaced(now).map(|(member, _)| member.node).collect();
         for node in nodes {
             let ruled = self.kept.ruled.get(&node).filter(|ruled| ruled.into);
             if let Some(group) = ruled.map(|ruled| ruled.group)
@@ -107,11 +107,11 @@ impl Directory {
         }
     }
 
-    /// Finds groups for all who wait, from all that they have measured, largest groups first. One
-    /// after the other, the first to come would take those with it who have more neighbours
-    /// elsewhere. Who has measured everybody goes into a group that is there; a new one begins only
-    /// when somebody in it has waited long enough: the other side may not have measured yet. None
-    /// begins beside a world that cannot go on.
+    /// Finds groups for all waiting nodes, from all that they have measured, largest groups first.
+    /// If they were placed one by one, the first would take those with it that have more neighbours
+    /// elsewhere. A node that has measured all others goes into a group that is there; a new one
+    /// begins only when one of its nodes has waited long enough: the other side may not have
+    /// measured yet. None begins beside a world that cannot go on.
     fn place_together(&mut self, now: Time, waiting: &[Waiting], rules: &GroupRules) {
         let (groups, parties) = self.parties(now, waiting, rules);
         let is = |node: &NodeId, what: fn(&Waiting) -> bool| {
@@ -141,7 +141,7 @@ impl Directory {
         }
     }
 
-    /// Groups that have room, and who of those who wait would go where.
+    /// Groups that have room, and which waiting nodes would go where.
     fn parties(
         &self,
         now: Time,
@@ -218,7 +218,7 @@ impl Directory {
         }
         let stands =
             |chain: &Chain| !chain.stable.ring.iter().any(|member| self.is_alive(now, member));
-        let mut loose = Vec::new();
+        let mut detached = Vec::new();
         let mut replaced = Vec::new();
         for (&node, known) in &self.kept.known {
             let Some(group) = known.group else { continue };
@@ -236,13 +236,13 @@ impl Directory {
                 }
             };
             if lost {
-                loose.push(node);
+                detached.push(node);
             }
         }
         for Member { node, life } in replaced {
             self.kept.over.insert(node, life);
         }
-        for node in loose {
+        for node in detached {
             if let Some(known) = self.kept.known.get_mut(&node) {
                 (known.group, known.since) = (None, now);
             }
@@ -256,7 +256,7 @@ impl Directory {
         self.kept.known.get(&member.node).is_some_and(|known| known.is(member, group))
     }
 
-    /// Those that belong to a group and can be heard; nobody if one of its stable view cannot.
+    /// Those that belong to a group and can be heard; none if one of its stable view cannot.
     fn members(&self, now: Time, group: GroupId) -> Vec<NodeId> {
         let Some(chain) = self.kept.chains.get(&group) else { return Vec::new() };
         if !chain.stable.ring.iter().all(|member| self.is_alive(now, member)) {
@@ -267,7 +267,7 @@ impl Directory {
         alive.map(|(&node, _)| node).collect()
     }
 
-    /// The longer of what two nodes say of each other; none until both have said something
+    /// The longer of what two nodes report of each other; none until both have reported
     /// (Storey 2006, 3.3.7: both must be below the threshold).
     pub(super) fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {
         let delay = |from: NodeId, to: NodeId| {

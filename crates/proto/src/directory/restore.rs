@@ -1,6 +1,6 @@
 //! A world that begins again with what was stored of it.
 //!
-//! A node that says that it is alive, and has seen no view, holds a stored world. Whether that
+//! A node that reports that it is alive, and has seen no view, holds a stored world. Whether that
 //! counts is not decided by what the directory remembers, but by which nodes answer: if those that
 //! hold the objects can go on without the others, the stored world is dropped and its node joins
 //! like any other. If none can, after all had time to answer, the world is restored: the lives of
@@ -10,8 +10,8 @@
 
 use super::chain::Chain;
 use super::{Directory, Grouping, Known};
-use crate::crowd::Crowd;
 use crate::groups::GroupId;
+use crate::load::NodeLoad;
 use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output};
@@ -28,18 +28,18 @@ const ANSWER: Span = Span::from_ms(5000);
 /// Which of the groups of the directory can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holders {
-    /// It is too early to tell.
+    /// It is too early to decide.
     Unknown,
     /// All that hold something.
     Living,
-    /// None: nobody who answers has the world, or enough of it.
+    /// None: no node that answers has the world, or enough of it.
     Gone,
     /// Some of those that hold something.
     Partly,
 }
 
 impl Directory {
-    /// Who holds the objects of the world, of those that have been heard.
+    /// The holders of the objects of the world, of those that have been heard.
     #[must_use]
     pub fn holders(&self, now: Time) -> Holders {
         let up = now - self.since;
@@ -64,7 +64,7 @@ impl Directory {
     /// Has a member of this group something at home, as far as it has reported?
     fn holds(&self, chain: &Chain) -> bool {
         let members = chain.stable.ring.iter().filter_map(|it| self.kept.known.get(&it.node));
-        members.into_iter().any(|known| known.keeps || known.crowd.objects > 0)
+        members.into_iter().any(|known| known.keeps || known.load.objects > 0)
     }
 
     /// How often the world was restored.
@@ -73,8 +73,8 @@ impl Directory {
         self.kept.epoch.incarnation()
     }
 
-    /// The world begins again with what this node holds, whoever else may have it: the lives of all
-    /// others are over.
+    /// The world begins again with what this node holds, whichever others may have it: the
+    /// incarnations of all others are over.
     #[must_use]
     pub fn restored(mut self, now: Time, founder: Member) -> Directory {
         self.restore(now, founder);
@@ -149,7 +149,7 @@ impl Directory {
         self.reconsider(now, out);
         self.remind(member, Epoch(0), out);
         // It may have to measure others before it can join them.
-        self.tell_near(now, member.node, out);
+        self.send_near(now, member.node, out);
     }
 
     /// Is it not known yet whether the stored world that this node holds counts?
@@ -179,7 +179,7 @@ impl Directory {
             group: Some(group),
             delays: BTreeMap::new(),
             keeps: false,
-            crowd: Crowd::default(),
+            load: NodeLoad::default(),
         };
         kept.known.insert(founder.node, known);
         kept.origin = View::first(founder);

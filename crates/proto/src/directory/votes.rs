@@ -1,4 +1,4 @@
-//! What votes come to: who leaves its group, and where it goes.
+//! Outcomes of votes: which nodes leave their groups, and where they go.
 
 use super::place::Ruled;
 use super::{Directory, Grouping};
@@ -43,11 +43,11 @@ impl Directory {
 
     fn step_polls(&mut self, now: Time, input: PollInput, out: &mut Vec<Output>) {
         let outputs = self.kept.polls.step(now, input);
-        self.tell_polls(now, outputs, out);
+        self.send_polls(now, outputs, out);
     }
 
     /// Does what a step of the polls wants done.
-    pub(super) fn tell_polls(
+    pub(super) fn send_polls(
         &mut self,
         now: Time,
         outputs: Vec<PollOutput>,
@@ -61,7 +61,7 @@ impl Directory {
                 PollOutput::Closed { to, closed } => {
                     out.push(Output::Send(Address::Node(to), Message::VoteClosed(closed)));
                 }
-                // Whoever asked will ask again.
+                // The caller will ask again.
                 PollOutput::Refused { .. } => {}
                 PollOutput::Change(closed) => self.change(now, &closed),
             }
@@ -92,7 +92,7 @@ impl Directory {
         self.kept.ruled.insert(node, Ruled { group, into: true, until: now + MOVE });
     }
 
-    /// Tells one who is alone in its group that another would take it.
+    /// Offers a node that is alone in its group that another would take it.
     pub(super) fn offer_leave(&self, now: Time, member: Member, out: &mut Vec<Output>) {
         let ruled = self.kept.ruled.get(&member.node);
         let wanted = ruled.is_some_and(|ruled| {
@@ -112,7 +112,7 @@ impl Directory {
     }
 
     /// Groups have changed, or a member of one has begun a new incarnation, which belongs to none
-    /// yet: votes under way are void. Nobody votes, or is voted about, whose incarnation is over.
+    /// yet: votes under way are void. An incarnation that is over neither votes nor is voted about.
     pub(super) fn regroup(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.kept.grouping == Grouping::Together {
             return;

@@ -1,4 +1,4 @@
-//! Who is told about what: by auras that overlap, by regions, or everybody everything (row E6).
+//! Which objects a client is sent: by auras that overlap, by regions, or all (row E6).
 
 use crate::detect::Shapes;
 use crate::object::{Object, ObjectId};
@@ -9,28 +9,28 @@ use glam::DVec3;
 use jostle_world::aura::{Aura, AuraError, RegionInterest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who is told about what.
+/// Which objects a client is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Interest {
-    /// Everybody is told about everything.
+    /// Every client is sent all objects.
     Everyone,
-    /// An avatar is told about whose aura overlaps its own: that reaches so many metres, those of
-    /// objects are spheres about them.
+    /// An avatar is sent the objects whose aura overlaps its own: that reaches so many metres,
+    /// those of objects are spheres about them.
     Auras {
         /// In metres.
         reach: f64,
     },
-    /// An avatar is told about what is in its cube of space or in one of the 26 around it.
+    /// An avatar is sent what is in its cube of space or in one of the 26 around it.
     Regions {
         /// The edge of a cube, in metres.
         size: f64,
     },
 }
 
-/// What each viewer is told about, itself included, by rising ids.
+/// The objects that each viewer is sent, itself included, by rising ids.
 pub(super) type Seen<'a> = BTreeMap<ObjectId, Vec<&'a Object>>;
 
-/// Who is told about what, after a tick.
+/// The objects that each viewer is sent, after a tick.
 pub(super) fn look<'a>(
     interest: Interest,
     objects: &'a Objects,
@@ -38,7 +38,7 @@ pub(super) fn look<'a>(
     viewers: &BTreeSet<ObjectId>,
 ) -> Seen<'a> {
     let all: Vec<&Object> = objects.values().collect();
-    let told = match interest {
+    let sent = match interest {
         Interest::Everyone => None,
         Interest::Regions { size } => {
             let places: Vec<DVec3> = objects.values().map(place).collect();
@@ -60,8 +60,8 @@ pub(super) fn look<'a>(
             })
         }
     };
-    // Numbers that make no auras or regions: then everybody is told everything.
-    told.unwrap_or_else(|| {
+    // Numbers that make no auras or regions: then all objects are sent.
+    sent.unwrap_or_else(|| {
         let here = viewers.iter().filter(|viewer| objects.contains_key(viewer));
         here.map(|viewer| (*viewer, all.clone())).collect()
     })
@@ -69,9 +69,9 @@ pub(super) fn look<'a>(
 
 /// Auras along one axis, to find those that overlap a few of them.
 ///
-/// The relations of [`jostle_world::aura`] (Storey, Lu and Morgan) tell who belongs together with
-/// whom. A gateway needs less: who overlaps its viewers. Among 10,000 objects with 200 viewers the
-/// relations took 880 ms a tick.
+/// The relations of [`jostle_world::aura`] (Storey, Lu and Morgan) find out which objects belong
+/// together. A gateway needs less: which objects overlap its viewers. Among 10,000 objects with 200
+/// viewers the relations took 880 ms a tick.
 struct Near<'a> {
     auras: &'a [Aura],
     /// Those that are not large, by where they are.
@@ -119,11 +119,11 @@ fn recipients<'a>(
 ) -> Seen<'a> {
     let here = (0..).zip(all).filter(|(_, object)| viewers.contains(&object.id));
     here.map(|(at, object)| {
-        let mut told = of(at).unwrap_or_default();
-        told.push(at);
-        told.sort_unstable();
-        let told = told.into_iter().filter_map(|other| all.get(other as usize).copied());
-        (object.id, told.collect())
+        let mut sent = of(at).unwrap_or_default();
+        sent.push(at);
+        sent.sort_unstable();
+        let sent = sent.into_iter().filter_map(|other| all.get(other as usize).copied());
+        (object.id, sent.collect())
     })
     .collect()
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use jostle_world::aura::{Finder, Recipients, RelationLimit};
 
-    /// Those who share a relation with somebody are those whose auras overlap.
+    /// Objects share a relation with another exactly if their auras overlap.
     #[test]
     fn near_ones_are_those_of_the_relations() {
         let mut seed = 7u64;
@@ -153,7 +153,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 11) as f64 / (1u64 << 53) as f64 * most
         };
-        let (mut told, mut apart) = (0, 0);
+        let (mut sent, mut apart) = (0, 0);
         for round in 0..40 {
             let reach = 1.0 + draw(3.0);
             let mut auras = Vec::new();
@@ -181,10 +181,10 @@ mod tests {
                 right.sort_unstable();
                 found.sort_unstable();
                 assert_eq!(found, right, "round {round}, {at}");
-                told += found.len();
+                sent += found.len();
                 apart += auras.len() - found.len();
             }
         }
-        assert!(told > 1000 && apart > 1000, "{told}, {apart}");
+        assert!(sent > 1000 && apart > 1000, "{sent}, {apart}");
     }
 }

@@ -1,11 +1,11 @@
-//! What a client says is judged before anything is done about it: whether it may say so much,
-//! whether the avatar is its own, whether it was said before, and whether anybody may move so.
+//! Messages of clients are validated first: the rate limit, whether the avatar is the client's own,
+//! whether the input is new, and whether its speed and acceleration are within the limits.
 
 use super::limits::{apart, shorten, toward};
 use super::session::{Session, Standing};
 use super::{Gateway, arrive};
-use crate::client::{ClientId, ClientSays, GatewaySays, Limits, Reason, Refusal, Report};
-use crate::input::Want;
+use crate::client::{ClientId, ClientMessage, GatewayMessage, Limits, Reason, Refusal, Report};
+use crate::input::ClientInput;
 use crate::mutant::Mutant;
 use crate::node::Output;
 use crate::time::Time;
@@ -17,18 +17,18 @@ const FLOOD: u32 = 1;
 const CHEAT: u32 = 8;
 
 impl Gateway {
-    /// May this be said at all? Costs the same whatever it is.
+    /// Is the message within the rate limits? Costs the same whatever it is.
     pub(super) fn afford(
         &mut self,
         now: Time,
         client: ClientId,
-        says: &ClientSays,
+        message: &ClientMessage,
         out: &mut Vec<Output>,
     ) -> bool {
         let Some(session) = self.sessions.get_mut(&client) else { return true };
         let settings = &self.settings;
         if session.messages.take(now, 1, settings.messages)
-            && session.bytes.take(now, says.cost(), settings.bytes)
+            && session.bytes.take(now, message.cost(), settings.bytes)
         {
             return true;
         }
@@ -37,7 +37,7 @@ impl Gateway {
         false
     }
 
-    /// Whoever has too many strikes is put out.
+    /// A client with too many strikes is disconnected.
     fn strike(
         &mut self,
         now: Time,
@@ -53,7 +53,7 @@ impl Gateway {
         }
         let attempt = session.attempt;
         self.counters.kicked += 1;
-        self.tell(client, GatewaySays::Kicked { attempt, reason }, out);
+        self.send_to_client(client, GatewayMessage::Kicked { attempt, reason }, out);
         self.part(client, arrive::Parting::Silence);
         self.ban(now, client.host);
     }
@@ -65,7 +65,7 @@ impl Gateway {
         report: Report,
         out: &mut Vec<Output>,
     ) {
-        let Report { attempt, ack, want } = report;
+        let Report { attempt, ack, input } = report;
         let Some(session) = self.sessions.get_mut(&client) else {
             return self.refuse(now, client, attempt, Refusal::Unknown, out);
         };
@@ -79,36 +79,42 @@ impl Gateway {
         if session.standing == Standing::Active {
             let kept = session.ack(ack);
             self.counters.bases_lost += u64::from(!kept);
-            if let Some(want) = want {
-                self.want(now, client, want, out);
+            if let Some(input) = input {
+                self.validate_input(now, client, input, out);
             }
         }
     }
 
-    fn want(&mut self, now: Time, client: ClientId, want: Want, out: &mut Vec<Output>) {
+    fn validate_input(
+        &mut self,
+        now: Time,
+        client: ClientId,
+        input: ClientInput,
+        out: &mut Vec<Output>,
+    ) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
-        if want.avatar != session.avatar && self.mutant != Some(Mutant::TrustIds) {
+        if input.avatar != session.avatar && self.mutant != Some(Mutant::TrustIds) {
             self.counters.foreign += 1;
             return self.strike(now, client, CHEAT, Reason::Foreign, out);
         }
-        if want.number <= session.number && self.mutant != Some(Mutant::AcceptReplays) {
+        if input.number <= session.number && self.mutant != Some(Mutant::AcceptReplays) {
             self.counters.replays += 1;
             return;
         }
-        session.number = session.number.max(want.number);
-        let (want, reason) = match self.mutant {
-            Some(Mutant::NoSpeedCheck) => (want, None),
-            _ => cut_down(now, session, want, &self.settings.limits),
+        session.number = session.number.max(input.number);
+        let (input, reason) = match self.mutant {
+            Some(Mutant::NoSpeedCheck) => (input, None),
+            _ => cut_down(now, session, input, &self.settings.limits),
         };
-        session.velocity = want.velocity;
-        let astray = self.main.filter(|_| self.mutant == Some(Mutant::WantAstray));
-        if let Some(wing) = self.wings.get_mut(&astray.unwrap_or(session.home)) {
-            wing.wants.insert(want.avatar, want);
+        session.velocity = input.velocity;
+        let astray = self.main.filter(|_| self.mutant == Some(Mutant::InputAstray));
+        if let Some(link) = self.group_links.get_mut(&astray.unwrap_or(session.home)) {
+            link.inputs.insert(input.avatar, input);
         }
         if let Some(reason) = reason {
             let attempt = session.attempt;
             self.counters.corrected += 1;
-            self.tell(client, GatewaySays::Correct { attempt, want, reason }, out);
+            self.send_to_client(client, GatewayMessage::Correct { attempt, input, reason }, out);
             if reason != Reason::Change {
                 self.strike(now, client, CHEAT, reason, out);
             }
@@ -120,10 +126,10 @@ impl Gateway {
 fn cut_down(
     now: Time,
     session: &mut Session,
-    want: Want,
+    input: ClientInput,
     limits: &Limits,
-) -> (Want, Option<Reason>) {
-    let Want { velocity, spin, .. } = want;
+) -> (ClientInput, Option<Reason>) {
+    let ClientInput { velocity, spin, .. } = input;
     let slow = shorten(velocity, u64::from(limits.speed));
     let calm = shorten(spin, u64::from(limits.spin));
     let allowance = limits.change_allowance();
@@ -136,5 +142,5 @@ fn cut_down(
         () if reached != slow => Some(Reason::Change),
         () => None,
     };
-    (Want { velocity: reached, spin: calm, ..want }, reason)
+    (ClientInput { velocity: reached, spin: calm, ..input }, reason)
 }

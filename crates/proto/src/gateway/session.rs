@@ -10,13 +10,13 @@ use crate::time::{Tick, Time};
 use crate::wire::Snapshot;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Glimpses that are kept until one of them is acknowledged.
-pub(super) const TOLD_MAX: usize = 32;
+/// State updates that are kept until one of them is acknowledged.
+pub(super) const SENT_UPDATES_MAX: usize = 32;
 
 /// Contacts of one client that are open, and changes that wait for it, at most.
 pub(super) const CONTACTS_MAX: usize = 256;
 
-/// Changes of contacts in one glimpse.
+/// Changes of contacts in one state update.
 pub(super) const CONTACTS_AT_ONCE: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub(super) enum Standing {
     Active,
 }
 
-/// A glimpse that was sent.
+/// A state update that was sent.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct SentUpdate {
     pub(super) near: Snapshot,
     /// The last change of a contact that was in it, or in one before it.
     pub(super) contacts: u64,
@@ -43,20 +43,20 @@ pub(super) struct Session {
     pub(super) attempt: u32,
     pub(super) standing: Standing,
     pub(super) heard: Time,
-    /// Glimpses that it was sent since then.
+    /// State updates that it was sent since then.
     pub(super) unheard: u32,
-    /// The last want that was taken.
+    /// The last input that was taken.
     pub(super) number: u64,
-    /// What it was.
+    /// The velocity that it set.
     pub(super) velocity: [i16; 3],
     pub(super) messages: RateLimiter,
     pub(super) bytes: RateLimiter,
     pub(super) change: RateLimiter,
     pub(super) strikes: u32,
-    pub(super) told: VecDeque<Told>,
+    pub(super) sent_updates: VecDeque<SentUpdate>,
     /// The newest of those that the client holds.
     pub(super) acked: Option<Tick>,
-    /// How much it is time to tell about something far away.
+    /// How urgent it is to send a distant object.
     pub(super) urgency: Vec<(ObjectId, u32)>,
     /// What it sees, by rising ids.
     pub(super) sees: Vec<ObjectId>,
@@ -64,7 +64,7 @@ pub(super) struct Session {
     pub(super) changes: VecDeque<ContactChange>,
     /// How many changes there were.
     pub(super) changed: u64,
-    /// The last want that the world has followed, and when.
+    /// The last input that the world has followed, and when.
     pub(super) followed: (u64, Tick),
 }
 
@@ -88,7 +88,7 @@ impl Session {
             bytes: RateLimiter::full(now, settings.bytes),
             change: RateLimiter::full(now, settings.limits.change_allowance()),
             strikes: 0,
-            told: VecDeque::new(),
+            sent_updates: VecDeque::new(),
             acked: None,
             urgency: Vec::new(),
             sees: Vec::new(),
@@ -99,7 +99,7 @@ impl Session {
         }
     }
 
-    /// Is it this session that a hello of its client asks for? Within an attempt a client says the
+    /// Is it this session that a hello of its client asks for? Within an attempt a client sends the
     /// same hello until it is answered. One that asked for an avatar that is no more has got a new
     /// one; its hello that was under way meanwhile must not get it another one.
     pub(super) fn serves(&self, attempt: u32, valid: Option<Credential>) -> bool {
@@ -113,7 +113,7 @@ impl Session {
         self.standing = Standing::Arriving;
         self.heard = now;
         self.unheard = 0;
-        self.told.clear();
+        self.sent_updates.clear();
         self.acked = None;
         self.urgency.clear();
         self.touching.clear();
@@ -121,39 +121,39 @@ impl Session {
         self.changed = 0;
     }
 
-    /// The client holds this glimpse. False if it can be told no differences any more.
+    /// The client holds this update. False if no delta can be sent any more.
     pub(super) fn ack(&mut self, ack: Option<Tick>) -> bool {
         let Some(tick) = ack else {
             let lost = self.acked.is_some();
             self.acked = None;
             return !lost;
         };
-        let Some(at) = self.told.iter().position(|told| told.near.tick() == tick) else {
+        let Some(at) = self.sent_updates.iter().position(|sent| sent.near.tick() == tick) else {
             return true;
         };
         // Those before it are not needed any more.
-        self.told.drain(..at);
+        self.sent_updates.drain(..at);
         self.acked = Some(tick);
-        if let Some(until) = self.told.front().map(|told| told.contacts) {
+        if let Some(until) = self.sent_updates.front().map(|sent| sent.contacts) {
             self.changes.retain(|change| change.number > until);
         }
         true
     }
 
-    /// What differences are told against.
+    /// What deltas are based on.
     pub(super) fn base(&self) -> Option<&Snapshot> {
         let acked = self.acked?;
-        self.told.iter().map(|told| &told.near).find(|near| near.tick() == acked)
+        self.sent_updates.iter().map(|sent| &sent.near).find(|near| near.tick() == acked)
     }
 
-    /// A glimpse was sent. False if the client has let too many pass without a word, so that what
-    /// it held is given up.
+    /// A state update was sent. False if the client has acknowledged none for too long, so that
+    /// what it held is given up.
     pub(super) fn sent(&mut self, near: Snapshot, contacts: u64) -> bool {
-        self.told.push_back(Told { near, contacts });
-        if self.told.len() <= TOLD_MAX {
+        self.sent_updates.push_back(SentUpdate { near, contacts });
+        if self.sent_updates.len() <= SENT_UPDATES_MAX {
             return true;
         }
-        let lost = self.told.pop_front().map(|told| told.near.tick());
+        let lost = self.sent_updates.pop_front().map(|sent| sent.near.tick());
         let had = self.acked.is_some() && lost == self.acked;
         if had {
             self.acked = None;
@@ -184,7 +184,7 @@ impl Session {
         }
     }
 
-    /// Those of the pairs that it sees and has not been told, in their order. What it sees is a
+    /// Those of the pairs that it sees and has not been sent, in their order. What it sees is a
     /// small part of a large world, so that is what is gone through.
     fn begun(&self, now: &[(ObjectId, ObjectId)]) -> Vec<(ObjectId, ObjectId)> {
         let (mut rest, mut begun) = (now, Vec::new());

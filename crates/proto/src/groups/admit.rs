@@ -1,21 +1,21 @@
-//! Where machines go that wait at the same time: the largest group that they and those who are
-//! placed already can make, then the largest of the rest (Storey 2006, 3.3.7). Nobody who is placed
-//! is moved; [`super::form`] groups everybody anew.
+//! Where machines go that wait at the same time: the largest group that they and those that are
+//! placed already can make, then the largest of the rest (Storey 2006, 3.3.7). No machine that is
+//! placed is moved; [`super::form`] groups all anew.
 
 use super::clique::STEPS_MAX;
 use super::delays::Matrix;
 use super::form::{Formation, GROUP_NODES_MAX, links};
 use crate::object::NodeId;
 
-/// A group that may take some of those who wait.
+/// A group that may take some of the waiting machines.
 pub(crate) struct Room {
     /// How many it has.
     pub(crate) size: usize,
-    /// Who of those who wait is near to all of them.
+    /// The waiting machines that are near to all of them.
     pub(crate) near: Vec<NodeId>,
 }
 
-/// Some who go the same way.
+/// Machines that go the same way.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Party {
     /// Into which of the rooms; none for a group of their own.
@@ -24,8 +24,8 @@ pub(crate) struct Party {
     pub(crate) nodes: Vec<NodeId>,
 }
 
-/// Parties of those who are in the matrix, everybody in one; whoever makes the largest group is
-/// first. Of equally large groups the first room counts, and a new group last.
+/// Partitions of all in the matrix; the one with the largest group comes first. Of equally large
+/// groups the first room counts, and a new group last.
 ///
 /// Rooms are as many as there may be groups, so a search may take fewer steps than that of
 /// [`super::form`] the more there are; what it has found by then has to do.
@@ -68,7 +68,7 @@ mod tests {
     use crate::groups::{Sizes, Thresholds};
     use crate::time::Span;
 
-    /// Who of `count` is near whom, and where they go in groups of at most `size_max`.
+    /// Which of `count` are near each other, and where they go in groups of at most `size_max`.
     fn parties(
         count: u32,
         near: &[(u32, u32)],

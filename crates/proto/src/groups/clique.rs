@@ -1,16 +1,16 @@
 //! The largest set of machines that are all linked with each other, on the bits of a word.
 //!
 //! The thesis (3.3.7) writes down all 2^n sets. Here sets grow one member at a time, and a branch
-//! is given up when its colours say that it cannot win: no two linked members have the same colour,
-//! so a set with c colours has no clique of more than c (Tomita and Seki 2003; for bits San Segundo
-//! et al. 2011).
+//! is given up when its colours show that it cannot win: no two linked members have the same
+//! colour, so a set with c colours has no clique of more than c (Tomita and Seki 2003; for bits San
+//! Segundo et al. 2011).
 
 /// Sets that are looked at in one search. Random links between 64 machines need fewer (see the
-/// tests); somebody who lies about delays could make it very many, and then the best so far has to
-/// do.
+/// tests); a machine that sends false delays could make it very many, and then the best so far has
+/// to do.
 pub(super) const STEPS_MAX: u32 = 1 << 16;
 
-/// Who is linked with whom.
+/// Which machines are linked.
 #[derive(Clone, Debug)]
 pub(super) struct Graph([u64; 64]);
 
@@ -40,7 +40,7 @@ impl Graph {
         members(set).all(|member| set & !self.0[member] == 1 << member)
     }
 
-    /// Everybody who is linked with all of them.
+    /// All that are linked with all of them.
     pub(super) fn linked_with_all(&self, set: u64) -> u64 {
         members(set).fold(u64::MAX, |all, member| all & self.0[member])
     }
@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    /// Twelve rings of five, all linked with all others: colours say 36, the truth is 24, and there
-    /// are 5^12 sets of that size.
+    /// Twelve rings of five, all linked with all others: colours allow 36, the truth is 24, and
+    /// there are 5^12 sets of that size.
     #[test]
     fn a_search_that_would_take_too_long_is_given_up() {
         let mut graph = Graph::default();

@@ -4,8 +4,8 @@
 //! is too busy to answer, which slows a group down just as much (Storey 2006, 3.3.9).
 //!
 //! A pause is not a delay: a process that was stopped for seconds is neither far away nor busy. So
-//! a missing answer is no measurement (a delay is unknown, not long), whoever was paused measures
-//! anew, and slow answers count against a machine only when they go on for a while.
+//! a missing answer is no measurement (a delay is unknown, not long), a machine that was paused
+//! measures anew, and slow answers count against a machine only when they go on for a while.
 
 use super::form::{GROUP_NODES_MAX, Thresholds, TooManyNodes};
 use super::vote::{Kind, Opinion};
@@ -78,7 +78,7 @@ impl Window {
     }
 }
 
-/// How often others are asked, and what an answer says.
+/// How often others are asked, and how answers are rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PingRule {
     /// Up to this delay, pings go out at the shortest interval.
@@ -89,7 +89,7 @@ pub struct PingRule {
     pub interval_min: Span,
     /// Between pings to those far away.
     pub interval_max: Span,
-    /// A ping without an answer for so long is given up. It says nothing about the delay.
+    /// A ping without an answer for so long is given up. It is no measurement.
     pub timeout: Span,
     /// Slow answers count against a machine when they have gone on for so long.
     pub persistence: Span,
@@ -115,7 +115,8 @@ impl Default for PingRule {
 
 impl PingRule {
     /// The time between pings to a machine that takes so long (Storey 2006, 4.3.2.10.6): the
-    /// intervals' line over the delays, cut off at its ends. Who was never heard is asked often.
+    /// intervals' line over the delays, cut off at its ends. A machine that was never heard is
+    /// asked often.
     ///
     /// ```
     /// use jostle_proto::{PingRule, Span};
@@ -154,9 +155,9 @@ pub enum PingInput {
     Wake,
     /// An answer; its number is that of the ping.
     Pong {
-        /// Who answers.
+        /// The sender.
         from: NodeId,
-        /// Which ping.
+        /// The number of the ping that it answers.
         number: u32,
     },
 }
@@ -166,9 +167,9 @@ pub enum PingInput {
 pub enum PingOutput {
     /// To be answered at once, with its number.
     Ping {
-        /// Whom to ask.
+        /// The machine to ask.
         to: NodeId,
-        /// Which ping.
+        /// The number of the ping.
         number: u32,
     },
 }
@@ -194,7 +195,7 @@ pub struct Pings {
 }
 
 impl Pings {
-    /// Nobody to ask yet.
+    /// No machine to ask yet.
     #[must_use]
     pub fn new(rule: PingRule) -> Pings {
         Pings { rule, mutant: None, peers: BTreeMap::new() }
@@ -210,7 +211,7 @@ impl Pings {
         Pings { rule: PingRule { persistence, ..self.rule }, mutant, ..self }
     }
 
-    /// Whom to ask from now on; what is known about those that stay is kept.
+    /// The machines to ask from now on; what is known about those that stay is kept.
     pub fn set_peers(&mut self, now: Time, peers: &[NodeId]) {
         self.peers.retain(|node, _| peers.contains(node));
         for &node in peers {
@@ -276,7 +277,7 @@ impl Pings {
         self.peers.get(&node)?.window.measured()
     }
 
-    /// What this machine says when it is asked about another (Storey 2006, 4.3.1.5). Its latest
+    /// The opinion of this machine about another (Storey 2006, 4.3.1.5). Its latest
     /// three answers count more than the older ones if they were all far too slow.
     #[must_use]
     pub fn opinion(&self, node: NodeId, thresholds: &Thresholds) -> Opinion {
@@ -321,7 +322,7 @@ impl Peer {
 pub struct Matrix {
     /// Ascending.
     nodes: Vec<NodeId>,
-    /// Rows of those who measured.
+    /// Rows of the machines that measured.
     delays: Vec<Option<Span>>,
 }
 
@@ -347,7 +348,7 @@ impl Matrix {
         &self.nodes
     }
 
-    /// `from` says that `to` takes so long. Machines that are not in the matrix change nothing.
+    /// `from` reports this delay of `to`. Machines that are not in the matrix change nothing.
     pub fn set(&mut self, from: NodeId, to: NodeId, delay: Span) {
         let places = self.place(from).zip(self.place(to));
         let length = self.nodes.len();
@@ -356,7 +357,7 @@ impl Matrix {
         }
     }
 
-    /// The longer of what the two say of each other; nothing until both have said something
+    /// The longer of what the two report of each other; nothing until both have reported
     /// (Storey 2006, 3.3.7: both must be below the threshold).
     #[must_use]
     pub fn mutual(&self, a: NodeId, b: NodeId) -> Option<Span> {

@@ -15,7 +15,7 @@ pub const GROUP_NODES_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found} nodes; at most {GROUP_NODES_MAX} can be grouped at once")]
 pub struct TooManyNodes {
-    /// So many.
+    /// The number of nodes.
     pub found: usize,
 }
 
@@ -29,7 +29,7 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// What a delay says.
+    /// The meaning of a delay.
     #[must_use]
     pub fn opinion(&self, delay: Span) -> Opinion {
         if delay > self.rejection {
@@ -77,7 +77,7 @@ pub enum Sizes {
 /// How groups are formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formation {
-    /// Who is near enough.
+    /// Which machines are near enough.
     pub thresholds: Thresholds,
     /// No group is larger: its leader could not follow (Storey 2006, 3.3.8).
     pub size_max: usize,
@@ -147,7 +147,7 @@ pub fn form(matrix: &Matrix, current: &[Vec<NodeId>], formation: &Formation) -> 
     groups
 }
 
-/// Who is near whom.
+/// Which machines are near each other.
 pub(super) fn links(matrix: &Matrix, current: &[u64], thresholds: &Thresholds) -> Graph {
     let nodes = matrix.nodes();
     let mut graph = Graph::default();

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub struct PollSettings {
     /// How long a ballot is open.
     pub open: Span,
-    /// Between calls to those who have not voted.
+    /// Between calls to voters that have not voted.
     pub resend: Span,
     /// Between changes of one group; between ballots about one machine too. The thesis asks for
     /// limits (3.3.9) and gives no numbers.
@@ -57,21 +57,21 @@ pub enum PollInput {
     },
     /// A machine asks for a vote.
     Request {
-        /// Who asks, as the connection says.
+        /// The caller, as known from the connection.
         from: NodeId,
-        /// What for.
+        /// The vote.
         request: VoteRequest,
     },
     /// A machine votes.
     Vote {
-        /// Who votes, as the connection says.
+        /// The voter, as known from the connection.
         from: NodeId,
         /// How.
         vote: Vote,
     },
     /// The directory has measured how long a machine takes to answer.
     Measured {
-        /// Who.
+        /// The member to send it to.
         node: NodeId,
         /// How long.
         delay: Span,
@@ -85,25 +85,25 @@ pub enum PollInput {
 pub enum PollOutput {
     /// Ask a member.
     Call {
-        /// Whom.
+        /// The voter.
         to: NodeId,
-        /// What.
+        /// The call.
         call: VoteCall,
     },
-    /// Tell a member.
+    /// Send a member the outcome.
     Closed {
-        /// Whom.
+        /// The member.
         to: NodeId,
-        /// What.
+        /// The outcome.
         closed: VoteClosed,
     },
-    /// Tell who asked for a vote that there is none.
+    /// Send the caller of a vote that there is none.
     Refused {
-        /// Whom.
+        /// The caller.
         to: NodeId,
         /// What was asked for.
         request: VoteRequest,
-        /// Why not.
+        /// The reason.
         why: Refusal,
     },
     /// A ballot has passed: the machine is to come into the group, or to leave it for one of its
@@ -118,7 +118,7 @@ struct Ballot {
     group: GroupId,
     /// Where a machine that is to come in is now.
     from: Option<GroupId>,
-    /// Every voter, with what it said.
+    /// Every voter, with its opinion.
     votes: BTreeMap<NodeId, Option<Opinion>>,
     /// What a mistake counts again.
     again: Vec<Opinion>,
@@ -146,8 +146,8 @@ pub struct Polls {
     changed: BTreeMap<GroupId, Time>,
     /// When ballots about machines last ended.
     ended: BTreeMap<NodeId, Time>,
-    /// When a ballot that a machine had asked for last came to nothing: one that is near to nobody
-    /// else could otherwise keep its group busy so that nobody else comes to ask.
+    /// When a ballot that a machine had asked for last came to nothing: one that is near to no
+    /// other could otherwise keep its group busy so that no other gets to ask.
     refuted: BTreeMap<NodeId, Time>,
     measured: BTreeMap<NodeId, Span>,
     /// By number; at most one for each group.
@@ -156,7 +156,7 @@ pub struct Polls {
 }
 
 impl Polls {
-    /// There are no groups yet; the first to be told may have any epoch but 0.
+    /// There are no groups yet; the first to be announced may have any epoch but 0.
     #[must_use]
     pub fn new(settings: PollSettings) -> Polls {
         Polls {
@@ -175,21 +175,21 @@ impl Polls {
         }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub(crate) fn with_mutant(self, mutant: Option<Mutant>) -> Polls {
         Polls { mutant, ..self }
     }
 
-    /// The same where calls go out later than they are made: whoever keeps them back says when,
-    /// by [`Polls::called`].
+    /// The same where calls go out later than they are made: the caller that keeps them back
+    /// reports when, by [`Polls::called`].
     pub(crate) fn deferring(self) -> Polls {
         Polls { defers: true, ..self }
     }
 
-    /// A call goes out only now: its voters have their time from here. A directory of machines
-    /// that are far from each other keeps a ballot for as long as voters had to answer before
-    /// anybody hears of it; when that time counted, no vote ever passed.
+    /// A call goes out only now: its voters have their time from here. A directory of machines that
+    /// are far from each other keeps a ballot for as long as voters had to answer before a voter
+    /// receives it; when that time counted, no vote ever passed.
     pub(crate) fn called(&mut self, now: Time, number: u64) {
         let PollSettings { open, resend, .. } = self.settings;
         let endless = self.mutant == Some(Mutant::NoDeadline);
@@ -198,7 +198,7 @@ impl Polls {
         }
     }
 
-    /// Whoever held them is gone; whether its calls went out nobody knows.
+    /// The machine that held them is gone; whether its calls went out is unknown.
     pub(crate) fn resume(&mut self, now: Time) {
         let numbers: Vec<u64> = self.ballots.keys().copied().collect();
         numbers.into_iter().for_each(|number| self.called(now, number));
@@ -389,7 +389,7 @@ impl Polls {
             return;
         }
         match ballot.votes.get_mut(&vote.voter) {
-            Some(said @ None) => *said = Some(vote.opinion),
+            Some(opinion @ None) => *opinion = Some(vote.opinion),
             Some(_) if self.mutant == Some(Mutant::VoteTwice) => ballot.again.push(vote.opinion),
             _ => return,
         }
@@ -411,8 +411,8 @@ impl Polls {
         let Ballot { call, caller, group, from, votes, again, .. } = ballot;
         let mut tally = Tally::default();
         again.into_iter().for_each(|opinion| tally.add(opinion));
-        for said in votes.values() {
-            tally.add(said.unwrap_or(Opinion::Abstain));
+        for opinion in votes.values() {
+            tally.add(opinion.unwrap_or(Opinion::Abstain));
         }
         let slow = self.measured.get(&call.subject).is_some_and(|&d| d > self.settings.rejection);
         let outcome = match (void, passes(call.kind, &tally, slow)) {
@@ -436,7 +436,7 @@ impl Polls {
         }
     }
 
-    /// Asks those who have not voted, when it is time.
+    /// Asks voters that have not voted, when it is time.
     fn call(&mut self, now: Time, out: &mut Vec<PollOutput>) {
         for ballot in self.ballots.values_mut().filter(|ballot| now >= ballot.resend) {
             ballot.resend = now + Span(self.settings.resend.0.max(1));
@@ -444,14 +444,14 @@ impl Polls {
                 ballot.resend = NEVER;
             }
             let call = ballot.call;
-            let silent = ballot.votes.iter().filter(|(_, said)| said.is_none());
+            let silent = ballot.votes.iter().filter(|(_, opinion)| opinion.is_none());
             out.extend(silent.map(|(&to, _)| PollOutput::Call { to, call }));
         }
     }
 }
 
 impl Ballot {
-    /// Has nobody heard of it yet?
+    /// Is it still kept back?
     fn waits(&self) -> bool {
         self.deadline == NEVER
     }

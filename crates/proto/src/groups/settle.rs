@@ -1,22 +1,22 @@
-//! Whose word counts when machines say different things about the same object.
+//! Which report counts when machines differ about the same object.
 
 use super::GroupId;
 use crate::object::{NodeId, ObjectId};
 use crate::state::{Rotation, State};
 use glam::DQuat;
 
-/// What a member says about an object.
+/// What a member reports about an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Who says so.
+    /// The member that reports.
     pub from: NodeId,
     /// How much it counts; nothing, for 0.
     pub weight: u32,
-    /// What it says.
+    /// The state that it reports.
     pub state: State,
 }
 
-/// How far apart reports may be before anybody is corrected.
+/// How far apart reports may be before one is corrected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Along any axis, in units of positions.
@@ -49,18 +49,18 @@ impl Tolerance {
 pub struct Settled {
     /// The state that counts from now on.
     pub state: State,
-    /// Those whose report is another, to be told; nobody if all were within tolerance.
+    /// Those whose report is another, to be corrected; none if all were within tolerance.
     pub corrected: Vec<NodeId>,
 }
 
 /// The leader settles what its members report (Storey 2006, 3.3.8.1). If all are within tolerance
-/// of the one that counts most (the lowest id of equal ones), that one stays and nobody is told;
-/// otherwise it is their weighted mean, and whoever said something else is told. The order of
+/// of the one that counts most (the lowest id of equal ones), that one stays and none is corrected;
+/// otherwise it is their weighted mean, and all with another report are corrected. The order of
 /// reports does not matter. None if there is nothing to go by.
 #[must_use]
 pub fn settle(reports: &[Report], tolerance: &Tolerance) -> Option<Settled> {
     let mut reports: Vec<Report> = reports.iter().copied().filter(|it| it.weight > 0).collect();
-    // The states too, so that the order does not matter even if one machine says two things.
+    // The states too, so that the order does not matter even if one machine reports twice.
     reports.sort_unstable_by_key(|report| {
         (std::cmp::Reverse(report.weight), report.from, report.state)
     });
@@ -116,7 +116,7 @@ pub struct Opposing {
 pub enum Standing {
     /// It is what happened.
     Canonical,
-    /// It is a guess, until the decider says what happened.
+    /// It is a guess, until the decider reports what happened.
     Predicted,
 }
 

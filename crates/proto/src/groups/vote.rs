@@ -1,4 +1,4 @@
-//! Votes about who comes and who goes: what is said, and what it comes to.
+//! Votes about admissions and exclusions: opinions, and what they come to.
 //!
 //! Every vote names its ballot by epoch and number, so that one that comes late is counted nowhere
 //! (the thesis has no such name, 4.3.1.5; votes were then counted in the next ballot).
@@ -23,7 +23,7 @@ pub enum Kind {
 pub enum Opinion {
     /// Fast enough to be let in.
     Include,
-    /// Neither.
+    /// Neither for nor against.
     Abstain,
     /// Too slow to stay.
     Reject,
@@ -36,7 +36,7 @@ pub struct VoteRequest {
     pub epoch: u64,
     /// In or out?
     pub kind: Kind,
-    /// Who.
+    /// The machine that the vote is about.
     pub subject: NodeId,
 }
 
@@ -49,7 +49,7 @@ pub struct VoteCall {
     pub ballot: u64,
     /// In or out?
     pub kind: Kind,
-    /// Who.
+    /// The machine that the vote is about.
     pub subject: NodeId,
 }
 
@@ -60,7 +60,7 @@ pub struct Vote {
     pub epoch: u64,
     /// Of the call.
     pub ballot: u64,
-    /// Who votes.
+    /// The voter.
     pub voter: NodeId,
     /// What it thinks.
     pub opinion: Opinion,
@@ -68,7 +68,7 @@ pub struct Vote {
     pub measured: Option<Measured>,
 }
 
-/// What a ballot came to, for those who voted.
+/// The outcome of a ballot, for its voters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VoteClosed {
     /// Of the call.
@@ -79,7 +79,7 @@ pub struct VoteClosed {
     pub group: GroupId,
     /// In or out?
     pub kind: Kind,
-    /// Who.
+    /// The machine that the vote is about.
     pub subject: NodeId,
     /// How it was voted.
     pub tally: Tally,
@@ -87,14 +87,14 @@ pub struct VoteClosed {
     pub outcome: Outcome,
 }
 
-/// Votes that were counted; whoever was silent abstained.
+/// Votes that were counted; silent voters abstained.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Tally {
     /// For the machine.
     pub include: u32,
-    /// Neither.
+    /// Votes that were neither.
     pub abstain: u32,
     /// Against it.
     pub reject: u32,
@@ -116,11 +116,11 @@ pub enum Outcome {
 pub enum Refusal {
     /// The groups are others by now.
     Epoch,
-    /// Whoever asks is in no group, or the machine it asks about.
+    /// The caller is in no group, or the machine it asks about.
     Caller,
     /// The machine is in no group; or in the caller's when it is to come, or not when it is to go.
     Subject,
-    /// Nobody moves into a smaller group than its own (Storey 2006, 3.3.9).
+    /// No machine moves into a smaller group than its own (Storey 2006, 3.3.9).
     Smaller,
     /// The group is as large as it may be.
     Full,
@@ -146,9 +146,9 @@ impl Tally {
 
 /// Does it come to what was asked for?
 ///
-/// A machine comes in if somebody is for it and nobody against it. It goes out if I + 0.5 A - 2 R
-/// < 0 (Storey 2006, 4.3.1.5); but by that alone one voter of three can put out another, so two of
-/// them must be against it, or what the directory itself has measured is.
+/// A machine comes in if at least one votes for it and none against it. It goes out if I + 0.5 A -
+/// 2 R < 0 (Storey 2006, 4.3.1.5); but by that alone one voter of three can put out another, so two
+/// of them must be against it, or what the directory itself has measured is.
 ///
 /// ```
 /// use jostle_proto::{Kind, Tally, passes};

@@ -1,5 +1,5 @@
 //! The member that collects results (Storey 2006, 3.3.8: the group leader). It holds nothing that
-//! others could not tell its successor.
+//! others could not send its successor.
 
 use super::{Address, Node, Output, Phase};
 use crate::groups::GroupId;
@@ -21,7 +21,7 @@ pub(super) struct Lead {
     flushes: BTreeMap<NodeId, Flush>,
     resume: Option<Resume>,
     dones: BTreeMap<NodeId, Done>,
-    /// Everybody holds what belongs to them; the directory is to record it.
+    /// Every member holds what belongs to it; the directory is to record it.
     refreshed: bool,
     /// The last tick that was committed in this view.
     committed: Option<Arc<Commit>>,
@@ -31,7 +31,7 @@ pub(super) struct Lead {
     committed_at: Time,
     /// See [`Commit::dilation`].
     dilation: u32,
-    /// Everybody is done, but it is too early.
+    /// All members are done, but it is too early.
     ready: bool,
     /// What sources want to happen, by their numbers.
     inputs: BTreeMap<Source, BTreeMap<u64, Vec<Input>>>,
@@ -67,7 +67,7 @@ impl Lead {
         self.leads
     }
 
-    /// Members of a new view that have not said how far they are.
+    /// Members of a new view that have not reported how far they are.
     pub(super) fn unflushed(&self, view: &View) -> Vec<NodeId> {
         view.nodes().filter(|node| !self.flushes.contains_key(node)).collect()
     }
@@ -99,9 +99,9 @@ impl Node {
         if !view.nodes().all(|node| self.lead.flushes.contains_key(&node)) {
             return;
         }
-        // One who was not in the base view has nothing to say about how far it came.
-        let told = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
-        let Some(last) = told.max_by_key(|last| last.tick).cloned() else { return };
+        // A member that was not in the base view does not report how far it came.
+        let lasts = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
+        let Some(last) = lasts.max_by_key(|last| last.tick).cloned() else { return };
         let resume = Resume { epoch: view.epoch, last, before: Vec::new() };
         self.lead.resume = Some(resume.clone());
         for &member in &view.ring {
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Commits, or has the directory record the view, if everybody is done.
+    /// Commits, or has the directory record the view, if all members are done.
     pub(super) fn lead_on(&mut self, now: Time, out: &mut Vec<Output>) {
         if !self.lead.leads {
             return;
@@ -210,7 +210,7 @@ impl Node {
         }
     }
 
-    /// Another group, of which nothing was heard yet, tells what is at home in it.
+    /// Another group, of which nothing was heard yet, sends what is at home in it.
     pub(super) fn lead_greeted(&mut self, inputs: Inputs, out: &mut Vec<Output>) {
         if let Source::Group(of) = inputs.source
             && self.lead.leads
@@ -250,13 +250,13 @@ impl Node {
             }
         }
         taken.extend(self.moving());
-        let careless = [Some(Mutant::AcceptReplays), Some(Mutant::WantTwice)];
+        let careless = [Some(Mutant::AcceptReplays), Some(Mutant::InputTwice)];
         let group = self.settled.as_ref().map_or(GroupId(0), |settled| settled.view.group);
         taken.retain(|input| input.is_news(group, &mut heard) || careless.contains(&self.mutant));
         (taken, heard.into_iter().collect())
     }
 
-    /// The directory has recorded that everybody holds what belongs to them.
+    /// The directory has recorded that every member holds what belongs to it.
     pub(super) fn lead_stable(&mut self, now: Time, epoch: Epoch, out: &mut Vec<Output>) {
         let Phase::Refreshing { view, last, .. } = &self.phase else { return };
         if !self.lead.leads || view.epoch != epoch || !self.lead.refreshed {
@@ -303,11 +303,11 @@ impl Node {
         if self.lead.published < Some(commit.tick) || self.lead.published.is_none() {
             self.lead.published = Some(commit.tick);
             out.push(Output::Publish(commit.clone()));
-            self.serve.tell(commit, out);
+            self.serve.publish(commit, out);
         }
     }
 
-    /// How much has been collected; for those who watch.
+    /// How much has been collected; for operators.
     pub(super) fn lead_progress(&self) -> u64 {
         (self.lead.flushes.len() + self.lead.dones.len() * 1000) as u64
     }

@@ -1,5 +1,5 @@
 //! What a node does about groups: it measures how long others take to answer, calls votes and
-//! answers them, leaves a group that nobody needs, and speaks for its own if it leads.
+//! answers them, leaves a group that is not needed any more, and represents its own if it leads.
 
 use super::{Address, Node, Output, Phase};
 use crate::groups::{GroupId, PingInput, PingOutput, PingRule, Pings, STRIKES, Vote, VoteRequest};
@@ -21,7 +21,7 @@ const CALLS_MAX: usize = 4;
 /// another one was corrected by that one meanwhile, as everything is once a second.
 const ORPHANED: Span = Span::from_ms(5000);
 
-/// Ticks, touches and inputs of the past that a newcomer is told.
+/// Ticks, touches and inputs of the past that a newcomer is sent.
 const HISTORY_MAX: usize = 8192;
 
 /// What a node knows about others.
@@ -35,7 +35,7 @@ pub(super) struct Monitor {
     grouped: bool,
     /// Groups that have ended, since when they were missed.
     gone: BTreeMap<GroupId, Time>,
-    /// When it was first told which groups there are.
+    /// When it was first sent which groups there are.
     began: Option<Time>,
 }
 
@@ -62,14 +62,14 @@ impl Monitor {
 
 impl Node {
     /// The same, measuring delays, for a directory that groups nodes by them. Every group has the
-    /// scenery, which never moves, as its own.
+    /// static objects as its own.
     #[must_use]
-    pub fn measuring(self, rule: PingRule, scenery: Vec<Object>) -> Node {
+    pub fn measuring(self, rule: PingRule, static_objects: Vec<Object>) -> Node {
         let pings = Pings::new(rule).with_mutant(self.mutant);
-        Node { monitor: Some(Monitor::new(pings, true)), scenery, ..self }
+        Node { monitor: Some(Monitor::new(pings, true)), static_objects, ..self }
     }
 
-    /// The same, measuring delays for those who watch: all nodes are one group
+    /// The same, measuring delays for operators: all nodes are one group
     /// ([`crate::Grouping::Together`]), however long they take.
     #[must_use]
     pub fn timing_others(self, rule: PingRule) -> Node {
@@ -110,8 +110,8 @@ impl Node {
         }
     }
 
-    /// Tells the directory what was measured, and calls votes.
-    pub(super) fn tell_delays(&mut self, out: &mut Vec<Output>) {
+    /// Reports to the directory what was measured, and calls votes.
+    pub(super) fn report_delays(&mut self, out: &mut Vec<Output>) {
         let keeps = self.is_alone_with(|home| home);
         let Some(monitor) = &mut self.monitor else { return };
         let nodes = monitor.peers.iter().flat_map(|peers| peers.nodes.iter().copied());
@@ -135,7 +135,7 @@ impl Node {
         monitor.turn = turn + CALLS_MAX;
     }
 
-    /// Is it alone in its group, and is what is said true of "something is at home there"?
+    /// Is it alone in its group, and does the condition hold of "something is at home there"?
     fn is_alone_with(&self, wanted: fn(bool) -> bool) -> bool {
         let Some(settled) = &self.settled else { return false };
         let ours = |class: Class| is_home(class) || matches!(class, Class::Leaving(..));
@@ -245,7 +245,7 @@ impl Node {
         inputs
     }
 
-    /// Has there been such a group, and is it not there any more, for so long that what others say
+    /// Has there been such a group, and is it not there any more, for so long that what others send
     /// of its objects has come?
     fn has_ended(&self, group: GroupId) -> bool {
         let Some(monitor) = &self.monitor else { return false };
@@ -280,11 +280,11 @@ impl Node {
             return self.end_group(now, out);
         }
         let Some(relay) = &mut self.relay else { return };
-        let mut said = Vec::new();
+        let mut outputs = Vec::new();
         if now >= relay.wake_at() {
-            relay.wake(now, &mut said);
+            relay.wake(now, &mut outputs);
         }
-        out.append(&mut said);
+        out.append(&mut outputs);
         self.keep_own(out);
     }
 
@@ -302,7 +302,7 @@ impl Node {
         }
     }
 
-    /// The ticks before one, as far as they fit, for somebody who may lead soon.
+    /// The ticks before one, as far as they fit, for a node that may lead soon.
     pub(super) fn history(&self, before: Tick) -> Vec<Arc<Commit>> {
         if !self.monitor.as_ref().is_some_and(|monitor| monitor.grouped) {
             return Vec::new();
@@ -320,14 +320,14 @@ impl Node {
         history
     }
 
-    /// Something for the follower that this node is of its own group.
+    /// Handles a message for the node's own follower of its group.
     pub(super) fn relayed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         if let Some(relay) = &mut self.relay {
             relay.receive(now, message, &self.serve.kept, out);
         }
     }
 
-    /// Tells another group's leader what was taken of its inputs: the last number, if any.
+    /// Sends another group's leader what was taken of its inputs: the last number, if any.
     pub(super) fn answer_group(&self, of: GroupId, out: &mut Vec<Output>) -> Option<u64> {
         let settled = self.settled.as_ref()?;
         let heard = settled.last.heard.iter().find(|(source, _)| *source == Source::Group(of));
@@ -347,7 +347,7 @@ impl Node {
         peers.is_some_and(|peers| peers.groups.iter().any(|(known, _)| *known == group))
     }
 
-    /// Has it ended so long ago that what it said need not be remembered? A greeting that was on
+    /// Has it ended so long ago that what it sent need not be remembered? A greeting that was on
     /// its way when it ended must still be known to be old.
     pub(super) fn is_history(&self, group: GroupId) -> bool {
         let peers = self.monitor.as_ref().and_then(|monitor| monitor.peers.as_ref());

@@ -1,5 +1,5 @@
-//! How long the parts of a tick take a member: for those who watch, and nothing here depends on
-//! it. There is no clock; whoever drives the node may hand in a stopwatch.
+//! How long the parts of a tick take a member: for operators, and nothing here depends on it. There
+//! is no clock; the driver of the node may hand in a stopwatch.
 
 use super::{Node, Phase};
 use crate::object::Class;
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct Stages {
     /// Ticks that it has gone through.
     pub ticks: u64,
-    /// Moving its objects and sorting out who must know of them.
+    /// Moving its objects and sorting out which members must know them.
     pub moving: Duration,
     /// Bundles to the others and from them.
     pub bundles: Duration,
@@ -38,7 +38,7 @@ impl Laps {
 }
 
 impl Node {
-    /// The same with a stopwatch, so that [`Node::stages`] says how long things take.
+    /// The same with a stopwatch, so that [`Node::stages`] has times.
     #[must_use]
     pub fn with_stopwatch(mut self, stopwatch: Stopwatch) -> Node {
         self.laps.stopwatch = Some(stopwatch);
@@ -58,7 +58,7 @@ impl Node {
     }
 
     /// The tick that it has looked at and that is not committed yet, and how many pairs it had to
-    /// decide about in it; for those who watch.
+    /// decide about in it; for operators.
     #[must_use]
     pub fn compared(&self) -> Option<(Epoch, Tick, u64)> {
         let Phase::Running { view, round } = &self.phase else { return None };

@@ -13,7 +13,7 @@ use crate::view::{Epoch, View};
 use std::sync::Arc;
 
 impl Node {
-    /// The leader says where the view goes on from.
+    /// The leader reports where the view goes on from.
     pub(super) fn resume(&mut self, now: Time, resume: Resume, out: &mut Vec<Output>) {
         let Phase::Flushing(view) = &self.phase else { return };
         if view.epoch != resume.epoch {
@@ -59,7 +59,7 @@ impl Node {
         self.look(now, out);
     }
 
-    /// Tells the others; with `missing`, only those that have not told.
+    /// Sends the others their bundles; with `missing`, only those that have not sent theirs.
     pub(super) fn send_bundles(&mut self, missing: bool, out: &mut Vec<Output>) {
         let (Phase::Refreshing { round, .. } | Phase::Running { round, .. }) = &self.phase else {
             return;
@@ -83,7 +83,7 @@ impl Node {
             }
             Phase::Refreshing { round, .. } | Phase::Running { round, .. } => {
                 if bundle.tick == round.tick {
-                    // Whoever tells twice has not heard.
+                    // A bundle that arrives twice means that our own was lost, so it is sent again.
                     if round.incoming.contains_key(&from) && !bundle.answer {
                         answer(round.out.get(&from), from, out);
                     }
@@ -92,7 +92,7 @@ impl Node {
                 } else if bundle.tick == round.tick.next() {
                     self.early.insert((bundle.tick, from), bundle);
                 } else if bundle.tick.next() == round.tick && !bundle.answer {
-                    answer(self.told.get(&from), from, out);
+                    answer(self.bundles_sent.get(&from), from, out);
                 }
             }
             Phase::Out | Phase::Leaving(_) => {}
@@ -107,7 +107,7 @@ impl Node {
         }
     }
 
-    /// Has everybody told? Then look, and report.
+    /// Once all bundles have arrived: looks for collisions, and reports them.
     fn look(&mut self, now: Time, out: &mut Vec<Output>) {
         // What touches where a view begins was found before, in its tick.
         let (view, round, detector) = match &mut self.phase {
@@ -146,10 +146,10 @@ impl Node {
         }
     }
 
-    /// The leader says what holds.
+    /// The leader has committed the tick, or resumes the view.
     pub(super) fn commit(&mut self, now: Time, commit: Arc<Commit>, out: &mut Vec<Output>) {
         let begin = self.laps.now();
-        let (view, complete, told, runs) = match &mut self.phase {
+        let (view, complete, bundles_sent, runs) = match &mut self.phase {
             phase @ (Phase::Refreshing { .. } | Phase::Running { .. }) => {
                 let runs = matches!(phase, Phase::Running { .. });
                 let (Phase::Refreshing { view, round, .. } | Phase::Running { view, round }) =
@@ -173,7 +173,7 @@ impl Node {
             _ => Held::begin(complete),
         };
         let tick = commit.tick;
-        self.told = told;
+        self.bundles_sent = bundles_sent;
         self.serve.keep(&commit);
         self.send_shares(now, &view, &held, &commit, out);
         self.settled = Some(Settled { view: view.clone(), last: commit, held, pending: None });
@@ -194,13 +194,13 @@ impl Node {
         self.begin(now, out);
     }
 
-    /// The newest view that it has seen; for those who watch.
+    /// The newest view that it has seen; for operators.
     #[must_use]
     pub fn seen(&self) -> Epoch {
         self.seen
     }
 
-    /// All that a message of the present view can change, in a few numbers; for those who watch
+    /// All that a message of the present view can change, in a few numbers; for operators
     /// whether one of an older view changes anything.
     #[must_use]
     pub fn progress(&self) -> [u64; 7] {
@@ -219,7 +219,7 @@ impl Node {
         [phase, tick, incoming, complete, settled, early, self.lead_progress()]
     }
 
-    /// The tick that it waits for the end of; for those who watch.
+    /// The tick that it waits for the end of; for operators.
     #[must_use]
     pub fn tick(&self) -> Option<Tick> {
         match &self.phase {
@@ -229,7 +229,7 @@ impl Node {
     }
 }
 
-/// Tells again what somebody has missed.
+/// Sends again what another member has missed.
 fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
     if let Some(bundle) = bundle {
         let message = Message::Bundle(Bundle { answer: true, ..bundle.clone() });
@@ -238,8 +238,8 @@ fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
 }
 
 impl Settled {
-    /// Goes on to the last tick that was committed to anybody: this one, or the next, which is
-    /// here as far as it can be without the leader's word.
+    /// Goes on to the last tick that was committed to any member: this one, or the next, which is
+    /// here as far as it can be without the leader's commit.
     fn catch_up(&mut self, last: &Arc<Commit>, me: NodeId) -> bool {
         if self.last.tick == last.tick {
             return true;
@@ -259,7 +259,7 @@ impl Settled {
     }
 
     /// All that this member answers for at the beginning of a view: its own, and what it kept for
-    /// those who are gone, if it is the first of their backups that is left: every member finds
+    /// those that are gone, if it is the first of their backups that is left: every member finds
     /// the same one, so exactly one hands an object out.
     fn hand_out(&self, view: &View, me: NodeId, rate: u32, mutant: Option<Mutant>) -> Objects {
         let Held { mine, copies } = &self.held;

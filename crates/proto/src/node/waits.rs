@@ -1,4 +1,4 @@
-//! What a node waits for: so that it can find out who does not answer, and say what prevents
+//! What a node waits for: so that it can find out which do not answer, and report what prevents
 //! progress.
 
 use super::{Address, Node, Output, Phase};
@@ -17,9 +17,9 @@ pub enum Awaits {
     Admission,
     /// The leader of a new view has to hear how far members are.
     Flush(Epoch),
-    /// The leader of a new view has to say where it goes on from.
+    /// The leader of a new view has to send where it goes on from.
     Resume(Epoch),
-    /// Members have to tell what reaches into this one's regions.
+    /// Members have to send what reaches into this one's regions.
     Bundles(Tick),
     /// The leader has to hear what members have found.
     Reports(Tick),
@@ -73,7 +73,7 @@ impl fmt::Display for Waiting {
 }
 
 impl Node {
-    /// What it waits for, and since when; for those who watch. None if it has what it needs.
+    /// What it waits for, and since when; for operators. None if it has what it needs.
     #[must_use]
     pub fn waiting(&self, now: Time) -> Option<Waiting> {
         let (awaits, nodes) = self.awaits()?;
@@ -119,7 +119,7 @@ impl Node {
         tick.wrapping_mul(31).wrapping_add(self.seen.0).wrapping_mul(7).wrapping_add(phase)
     }
 
-    /// Remembers when it last got on. Whom it waited for before does not matter any more.
+    /// Remembers when it last got on. Earlier waits do not matter any more.
     pub(super) fn note_progress(&mut self, now: Time) {
         let stage = self.stage();
         if self.stage_since.is_none_or(|(last, _)| last != stage) {
@@ -140,8 +140,8 @@ impl Node {
         }
     }
 
-    /// Tells the directory who cannot be reached.
-    pub(super) fn tell_unreached(&self, now: Time, out: &mut Vec<Output>) {
+    /// Reports to the directory which nodes cannot be reached.
+    pub(super) fn report_unreached(&self, now: Time, out: &mut Vec<Output>) {
         let unreached = self.probes.unreached(now, self.timing.unreached());
         if !unreached.is_empty() {
             let links = Links { from: self.me, reached: Vec::new(), unreached };

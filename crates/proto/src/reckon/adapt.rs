@@ -1,5 +1,5 @@
-//! Adaptive collision prediction tracking: tell more while a collision is likely (Ohlenburg 2003,
-//! 4.4.2; row O17).
+//! Adaptive collision prediction tracking: more updates while a collision is likely (Ohlenburg
+//! 2003, 4.4.2; row O17).
 //!
 //! (Equation 4.10 of the thesis lacks the motion; meant is the difference of 4.9 and 4.8.)
 
@@ -10,7 +10,7 @@ use glam::DVec3;
 /// A sphere that holds an object, however it is turned, and where it goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
-    /// Now.
+    /// The centre at this moment.
     pub centre: DVec3,
     /// In metres per second.
     pub velocity: DVec3,
@@ -79,7 +79,7 @@ pub fn nearness(p: &Sphere, q: &Sphere) -> Option<f64> {
 /// Thresholds that depend on how near others are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptive {
-    /// While nobody is near.
+    /// While no other object is near.
     pub apart: Thresholds,
     /// In close proximity.
     pub close: Thresholds,
@@ -89,7 +89,7 @@ pub struct Adaptive {
 
 impl Adaptive {
     /// Is one of the others in close proximity, so that [`Adaptive::close`] holds? The others are
-    /// those for which [`super::roles::method`] says so.
+    /// those for which [`super::roles::method`] chooses it.
     #[must_use]
     pub fn is_close(&self, own: &Sphere, others: &[Sphere]) -> bool {
         others.iter().any(|other| nearness(own, other).is_some_and(|time| time < self.within))

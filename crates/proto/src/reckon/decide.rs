@@ -5,7 +5,7 @@
 //! heard: updates about a moment δ ago, with δ longer than any message takes. Whatever the
 //! criteria leave open, the lower id decides.
 //!
-//! Two things that the thesis does not say. The hosts see the collision at different times, so
+//! Two things that the thesis leaves open. The hosts see the collision at different times, so
 //! moments are rounded down to whole periods: hosts that see it in the same period agree, and the
 //! rare two claims from both sides of a border are put in order by [`Claim`]. And an update that
 //! is lost, or takes longer than δ, breaks the promise: what is noted here has to be sent until it
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// More are not kept: δ would be minutes.
 const KNOWN_MAX: usize = 4096;
 
-/// What an update told about an object and its user.
+/// The content of an update about an object and its user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
     /// Where it was.
@@ -33,7 +33,7 @@ pub struct Known {
     pub view: f64,
 }
 
-/// What a host has told, or heard, about an object, by time stamp.
+/// The updates that a host has sent, or received, about an object, by time stamp.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     known: BTreeMap<Time, Known>,
@@ -96,7 +96,7 @@ pub struct Rule {
 /// One of two objects.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// Which one.
+    /// The object.
     pub id: ObjectId,
     /// What is known about it.
     pub past: &'a Past,

@@ -16,7 +16,7 @@ const LENGTH_OFF: f64 = 1e-6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{what} is not a number of a sensible size")]
 pub struct BadNumber {
-    /// Which one.
+    /// The name of the number.
     pub what: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub struct Rates {
 /// Where something is, how fast it goes, and how fast that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
-    /// Now.
+    /// The pose at this moment.
     pub place: Place,
     /// Velocities.
     pub speed: Rates,

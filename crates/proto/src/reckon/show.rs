@@ -20,8 +20,9 @@ pub enum Convergence {
     Line(Span),
     /// On a parabola that sets off as the object was seen to move.
     Curve(Span),
-    /// As the position-history protocol says: within the time between the last two updates, on a
-    /// parabola if the motion is smooth and bent, on a line otherwise. Jumps without two places.
+    /// As the position-history protocol defines it: within the time between the last two updates,
+    /// on a parabola if the motion is smooth and bent, on a line otherwise. Jumps without two
+    /// places.
     History,
 }
 
@@ -61,7 +62,8 @@ impl Receiver {
         Receiver { tracker: Tracker::default(), convergence, blend: None, shown: None }
     }
 
-    /// Sharp turns are told from smooth motion by these angles; the sender's must be the same.
+    /// Sharp turns are distinguished from smooth motion by these angles; the sender's must be the
+    /// same.
     #[must_use]
     pub fn with_angles(self, angles: Angles) -> Receiver {
         Receiver { tracker: Tracker::new(angles), ..self }

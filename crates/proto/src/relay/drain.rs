@@ -8,7 +8,7 @@ use crate::time::Tick;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Every so many ticks a group says of which others it has no copies.
+/// Every so many ticks a group reports of which others it has no copies.
 pub(super) const CLEAR_EVERY: u64 = 16;
 
 /// Objects that move in one tick, at most: a commit of them is as long as one with a few hundred
@@ -20,8 +20,8 @@ const AT_ONCE: usize = 64;
 pub(super) struct Drain {
     /// The tick since which nothing was at home in the group, as far as was seen.
     empty: Option<u64>,
-    /// Groups that have said since then that they have no copies of this one's objects: the tick
-    /// in which that was taken.
+    /// Groups that have reported since then that they have no copies of this one's objects: the
+    /// tick in which that was taken.
     clear: BTreeMap<GroupId, u64>,
 }
 
@@ -44,9 +44,9 @@ impl Relay {
         }
     }
 
-    /// Is nothing at home here, and does nobody need this group any more? Then every other group
-    /// knows that, none decides anything for this one, and what this one had to pass on is taken.
-    /// A group that stands still is waited for.
+    /// Is nothing at home here, and is this group not needed any more? Then every other group knows
+    /// that, none decides anything for this one, and what this one had to pass on is taken. A group
+    /// that stands still is waited for.
     pub(crate) fn is_drained(&self) -> bool {
         if self.mutant == Some(Mutant::EndUnheard) {
             return self.drain.empty.is_some();
@@ -78,7 +78,7 @@ impl Relay {
         homes.take(AT_ONCE).collect()
     }
 
-    /// Has this other group taken something of what this one says?
+    /// Has this other group taken anything of what this one sends?
     pub(crate) fn is_known_to(&self, group: GroupId) -> bool {
         self.others.get(&group).is_some_and(|other| other.taken.flatten().is_some())
     }

@@ -51,20 +51,20 @@ impl VertexId {
 pub struct Knot {
     /// Axis (0, 1, 2) and the first coordinate above; a leaf has none.
     pub cut: Option<(u8, i32)>,
-    /// Who stands here.
+    /// The nodes that stand here.
     pub owner: Option<NodeId>,
 }
 
 /// Why there is no such tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
-    /// Somebody must own the world.
+    /// The world needs an owner.
     #[error("a world needs at least one node")]
     NoNodes,
     /// See [`NODES_MAX`].
     #[error("{found} nodes; at most {NODES_MAX} can share a world")]
     TooManyNodes {
-        /// So many.
+        /// The number of nodes.
         found: usize,
     },
     /// See [`VERTICES_MAX`].
@@ -73,31 +73,31 @@ pub enum TreeError {
     /// It has its part already.
     #[error("node {} would own two parts of the world", node.0)]
     Twice {
-        /// Who.
+        /// The node.
         node: NodeId,
     },
     /// It owns nothing.
     #[error("node {} owns no part of the world", node.0)]
     Unknown {
-        /// Who.
+        /// The node.
         node: NodeId,
     },
     /// A part has no owner, or two of them.
     #[error("vertex {}: a leaf must have exactly one owner at or above it", vertex.0)]
     Owners {
-        /// Where.
+        /// The vertex.
         vertex: VertexId,
     },
     /// A cut must leave something on both sides.
     #[error("vertex {}: the cut is not inside of its region", vertex.0)]
     Cut {
-        /// Where.
+        /// The vertex.
         vertex: VertexId,
     },
     /// Too many cuts above a vertex.
     #[error("vertex {}: deeper than {DEPTH_MAX} cuts", vertex.0)]
     Deep {
-        /// Where.
+        /// The vertex.
         vertex: VertexId,
     },
     /// The vertices end too early, or go on after the last.
@@ -126,10 +126,10 @@ pub(super) struct Vertex {
 /// use jostle_proto::{NodeId, Tree};
 ///
 /// let nodes = [NodeId(1), NodeId(2), NodeId(3)];
-/// let crowd: Vec<[i32; 3]> = (0..300).map(|x| [x, 0, 0]).collect();
-/// let mut tree = Tree::shared_among(&nodes, &crowd)?;
+/// let load: Vec<[i32; 3]> = (0..300).map(|x| [x, 0, 0]).collect();
+/// let mut tree = Tree::shared_among(&nodes, &load)?;
 /// for node in nodes {
-///     assert_eq!(crowd.iter().filter(|&&point| tree.owner_of(point) == node).count(), 100);
+///     assert_eq!(load.iter().filter(|&&point| tree.owner_of(point) == node).count(), 100);
 /// }
 /// tree.leave(NodeId(2))?;
 /// assert_eq!(tree.owner_of([0, 0, 0]), NodeId(1));
@@ -248,7 +248,7 @@ impl Tree {
         }
     }
 
-    /// Who is responsible for a point.
+    /// The node that is responsible for a point.
     #[must_use]
     pub fn owner_of(&self, point: [i32; 3]) -> NodeId {
         let mut at = 0;
@@ -300,7 +300,7 @@ impl Tree {
         leaves.map(|vertex| vertex.id)
     }
 
-    /// Who stands where, lower regions first.
+    /// The nodes and where they stand, lower regions first.
     pub fn owners(&self) -> impl Iterator<Item = (VertexId, NodeId)> + '_ {
         let owned = |vertex: &Vertex| Some((vertex.id, vertex.knot.owner?));
         self.vertices.iter().filter_map(owned)
@@ -318,8 +318,8 @@ impl Tree {
         Some(self.vertices[*self.path(vertex)?.last()?].region)
     }
 
-    /// Who owns all of a vertex: whoever stands at it or above it. Nobody, if it is shared or not
-    /// there.
+    /// The owner of all of a vertex: the node that stands at it or above it. None, if it is shared
+    /// or not there.
     #[must_use]
     pub fn owner(&self, vertex: VertexId) -> Option<NodeId> {
         self.path(vertex)?.into_iter().find_map(|at| self.vertices[at].knot.owner)

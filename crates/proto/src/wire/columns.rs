@@ -2,7 +2,7 @@
 //!
 //! Velocities, spins, positions and rotations are four columns. A column lists which states
 //! differ, by the gaps between them, and by how much. What is as expected costs nothing. How fast
-//! comes before where, so that a reader who has the one can foresee the other.
+//! comes before where, so that a reader can predict the one from the other.
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter, Lengths, ORDER_BITS, fold, unfold};
@@ -39,7 +39,7 @@ const MOTIONS: [Column; 2] = [
     },
 ];
 
-/// Where.
+/// Positions.
 const PLACES: [Column; 2] = [
     Column {
         numbers: 3,

@@ -1,14 +1,14 @@
 //! Where states will be some ticks later if nothing happens, faster than tick by tick.
 //!
-//! [`State::moved`] says what the world does; this says the same in one step, as a reference that
-//! both ends of a wire have. Where it is wrong, the wire carries the difference.
+//! [`State::moved`] defines what the world does; this does the same in one step, as a reference
+//! that both ends of a wire have. Where it is wrong, the wire carries the difference.
 
 use crate::object::Class;
 use crate::state::{Rotation, State, VELOCITY_UNIT};
 use crate::time::Tick;
 use glam::DVec3;
 
-/// Over more ticks than this nothing is foreseen: nobody flies freely for so long.
+/// Over more ticks than this nothing is predicted: no object flies freely for so long.
 const FORESIGHT: u64 = 1024;
 
 /// Over so many ticks turns are rounded tick by tick, as the world does; over more, once.

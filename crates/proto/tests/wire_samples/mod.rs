@@ -42,8 +42,8 @@ pub(crate) struct Habits {
     pub(crate) objects: usize,
     /// How many of a hundred move.
     pub(crate) moving: usize,
-    /// How many of a hundred that move do so by somebody's will: velocity and spin change in every
-    /// tick, as with 10 m/s^2.
+    /// How many of a hundred that move are avatars: velocity and spin change in every tick, as with
+    /// 10 m/s^2.
     pub(crate) avatars: usize,
     /// How many of a hundred others run into something in a tick.
     pub(crate) bumps: usize,

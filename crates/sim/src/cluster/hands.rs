@@ -3,15 +3,15 @@
 
 use super::Cluster;
 use crate::options::Operation;
-use jostle_proto::{Address, GatewayId, Input, Message, NodeId, ObjectId, Stream, Want};
+use jostle_proto::{Address, ClientInput, GatewayId, Input, Message, NodeId, ObjectId, Stream};
 
-/// Somebody who steers avatars of a group.
+/// The source of inputs for avatars of a group.
 pub(super) struct Hand {
     pub(super) stream: Stream,
     pub(super) avatars: Vec<ObjectId>,
 }
 
-/// Whoever steers the avatars that the world begins with.
+/// The source of the avatars that the world begins with.
 pub(super) const HAND: GatewayId = GatewayId { number: u32::MAX, life: 1 };
 
 impl Cluster {
@@ -22,13 +22,13 @@ impl Cluster {
         if !hand.avatars.is_empty() {
             let at = self.dice.below(hand.avatars.len() as u64) as usize;
             let avatar = hand.avatars[at];
-            self.wants += 1;
+            self.inputs += 1;
             let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
-            let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
-            hand.stream.push(vec![Input::Steer(want)]);
-            // Only the newest counts there, and nobody answers.
-            if self.options.operation == Operation::Unsynchronised {
-                hand.stream.heard(self.wants - 1);
+            let input = ClientInput { avatar, number: self.inputs, velocity, spin: [0; 3] };
+            hand.stream.push(vec![Input::Steer(input)]);
+            // Only the newest counts there, and inputs are not answered.
+            if self.options.operation == Operation::FreeRunning {
+                hand.stream.heard(self.inputs - 1);
             }
         }
         let Some(inputs) = hand.stream.message() else { return };

@@ -1,6 +1,7 @@
 //! Classifies findings as interference or mere contact, for parts whose surfaces are closed.
 
-use jostle_geom::{Model, Pair, Pose, Relation, Shape, ShapeKind};
+use super::FindingDepth;
+use jostle_geom::{Effort, Model, Pair, Pose, Relation, Shape, ShapeKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -89,6 +90,15 @@ impl Classifier {
             Some(Relation::Touching | Relation::Apart) => FindingKind::Contact,
             None => FindingKind::Touch,
         }
+    }
+
+    /// How deep two shapes are in each other; none if one is not closed.
+    pub(super) fn depth(&mut self, a: (&Shape, &Pose), b: (&Shape, &Pose)) -> Option<FindingDepth> {
+        let (solid_a, solid_b) = (self.solid(a.0)?, self.solid(b.0)?);
+        // What cannot be moved within the range of poses has no depth either.
+        let found = Pair::new(&solid_a, a.1, &solid_b, b.1).separation(Effort::default()).ok()?;
+        let (at_least, at_most) = (found.at_least, found.at_most);
+        Some(FindingDepth { at_least, at_most, way: found.way.to_array() })
     }
 
     /// The solid version of a shape. All shapes of scenes are meshes, including those of `Sphere`

@@ -130,6 +130,7 @@ impl Listing {
                 faces,
                 more_faces,
                 bodies: draft.bodies,
+                depth: None,
             });
         }
         Ok(findings)

@@ -3,9 +3,10 @@
 use super::VelocityResponse;
 use crate::bodies::Bodies;
 use crate::body::{Mobility, Velocity};
+use crate::contact::ContactData;
 use crate::dynamics::Dynamics;
 use glam::DVec3;
-use jostle_geom::{Pair, Pose};
+use jostle_geom::{ContactPoint, Pair, Pose};
 
 /// A spin moves the point of contact along the normal only if by more than this part of its speed;
 /// less is rounding (balls turn without moving anything along their normals).
@@ -97,13 +98,21 @@ impl Dynamics<'_> {
     /// The normal is that of the closest points at the last free poses, if they were free then. Of
     /// the faces that touch now some may well be at the side of what was hit; but two convex bodies
     /// without spin that were apart along a direction can only have met by approaching along it.
-    /// (With the normals of faces that touch, bodies in a crowd get stuck.)
-    pub(super) fn impact(&self, a: u32, b: u32) -> Option<Impact> {
+    /// (With the normals of faces that touch, bodies in a crowd get stuck.) If they were not, it is
+    /// that of the deepest contact, where contacts were asked for, or else of faces that touch.
+    pub(super) fn impact(&self, a: u32, b: u32, data: &ContactData) -> Option<Impact> {
         let free = [a, b].map(|slot| self.motion.free_pose(slot));
         if let Some(impact) = Impact::between(self.bodies, [a, b], free) {
             return Some(impact);
         }
         let [first, second] = [a, b].map(|slot| self.bodies.body(slot));
+        if let ContactData::Points(found) = data
+            && let Some(&ContactPoint { normal, points, .. }) = found.points.first()
+        {
+            let origins = [first, second].map(|body| body.pose.translation());
+            let arms = [0, 1].map(|i| points[i] - origins[i]);
+            return Some(Impact { slots: [a, b], normal, points, arms });
+        }
         let pair = Pair::new(&first.shape, &first.pose, &second.shape, &second.pose);
         let witness = pair.witness()?;
         let points = [witness.point; 2];

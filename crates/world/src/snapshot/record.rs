@@ -15,7 +15,7 @@ use crate::report::{Counts, Limited, Report, Times};
 use crate::respond::{GravityTarget, Response, VelocityResponse};
 use crate::step::budget::Budget;
 use glam::{DQuat, DVec3};
-use jostle_geom::{Aabb, Distance, FacePair, Pose, Shape, Witness};
+use jostle_geom::{Aabb, ContactPoint, Contacts, Distance, FacePair, Pose, Shape, Witness};
 use serde::{Deserialize, Serialize};
 
 /// What is wrong with a record.
@@ -320,7 +320,11 @@ enum FoundRecord {
     Witness(#[serde(with = "WitnessDef")] Witness),
     Faces(Vec<[u32; 2]>),
     TooClose,
+    Points(Vec<ContactPointRecord>, Option<[f64; 3]>),
 }
+
+#[derive(Serialize, Deserialize)]
+struct ContactPointRecord(#[serde(with = "ContactPointDef")] ContactPoint);
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct ContactRecord {
@@ -341,6 +345,10 @@ impl ContactRecord {
                 FoundRecord::Faces(pairs.iter().map(|&FacePair { a, b }| [a, b]).collect())
             }
             ContactData::TooClose => FoundRecord::TooClose,
+            ContactData::Points(found) => FoundRecord::Points(
+                found.points.iter().copied().map(ContactPointRecord).collect(),
+                found.way_out.map(|way| way.to_array()),
+            ),
         };
         ContactRecord { a: (*a).into(), b: (*b).into(), found, certainty: *certainty }
     }
@@ -354,6 +362,10 @@ impl ContactRecord {
                 ContactData::Faces(pairs.into_iter().map(|[a, b]| FacePair { a, b }).collect())
             }
             FoundRecord::TooClose => ContactData::TooClose,
+            FoundRecord::Points(points, way_out) => ContactData::Points(Box::new(Contacts {
+                points: points.into_iter().map(|record| record.0).collect(),
+                way_out: way_out.map(DVec3::from_array),
+            })),
         };
         Contact { a: self.a.into(), b: self.b.into(), data: found, certainty: self.certainty }
     }

@@ -8,8 +8,8 @@ use crate::contact::{Certainty, Change};
 use crate::interest::{Policy, QueryKind};
 use crate::respond::{Response, VelocityResponse};
 use glam::{DQuat, DVec3};
-use jostle_geom::{Distance, FacePair, Witness};
-use serde::{Deserialize, Serialize};
+use jostle_geom::{ContactPoint, Distance, FacePair, Spacing, Witness};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "DVec3")]
@@ -122,6 +122,7 @@ pub(super) enum QueryKindDef {
     AllPairs,
     Distance,
     Clearance(f64),
+    Contacts(f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -160,6 +161,41 @@ pub(super) struct WitnessDef {
     faces: FacePair,
     #[serde(with = "DVec3Def")]
     point: DVec3,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Spacing")]
+pub(super) enum SpacingDef {
+    Gap(f64),
+    Touching,
+    Depth(f64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ContactPoint")]
+pub(super) struct ContactPointDef {
+    #[serde(with = "FacePairDef")]
+    faces: FacePair,
+    #[serde(with = "DVec3Def")]
+    normal: DVec3,
+    #[serde(with = "PointsDef")]
+    points: [DVec3; 2],
+    #[serde(with = "SpacingDef")]
+    spacing: Spacing,
+}
+
+/// A point of each of two bodies, in a row.
+pub(super) struct PointsDef;
+
+impl PointsDef {
+    fn serialize<S: Serializer>(points: &[DVec3; 2], serializer: S) -> Result<S::Ok, S::Error> {
+        points.map(|p| p.to_array()).serialize(serializer)
+    }
+
+    fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[DVec3; 2], D::Error> {
+        let points: [[f64; 3]; 2] = Deserialize::deserialize(deserializer)?;
+        Ok(points.map(DVec3::from_array))
+    }
 }
 
 #[derive(Serialize, Deserialize)]

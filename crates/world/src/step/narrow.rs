@@ -4,7 +4,7 @@
 
 use crate::bodies::Bodies;
 use crate::broad_phase::BroadPhase;
-use crate::contact::{Certainty, ContactData};
+use crate::contact::{Certainty, ContactData, is_touching};
 use crate::id::BodyId;
 use crate::interest::QueryKind;
 use crate::workers::Workers;
@@ -93,6 +93,7 @@ impl NarrowPhase<'_> {
                     if touching { ContactData::Touching } else { ContactData::TooClose }
                 }))
             }
+            QueryKind::Contacts(reach) => PairResult::exact(contacts(&pair(), reach, overlap)),
             _ if !overlap => PairResult::exact(None),
             _ if limits != SearchLimits::default() => search(&pair(), kind, limits),
             QueryKind::Touch => {
@@ -107,6 +108,19 @@ impl NarrowPhase<'_> {
             }
         }
     }
+}
+
+/// What [`QueryKind::Clearance`] finds, with points where these are defined. Yes and no come from
+/// the same tests, so they are exact however the points are rounded.
+fn contacts(pair: &Pair<'_>, reach: f64, overlap: bool) -> Option<ContactData> {
+    if !pair.within(reach) {
+        return None;
+    }
+    let touching = overlap && pair.touches();
+    let found = pair.contacts(reach).ok();
+    let found = found.filter(|it| !it.points.is_empty() && is_touching(it) == touching);
+    let without = if touching { ContactData::Touching } else { ContactData::TooClose };
+    Some(found.map_or(without, |found| ContactData::Points(Box::new(found))))
 }
 
 /// Touching within limits of depth and number of contacts. Shapes without a hierarchy have no

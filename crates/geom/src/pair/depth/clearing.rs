@@ -2,11 +2,11 @@
 //!
 //! **The end.** When the insides overlap for the last time, two triangles part ([`Sweep`]). But
 //! triangles also part that touched for an instant, or that are there twice and bound nothing. So
-//! an exact look at a moment before tells whether the insides did overlap.
+//! an exact look at a moment before decides whether the insides did overlap.
 //!
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
 //! overlap. Where two triangles cross there is a point inside both solids beside them. The line
-//! along the direction through it shares a chord with each solid, as long as rays tell, and until
+//! along the direction through it shares a chord with each solid, as long as rays find it, and until
 //! the end of the second chord comes out of the first the solids overlap. So a step is about as
 //! long as the solids are thick, and not as a triangle is large. Near the end, two triangles that
 //! cross do so until they part. Where the last step ends [`overlaps`] says no; rounding may have

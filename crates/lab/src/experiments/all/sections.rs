@@ -16,11 +16,11 @@ pub(super) struct Section {
 pub(super) const HEAD: &str = "\
 # The laboratory
 
-`jostle lab all` has written this. Hierarchies and pair tests of the papers stand behind one
-interface (`crates/lab`), end in the same exact test of two triangles, and are asked the same
-questions as the default hierarchy; an answer that differs would have ended the run. So methods
-differ in time, memory and counts only. QuickCD, with which Zachmann's thesis compares, is missing.
-Times are processor time of one thread, and what is compared takes turns.
+This document is written by `jostle lab all`. Hierarchies and pair tests of the papers share one
+interface (`crates/lab`), end in the same exact test of two triangles, and get the same queries as
+the default hierarchy; an answer that differs ends the run with an error. So methods differ in time,
+memory and counts only. QuickCD, with which Zachmann's thesis compares, is missing. Times are
+processor time of one thread, and the methods that are compared take turns.
 ";
 
 pub(super) const OTHERS: &str = "
@@ -32,7 +32,7 @@ network, `regions` leaves that follow the population. `spheres`, `groups` and `l
 methods of which a served world uses some: relations between auras, grouping all nodes anew
 (`form`), tracking by a history of positions and updates that adapt to what is near
 (`reckon::Sender`) run in these experiments and in tests only. [command-line.md](command-line.md)
-says what each prints.
+describes what each prints.
 ";
 
 pub(super) const SECTIONS: &[Section] = &[
@@ -191,140 +191,141 @@ pub(super) const SECTIONS: &[Section] = &[
 ];
 
 const ZACHMANN: &str = "\
-The default hierarchy beats the best of all laboratory methods on every mesh by more than two
-times; which one is best depends on the mesh. DOP-trees and oriented boxes alternate as winners,
-as in the thesis, and BoxTrees are clearly slower, as it says too. Clipped ones are out of reach:
-a triangle that crosses a cut is in both halves. Time falls up to about k = 20 and stays level
-beyond (the thesis: up to 24), and 8 and 10 are worst, as there. Functions for every
-correspondence save up to a sixth at k = 6, on the cone nothing; the thesis gains 1.2 to 2.3
-times. Ohlenburg's boundary of one's own takes the fewest tests of all 18-DOPs and mostly more
-time than sums; the boundary from above is so loose that it loses nearly everything. The cone,
-whose thin triangles all meet in one point, parts the methods most: one that encloses thin
+The default hierarchy is more than twice as fast as the best laboratory method on every mesh; which
+method is the best depends on the mesh. DOP-trees and oriented boxes take turns as winners, and
+BoxTrees are clearly slower, both as in the thesis. Clipped BoxTrees are slower by far, because a
+triangle that crosses a cut is in both halves. Time falls up to about k = 20 and stays level beyond
+(the thesis: up to 24); 8 and 10 are worst, as in the thesis. Generated correspondence functions
+save up to a sixth at k = 6, and nothing on the cone; the thesis gains 1.2 to 2.3 times.
+Ohlenburg's boundary of each node takes the fewest tests of all 18-DOPs, and in most cases more
+time than sums; the boundary of the node above is so loose that nearly all gain is lost. The cone,
+whose thin triangles all meet in one point, separates the methods most: a method that encloses thin
 triangles loosely takes a thousand times as long.
 
-A 6-DOP-tree takes a quarter of the memory of oriented boxes and a fifth of the time to build, the
-thesis' 4 to 8 and 2 to 4 times; with 14 directions it is half the memory. Leaves are as deep as
-in its table 3.2. The default takes an eighth of the time and less than half the memory of the
-smallest. Its rule for polygons is confirmed too: in rounded numbers triangles and quads are
-faster cut (Möller), and 5-gons are faster by their edges. With exact signs cutting into
-triangles, which we do once and for all, stays ahead up to five corners.
+A 6-DOP-tree takes a quarter of the memory of oriented boxes and a fifth of the time to build (in
+the thesis 4 to 8 and 2 to 4 times less); with 14 directions it takes half the memory. Leaves are
+as deep as in the thesis' table 3.2. The default hierarchy takes an eighth of the time and less
+than half the memory of the smallest tree. The thesis' rule for polygons is confirmed too: in
+rounded numbers, triangles and quads are tested faster after cutting them into triangles (Möller),
+and 5-gons by their edges. With exact signs, cutting into triangles, which we do once in advance,
+stays ahead up to five corners.
 ";
 
 const ZACHMANN_LARGE: &str = "\
-The default hierarchy stays ahead of the best laboratory method by more than the factor of two that
-was asked for. It wins by its width: it does not do fewer tests of volumes than a tree of oriented
-boxes, which is the best of the others here, but eight of them at a time. As a filter, separating
-planes make it slower: around contact most planes are searched in vain.
+The default hierarchy stays ahead of the best laboratory method by more than the required factor of
+two. The reason is its width: it does not make fewer tests of volumes than a tree of oriented
+boxes, which is the best of the others here, but eight of them at a time. Separating planes as a
+filter make it slower, because around contact the search for most planes fails.
 ";
 
 const CONVEX: &str = "\
-**Separating planes beat the default hierarchy on one class of inputs: convex objects that are
-near each other and do not touch.** At a distance of 2.00006, with contact at 2, a kept plane
-takes a twentieth of the time; the thesis' surprise that distance hardly matters is confirmed.
-Where objects intersect it is the other way round, by fifteen times and more, because all planes
-are tried in vain; and far apart the default needs next to nothing. For meshes in general the hull
-is only a filter before the exact test. In a crowd it never pays: most exact tests are spared, but
-an exact test of ours is cheaper than a plane that has to be found. The combination of grid and
-planes that the thesis planned is therefore slower than the grid alone at every number of objects,
+**Separating planes beat the default hierarchy on one class of inputs: convex objects that are near
+each other and do not touch.** At a distance of 2.00006, with contact at 2, a kept plane takes a
+twentieth of the time. The surprising result of the thesis, that distance hardly matters, is
+confirmed. Where objects intersect, planes are slower by fifteen times and more, because all of
+them are tried in vain; and far apart the default hierarchy needs next to no time. For meshes in
+general the hull is only a filter before the exact test. In a crowd it never pays: most exact tests
+are saved, but an exact test of ours is cheaper than finding a plane. The combination of grid and
+planes that the thesis planned is therefore slower than the grid alone for every number of objects,
 and its advice to use planes alone below 30 objects does not hold today.
 
 The errors of the thesis' table are confirmed in their order, and in size within a factor of four,
-for other cones on other paths. The annealing is, too: it helps for ten planes and harms beyond.
-That has a reason that the thesis did not see: the sum of all turns is then bounded (at 0.97, by
-33 times the first), so a search of a thousand planes stands still after the first hundred. Its
-choice of eta is good but not sharp: 0.1 does well for all three limits. The largest gain costs
-nothing and is not in the thesis: the offset of the plane need not be learned, because the two
-corners that are nearest along its normal are known. With that, ten planes leave a third of the
+for other cones on other paths. The annealing is confirmed, too: it helps for ten planes and harms
+beyond. The reason is not in the thesis: the sum of all turns is then bounded (at 0.97, by 33 times
+the first), so a search of a thousand planes stands still after the first hundred. The thesis'
+choice of eta is good, but others are as good: 0.1 does well for all three limits. The largest gain
+costs nothing and is not in the thesis: the offset of the plane need not be learned, because the
+two corners that are nearest along its normal are known. With that, ten planes leave a third of the
 errors or less.
 
-Time grows with rotation less than linearly, and hardly with size. Closest faces, never measured
-in the thesis, are slower than planes and GJK by ten times and more as long as nothing touches,
-and quicker than planes where objects intersect. Its lemma needs a repair: with neighbours across
-edges, equally close pairs must be visited wherever a corner is closest, not only for coplanar
-faces. Faces around a corner as neighbours, on one object at a time, need no such rule and take
-about half the time. GJK, twelve years older than the thesis, is nearly as quick as planes unless
-objects almost touch, and ends by itself when they do. None of the three ever called apart what
-touches: the verdict is proved.
+Time grows less than linearly with rotation, and hardly with size. Closest faces, which the thesis
+never measured, are slower than planes and GJK by ten times and more while nothing touches, and
+faster than planes where objects intersect. The thesis' lemma has to be corrected: with neighbours
+across edges, equally close pairs must be visited wherever a corner is closest, not only for
+coplanar faces. With the faces around a corner as neighbours, on one object at a time, this rule is
+not needed, and the search takes about half the time. GJK, twelve years older than the thesis, is
+nearly as fast as planes unless objects almost touch, and terminates by itself when they do. None
+of the three ever called touching objects apart: the verdict is proved.
 ";
 
 const TIGHTNESS: &str = "\
 An 18-DOP is smaller than a box along the axes for every object: 39 to 64 % of it (the paper: 44 to
-61 %). Against oriented boxes it wins seven times of eight, in the paper four times of eight; the
-two are close. The objects are not the paper's: most of the stand-ins are longer and flatter, as
-their spheres show. What the paper's table leaves out: a tree cannot enclose the turned object
-anew, only the turned volume. For six of the eight objects that makes a DOP larger by 29 to 43 %,
-for the bird by 60 % and for the pipes by 9 %; a box along the axes becomes 2.0 to 2.8 times as
-large, that of the pipes 1.37 times.
+61 %). It is smaller than an oriented box for seven of eight objects, in the paper for four of
+eight; the two are close. The objects are not the paper's: most of the stand-ins are longer and
+flatter, as their spheres show. The paper's table leaves out that a tree cannot enclose the turned
+object anew, but only the turned volume. For six of the eight objects that makes a DOP larger by 29
+to 43 %, for the bird by 60 % and for the pipes by 9 %; a box along the axes becomes 2.0 to 2.8
+times as large, that of the pipes 1.37 times.
 ";
 
 const SPLITS: &str = "\
-With re-alignment by sums, leaves of one or two triangles are equally good and ten cost twice as
-much; with boundaries, the paper's way, which take about twice the time, two to four are best, at
-60 and 33 % of the memory. The paper differs: two of its three scenes are fastest with leaves of
-one polygon, and the third with four, where it suspects that memory ran out. With leaves of up to
-four minimal sums are faster than the longest side by 14 to 19 % (the paper, with leaves of one: by
-16 and 20 % in two scenes, and slower by 20 % in the third). But splatter gains as much, and
-minimal sums (and maxima, which the paper has no figures for) take 70 to 113 times as long to
-build, not four times. Zachmann's alternating ends, which the paper does not know, are about as
-good with leaves of four and the best from ten on, at twice the time that the longest side takes to
-build. Heights are up to 1.5 times the optimal ones, for the truck 1.8 times (in the paper 2.1 to
+With re-alignment by sums, leaves of one or two triangles are equally good and leaves of ten cost
+twice as much. With boundaries, the paper's method, which takes about twice the time, two to four
+are best, at 60 and 33 % of the memory. The paper differs: two of its three scenes are fastest with
+leaves of one polygon, and the third with four, where it suspects that memory ran out. With leaves
+of up to four, minimal sums are faster than the longest side by 14 to 19 % (the paper, with leaves
+of one: by 16 and 20 % in two scenes, and slower by 20 % in the third). But splatter gains as much,
+and minimal sums (and maxima, for which the paper has no figures) take 70 to 113 times as long to
+build, not four times. Zachmann's alternating ends, which the paper does not mention, are about as
+good with leaves of four and the best from ten on, and take twice as long to build as the longest
+side. Heights are up to 1.5 times the optimal ones, for the truck 1.8 times (in the paper 2.1 to
 6.2), and with alternating ends up to twice.
 ";
 
 const BOXTREE: &str = "\
-Splitting empty boxes off is what matters: without it a question takes several times the tests,
-most of all for the hyperboloid. Shares below a fifth are all about as good. After that the
-criterion matters little. The thesis' first is among the best, as it says; its longest side (4)
-and its axes in turn (11) are as good, which it does not say. Its thirteenth, 199 times slower
-there, is ordinary here, with empty boxes and without: polygons are scattered before they are
-divided greedily, and then no axis has much overlap. Taken as they come in a mesh, one half creeps
-over everything, whatever the criterion.
+Splitting off empty boxes is the most important choice: without it a query takes several times the
+tests, most of all for the hyperboloid. Shares below a fifth are all about as good. The criterion
+then matters little. The thesis' first criterion is among the best, as in the thesis; its longest
+side (4) and its axes in turn (11) are as good, unlike in the thesis. Its thirteenth, 199 times
+slower there, is average here, with empty boxes and without: polygons are shuffled before they are
+divided greedily, and then no axis has much overlap. Taken in the order of a mesh, one half
+gradually covers everything, whatever the criterion.
 ";
 
 const DEFORM: &str = "\
-The thesis finds the box pipeline faster than a grow-shrink tree in all practical cases. That
-holds where much is near (sheets above each other); where little is near, the tree touches few
-nodes and wins, here for the hyperboloid. Sorted brackets lose by far everywhere, as the thesis
-says: one axis alone has nearly all pairs. For a single question per frame the box pipeline also
-beats our hierarchy: fitting all boxes takes longer than looking at all triangles once. If all
-pairs are asked for the two are about even, and further questions of the frame are several times
-cheaper with the hierarchy. Threads do not pay at these sizes.
+The thesis finds the box pipeline faster than a grow-shrink tree in all practical cases. That holds
+where much is near (sheets above each other). Where little is near, the tree visits few nodes and
+wins, here for the hyperboloid. Sorted brackets lose by far everywhere, as in the thesis: one axis
+alone has nearly all pairs. For a single query per frame the box pipeline also beats our hierarchy:
+fitting all boxes takes longer than testing all triangles once. If all pairs are queried the two
+are about even, and further queries of the frame are several times cheaper with the hierarchy.
+Threads do not pay at these sizes.
 ";
 
 const LINKS: &str = "\
-Links save alignments, as the thesis says, by two to six times; about five holds for spheres
-only. More than half of that is had without links if each node is aligned once per question. Tests
-are a little fewer, visits are three times as many, and the time is about the same, which is what
-the thesis found. No list of deferred links is needed if links are visited from below.
+Links save alignments, as in the thesis, by two to six times; a factor of about five holds for
+spheres only. More than half of that is gained without links if each node is aligned once per
+query. There are slightly fewer tests and three times as many visits, and the time is about the
+same, as the thesis found. No list of deferred links is needed if links are visited from below.
 ";
 
 const VOXELS: &str = "\
-The error stays within the bound. But to be sure of a contact takes a reach, and then a tenth to
-a half of the questions near contact get a wrong yes. The exact answer takes a small part of the
-time: voxels are fast for each point, and there are too many points. A cloud over the triangles of
-a mesh needs four times the points that the thesis reckons for a round body, and more if triangles
+The error stays within the bound. But to miss no contact, voxels need a reach, and then a tenth to
+a half of the queries near contact get a wrong yes. The exact answer takes a small part of the
+time: a test of one point is fast, but there are too many points. A cloud over the triangles of a
+mesh needs four times the points that the thesis estimates for a round body, and more if triangles
 are smaller than the error.
 ";
 
 const RESTING: &str = "\
-Ohlenburg's other way, to keep with each volume the placement for which it was brought over, saves
-exactly the alignments that it should: of objects that stay for five frames, four of five. Time it
-hardly saves, from a tenth less (twenty frames in a place) to a tenth more (never in the same place
-twice), because an alignment by sums is about as cheap as comparing placements; and it takes half as
-much memory again.
+Ohlenburg's other method, to keep with each volume the placement for which it was aligned, saves
+exactly the alignments that it should: four of five for objects that stay for five frames. It
+hardly saves time, from a tenth less (twenty frames in a place) to a tenth more (never in the same
+place twice), because an alignment by sums is about as cheap as comparing placements; and it takes
+half as much memory again.
 ";
 
 const BSP: &str = "\
-Storey's trees give an answer in as much time as there is, and what is near is taken as touching
-until the walk is deep: at 24 levels of both trees together half to five sixths of the copies near
-each other, at 32 none. Each level below 16 costs more than the thesis' factor of two, and the exact
-answer takes 10 to 140 times as long as that of the default hierarchy: triangles that cross planes
-are on both sides. The thesis has no figures to compare with.
+Storey's trees give an answer within any time limit, but until the walk is deep, near objects are
+taken as touching: at 24 levels of both trees together half to five sixths of the copies near each
+other, at 32 none. Each level below 16 costs more than the thesis' factor of two, and the exact
+answer takes 10 to 140 times as long as that of the default hierarchy, because triangles that cross
+planes are on both sides. The thesis has no figures to compare with.
 ";
 
 const REGIONS: &str = "\
-Thresholds that are apart do what the thesis expects of them: with 4 and 6 two fifths fewer leaves
-are cut and merged than with 6 and 6, and an eighth fewer pairs share a leaf, for a fifth more
-leaves. Leaves four times as large are changed twenty times less and have five times the pairs.
+Thresholds that differ have the effect that the thesis expects: with 4 and 6 two fifths fewer
+leaves are cut and merged than with 6 and 6, and an eighth fewer pairs share a leaf, for a fifth
+more leaves. Leaves four times as large change twenty times less and have five times the pairs.
 Nothing is timed; the counts depend on the workload and its seed.
 ";

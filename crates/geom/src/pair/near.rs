@@ -1,0 +1,145 @@
+//! All triangle pairs within reach, each with its closest points.
+//!
+//! The walk of [`Pair::within`], not stopped at the first pair. The filter at the leaves only
+//! leaves out pairs that are surely too far; the placed triangles decide about the others, one by
+//! one. So the list is, to the bit, that of comparing every triangle with every triangle.
+
+use super::models::{ModelPair, gap_for};
+use super::node_pair::LeafPair;
+use super::walk::{Counters, LeafWork, Order, Walk};
+use super::within::near_candidates;
+use super::{FacePair, Meeting, Pair, models_of};
+use crate::shape::sphere::SphereGap;
+use crate::simd::Simd;
+use crate::triangle::{self, TriangleDistance};
+use glam::DVec3;
+use std::ops::ControlFlow;
+
+/// Two triangles that are near each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearPair {
+    /// The faces that they are part of.
+    pub faces: FacePair,
+    /// Their smallest distance; 0 exactly when they touch.
+    pub gap: f64,
+    /// A closest point of each, in the world, within rounding.
+    pub points: [DVec3; 2],
+}
+
+/// Two triangles by their numbers, and how far apart they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NearTriangles {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    pub(super) apart: TriangleDistance,
+}
+
+impl Pair<'_> {
+    /// Every pair of triangles that are at most `reach` apart, with their closest points; sorted by
+    /// face, then by triangle. A pair of polygons has an entry for each such pair of their
+    /// triangles.
+    ///
+    /// Faces only, as [`Pair::all_pairs`]: what lies deep inside a solid mesh is near no face of
+    /// it. A sphere has the one face 0, and a face that reaches into it has the gap 0. Nothing is
+    /// within a negative reach or NaN.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Model, Pair, Pose, Quality, solids};
+    ///
+    /// let cube = Model::build(solids::cuboid(DVec3::ONE)?, Quality::Default);
+    /// let above = Pose::from_translation(DVec3::Z * 1.25)?;
+    /// let pair = Pair::new(&cube, &above, &cube, &Pose::IDENTITY);
+    /// assert!(pair.near(0.2).is_empty());
+    /// let near = pair.near(0.25);
+    /// assert!(near.iter().all(|near| near.gap == 0.25));
+    /// assert!(near.iter().all(|near| near.points[0].z == 0.75 && near.points[1].z == 0.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn near(&self, reach: f64) -> Vec<NearPair> {
+        if reach.is_nan() || reach < 0.0 {
+            return Vec::new();
+        }
+        let of_sphere = |gap: SphereGap, faces: fn(u32) -> FacePair, first: usize| {
+            let mut points = [gap.on_other; 2];
+            points[first] = gap.on_sphere;
+            NearPair { faces: faces(gap.face), gap: gap.distance, points }
+        };
+        match &self.0 {
+            Meeting::Models(models) => models.near(reach),
+            Meeting::Cuboids(cuboids) if cuboids.are_beyond(reach) => Vec::new(),
+            Meeting::Cuboids(cuboids) => models_of(cuboids).near(reach),
+            Meeting::SphereFirst(sphere, other) => {
+                let gaps = other.gaps(sphere, reach).into_iter();
+                gaps.map(|gap| of_sphere(gap, |face| FacePair { a: 0, b: face }, 0)).collect()
+            }
+            Meeting::SphereSecond(other, sphere) => {
+                let gaps = other.gaps(sphere, reach).into_iter();
+                gaps.map(|gap| of_sphere(gap, |face| FacePair { a: face, b: 0 }, 1)).collect()
+            }
+            Meeting::Spheres(a, b) => {
+                let gap = a.gap(b);
+                let near = gap.distance <= reach;
+                near.then(|| of_sphere(gap, |_| FacePair { a: 0, b: 0 }, 0)).into_iter().collect()
+            }
+        }
+    }
+}
+
+impl ModelPair<'_> {
+    fn near(&self, reach: f64) -> Vec<NearPair> {
+        let mut found = self.near_triangles(reach);
+        found.sort_unstable_by_key(|near| (self.faces(near.a, near.b), near.a, near.b));
+        let public = |near: &NearTriangles| NearPair {
+            faces: self.faces(near.a, near.b),
+            gap: near.apart.distance,
+            points: [near.apart.on_a, near.apart.on_b],
+        };
+        found.iter().map(public).collect()
+    }
+
+    /// The pairs within a reach that is not below 0, sorted by triangle.
+    pub(super) fn near_triangles(&self, reach: f64) -> Vec<NearTriangles> {
+        let mut work = AllWithin { reach, found: Vec::new() };
+        Walk::new(self, Order::Any, gap_for(reach)).run(self, u64::MAX, &mut work);
+        let mut found = work.found;
+        found.sort_unstable_by_key(|near| (near.a, near.b));
+        found
+    }
+}
+
+/// Collects all triangle pairs that are at most this far apart.
+struct AllWithin {
+    reach: f64,
+    found: Vec<NearTriangles>,
+}
+
+impl LeafWork for AllWithin {
+    #[inline(always)]
+    fn leaves<S: Simd>(
+        &mut self,
+        pair: &ModelPair<'_>,
+        counters: &mut Counters,
+        leaves: LeafPair,
+    ) -> ControlFlow<()> {
+        counters.triangle_tests += u64::from(leaves.used().count_ones());
+        let mut open = near_candidates::<S>(pair, leaves, self.reach);
+        while open != 0 {
+            let (a, b) = leaves.triangles(open.trailing_zeros() as usize);
+            open &= open - 1;
+            self.look_at(pair, a, b);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl AllWithin {
+    #[inline(never)]
+    fn look_at(&mut self, pair: &ModelPair<'_>, a: usize, b: usize) {
+        let apart = triangle::distance(&pair.triangle_a(a), &pair.triangle_b(b));
+        if apart.distance <= self.reach {
+            self.found.push(NearTriangles { a, b, apart });
+        }
+    }
+}
