@@ -395,14 +395,14 @@ fn time_of_depth() {
         let mut dice = Dice::new(count as u64);
         let hulls: Vec<Hull> =
             (0..20).map(|_| hull_of(&ball_points(&mut dice, count, true)).unwrap()).collect();
-        let poses: Vec<[Pose; 2]> = (0..1000)
-            .map(|_| [random_pose(&mut dice, 0.3), random_pose(&mut dice, 0.8)])
-            .collect();
+        let poses: Vec<[Pose; 2]> =
+            (0..1000).map(|_| [random_pose(&mut dice, 0.3), random_pose(&mut dice, 0.8)]).collect();
         let start = std::time::Instant::now();
         let mut deep = 0;
         for _ in 0..10 {
             for (i, [p, q]) in poses.iter().enumerate() {
-                deep += usize::from(penetration(&hulls[i % 20], p, &hulls[(i + 7) % 20], q).is_some());
+                deep +=
+                    usize::from(penetration(&hulls[i % 20], p, &hulls[(i + 7) % 20], q).is_some());
             }
         }
         println!("{count}: {:?} {deep}", start.elapsed() / 10_000);
