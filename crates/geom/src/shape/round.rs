@@ -317,3 +317,41 @@ fn to_segment(p: (f64, f64), a: (f64, f64), b: (f64, f64)) -> f64 {
     let t = t.clamp(0.0, 1.0);
     (from.0 - along.0 * t).hypot(from.1 - along.1 * t)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn search_for_the_distance_of_cores_ends_with_a_proof() {
+        let mut state = 3u64;
+        let mut signed = move || jostle_dice::signed(&mut state);
+        let shapes = [
+            Round::Cylinder { radius: 1.0, half: 1.0 },
+            Round::Cylinder { radius: 2.0, half: 0.025 },
+            Round::Cylinder { radius: 0.02, half: 2.5 },
+            Round::Cone { radius: 1.0, half: 1.0 },
+            Round::Cone { radius: 3.0, half: 0.125 },
+            Round::Cone { radius: 0.1, half: 2.5 },
+            Round::Capsule { radius: 0.1, half: 2.5 },
+        ];
+        let mut apart = 0;
+        for case in 0..3000 {
+            let [a, b] = [0, 1].map(|k| {
+                let rotation = glam::DQuat::from_xyzw(signed(), signed(), signed(), signed());
+                let place = DVec3::new(signed(), signed(), signed()) * 3.0;
+                let pose = Pose::new(rotation, place).unwrap();
+                PosedRound::new(shapes[(case / [1, 7][k]) % 7], &pose)
+            });
+            let (offset, size) = (b.centre - a.centre, a.joint_size(&b));
+            let (limit, start) = (f64::INFINITY, -offset);
+            let found = closest(a.difference(&b), start, ENOUGH * size, limit);
+            if found.at_most > ENOUGH * size {
+                let open = (found.at_most - found.at_least) / size;
+                assert!(open < 0.5 * BOUND, "case {case}: {open:e}");
+                apart += 1;
+            }
+        }
+        assert!((300..2900).contains(&apart), "{apart}");
+    }
+}
