@@ -7,6 +7,7 @@
 
 pub(crate) mod cuboid;
 pub(crate) mod round;
+mod round_ray;
 mod round_relation;
 mod round_triangles;
 pub(crate) mod sphere;
@@ -14,7 +15,7 @@ pub(crate) mod sphere;
 use crate::convex::facets;
 use crate::limits::{RADIUS_MAX, RADIUS_MIN};
 use crate::solids::{self, DIMENSION_MAX, DIMENSION_MIN, SolidError};
-use crate::{Aabb, Mesh, MeshError, Model, Pose, PosedModel, Quality};
+use crate::{Aabb, Mesh, MeshError, Model, Pose, PosedModel, Quality, Ray, RayHit};
 use glam::{DVec3, Vec3};
 use round::{PosedRound, Round};
 use sphere::PosedTriangles;
@@ -229,6 +230,9 @@ pub enum ShapeError {
         /// The limit.
         most: usize,
     },
+    /// A model that is not convex.
+    #[error("a convex hull needs a mesh that passed Mesh::into_solid and encloses a convex set")]
+    NotConvex,
     /// A mesh that the hull does not become.
     #[error("the convex hull is no mesh: {0}")]
     Mesh(#[from] MeshError),
@@ -359,6 +363,42 @@ impl Shape {
         let mesh = Mesh::from_polygons(corners, &rings)?;
         let mesh = mesh.into_solid().expect("each edge of a hull has a facet on both sides");
         Ok(Shape(Kind::ConvexHull(Arc::new(Model::build(mesh, Quality::Default)))))
+    }
+
+    /// A convex hull that is a model already: its mesh is solid, and what it encloses is convex.
+    ///
+    /// # Errors
+    /// A model that [`Model::is_convex`] is false for.
+    pub fn convex_mesh(model: impl Into<Arc<Model>>) -> Result<Shape, ShapeError> {
+        let model = model.into();
+        if model.is_convex() {
+            Ok(Shape(Kind::ConvexHull(model)))
+        } else {
+            Err(ShapeError::NotConvex)
+        }
+    }
+
+    /// Where a ray enters the shape in its pose: the first point of the surface of a mesh, of all
+    /// points of a round shape. The normal is zero where there is none.
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Pose, Ray, Shape};
+    ///
+    /// let cone = Shape::cone(1.0, 2.0)?;
+    /// let ray = Ray::new(DVec3::X * 9.0, DVec3::NEG_X, f64::INFINITY)?;
+    /// let hit = cone.ray(&Pose::IDENTITY, &ray).unwrap();
+    /// assert_eq!(hit.point, DVec3::X * 0.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ray(&self, pose: &Pose, ray: &Ray) -> Option<RayHit> {
+        match &self.0 {
+            Kind::Mesh(model) | Kind::ConvexHull(model) | Kind::Cuboid { model, .. } => {
+                PosedModel::new(model, pose).ray(ray)
+            }
+            Kind::Round(round) => PosedRound::new(*round, pose).ray(ray),
+        }
     }
 
     /// What it is.

@@ -267,9 +267,7 @@ fn least_distance(ray: &Ray, bounds: &Aabb) -> Option<f64> {
 fn ray_hit(body: &Body, ray: &Ray) -> Option<RayHit> {
     match body.shape.kind() {
         ShapeKind::Sphere { radius } => sphere_hit(body.pose.translation(), radius, ray),
-        ShapeKind::Mesh(_) | ShapeKind::Cuboid { .. } => {
-            PosedModel::new(body.shape.model()?, &body.pose).ray(ray)
-        }
+        _ => body.shape.ray(&body.pose, ray),
     }
 }
 

@@ -414,3 +414,37 @@ fn bounds_of_round_solids_are_those_of_their_reach() {
         }
     }
 }
+
+/// The point where a ray enters is on the surface, and nothing before it is in the solid.
+#[test]
+fn rays_enter_round_solids_where_they_are_first_inside() {
+    let seed = 16;
+    let mut dice = Dice(seed);
+    let mut hits = [0; 2];
+    for case in 0..4000 {
+        let (name, shape) = &round_shapes(1.0)[case % 8];
+        let pose = dice.pose(1.0, DVec3::ZERO);
+        let origin = dice.vector() * 4.0;
+        let aim = pose.translation() + dice.vector() * 2.0 - origin;
+        let length = [20.0, 1.0][case % 2];
+        let ray = jostle_geom::Ray::new(origin, aim, length).unwrap();
+        let about = format!("seed {seed}, case {case}, {name}");
+        let inside = |t: f64| {
+            let at = Pose::from_translation(origin + ray.direction() * t).unwrap();
+            let point = Shape::sphere(0.0).unwrap();
+            Pair::new(shape, &pose, &point, &at).distance().unwrap().distance
+        };
+        let hit = shape.ray(&pose, &ray);
+        let end = hit.map_or(ray.length(), |hit| hit.distance);
+        for k in 0..60 {
+            let t = end * f64::from(k) / 60.0;
+            assert!(inside(t) > 0.0 || end == 0.0 || t > end - 1e-9, "{about}: {hit:?} {t}");
+        }
+        if let Some(hit) = hit {
+            assert!(inside(hit.distance) < 1e-12 * 20.0, "{about}: {hit:?}");
+            assert!(hit.distance == 0.0 || hit.normal.dot(ray.direction()) <= 1e-9, "{about}");
+        }
+        hits[usize::from(hit.is_some())] += 1;
+    }
+    assert!(hits.iter().all(|&n| n > 300), "{hits:?}");
+}
