@@ -196,8 +196,13 @@ fn on_triangle([a, b, c]: [DVec3; 3]) -> Weighted {
             let lowest = [a, b, c]
                 .into_iter()
                 .min_by(|p, q| p.length_squared().total_cmp(&q.length_squared()));
-            let height = normal.dot(lowest.unwrap_or(a)) / size;
-            return (weights, normal * height);
+            let foot = normal * (normal.dot(lowest.unwrap_or(a)) / size);
+            // The foot has the better direction, unless the normal has no right digit: then only
+            // what lies between the corners is surely a point of the set.
+            let between = a * weights[0] + b * weights[1] + c * weights[2];
+            let reach = a.abs().max(b.abs()).max(c.abs()).max_element();
+            let is_foot = foot.distance(between) <= 4.0 * NOISE * reach;
+            return (weights, if is_foot { foot } else { between });
         }
     }
     let mut add = |(weights, point): Weighted, place: [usize; 2]| {
