@@ -16,6 +16,9 @@ mod wrap;
 mod tests;
 
 pub(crate) use decide::is_convex;
+pub(crate) use epa::expand;
+pub(crate) use gjk::{Vertex, closest};
 pub(crate) use hull::Hull;
 #[allow(unused_imports)]
 pub(crate) use penetration::{Penetration, penetration};
+pub(crate) use wrap::facets;

@@ -7,6 +7,7 @@
 
 mod advance;
 mod angle;
+mod round;
 mod sphere;
 mod time_of_impact;
 

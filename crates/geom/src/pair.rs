@@ -5,8 +5,8 @@
 //! [`Mesh::from_polygons`](crate::Mesh::from_polygons) counted them.
 //!
 //! This is the one place where kinds of shapes meet. What has triangles on both sides is walked by
-//! [`ModelPair`]; spheres, and cuboids as far as they need no triangles, are decided in
-//! `crates/geom/src/shape`.
+//! [`ModelPair`]; round shapes, and cuboids as far as they need no triangles, are decided in
+//! `crates/geom/src/shape`. All round shapes are of one type here, so that a new one adds no case.
 
 mod batch;
 mod connect;
@@ -32,7 +32,8 @@ mod within;
 
 use crate::Pose;
 use crate::shape::cuboid::PosedCuboids;
-use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
+use crate::shape::round::PosedRound;
+use crate::shape::sphere::{PosedTriangles, SphereGap};
 use crate::shape::{Form, PosedShape, ShapeRef};
 pub use batch::Batch;
 pub use contacts::{ContactPoint, Contacts, ContactsError, Spacing};
@@ -49,7 +50,9 @@ pub use walk::Counters;
 
 /// Two shapes, each at its pose.
 ///
-/// Made from models or shapes, see [`ShapeRef`]. Spheres are solid and have the one face 0.
+/// Made from models or shapes, see [`ShapeRef`]. Round shapes are solid and have the one face 0.
+/// Where a capsule, a cylinder or a cone takes part, answers are right within a bound instead of
+/// exact, see [`Shape::capsule`](crate::Shape::capsule).
 ///
 /// ```
 /// use glam::DVec3;
@@ -77,9 +80,9 @@ enum Meeting<'a> {
     Models(ModelPair<'a>),
     /// Most questions are decided without triangles.
     Cuboids(PosedCuboids<'a>),
-    SphereFirst(PosedSphere, PosedTriangles<'a>),
-    SphereSecond(PosedTriangles<'a>, PosedSphere),
-    Spheres(PosedSphere, PosedSphere),
+    RoundFirst(PosedRound, PosedTriangles<'a>),
+    RoundSecond(PosedTriangles<'a>, PosedRound),
+    Rounds(PosedRound, PosedRound),
 }
 
 /// Two faces that touch, as their callers counted them.
@@ -146,9 +149,9 @@ impl<'a> Pair<'a> {
 
     fn of_shapes(a: PosedShape<'a>, b: PosedShape<'a>) -> Pair<'a> {
         Pair(match (a, b) {
-            (PosedShape::Sphere(a), PosedShape::Sphere(b)) => Meeting::Spheres(a, b),
-            (PosedShape::Sphere(a), PosedShape::Triangles(b)) => Meeting::SphereFirst(a, b),
-            (PosedShape::Triangles(a), PosedShape::Sphere(b)) => Meeting::SphereSecond(a, b),
+            (PosedShape::Round(a), PosedShape::Round(b)) => Meeting::Rounds(a, b),
+            (PosedShape::Round(a), PosedShape::Triangles(b)) => Meeting::RoundFirst(a, b),
+            (PosedShape::Triangles(a), PosedShape::Round(b)) => Meeting::RoundSecond(a, b),
             (PosedShape::Triangles(a), PosedShape::Triangles(b)) => match (a.half, b.half) {
                 (Some(one), Some(two)) => {
                     Meeting::Cuboids(PosedCuboids { halves: [one, two], triangles: [a, b] })
@@ -175,10 +178,10 @@ impl<'a> Pair<'a> {
             Meeting::Cuboids(cuboids) => {
                 cuboids.touch().map_or_else(|| models_of(cuboids).touches(), uncounted)
             }
-            Meeting::SphereFirst(sphere, other) | Meeting::SphereSecond(other, sphere) => {
-                uncounted(other.touches(sphere))
+            Meeting::RoundFirst(round, other) | Meeting::RoundSecond(other, round) => {
+                uncounted(other.touches_round(round))
             }
-            Meeting::Spheres(a, b) => uncounted(a.touches(b)),
+            Meeting::Rounds(a, b) => uncounted(a.touches(b)),
         }
     }
 
@@ -190,16 +193,16 @@ impl<'a> Pair<'a> {
             Meeting::Models(models) => models.witness().0,
             Meeting::Cuboids(cuboids) if cuboids.are_beyond(0.0) => None,
             Meeting::Cuboids(cuboids) => models_of(cuboids).witness().0,
-            Meeting::SphereFirst(sphere, other) => {
-                let (face, point) = other.contact(sphere)?;
+            Meeting::RoundFirst(round, other) => {
+                let (face, point) = other.round_contact(round)?;
                 Some(Witness { faces: FacePair { a: 0, b: face }, point })
             }
-            Meeting::SphereSecond(other, sphere) => {
-                let (face, point) = other.contact(sphere)?;
+            Meeting::RoundSecond(other, round) => {
+                let (face, point) = other.round_contact(round)?;
                 Some(Witness { faces: FacePair { a: face, b: 0 }, point })
             }
-            Meeting::Spheres(a, b) => a.touches(b).then(|| {
-                let point = a.common_point(b);
+            Meeting::Rounds(a, b) => a.touches(b).then(|| {
+                let point = a.gap(b).on_sphere;
                 Witness { faces: FacePair { a: 0, b: 0 }, point }
             }),
         }
@@ -223,14 +226,14 @@ impl<'a> Pair<'a> {
             Meeting::Models(models) => models.all_pairs(),
             Meeting::Cuboids(cuboids) if cuboids.are_beyond(0.0) => uncounted(Vec::new()),
             Meeting::Cuboids(cuboids) => models_of(cuboids).all_pairs(),
-            Meeting::SphereFirst(sphere, other) => {
-                of_faces(other.faces(sphere), |face| FacePair { a: 0, b: face })
+            Meeting::RoundFirst(round, other) => {
+                of_faces(other.round_faces(round), |face| FacePair { a: 0, b: face })
             }
-            Meeting::SphereSecond(other, sphere) => {
-                of_faces(other.faces(sphere), |face| FacePair { a: face, b: 0 })
+            Meeting::RoundSecond(other, round) => {
+                of_faces(other.round_faces(round), |face| FacePair { a: face, b: 0 })
             }
-            Meeting::Spheres(a, b) if a.touches(b) => uncounted(vec![FacePair { a: 0, b: 0 }]),
-            Meeting::Spheres(..) => uncounted(Vec::new()),
+            Meeting::Rounds(a, b) if a.touches(b) => uncounted(vec![FacePair { a: 0, b: 0 }]),
+            Meeting::Rounds(..) => uncounted(Vec::new()),
         }
     }
 
@@ -262,9 +265,13 @@ impl<'a> Pair<'a> {
         match &self.0 {
             Meeting::Models(models) => models.distance(),
             Meeting::Cuboids(cuboids) => models_of(cuboids).distance(),
-            Meeting::SphereFirst(sphere, other) => uncounted(other.gap(sphere).map(sphere_first)),
-            Meeting::SphereSecond(other, sphere) => uncounted(other.gap(sphere).map(sphere_second)),
-            Meeting::Spheres(a, b) => uncounted(Some(sphere_first(a.gap(b)))),
+            Meeting::RoundFirst(round, other) => {
+                uncounted(other.round_gap(round).map(sphere_first))
+            }
+            Meeting::RoundSecond(other, round) => {
+                uncounted(other.round_gap(round).map(sphere_second))
+            }
+            Meeting::Rounds(a, b) => uncounted(Some(sphere_first(a.gap(b)))),
         }
     }
 
@@ -286,10 +293,10 @@ impl<'a> Pair<'a> {
             Meeting::Models(models) => models.within(distance),
             Meeting::Cuboids(cuboids) if cuboids.are_beyond(distance) => uncounted(false),
             Meeting::Cuboids(cuboids) => models_of(cuboids).within(distance),
-            Meeting::SphereFirst(sphere, other) | Meeting::SphereSecond(other, sphere) => {
-                uncounted(other.within(sphere, distance))
+            Meeting::RoundFirst(round, other) | Meeting::RoundSecond(other, round) => {
+                uncounted(other.round_within(round, distance))
             }
-            Meeting::Spheres(a, b) => uncounted(a.gap(b).distance <= distance),
+            Meeting::Rounds(a, b) => uncounted(a.gap(b).distance <= distance),
         }
     }
 
@@ -300,10 +307,10 @@ impl<'a> Pair<'a> {
         match &self.0 {
             Meeting::Models(models) => models.distance_lower_bound(),
             Meeting::Cuboids(cuboids) => cuboids.distance_at_least(),
-            Meeting::SphereFirst(sphere, other) | Meeting::SphereSecond(other, sphere) => {
-                other.distance_at_least(sphere)
+            Meeting::RoundFirst(round, other) | Meeting::RoundSecond(other, round) => {
+                other.round_distance_at_least(round)
             }
-            Meeting::Spheres(a, b) => a.distance_at_least(b),
+            Meeting::Rounds(a, b) => a.distance_at_least(b),
         }
     }
 
@@ -341,17 +348,33 @@ impl<'a> Pair<'a> {
     /// ```
     ///
     /// # Errors
-    /// A mesh that is not solid: a surface has no inside. A sphere: it has, but the question is not
-    /// answered for spheres yet.
+    /// A mesh that is not solid: a surface has no inside.
     pub fn overlaps(&self) -> Result<bool, OverlapsError> {
-        relation::overlaps(&self.models().ok_or(OverlapsError::Sphere)?)
+        match &self.0 {
+            Meeting::Models(models) => relation::overlaps(models),
+            Meeting::Cuboids(cuboids) => relation::overlaps(&models_of(cuboids)),
+            Meeting::RoundFirst(round, other) if other.model.mesh.is_solid() => {
+                Ok(other.round_overlaps(round))
+            }
+            Meeting::RoundSecond(other, round) if other.model.mesh.is_solid() => {
+                Ok(other.round_overlaps(round))
+            }
+            Meeting::RoundFirst(..) => Err(OverlapsError::SecondNotSolid),
+            Meeting::RoundSecond(..) => Err(OverlapsError::FirstNotSolid),
+            Meeting::Rounds(a, b) => Ok(a.overlaps(b)),
+        }
     }
 
-    /// How do they lie to each other? See [`Relation`]. `None` if one is a sphere, for which this
-    /// is not answered yet.
+    /// How do they lie to each other? See [`Relation`]. Every pair of shapes has an answer.
     #[must_use]
     pub fn relation(&self) -> Option<Relation> {
-        Some(relation::relation(&self.models()?))
+        Some(match &self.0 {
+            Meeting::Models(models) => relation::relation(models),
+            Meeting::Cuboids(cuboids) => relation::relation(&models_of(cuboids)),
+            Meeting::RoundFirst(round, other) => other.round_relation(round),
+            Meeting::RoundSecond(other, round) => other.round_relation(round).swapped(),
+            Meeting::Rounds(a, b) => a.relation(b),
+        })
     }
 
     /// The walks over both hierarchies, if both shapes are made of triangles.

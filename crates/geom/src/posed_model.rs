@@ -13,6 +13,7 @@ mod locate;
 mod normal;
 mod one_side;
 mod ray;
+mod round;
 mod self_intersections;
 mod sphere;
 

@@ -360,7 +360,9 @@ impl Stage {
     pub fn triangle_count(&self) -> usize {
         let counts = self.bodies.iter().map(|entry| match &entry.body {
             Some(body) => match body.built.shape.kind() {
-                ShapeKind::Mesh(model) => model.mesh().triangle_count(),
+                ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => {
+                    model.mesh().triangle_count()
+                }
                 _ => 0,
             },
             None => entry.skipped.unwrap_or(0),

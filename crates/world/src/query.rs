@@ -12,7 +12,7 @@ use crate::world::World;
 use glam::DVec3;
 use jostle_geom::predicates::spheres_touch;
 use jostle_geom::triangle::sphere_meets_triangle;
-use jostle_geom::{Aabb, Pair, Pose, PosedModel, Ray, RayHit, Shape, ShapeKind};
+use jostle_geom::{Aabb, Pair, Pose, Ray, RayHit, Shape, ShapeKind};
 
 /// A body that a ray meets, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl World {
     /// smallest id counts.
     ///
     /// Whether a ray meets a body is decided exactly. Of a mesh or box it meets the surface, also
-    /// from inside ([`PosedModel::ray`]). A sphere is one face together with its inside: it is met
+    /// from inside ([`jostle_geom::PosedModel::ray`]). A sphere is one face together with its inside: it is met
     /// at distance 0 where the ray starts in it.
     ///
     /// ```
@@ -267,9 +267,7 @@ fn least_distance(ray: &Ray, bounds: &Aabb) -> Option<f64> {
 fn ray_hit(body: &Body, ray: &Ray) -> Option<RayHit> {
     match body.shape.kind() {
         ShapeKind::Sphere { radius } => sphere_hit(body.pose.translation(), radius, ray),
-        ShapeKind::Mesh(_) | ShapeKind::Cuboid { .. } => {
-            PosedModel::new(body.shape.model()?, &body.pose).ray(ray)
-        }
+        _ => body.shape.ray(&body.pose, ray),
     }
 }
 

@@ -83,7 +83,9 @@ impl Forms {
     /// The shape of a body, if it is known.
     pub(super) fn known(&self, kind: &ShapeKind<'_>) -> Option<ShapeId> {
         match kind {
-            ShapeKind::Mesh(model) => self.known.get(&Arc::as_ptr(model)),
+            ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => {
+                self.known.get(&Arc::as_ptr(model))
+            }
             _ => self.round.get(&numbers(kind)),
         }
         .copied()
@@ -95,13 +97,23 @@ impl Forms {
             return Ok(shape);
         }
         let mesh = match *kind {
-            ShapeKind::Mesh(model) => return self.model(model),
+            ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => return self.model(model),
             // A point is shown as the smallest sphere.
             ShapeKind::Sphere { radius } => {
                 let radius = radius.max(POSITION_UNIT);
                 solids::sphere(radius, ROUND.min(radius / 10.0))
             }
             ShapeKind::Cuboid { size } => solids::cuboid(size),
+            // Shared worlds have meshes only; round shapes become as fine as spheres.
+            ShapeKind::Capsule { radius, height } => {
+                solids::capsule(radius, height, ROUND.min(radius / 10.0))
+            }
+            ShapeKind::Cylinder { radius, height } => {
+                solids::cylinder(radius, height, ROUND.min(radius / 10.0))
+            }
+            ShapeKind::Cone { radius, height } => {
+                solids::cone(radius, height, ROUND.min(radius / 10.0))
+            }
         };
         let model = Arc::new(Model::build(mesh.map_err(failed)?, Quality::Default));
         let shape = self.model(&model)?;
@@ -151,9 +163,13 @@ impl Forms {
 /// The key of a sphere or box.
 fn numbers(kind: &ShapeKind<'_>) -> Vec<u64> {
     match *kind {
-        ShapeKind::Mesh(_) => Vec::new(),
+        ShapeKind::Mesh(_) | ShapeKind::ConvexHull(_) => Vec::new(),
         ShapeKind::Sphere { radius } => vec![radius.to_bits()],
         ShapeKind::Cuboid { size } => size.to_array().map(f64::to_bits).to_vec(),
+        // More numbers than of a box, so that no two kinds have the same key.
+        ShapeKind::Capsule { radius, height } => vec![radius.to_bits(), height.to_bits(), 0, 0],
+        ShapeKind::Cylinder { radius, height } => vec![radius.to_bits(), height.to_bits(), 0, 1],
+        ShapeKind::Cone { radius, height } => vec![radius.to_bits(), height.to_bits(), 0, 2],
     }
 }
 

@@ -72,11 +72,14 @@ pub(crate) fn closest(
         };
         // Written so that NaN ends the search.
         let closer = next.length_squared() < length * length;
-        if !closer {
+        nearest = if closer {
+            next
+        } else {
+            // The simplex is too flat for its digits: from its closest point on.
             simplex = before;
-            break;
-        }
-        nearest = next;
+            let Some(next) = simplex.restart(nearest, vertex) else { break };
+            next
+        };
     }
     let at_most = nearest.length();
     let points = simplex.points();
@@ -106,6 +109,22 @@ impl Simplex {
 
     fn holds(&self, vertex: &Vertex) -> bool {
         self.vertices[..self.count].iter().any(|known| known.at == vertex.at)
+    }
+
+    /// Goes on with the closest point so far and a vertex alone, if that is closer to zero: between
+    /// the two there always is such a point, but for rounding. Not for corners that are known by
+    /// number.
+    fn restart(&mut self, nearest: DVec3, vertex: Vertex) -> Option<DVec3> {
+        if vertex.corners != [0; 2] || self.count < 2 {
+            return None;
+        }
+        let [a, b] = self.points();
+        let mut next = Simplex::default();
+        next.push(Vertex { at: nearest, a, b, corners: [0; 2] });
+        next.push(vertex);
+        let point = next.reduce()?;
+        (point.length_squared() < nearest.length_squared()).then(|| *self = next)?;
+        Some(point)
     }
 
     /// The point of each set.
@@ -147,6 +166,10 @@ impl Simplex {
 
 type Weighted = ([f64; 4], DVec3);
 
+/// Bound on the rounding of a determinant, as part of the lengths of its columns: some tens of
+/// 2^-53.
+const NOISE: f64 = 1e-14;
+
 fn on_segment(a: DVec3, b: DVec3) -> Weighted {
     let ab = b - a;
     let size = ab.length_squared();
@@ -160,7 +183,7 @@ fn on_segment(a: DVec3, b: DVec3) -> Weighted {
 /// section 5.1.5, with the regions of the edges decided across the plane: dot products of corners
 /// cancel for needles).
 fn on_triangle([a, b, c]: [DVec3; 3]) -> Weighted {
-    let normal = (b - a).cross(c - a);
+    let normal = normal_of(a, b, c);
     let size = normal.length_squared();
     let mut best: Option<Weighted> = None;
     if size > 0.0 {
@@ -173,8 +196,13 @@ fn on_triangle([a, b, c]: [DVec3; 3]) -> Weighted {
             let lowest = [a, b, c]
                 .into_iter()
                 .min_by(|p, q| p.length_squared().total_cmp(&q.length_squared()));
-            let height = normal.dot(lowest.unwrap_or(a)) / size;
-            return (weights, normal * height);
+            let foot = normal * (normal.dot(lowest.unwrap_or(a)) / size);
+            // The foot has the better direction, unless the normal has no right digit: then only
+            // what lies between the corners is surely a point of the set.
+            let between = a * weights[0] + b * weights[1] + c * weights[2];
+            let reach = a.abs().max(b.abs()).max(c.abs()).max_element();
+            let is_foot = foot.distance(between) <= 4.0 * NOISE * reach;
+            return (weights, if is_foot { foot } else { between });
         }
     }
     let mut add = |(weights, point): Weighted, place: [usize; 2]| {
@@ -190,17 +218,33 @@ fn on_triangle([a, b, c]: [DVec3; 3]) -> Weighted {
     best.unwrap_or(([1.0, 0.0, 0.0, 0.0], a))
 }
 
+/// The normal of a triangle, as long as twice its area: from its two shorter sides, which loses
+/// the fewest digits for needles.
+fn normal_of(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
+    let sides = [b - a, c - b, a - c];
+    let [ab, bc, ca] = sides.map(DVec3::length_squared);
+    if ab >= bc && ab >= ca {
+        sides[1].cross(sides[2])
+    } else if bc >= ca {
+        sides[2].cross(sides[0])
+    } else {
+        sides[0].cross(sides[1])
+    }
+}
+
 /// `None` if zero is inside.
 fn on_tetrahedron(at: &[DVec3; 4]) -> Option<Weighted> {
     let mut best: Option<Weighted> = None;
     for out in 0..4 {
         let [i, j, k] = others(out);
         let (a, b, c) = (at[i], at[j], at[k]);
-        let normal = (b - a).cross(c - a);
+        let normal = normal_of(a, b, c);
         let (own, zero) = (normal.dot(at[out] - a), -normal.dot(a));
-        // Zero and the fourth corner on one side, strictly: not this face. A flat tetrahedron has
-        // no inside.
-        if own * zero > 0.0 {
+        // Zero and the fourth corner on one side, surely: not this face. A flat tetrahedron has no
+        // inside; those of round shapes get flatter and flatter.
+        let noise = NOISE * (b - a).length() * (c - a).length();
+        let is_sure = own.abs() > noise * (at[out] - a).length() && zero.abs() > noise * a.length();
+        if own * zero > 0.0 && is_sure {
             continue;
         }
         let (weights, point) = on_triangle([a, b, c]);

@@ -139,16 +139,23 @@ impl MovingBox {
 
 /// How fast something moves along a direction: now, at most, and how fast that can grow.
 #[derive(Clone, Copy)]
-struct Approach {
-    now: f64,
-    most: f64,
-    bend: f64,
+pub(super) struct Approach {
+    pub(super) now: f64,
+    pub(super) most: f64,
+    pub(super) bend: f64,
 }
 
 impl Approach {
+    /// With room for rounding, for something that moves at most with this speed.
+    pub(super) fn with_slack(self, speed: f64) -> Approach {
+        let slack = SPEED_SLACK * speed;
+        let bend = self.bend * (1.0 + SPEED_SLACK) + slack;
+        Approach { now: self.now + slack, most: self.most + slack, bend }
+    }
+
     /// The sum of what two things do towards each other.
     #[inline]
-    fn and(self, other: Approach) -> Approach {
+    pub(super) fn and(self, other: Approach) -> Approach {
         Approach {
             now: self.now + other.now,
             most: self.most + other.most,
@@ -158,7 +165,7 @@ impl Approach {
 
     /// A time after which the gap is still not closed.
     #[inline]
-    fn safe_time(&self, gap: f64) -> f64 {
+    pub(super) fn safe_time(&self, gap: f64) -> f64 {
         if gap <= 0.0 {
             return 0.0;
         }

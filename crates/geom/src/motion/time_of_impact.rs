@@ -2,6 +2,7 @@
 
 use super::Motion;
 use super::advance::{Body, Limiting, Search, radius};
+use super::round::RoundImpact;
 use super::sphere::SphereImpact;
 use crate::shape::ShapeRef;
 use crate::{Distance, FacePair, Model, Pair};
@@ -10,11 +11,12 @@ use crate::{Distance, FacePair, Model, Pair};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeOfImpactLimits {
     /// The longest contact interval, as a part of the motion. What is less than 0, or NaN, is 0.
-    /// Not used where one of the shapes is a sphere.
+    /// Not used where one of the shapes is a sphere, and for other round shapes only to end a
+    /// search that makes no progress.
     pub time: f64,
     /// Surfaces that approach each other and are this close may be reported as in contact. Less
     /// than the rounding of placed coordinates (about 1e-13 of all lengths involved; 2.2e-11 where
-    /// one of the shapes is a sphere) is raised to that. NaN is 0.
+    /// one of the shapes is round) is raised to that. NaN is 0.
     pub distance: f64,
     /// Most advances before the search gives up with [`TimeOfImpact::Unknown`].
     pub steps_max: u32,
@@ -68,7 +70,7 @@ pub enum TimeOfImpact {
 ///    `contact − free` is at most [`TimeOfImpactLimits::time`], or `contact` is `free` and the
 ///    faces in `closest` are within [`TimeOfImpactLimits::distance`] (raised to the rounding of
 ///    placed coordinates). The second happens when the shapes graze, when the distance asked for
-///    is reached before the time asked for, and always where one of them is a sphere. Shapes that
+///    is reached before the time asked for, and always where one of them is round. Shapes that
 ///    are that close but move apart, or along each other so that the proof succeeds, are not in
 ///    contact.
 /// 3. A contact that is shorter than `time` may show only as the second kind, or as
@@ -114,6 +116,9 @@ pub fn time_of_impact<'a>(
     let (a, b) = (a.into(), b.into());
     match (a.model(), b.model()) {
         (Some(a), Some(b)) => MovingModels { a, motion_a, b, motion_b }.time_of_impact(limits),
+        _ if [a, b].iter().any(|shape| shape.is_round_but_no_sphere()) => {
+            RoundImpact { shapes: [a, b], motions: [motion_a, motion_b], limits: *limits }.find()
+        }
         _ => SphereImpact { shapes: [a, b], motions: [motion_a, motion_b], limits: *limits }.find(),
     }
 }

@@ -29,7 +29,8 @@ impl Pair<'_> {
     /// A unit vector from the second shape towards the first: the normal of the face of the second
     /// shape that `witness` names, on the side where the centre of the first shape is (Ohlenburg
     /// 2003: the normal of the colliding polygon of the collidee). For a sphere, the direction from
-    /// its centre to the point of contact, or to the centre of another sphere. For a face without
+    /// its centre to the point of contact, or to the centre of another round shape; for a capsule,
+    /// a cylinder and a cone the normal of its surface next to the point of contact. For a face without
     /// area, the direction between the centres, and for equal centres the z axis.
     ///
     /// ```
@@ -79,9 +80,9 @@ impl Pair<'_> {
                 let [a, b] = pair.triangles.map(|triangles| triangles.model.radius());
                 larger(a, b)
             }
-            Meeting::SphereFirst(..) => 1,
-            Meeting::SphereSecond(..) => 0,
-            Meeting::Spheres(a, b) => larger(a.radius, b.radius),
+            Meeting::RoundFirst(..) => 1,
+            Meeting::RoundSecond(..) => 0,
+            Meeting::Rounds(a, b) => larger(a.reach(), b.reach()),
         }
     }
 
@@ -130,10 +131,26 @@ impl Pair<'_> {
                 let above = other - point;
                 if normal.dot(above) < 0.0 { -normal } else { normal }
             }),
-            None if self.triangles(1 - side).is_some() => unit(point - own),
-            None => None,
+            None => self.round_normal(side, point),
         };
         direction.or_else(|| unit(other - own)).unwrap_or(DVec3::Z)
+    }
+
+    /// The outward normal of a round shape at a point. Two spheres push along the line of their
+    /// centres.
+    fn round_normal(&self, side: usize, point: DVec3) -> Option<DVec3> {
+        let (round, with_triangles) = match (&self.0, side) {
+            (Meeting::RoundFirst(round, _), 0) | (Meeting::RoundSecond(_, round), 1) => {
+                (round, true)
+            }
+            (Meeting::Rounds(round, _), 0) | (Meeting::Rounds(_, round), 1) => (round, false),
+            _ => return None,
+        };
+        match round.as_sphere() {
+            Some(_) if !with_triangles => None,
+            Some(sphere) => unit(point - sphere.centre),
+            None => round.normal_at(point),
+        }
     }
 
     /// The first (0) or second (1) shape, if it is made of triangles.
@@ -142,7 +159,7 @@ impl Pair<'_> {
             (Meeting::Models(pair), 0) => Some(PosedModel::new(pair.a, &pair.pose_a)),
             (Meeting::Models(pair), _) => Some(PosedModel::new(pair.b, &pair.pose_b)),
             (Meeting::Cuboids(pair), _) => Some(pair.triangles[side].posed()),
-            (Meeting::SphereFirst(_, triangles), 1) | (Meeting::SphereSecond(triangles, _), 0) => {
+            (Meeting::RoundFirst(_, triangles), 1) | (Meeting::RoundSecond(triangles, _), 0) => {
                 Some(triangles.posed())
             }
             _ => None,
@@ -153,9 +170,9 @@ impl Pair<'_> {
     fn centres(&self) -> [DVec3; 2] {
         // The middle of a cuboid is the zero of its mesh, so it is the translation of its pose.
         match &self.0 {
-            Meeting::Spheres(a, b) => [a.centre, b.centre],
-            Meeting::SphereFirst(a, b) => [a.centre, b.posed().centre()],
-            Meeting::SphereSecond(a, b) => [a.posed().centre(), b.centre],
+            Meeting::Rounds(a, b) => [a.centre, b.centre],
+            Meeting::RoundFirst(a, b) => [a.centre, b.posed().centre()],
+            Meeting::RoundSecond(a, b) => [a.posed().centre(), b.centre],
             Meeting::Cuboids(pair) => pair.triangles.map(|triangles| triangles.posed().centre()),
             Meeting::Models(pair) => pair.posed().map(|posed| posed.centre()),
         }
@@ -164,9 +181,9 @@ impl Pair<'_> {
     /// The translations of both poses.
     fn origins(&self) -> [DVec3; 2] {
         match &self.0 {
-            Meeting::Spheres(a, b) => [a.centre, b.centre],
-            Meeting::SphereFirst(a, b) => [a.centre, b.pose.translation()],
-            Meeting::SphereSecond(a, b) => [a.pose.translation(), b.centre],
+            Meeting::Rounds(a, b) => [a.centre, b.centre],
+            Meeting::RoundFirst(a, b) => [a.centre, b.pose.translation()],
+            Meeting::RoundSecond(a, b) => [a.pose.translation(), b.centre],
             Meeting::Cuboids(pair) => pair.triangles.map(|triangles| triangles.pose.translation()),
             Meeting::Models(pair) => [pair.pose_a.translation(), pair.pose_b.translation()],
         }

@@ -30,6 +30,17 @@ pub enum Relation {
     Identical,
 }
 
+impl Relation {
+    /// Of the second to the first.
+    pub(crate) fn swapped(self) -> Relation {
+        match self {
+            Relation::AInsideB => Relation::BInsideA,
+            Relation::BInsideA => Relation::AInsideB,
+            same => same,
+        }
+    }
+}
+
 /// Why there is no answer to whether two insides overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverlapsError {
@@ -39,9 +50,6 @@ pub enum OverlapsError {
     /// The second model is not solid.
     #[error("only a solid has an inside: the second mesh must have passed Mesh::into_solid")]
     SecondNotSolid,
-    /// One of the shapes is a sphere.
-    #[error("whether insides overlap is only answered for meshes and cuboids, not for spheres")]
-    Sphere,
     /// Neither of the models is solid.
     #[error("only a solid has an inside: both meshes must have passed Mesh::into_solid")]
     NeitherSolid,

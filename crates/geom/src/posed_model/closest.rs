@@ -87,15 +87,22 @@ impl PosedModel<'_> {
         within: f64,
         candidate: impl Fn(usize) -> Option<ClosestPoint>,
     ) -> Option<(ClosestPoint, usize)> {
-        let local = self.in_tree_frame(p);
-        let slack = self.slack_at(p);
+        let (local, slack) = (self.in_tree_frame(p), self.slack_at(p));
+        let bound = |node: &FramedNode<'_>, k: usize| distance_at_least(local, node, k, slack);
+        self.nearest_by(bound, within, candidate)
+    }
+
+    /// As [`PosedModel::nearest`], with a lower bound for the triangles of a lane.
+    pub(super) fn nearest_by(
+        &self,
+        bound: impl Fn(&FramedNode<'_>, usize) -> f64,
+        within: f64,
+        candidate: impl Fn(usize) -> Option<ClosestPoint>,
+    ) -> Option<(ClosestPoint, usize)> {
         let mut best: Option<(ClosestPoint, usize)> = None;
         let mut open = BinaryHeap::with_capacity(64);
         let (root, lane) = self.root()?;
-        open.push(Waiting {
-            distance: distance_at_least(local, &root, lane, slack),
-            child: root.node.child[lane],
-        });
+        open.push(Waiting { distance: bound(&root, lane), child: root.node.child[lane] });
         while let Some(Waiting { distance, child }) = open.pop() {
             let limit = best.map_or(within, |(b, _)| b.distance);
             if distance > limit {
@@ -115,7 +122,7 @@ impl PosedModel<'_> {
             }
             let node = self.node(child);
             open.extend(used_lanes(node.node).filter_map(|k| {
-                let distance = distance_at_least(local, &node, k, slack);
+                let distance = bound(&node, k);
                 // Written so that NaN counts as near.
                 if distance > limit {
                     None

@@ -4,7 +4,7 @@
 
 use super::closest::distance_at_least;
 use super::{ClosestPoint, PosedModel, Side, usable, used_lanes};
-use crate::tree::{Child, WIDTH};
+use crate::tree::{Child, FramedNode, WIDTH};
 use crate::triangle::sphere_meets_triangle;
 use glam::DVec3;
 use std::ops::ControlFlow;
@@ -124,8 +124,19 @@ impl PosedModel<'_> {
         reach: f64,
         look: &mut impl FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let Some((root, lane)) = self.root() else { return ControlFlow::Continue(()) };
         let (local, slack) = (self.in_tree_frame(p), self.slack_at(p));
+        self.look_near_by(|node, lane| distance_at_least(local, node, lane, slack), reach, look)
+    }
+
+    /// Calls `look` with every triangle in lanes that `distance` finds to be within `reach`, near
+    /// ones first, until it breaks.
+    pub(super) fn look_near_by(
+        &self,
+        distance: impl Fn(&FramedNode<'_>, usize) -> f64,
+        reach: f64,
+        look: &mut impl FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some((root, lane)) = self.root() else { return ControlFlow::Continue(()) };
         let mut open: Vec<Child> = Vec::with_capacity(64);
         open.push(root.node.child[lane]);
         while let Some(child) = open.pop() {
@@ -139,7 +150,7 @@ impl PosedModel<'_> {
             let mut near = [(0.0, Child::EMPTY); WIDTH];
             let mut count = 0;
             for k in used_lanes(node.node) {
-                let distance = distance_at_least(local, &node, k, slack);
+                let distance = distance(&node, k);
                 if distance > reach {
                     continue;
                 }

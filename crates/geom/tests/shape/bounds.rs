@@ -7,7 +7,7 @@ use jostle_geom::{Aabb, Mesh, Model, Pose, PosedModel, Quality, Shape, ShapeKind
 /// The corners of a placed mesh or box.
 fn corners(shape: &Shape, pose: &Pose) -> Vec<DVec3> {
     match shape.kind() {
-        ShapeKind::Mesh(model) => {
+        ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => {
             let placed = PosedModel::new(model, pose);
             (0..model.mesh().triangle_count()).flat_map(|i| placed.triangle(i)).collect()
         }
@@ -19,6 +19,7 @@ fn corners(shape: &Shape, pose: &Pose) -> Vec<DVec3> {
                 pose.transform_point(corner.as_vec3())
             })
             .collect(),
+        kind => panic!("{kind:?} has tests of its own"),
     }
 }
 

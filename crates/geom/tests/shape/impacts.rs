@@ -10,20 +10,20 @@ use jostle_geom::{
 /// How many times are looked at.
 const SAMPLES: u32 = 200;
 
-struct Moving<'a> {
-    a: &'a Shape,
-    motion_a: Motion,
-    b: &'a Shape,
-    motion_b: Motion,
-    limits: TimeOfImpactLimits,
+pub(super) struct Moving<'a> {
+    pub(super) a: &'a Shape,
+    pub(super) motion_a: Motion,
+    pub(super) b: &'a Shape,
+    pub(super) motion_b: Motion,
+    pub(super) limits: TimeOfImpactLimits,
 }
 
 impl Moving<'_> {
-    fn impact(&self) -> TimeOfImpact {
+    pub(super) fn impact(&self) -> TimeOfImpact {
         time_of_impact(self.a, &self.motion_a, self.b, &self.motion_b, &self.limits)
     }
 
-    fn swapped(&self) -> TimeOfImpact {
+    pub(super) fn swapped(&self) -> TimeOfImpact {
         time_of_impact(self.b, &self.motion_b, self.a, &self.motion_a, &self.limits)
     }
 
@@ -33,7 +33,7 @@ impl Moving<'_> {
     }
 
     /// Checks what is promised; gives the number of the kind of answer.
-    fn check(&self, about: &str) -> usize {
+    pub(super) fn check(&self, about: &str) -> usize {
         let found = self.impact();
         let (kind, free) = match found {
             TimeOfImpact::AtStart => {
@@ -59,7 +59,7 @@ impl Moving<'_> {
 }
 
 /// Through the middle of the scene, more or less, or at rest near it.
-fn any_motion(dice: &mut Dice, kind: usize) -> Motion {
+pub(super) fn any_motion(dice: &mut Dice, kind: usize) -> Motion {
     let from = dice.vector() * [3.0, 8.0, 8.0][kind];
     let to = dice.vector() * 2.0 - from;
     let from = Pose::new(dice.rotation(), from).unwrap();

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3, Vec3};
 use jostle_geom::solids::BumpyTorus;
 use jostle_geom::{
-    Mesh, Model, OverlapsError, Pair, Pose, PosedModel, Quality, SearchLimits, SearchResult,
+    Mesh, Model, Pair, Pose, PosedModel, Quality, Relation, SearchLimits, SearchResult,
     SearchStatus, Shape, ShapeKind,
 };
 
@@ -13,6 +13,8 @@ mod exact;
 mod impacts;
 mod normals;
 mod pairs;
+mod round;
+mod round_impacts;
 
 /// A small generator, so that the cases are the same on every run.
 struct Dice(u64);
@@ -85,6 +87,7 @@ fn shapes(scale: f64) -> Vec<(&'static str, Shape)> {
         ("cube", cuboid(2.0, 2.0, 2.0)),
         ("box", cuboid(1.0, 3.0, 4.0)),
         ("plate", cuboid(5.0, 5.0, 0.125)),
+        ("hull", hull(scale)),
         ("solid tetrahedron", build(tetra.clone().into_solid().unwrap())),
         ("hollow tetrahedron", build(tetra)),
         ("solid torus", build(scaled(&torus, scale).into_solid().unwrap())),
@@ -92,6 +95,58 @@ fn shapes(scale: f64) -> Vec<(&'static str, Shape)> {
         ("one corner", build(mesh(&[[0.5, 0.5, 0.5]], &[&[0]], scale))),
         ("empty", build(mesh(&[], &[], scale))),
     ]
+}
+
+/// Of points on a coarse grid: many in common planes, some twice, some inside.
+fn hull(scale: f64) -> Shape {
+    let mut dice = Dice(7);
+    let points: Vec<Vec3> =
+        (0..24).map(|_| (dice.grid(2) * scale * [1.0, 0.5][dice.below(2)]).as_vec3()).collect();
+    Shape::convex_hull(&points).unwrap()
+}
+
+/// Every kind that is round and no sphere.
+fn round_shapes(scale: f64) -> Vec<(&'static str, Shape)> {
+    let of = |make: fn(f64, f64) -> Result<Shape, jostle_geom::ShapeError>, radius, height| {
+        make(radius * scale, height * scale).unwrap()
+    };
+    vec![
+        ("capsule", of(Shape::capsule, 1.0, 2.0)),
+        ("needle", of(Shape::capsule, 0.01, 6.0)),
+        ("cylinder", of(Shape::cylinder, 1.0, 2.0)),
+        ("coin", of(Shape::cylinder, 2.0, 0.05)),
+        ("rod", of(Shape::cylinder, 0.02, 5.0)),
+        ("cone", of(Shape::cone, 1.0, 2.0)),
+        ("flat cone", of(Shape::cone, 3.0, 0.25)),
+        ("spike", of(Shape::cone, 0.1, 5.0)),
+    ]
+}
+
+#[test]
+fn numbers_that_are_no_round_shape_are_refused() {
+    for make in [Shape::capsule, Shape::cylinder, Shape::cone] {
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e31, 1e-31] {
+            assert!(make(bad, 1.0).is_err() && make(1.0, bad).is_err(), "{bad}");
+        }
+        assert!(make(1e-30, 1e30).is_ok());
+    }
+    let message = Shape::cone(1.0, -2.0).unwrap_err().to_string();
+    assert!(message.contains("height of a cone") && message.contains("-2"), "{message}");
+}
+
+#[test]
+fn points_without_a_hull_are_refused() {
+    let flat: Vec<Vec3> = (0..20).map(|i| Vec3::new(i as f32, (i * i) as f32, 0.0)).collect();
+    for points in [&flat[..0], &flat[..1], &flat[..2], &flat] {
+        assert!(Shape::convex_hull(points).is_err());
+    }
+    let mut points = flat.clone();
+    points.push(Vec3::new(1.0, 2.0, f32::from_bits(1)));
+    let hull = Shape::convex_hull(&points).unwrap();
+    assert!(hull.model().unwrap().is_convex());
+    points.push(Vec3::new(0.0, f32::NAN, 0.0));
+    let message = Shape::convex_hull(&points).unwrap_err().to_string();
+    assert!(message.contains("point 21"), "{message}");
 }
 
 #[test]
@@ -115,16 +170,22 @@ fn numbers_that_are_no_shape_are_refused() {
 
 #[test]
 fn a_shape_can_be_written_down_and_made_again() {
-    for (name, shape) in shapes(0.1) {
+    for (name, shape) in shapes(0.1).into_iter().chain(round_shapes(0.1)) {
         let again = match shape.kind() {
             ShapeKind::Mesh(model) => Shape::mesh(model.clone()),
             ShapeKind::Sphere { radius } => Shape::sphere(radius).unwrap(),
             ShapeKind::Cuboid { size } => Shape::cuboid(size).unwrap(),
+            ShapeKind::ConvexHull(model) => Shape::convex_hull(model.mesh().vertices()).unwrap(),
+            ShapeKind::Capsule { radius, height } => Shape::capsule(radius, height).unwrap(),
+            ShapeKind::Cylinder { radius, height } => Shape::cylinder(radius, height).unwrap(),
+            ShapeKind::Cone { radius, height } => Shape::cone(radius, height).unwrap(),
         };
         let pose = Pose::new(DQuat::from_xyzw(0.1, 0.2, 0.3, 0.4), DVec3::ONE).unwrap();
         assert_eq!(shape.bounds(&pose), again.bounds(&pose), "{name}");
         assert_eq!(shape.radius(), again.radius(), "{name}");
-        assert_eq!(format!("{:?}", shape.kind()), format!("{:?}", again.kind()), "{name}");
+        if !matches!(shape.kind(), ShapeKind::ConvexHull(_)) {
+            assert_eq!(format!("{:?}", shape.kind()), format!("{:?}", again.kind()), "{name}");
+        }
         assert_eq!(shape.is_empty(), name == "empty");
     }
     // As it is, and not as it was asked for.
@@ -145,9 +206,10 @@ fn shapes_can_be_shared_between_threads() {
 #[test]
 fn searches_answer_for_every_kind_of_shape() {
     let mut dice = Dice(43);
-    let shapes = shapes(1.0);
+    let mut shapes = shapes(1.0);
+    shapes.extend(round_shapes(1.0));
     let mut seen = [0; 2];
-    for _ in 0..600 {
+    for _ in 0..800 {
         let (name_a, a) = &shapes[dice.below(shapes.len())];
         let (name_b, b) = &shapes[dice.below(shapes.len())];
         let (pose_a, pose_b) = (dice.pose(1.0, DVec3::ZERO), dice.pose(1.0, DVec3::ZERO));
@@ -165,9 +227,16 @@ fn searches_answer_for_every_kind_of_shape() {
         let mut first = pair.search(SearchLimits { contacts_max: 1, ..SearchLimits::default() });
         first.run(u64::MAX);
         assert_eq!(first.witness(), pair.witness(), "{about}");
-        let sphere = [a, b].iter().any(|shape| shape.model().is_none());
-        assert_eq!(pair.relation().is_none(), sphere, "{about}");
-        assert_eq!(pair.overlaps() == Err(OverlapsError::Sphere), sphere, "{about}");
+        let relation = pair.relation().unwrap();
+        assert_eq!(relation == Relation::Apart, !touches, "{about}");
+        let surface = |shape: &Shape| shape.model().is_some_and(|m| !m.mesh().is_solid());
+        assert_eq!(pair.overlaps().is_err(), surface(a) || surface(b), "{about}");
+        if let Ok(overlaps) = pair.overlaps() {
+            let deep = !matches!(relation, Relation::Apart | Relation::Touching);
+            // A point has no inside to share.
+            let point = a.radius() == 0.0 || b.radius() == 0.0;
+            assert!(overlaps == deep || (point && !overlaps), "{about}: {relation:?}");
+        }
         seen[usize::from(touches)] += 1;
     }
     assert!(seen.iter().all(|&n| n > 100), "lopsided: {seen:?}");

@@ -17,11 +17,12 @@ impl<'a> Plain<'a> {
     fn of(shape: &'a Shape, pose: &Pose, cuboid: &'a mut Option<Arc<Model>>) -> Plain<'a> {
         let model: &Model = match shape.kind() {
             ShapeKind::Sphere { radius } => return Plain::Ball(pose.translation(), radius),
-            ShapeKind::Mesh(model) => model,
+            ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => model,
             ShapeKind::Cuboid { size } => {
                 let mesh = jostle_geom::solids::cuboid(size).unwrap().into_solid().unwrap();
                 cuboid.insert(Arc::new(Model::build(mesh, jostle_geom::Quality::Default)))
             }
+            kind => panic!("{kind:?} has tests of its own"),
         };
         let placed = PosedModel::new(model, pose);
         let mesh = model.mesh();

@@ -104,7 +104,9 @@ impl Classifier {
     /// The solid version of a shape. All shapes of scenes are meshes, including those of `Sphere`
     /// and `Box`.
     fn solid(&mut self, shape: &Shape) -> Option<Arc<Model>> {
-        let ShapeKind::Mesh(model) = shape.kind() else { return None };
+        let (ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model)) = shape.kind() else {
+            return None;
+        };
         if model.mesh().is_solid() {
             return Some(Arc::clone(model));
         }

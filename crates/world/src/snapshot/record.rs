@@ -85,6 +85,8 @@ pub(super) enum SharedRecord<'a> {
         #[serde(with = "DVec3Def")]
         size: DVec3,
     },
+    /// As `Model::to_bytes` gives it.
+    ConvexHull(&'a [u8]),
 }
 
 /// The shape of a body. The number is that of the shared shape, or for the hash that of its model.
@@ -93,6 +95,10 @@ pub(super) enum ShapeRecord {
     Sphere { radius: f64 },
     Mesh(u64),
     Cuboid(u64),
+    ConvexHull(u64),
+    Capsule { radius: f64, height: f64 },
+    Cylinder { radius: f64, height: f64 },
+    Cone { radius: f64, height: f64 },
 }
 
 #[derive(Serialize, Deserialize)]

@@ -44,7 +44,14 @@ impl<'w> Table<'w> {
             match shape.kind() {
                 ShapeKind::Mesh(model) => to.value(&SharedRecord::Mesh(&model.to_bytes())),
                 ShapeKind::Cuboid { size } => to.value(&SharedRecord::Cuboid { size }),
-                ShapeKind::Sphere { .. } => {} // has no model, and so is not in the table
+                ShapeKind::ConvexHull(model) => {
+                    to.value(&SharedRecord::ConvexHull(&model.to_bytes()));
+                }
+                // Without a model, and so not in the table.
+                ShapeKind::Sphere { .. }
+                | ShapeKind::Capsule { .. }
+                | ShapeKind::Cylinder { .. }
+                | ShapeKind::Cone { .. } => {}
             }
         }
     }
@@ -55,19 +62,27 @@ pub(super) fn record(shape: &Shape, number: impl FnOnce(&Shape) -> u64) -> Shape
         ShapeKind::Sphere { radius } => ShapeRecord::Sphere { radius },
         ShapeKind::Mesh(_) => ShapeRecord::Mesh(number(shape)),
         ShapeKind::Cuboid { .. } => ShapeRecord::Cuboid(number(shape)),
+        ShapeKind::ConvexHull(_) => ShapeRecord::ConvexHull(number(shape)),
+        ShapeKind::Capsule { radius, height } => ShapeRecord::Capsule { radius, height },
+        ShapeKind::Cylinder { radius, height } => ShapeRecord::Cylinder { radius, height },
+        ShapeKind::Cone { radius, height } => ShapeRecord::Cone { radius, height },
     }
 }
 
 /// A number for the hash: equal for shapes that are the same, shared or not.
 pub(super) fn hash(shape: &Shape) -> u64 {
+    let sum_of = |numbers: &[f64]| {
+        let mut sum = Checksum::new();
+        sum.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        sum.value()
+    };
     match shape.kind() {
-        ShapeKind::Mesh(model) => model.hash(),
-        ShapeKind::Cuboid { size } => {
-            let mut sum = Checksum::new();
-            sum.extend(size.to_array().into_iter().flat_map(f64::to_le_bytes));
-            sum.value()
-        }
+        ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => model.hash(),
+        ShapeKind::Cuboid { size } => sum_of(&size.to_array()),
         ShapeKind::Sphere { radius } => radius.to_bits(),
+        ShapeKind::Capsule { radius, height }
+        | ShapeKind::Cylinder { radius, height }
+        | ShapeKind::Cone { radius, height } => sum_of(&[radius, height]),
     }
 }
 
@@ -82,6 +97,14 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Vec<Shape>, LoadWorldError> 
             let refused = |why| LoadWorldError::Refused { what: "shape", number, why };
             Shape::cuboid(size).map_err(|_| refused("its size is out of range"))
         }
+        SharedRecord::ConvexHull(bytes) => match Model::from_bytes(bytes) {
+            Ok(model) => Shape::convex_mesh(model).map_err(|_| LoadWorldError::Refused {
+                what: "shape",
+                number,
+                why: "it is no convex solid",
+            }),
+            Err(error) => Err(LoadWorldError::Model { number, error }),
+        },
     })
 }
 
@@ -98,5 +121,18 @@ pub(super) fn find(record: &ShapeRecord, shapes: &[Shape]) -> Result<Shape, Why>
             Some(shape) if matches!(shape.kind(), ShapeKind::Cuboid { .. }) => Ok(shape.clone()),
             _ => Err("its box is not there"),
         },
+        ShapeRecord::ConvexHull(number) => match at(number) {
+            Some(shape) if matches!(shape.kind(), ShapeKind::ConvexHull(_)) => Ok(shape.clone()),
+            _ => Err("its convex hull is not there"),
+        },
+        ShapeRecord::Capsule { radius, height } => {
+            Shape::capsule(radius, height).map_err(|_| "its size is out of range")
+        }
+        ShapeRecord::Cylinder { radius, height } => {
+            Shape::cylinder(radius, height).map_err(|_| "its size is out of range")
+        }
+        ShapeRecord::Cone { radius, height } => {
+            Shape::cone(radius, height).map_err(|_| "its size is out of range")
+        }
     }
 }
