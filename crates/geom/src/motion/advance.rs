@@ -50,8 +50,7 @@ impl<'a> Body<'a> {
     }
 
     fn placed(&self, triangle: usize) -> Triangle {
-        let mesh = &self.model.mesh;
-        mesh.triangles[triangle].map(|v| self.pose.transform_point(mesh.vertices[v as usize]))
+        self.model.mesh.corners(triangle).map(|corner| self.pose.transform_point(corner))
     }
 
     fn point(&self, at: DVec3, radius: f64) -> Point {
