@@ -11,6 +11,7 @@ pub(crate) mod bytes;
 mod hash;
 mod join;
 mod measure;
+mod offset;
 mod reorder;
 mod report;
 mod topology;
@@ -18,6 +19,7 @@ mod triangulate;
 mod vertices;
 mod weld;
 
+pub use offset::{OffsetError, OffsetReport};
 pub use report::{MeshIssue, MeshReport, NON_PLANAR_BOUND, ReportText, SLIVER_BOUND};
 pub use weld::{ClosingGap, WeldError, WeldReport};
 

@@ -7,12 +7,14 @@
 
 mod advance;
 mod angle;
+mod clearance;
 mod sphere;
 mod time_of_impact;
 
 use crate::limits::TRANSLATION_MAX;
 use crate::{Pose, PoseError};
 use angle::{angle_of, sin_cos};
+pub use clearance::{Clearance, ClearanceLimits, clearance_over};
 use glam::{DQuat, DVec3};
 pub use time_of_impact::{TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 

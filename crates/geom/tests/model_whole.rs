@@ -159,7 +159,9 @@ fn each_error_names_what_is_wrong() {
         other => panic!("{other:?}"),
     };
     assert_eq!(Model::from_bytes(b"solid cube\nfacet").unwrap_err(), LoadModelError::NotAModel);
-    assert_eq!(with(8, 2), LoadModelError::UnknownVersion { found: 2 });
+    assert_eq!(with(8, 3), LoadModelError::UnknownVersion { found: 3 });
+    // The version of models with vertices in `f64`.
+    assert!(malformed(with(8, 2)).contains("format version"));
     let mut damaged = bytes.clone();
     damaged[VERTICES] ^= 1;
     let error = Model::from_bytes(&damaged).unwrap_err();
