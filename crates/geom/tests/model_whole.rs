@@ -172,7 +172,7 @@ fn each_error_names_what_is_wrong() {
             if count == 3 { "a face has no triangle" } else { "it is longer than there are bytes" };
         assert_eq!(what, expected, "count {count}");
     }
-    assert_eq!(malformed(with(MESH, 16)), "it has flags that are not known");
+    assert_eq!(malformed(with(MESH, 32)), "it has flags that are not known");
     let nan = with(VERTICES + 4, f32::NAN.to_bits());
     assert!(matches!(nan, LoadModelError::Mesh(MeshError::NotFinite { .. })), "{nan}");
     let triangles = VERTICES + 12 * 5;

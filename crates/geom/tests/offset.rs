@@ -10,7 +10,7 @@ mod soup;
 use soup::Random;
 
 fn solids_to_try() -> Vec<(&'static str, Mesh)> {
-    let torus = solids::torus(2.0, 0.5, 24, 12).unwrap();
+    let torus = solids::BumpyTorus::plain(2.0, 0.5, [24, 12]).mesh().unwrap();
     // A cavity: the inner box is turned round, so that it looks into the hole.
     let inner = solids::cuboid(DVec3::splat(2.0)).unwrap();
     let mut vertices = solids::cuboid(DVec3::splat(4.0)).unwrap().vertices().to_vec();
