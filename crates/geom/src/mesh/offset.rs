@@ -1,8 +1,8 @@
 //! A solid that is larger or smaller by a distance, and proved to hold the other.
 //!
 //! Every vertex moves by the vector u that minimises Σ(nᵢ·u − d)² over the planes of its faces: for
-//! a corner of three planes each of them moves by d, for more it is the best that one point can do
-//! (ASSEMBLY.md calls it G6). That alone promises nothing: thin walls turn inside out, and corners
+//! a corner of three planes each of them moves by d, for more it is the best that one point can do.
+//! That alone promises nothing: thin walls turn inside out, and corners
 //! of saddles leave the solid. So the result is checked with the exact decisions, and vertices of
 //! faces that fail move half as far, then a quarter, and so on. What is given back was checked:
 //!
@@ -40,7 +40,7 @@ pub enum OffsetError {
     /// A surface that is open has no inside.
     #[error("only a closed surface has an offset, and this one is {0}")]
     NotClosed(NotClosed),
-    /// Where faces look inward and outward, there is no telling in which direction to move.
+    /// Where faces look inward and outward, no direction is outward.
     #[error("an offset needs faces that all look outward or all look inward; make them so first")]
     MixedFaces,
     /// The new coordinates are no mesh.

@@ -22,7 +22,7 @@ pub struct ClearanceLimits {
 }
 
 impl Default for ClearanceLimits {
-    /// As exactly as a thousand distances can tell.
+    /// As exactly as a thousand distances can show.
     fn default() -> ClearanceLimits {
         ClearanceLimits { tolerance: 0.0, distances_max: 1000 }
     }
