@@ -8,6 +8,7 @@
 mod aabb;
 mod checksum;
 mod convex;
+mod fit;
 pub mod limits;
 mod mesh;
 mod model;
@@ -25,12 +26,16 @@ pub mod triangle;
 
 pub use aabb::Aabb;
 pub use checksum::Checksum;
+pub use fit::{Fit, FitLimits, fit};
 pub use mesh::{
-    ClosingGap, Mesh, MeshError, MeshIssue, MeshReport, NON_PLANAR_BOUND, NotClosed, ReportText,
-    SLIVER_BOUND, WeldError, WeldReport,
+    ClosingGap, Mesh, MeshError, MeshIssue, MeshReport, NON_PLANAR_BOUND, NotClosed, OffsetError,
+    OffsetReport, ReportText, SLIVER_BOUND, WeldError, WeldReport,
 };
 pub use model::{LoadModelError, Model, Quality};
-pub use motion::{Motion, TimeOfImpact, TimeOfImpactLimits, time_of_impact};
+pub use motion::{
+    Clearance, ClearanceLimits, Motion, TimeOfImpact, TimeOfImpactLimits, clearance_over,
+    time_of_impact,
+};
 pub use pair::{
     Batch, Class, Clearing, ClosestContact, ContactPoint, Contacts, ContactsError, Counters,
     DepthError, Distance, DistanceSearch, Effort, FacePair, Immersion, NearPair, OverlapsError,

@@ -5,22 +5,26 @@
 //! refusals are numbers that are not finite and indices that point nowhere. [`Mesh::weld`] joins
 //! vertices where the caller asks for it.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 pub(crate) mod bytes;
 mod hash;
 mod join;
 mod measure;
+mod offset;
 mod reorder;
 mod report;
 mod topology;
 mod triangulate;
+mod vertices;
 mod weld;
 
+pub use offset::{OffsetError, OffsetReport};
 pub use report::{MeshIssue, MeshReport, NON_PLANAR_BOUND, ReportText, SLIVER_BOUND};
 pub use weld::{ClosingGap, WeldError, WeldReport};
 
 use triangulate::Triangulator;
+pub(crate) use vertices::Vertices;
 
 /// A polygon soup, immutable in topology.
 ///
@@ -41,7 +45,7 @@ use triangulate::Triangulator;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
-    pub(crate) vertices: Vec<Vec3>,
+    pub(crate) vertices: Vertices,
     pub(crate) triangles: Vec<[u32; 3]>,
     /// The face of each triangle; empty when triangle i is face i.
     pub(crate) face_of_triangle: Vec<u32>,
@@ -94,6 +98,17 @@ pub enum MeshError {
         vertex: usize,
         /// The coordinates found.
         position: Vec3,
+    },
+    /// A vertex given as `f64` has a coordinate that is too large.
+    #[error(
+        "vertex {vertex} has a coordinate that is larger than any `f32` (3.4e38): {position}; \
+         choose a larger unit of length"
+    )]
+    TooLarge {
+        /// The vertex, counted from 0.
+        vertex: usize,
+        /// The coordinates found.
+        position: DVec3,
     },
     /// The face sizes do not add up to the number of indices.
     #[error("the face sizes add up to {sum}, but there are {indices} indices")]
@@ -159,6 +174,42 @@ impl Mesh {
         vertices: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,
     ) -> Result<Mesh, MeshError> {
+        Mesh::of_triangles(vertices.into(), triangles)
+    }
+
+    /// As [`Mesh::from_triangles`], with vertices in `f64`. Their digits are kept: queries are
+    /// about the vertices as they were given. If all of them fit `f32`, the mesh is the one that
+    /// [`Mesh::from_triangles`] makes, and takes no more memory. (Components smaller than 6e-30 are
+    /// rounded to multiples of the smallest `f32`, 1.4e-45.)
+    ///
+    /// ```
+    /// use glam::DVec3;
+    /// use jostle_geom::{Mesh, Model, Pair, Pose, Quality};
+    ///
+    /// // Two triangles a micrometre apart, a thousand kilometres from the origin.
+    /// let site = DVec3::new(1e6, 2e6, 0.0);
+    /// let at = |height: f64| -> Result<Model, jostle_geom::MeshError> {
+    ///     let corners = [DVec3::ZERO, DVec3::X, DVec3::Y];
+    ///     let corners = corners.map(|corner| site + corner + DVec3::X * height);
+    ///     let mesh = Mesh::from_triangles_f64(corners.to_vec(), vec![[0, 1, 2]])?;
+    ///     Ok(Model::build(mesh, Quality::Default))
+    /// };
+    /// let (a, b) = (at(0.0)?, at(1.000001)?);
+    /// let apart = Pair::new(&a, &Pose::IDENTITY, &b, &Pose::IDENTITY).distance().unwrap();
+    /// assert!((apart.distance - 1e-6).abs() < 1e-9);
+    /// # Ok::<(), jostle_geom::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Mesh::from_triangles`], and coordinates larger than any `f32`.
+    pub fn from_triangles_f64(
+        vertices: Vec<DVec3>,
+        triangles: Vec<[u32; 3]>,
+    ) -> Result<Mesh, MeshError> {
+        Mesh::of_triangles(Vertices::from_f64(vertices)?, triangles)
+    }
+
+    fn of_triangles(vertices: Vertices, triangles: Vec<[u32; 3]>) -> Result<Mesh, MeshError> {
         check_count("vertices", vertices.len(), Mesh::VERTICES_MAX)?;
         check_count("triangles", triangles.len(), Mesh::TRIANGLES_MAX)?;
         for (face, triangle) in triangles.iter().enumerate() {
@@ -188,6 +239,24 @@ impl Mesh {
     /// # Errors
     /// Indices that point nowhere, numbers that are not finite, and faces without vertices.
     pub fn from_polygons<Faces>(vertices: Vec<Vec3>, faces: Faces) -> Result<Mesh, MeshError>
+    where
+        Faces: IntoIterator<Item: AsRef<[u32]>>,
+    {
+        Mesh::of_polygons(vertices.into(), faces)
+    }
+
+    /// As [`Mesh::from_polygons`], with vertices in `f64`, see [`Mesh::from_triangles_f64`].
+    ///
+    /// # Errors
+    /// As [`Mesh::from_polygons`], and coordinates larger than any `f32`.
+    pub fn from_polygons_f64<Faces>(vertices: Vec<DVec3>, faces: Faces) -> Result<Mesh, MeshError>
+    where
+        Faces: IntoIterator<Item: AsRef<[u32]>>,
+    {
+        Mesh::of_polygons(Vertices::from_f64(vertices)?, faces)
+    }
+
+    fn of_polygons<Faces>(vertices: Vertices, faces: Faces) -> Result<Mesh, MeshError>
     where
         Faces: IntoIterator<Item: AsRef<[u32]>>,
     {
@@ -224,6 +293,26 @@ impl Mesh {
         sizes: &[u32],
         indices: &[u32],
     ) -> Result<Mesh, MeshError> {
+        Mesh::of_face_sizes(vertices.into(), sizes, indices)
+    }
+
+    /// As [`Mesh::from_face_sizes`], with vertices in `f64`, see [`Mesh::from_triangles_f64`].
+    ///
+    /// # Errors
+    /// As [`Mesh::from_face_sizes`], and coordinates larger than any `f32`.
+    pub fn from_face_sizes_f64(
+        vertices: Vec<DVec3>,
+        sizes: &[u32],
+        indices: &[u32],
+    ) -> Result<Mesh, MeshError> {
+        Mesh::of_face_sizes(Vertices::from_f64(vertices)?, sizes, indices)
+    }
+
+    fn of_face_sizes(
+        vertices: Vertices,
+        sizes: &[u32],
+        indices: &[u32],
+    ) -> Result<Mesh, MeshError> {
         let sum = sizes.iter().map(|&size| u64::from(size)).sum::<u64>();
         if sum != indices.len() as u64 {
             return Err(MeshError::SizesDoNotAddUp { sum, indices: indices.len() });
@@ -234,12 +323,12 @@ impl Mesh {
             rest = tail;
             face
         });
-        Mesh::from_polygons(vertices, faces)
+        Mesh::of_polygons(vertices, faces)
     }
 
     /// Checks the numbers and fills in what follows from them.
     fn assemble(
-        vertices: Vec<Vec3>,
+        vertices: Vertices,
         triangles: Vec<[u32; 3]>,
         face_of_triangle: Vec<u32>,
         face_count: usize,
@@ -254,7 +343,7 @@ impl Mesh {
             solid: false,
             seams: false,
         };
-        mesh.check_finite(|vertex| mesh.vertices[vertex])?;
+        mesh.check_finite(&mesh.vertices)?;
         let (place, seams) = topology::places(&mesh.vertices);
         mesh.component_vertices = topology::component_vertices(&place, &mesh.triangles);
         mesh.seams = seams;
@@ -263,8 +352,9 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// `position` maps a stored vertex number to the coordinates to be checked.
-    fn check_finite(&self, position: impl Fn(usize) -> Vec3) -> Result<(), MeshError> {
+    /// `vertices` are those to be checked, by stored number.
+    fn check_finite(&self, vertices: &Vertices) -> Result<(), MeshError> {
+        let position = |vertex: usize| vertices.rounded()[vertex];
         let is_bad = |vertex: usize| !position(vertex).is_finite();
         let Some(first_bad) = (0..self.vertices.len()).find(|&vertex| is_bad(vertex)) else {
             return Ok(());
@@ -311,13 +401,30 @@ impl Mesh {
     /// Another number of vertices, numbers that are not finite, and positions that tear open a
     /// solid (possible only if some of its vertices are duplicates). The mesh is then unchanged.
     pub fn set_vertices(&mut self, positions: &[Vec3]) -> Result<(), MeshError> {
-        if positions.len() != self.vertices.len() {
-            let (expected, found) = (self.vertices.len(), positions.len());
-            return Err(MeshError::VertexCount { expected, found });
-        }
+        self.check_vertex_count(positions.len())?;
         let moved = |vertex: usize| positions[self.caller_vertex(vertex as u32) as usize];
-        self.check_finite(moved)?;
-        let vertices: Vec<Vec3> = (0..positions.len()).map(moved).collect();
+        let moved: Vec<Vec3> = (0..positions.len()).map(moved).collect();
+        self.move_to(moved.into())
+    }
+
+    /// As [`Mesh::set_vertices`], with positions in `f64`, see [`Mesh::from_triangles_f64`].
+    ///
+    /// # Errors
+    /// As [`Mesh::set_vertices`], and coordinates larger than any `f32`.
+    pub fn set_vertices_f64(&mut self, positions: &[DVec3]) -> Result<(), MeshError> {
+        self.check_vertex_count(positions.len())?;
+        let moved = Vertices::from_f64(positions.to_vec())?;
+        self.move_to(moved.gather(|vertex| self.caller_vertex(vertex as u32)))
+    }
+
+    fn check_vertex_count(&self, found: usize) -> Result<(), MeshError> {
+        let expected = self.vertices.len();
+        if found == expected { Ok(()) } else { Err(MeshError::VertexCount { expected, found }) }
+    }
+
+    /// By stored numbers.
+    fn move_to(&mut self, vertices: Vertices) -> Result<(), MeshError> {
+        self.check_finite(&vertices)?;
         // Without duplicates the vertex numbers alone decide what is connected and closed, and
         // places that become equal can only connect more.
         if self.seams {
@@ -332,10 +439,33 @@ impl Mesh {
     }
 
     /// The vertices. Building a [`crate::Model`] renumbers them; [`Mesh::caller_vertex`] knows
-    /// the numbers that the caller gave.
+    /// the numbers that the caller gave. If they were given as `f64` and do not fit `f32`, these
+    /// are rounded: good for drawing. [`Mesh::position`] is not.
     #[must_use]
     pub fn vertices(&self) -> &[Vec3] {
-        &self.vertices
+        self.vertices.rounded()
+    }
+
+    /// The vertices in `f64`, if `f32` does not have them all.
+    #[must_use]
+    pub fn vertices_f64(&self) -> Option<&[DVec3]> {
+        self.vertices.exact()
+    }
+
+    /// Where a vertex of [`Mesh::vertices`] is: what queries are about.
+    ///
+    /// # Panics
+    /// If there is no such vertex.
+    #[inline]
+    #[must_use]
+    pub fn position(&self, vertex: u32) -> DVec3 {
+        self.vertices.at(vertex)
+    }
+
+    /// The corners of a triangle of [`Mesh::triangles`].
+    #[inline]
+    pub(crate) fn corners(&self, triangle: usize) -> [DVec3; 3] {
+        self.triangles[triangle].map(|vertex| self.vertices.at(vertex))
     }
 
     /// The triangles, as indices into [`Mesh::vertices`]. A point or a segment has an index twice
@@ -396,7 +526,7 @@ impl Mesh {
     #[must_use]
     pub fn memory_usage(&self) -> usize {
         let lists = [&self.face_of_triangle, &self.vertex_source, &self.component_vertices];
-        self.vertices.capacity() * size_of::<Vec3>()
+        self.vertices.memory_usage()
             + self.triangles.capacity() * size_of::<[u32; 3]>()
             + lists.iter().map(|list| list.capacity() * size_of::<u32>()).sum::<usize>()
     }

@@ -9,7 +9,7 @@ use crate::mesh::{Mesh, MeshError, NotClosed};
 use crate::tree::bytes::{self as tree_bytes, LoadHierarchyError, Loaded};
 use crate::tree::{self, Tree};
 pub use bytes::LoadModelError;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use reach::Reach;
 use std::sync::OnceLock;
 
@@ -171,10 +171,24 @@ impl Model {
     /// As [`Mesh::set_vertices`]. The model is then unchanged.
     pub fn refit(&mut self, vertices: &[Vec3]) -> Result<(), MeshError> {
         self.mesh.set_vertices(vertices)?;
+        self.fit_boxes();
+        Ok(())
+    }
+
+    /// As [`Model::refit`], with vertices in `f64`, see [`Mesh::from_triangles_f64`].
+    ///
+    /// # Errors
+    /// As [`Mesh::set_vertices_f64`]. The model is then unchanged.
+    pub fn refit_f64(&mut self, vertices: &[DVec3]) -> Result<(), MeshError> {
+        self.mesh.set_vertices_f64(vertices)?;
+        self.fit_boxes();
+        Ok(())
+    }
+
+    fn fit_boxes(&mut self) {
         self.tree.refit(&self.mesh.vertices, &self.mesh.triangles);
         (self.reach, self.hash) = (OnceLock::new(), OnceLock::new());
         (self.convex, self.hull) = (OnceLock::new(), OnceLock::new());
-        Ok(())
     }
 
     /// Builds the hierarchy anew. The result depends on the mesh and the quality only, not on

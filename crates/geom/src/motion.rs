@@ -7,6 +7,7 @@
 
 mod advance;
 mod angle;
+mod clearance;
 mod round;
 mod sphere;
 mod time_of_impact;
@@ -14,6 +15,7 @@ mod time_of_impact;
 use crate::limits::TRANSLATION_MAX;
 use crate::{Pose, PoseError};
 use angle::{angle_of, sin_cos};
+pub use clearance::{Clearance, ClearanceLimits, clearance_over};
 use glam::{DQuat, DVec3};
 pub use time_of_impact::{TimeOfImpact, TimeOfImpactLimits, time_of_impact};
 

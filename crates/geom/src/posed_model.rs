@@ -101,8 +101,7 @@ impl<'a> PosedModel<'a> {
     #[inline]
     #[must_use]
     pub fn triangle(&self, triangle: usize) -> Triangle {
-        let mesh = &self.model.mesh;
-        mesh.triangles[triangle].map(|v| self.pose.transform_point(mesh.vertices[v as usize]))
+        self.model.mesh.corners(triangle).map(|corner| self.pose.transform_point(corner))
     }
 
     /// The middle of the box around the mesh along its own axes, in the world; the pose's

@@ -97,7 +97,7 @@ impl Hyperboloid {
 }
 
 /// Points at equal steps on the unit circle, exact on the axes.
-fn circle(count: u32) -> impl Iterator<Item = DVec2> {
+pub(crate) fn circle(count: u32) -> impl Iterator<Item = DVec2> {
     (0..count).map(move |i| {
         let eighths = 8 * u64::from(i) / u64::from(count);
         let exact = (8 * u64::from(i)).is_multiple_of(u64::from(count));

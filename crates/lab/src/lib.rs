@@ -25,6 +25,7 @@ pub mod reckon;
 pub mod regions;
 pub mod scenes;
 mod surfaces;
+mod thread;
 pub mod traverse;
 pub mod tree;
 mod verdict;
@@ -47,4 +48,5 @@ pub use negative::{
 };
 pub use ours::Ours;
 pub use surfaces::Surfaces;
+pub use thread::NutAndBolt;
 pub use verdict::Verdict;

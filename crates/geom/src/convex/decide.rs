@@ -37,12 +37,12 @@ fn bounding(mesh: &Mesh) -> Vec<usize> {
     let key = |t: usize| {
         let mut corners = mesh.triangles[t].map(|v| {
             // Adding 0.0 turns −0.0 into 0.0.
-            mesh.vertices[v as usize].to_array().map(|x| (x + 0.0).to_bits())
+            mesh.vertices.at(v).to_array().map(|x| (x + 0.0).to_bits())
         });
         corners.sort_unstable();
         corners
     };
-    let corners = |t: usize| mesh.triangles[t].map(|v| mesh.vertices[v as usize].as_dvec3());
+    let corners = |t: usize| mesh.corners(t);
     let with_area = |&t: &usize| {
         let [a, b, c] = corners(t);
         !super::wrap::collinear(a, b, c)

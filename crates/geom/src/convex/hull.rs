@@ -54,8 +54,7 @@ impl Hull {
         }
         // The caller's order decides which of equal vertices gives the number.
         used.sort_by_key(|&v| mesh.caller_vertex(v));
-        let points: Vec<DVec3> =
-            used.iter().map(|&v| mesh.vertices[v as usize].as_dvec3()).collect();
+        let points: Vec<DVec3> = used.iter().map(|&v| mesh.vertices.at(v)).collect();
         let mut hull = Hull::new(&points, &facets(&points)?);
         hull.numbers.iter_mut().for_each(|i| *i = mesh.caller_vertex(used[*i as usize]));
         Some(hull)

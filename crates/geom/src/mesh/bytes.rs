@@ -4,9 +4,9 @@
 //! `docs/model-file.md` has the format. What is read is checked as if a stranger had written it:
 //! counts before anything is allocated, then all that the rest of the crate relies on.
 
-use super::{Mesh, MeshError, NotClosed, check_count, check_face, topology};
+use super::{Mesh, MeshError, NotClosed, Vertices, check_count, check_face, topology};
 use crate::tree::bytes::u32_at;
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 /// Flags and four counts.
 const HEADER_BYTES: usize = 20;
@@ -15,6 +15,7 @@ const SOLID: u32 = 1;
 const SEAMS: u32 = 2;
 const FACES: u32 = 4;
 const SOURCE: u32 = 8;
+const WIDE: u32 = 16;
 
 /// Why bytes are not a mesh in the order of a hierarchy.
 pub(crate) enum BadMesh {
@@ -45,12 +46,22 @@ pub(crate) fn write(mesh: &Mesh, out: &mut Vec<u8>) {
     let flags = flag(*solid, SOLID)
         | flag(*seams, SEAMS)
         | flag(!face_of_triangle.is_empty(), FACES)
-        | flag(!vertex_source.is_empty(), SOURCE);
+        | flag(!vertex_source.is_empty(), SOURCE)
+        | flag(vertices.exact().is_some(), WIDE);
     out.extend(flags.to_le_bytes());
     for count in [vertices.len(), triangles.len(), *face_count, component_vertices.len()] {
         out.extend((count as u32).to_le_bytes());
     }
-    out.extend(vertices.iter().flat_map(|v| v.to_array()).flat_map(f32::to_le_bytes));
+    match vertices.exact() {
+        None => {
+            let coordinates = vertices.rounded().iter().flat_map(|v| v.to_array());
+            out.extend(coordinates.flat_map(f32::to_le_bytes));
+        }
+        Some(exact) => {
+            let coordinates = exact.iter().flat_map(|v| v.to_array());
+            out.extend(coordinates.flat_map(f64::to_le_bytes));
+        }
+    }
     for list in [triangles.as_flattened(), face_of_triangle, vertex_source, component_vertices] {
         out.extend(list.iter().flat_map(|number| number.to_le_bytes()));
     }
@@ -64,23 +75,23 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Mesh, &[u8]), BadMesh> {
     }
     let (header, mut rest) = bytes.split_at(HEADER_BYTES);
     let flags = u32_at(header, 0);
-    if flags >= 2 * SOURCE {
+    if flags >= 2 * WIDE {
         return Err(BadMesh::Malformed("it has flags that are not known"));
     }
     let [vertices, triangles, faces, components] =
         [1, 2, 3, 4].map(|k| u32_at(header, 4 * k) as usize);
     let table = |flag: u32, count: usize| if flags & flag == 0 { 0 } else { count };
-    // All numbers have four bytes; nothing is allocated for numbers that are not there.
+    // All numbers are words of four bytes, or two of them; nothing is allocated for numbers that are not there.
     let mut numbers = |count: usize, each: usize| -> Result<Vec<u32>, BadMesh> {
         let length = count.checked_mul(4 * each).filter(|&length| length <= rest.len());
         let (taken, after) = rest.split_at(length.ok_or(CUT)?);
         rest = after;
         Ok(taken.chunks_exact(4).map(|number| u32_at(number, 0)).collect())
     };
-    let coordinates = numbers(vertices, 3)?;
-    let coordinates = coordinates.as_chunks().0.iter();
+    let wide = flags & WIDE != 0;
+    let vertices_read = read_vertices(&numbers(vertices, if wide { 6 } else { 3 })?, wide)?;
     let mesh = Mesh {
-        vertices: coordinates.map(|&xyz| Vec3::from_array(xyz.map(f32::from_bits))).collect(),
+        vertices: vertices_read,
         triangles: numbers(triangles, 3)?.as_chunks().0.to_vec(),
         face_of_triangle: numbers(table(FACES, triangles), 1)?,
         face_count: faces,
@@ -99,6 +110,26 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Mesh, &[u8]), BadMesh> {
     Ok((mesh, rest))
 }
 
+/// Coordinates from words of four bytes, two for each number if they are `f64`.
+fn read_vertices(words: &[u32], wide: bool) -> Result<Vertices, BadMesh> {
+    if !wide {
+        let coordinates = words.as_chunks().0.iter();
+        let position = |&xyz: &[u32; 3]| Vec3::from_array(xyz.map(f32::from_bits));
+        return Ok(coordinates.map(position).collect::<Vec<Vec3>>().into());
+    }
+    let number = |&[low, high]: &[u32; 2]| f64::from_bits(u64::from(high) << 32 | u64::from(low));
+    let numbers: Vec<f64> = words.as_chunks().0.iter().map(number).collect();
+    let given: Vec<DVec3> =
+        numbers.as_chunks().0.iter().map(|&xyz| DVec3::from_array(xyz)).collect();
+    let vertices = Vertices::from_f64(given.clone())?;
+    // NaN is not equal to itself, and is refused by the checks of numbers.
+    let finite = given.iter().all(|position| position.is_finite());
+    if finite && vertices.exact() != Some(&*given) {
+        return Err(BadMesh::Malformed("its f64 vertices all fit f32, or are too small"));
+    }
+    Ok(vertices)
+}
+
 impl Mesh {
     /// Everything that the crate relies on, in a mesh that stands in the order of a hierarchy.
     fn check(&self) -> Result<(), BadMesh> {
@@ -111,7 +142,7 @@ impl Mesh {
             let face = self.face_of(triangle as u32) as usize;
             check_face(face, corners, self.vertices.len())?;
         }
-        self.check_finite(|vertex| self.vertices[vertex])?;
+        self.check_finite(&self.vertices)?;
         let used = self.check_numbering()?;
         self.check_parts(used)
     }

@@ -19,10 +19,16 @@ impl Mesh {
         let mut sum =
             mix([self.vertices.len(), self.triangles.len(), self.face_count]
                 .map(|count| count as u64));
-        for (vertex, position) in self.vertices.iter().enumerate() {
+        for (vertex, position) in self.vertices().iter().enumerate() {
             let caller = self.caller_vertex(vertex as u32);
             let [x, y, z] = position.to_array().map(f32::to_bits);
             sum = sum.wrapping_add(mix([join(caller, x), join(y, z), KEY[1]]));
+        }
+        // The digits that `f32` does not have; a mesh without such digits has the hash of `f32`.
+        for (vertex, position) in self.vertices_f64().into_iter().flatten().enumerate() {
+            let caller = u64::from(self.caller_vertex(vertex as u32));
+            let [x, y, z] = position.to_array().map(f64::to_bits);
+            sum = sum.wrapping_add(mix([mix([x, y, z]), caller, KEY[0]]));
         }
         for (triangle, corners) in self.triangles.iter().enumerate() {
             let face = self.face_of(triangle as u32);

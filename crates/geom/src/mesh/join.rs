@@ -1,11 +1,12 @@
 //! One mesh of several, each put in its place.
 
+use super::Vertices;
 use super::{Mesh, MeshError, check_count};
-use glam::{DAffine3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 
 impl Mesh {
     /// All faces of several meshes, each mapped by its affine map. Vertices are computed in `f64`
-    /// and rounded once; a map that mirrors also turns the faces round, so that they look outward
+    /// and rounded to `f32` once, unless a part has vertices in `f64`: then they stay. A map that mirrors also turns the faces round, so that they look outward
     /// as before. Faces and vertices are counted through, in the order of the parts. The result
     /// is not solid.
     ///
@@ -25,7 +26,8 @@ impl Mesh {
     pub fn join<'a>(
         parts: impl IntoIterator<Item = (&'a Mesh, DAffine3)>,
     ) -> Result<Mesh, MeshError> {
-        let mut vertices: Vec<Vec3> = Vec::new();
+        let mut vertices: Vec<DVec3> = Vec::new();
+        let mut wide = false;
         let mut triangles = Vec::new();
         let mut face_of_triangle = Vec::new();
         let mut face_count = 0;
@@ -34,11 +36,12 @@ impl Mesh {
             check_count("vertices", first + part.vertices.len(), Mesh::VERTICES_MAX)?;
             let made = triangles.len() + part.triangles.len();
             check_count("triangles", made, Mesh::TRIANGLES_MAX)?;
-            vertices.resize(first + part.vertices.len(), Vec3::ZERO);
+            vertices.resize(first + part.vertices.len(), DVec3::ZERO);
+            wide |= part.vertices.exact().is_some();
             let number = |vertex: u32| first as u32 + part.caller_vertex(vertex);
-            for (vertex, position) in (0..).zip(&part.vertices) {
-                let placed = map.transform_point3(position.as_dvec3());
-                vertices[number(vertex) as usize] = placed.as_vec3();
+            for vertex in 0..part.vertices.len() as u32 {
+                let placed = map.transform_point3(part.vertices.at(vertex));
+                vertices[number(vertex) as usize] = placed;
             }
             let mirrors = map.matrix3.determinant() < 0.0;
             for (triangle, corners) in (0..).zip(&part.triangles) {
@@ -51,6 +54,11 @@ impl Mesh {
         if face_of_triangle.iter().copied().eq(0..face_count as u32) {
             face_of_triangle = Vec::new();
         }
+        let vertices = if wide {
+            Vertices::from_f64(vertices)?
+        } else {
+            vertices.iter().map(|v| v.as_vec3()).collect::<Vec<Vec3>>().into()
+        };
         Mesh::assemble(vertices, triangles, face_of_triangle, face_count)
     }
 }

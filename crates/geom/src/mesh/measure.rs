@@ -9,7 +9,7 @@ impl Mesh {
     #[must_use]
     pub fn area(&self) -> f64 {
         let double = self.triangles.iter().map(|&corners| {
-            let [a, b, c] = corners.map(|vertex| self.vertices[vertex as usize].as_dvec3());
+            let [a, b, c] = corners.map(|vertex| self.vertices.at(vertex));
             (b - a).cross(c - a).length()
         });
         sum(double) / 2.0
@@ -37,9 +37,11 @@ impl Mesh {
     }
 
     /// Lowest and highest coordinates of the vertices that faces use; none if there are no faces.
+    /// Of [`Mesh::vertices`]: rounded, for a mesh with vertices in `f64`.
     #[must_use]
     pub fn bounds(&self) -> Option<[Vec3; 2]> {
-        let mut positions = self.triangles.iter().flatten().map(|&v| self.vertices[v as usize]);
+        let vertices = self.vertices.rounded();
+        let mut positions = self.triangles.iter().flatten().map(|&v| vertices[v as usize]);
         let first = positions.next()?;
         Some(positions.fold([first; 2], |[low, high], p| [low.min(p), high.max(p)]))
     }
@@ -50,8 +52,7 @@ impl Mesh {
         let Some([low, high]) = self.bounds() else { return 0.0 };
         let middle: DVec3 = (low.as_dvec3() + high.as_dvec3()) / 2.0;
         let six = self.triangles.iter().map(|&corners| {
-            let [a, b, c] =
-                corners.map(|vertex| self.vertices[vertex as usize].as_dvec3() - middle);
+            let [a, b, c] = corners.map(|vertex| self.vertices.at(vertex) - middle);
             a.dot(b.cross(c))
         });
         sum(six) / 6.0

@@ -1,7 +1,6 @@
 //! Storing triangles and vertices in another order, without changing what the mesh is.
 
 use super::Mesh;
-use glam::Vec3;
 
 impl Mesh {
     /// Permutes the triangles, so that the new triangle i is the old triangle `order[i]`, and
@@ -32,10 +31,8 @@ impl Mesh {
         for old in 0..self.vertices.len() as u32 {
             number_of(old);
         }
-        let positions: Vec<Vec3> =
-            old_number.iter().map(|&old| self.vertices[old as usize]).collect();
         let source: Vec<u32> = old_number.iter().map(|&old| self.caller_vertex(old)).collect();
-        self.vertices = positions;
+        self.vertices = self.vertices.gather(|new| old_number[new]);
         let in_order = (0u32..).zip(&source).all(|(i, &caller)| i == caller);
         self.vertex_source = if in_order { Vec::new() } else { source };
         for vertex in &mut self.component_vertices {
@@ -48,6 +45,7 @@ impl Mesh {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
 
     /// A triangle, a quad, a point, a segment, half of the quad again; vertex 4 is not used.
     fn odd_mesh() -> Mesh {
@@ -64,13 +62,13 @@ mod tests {
         let mut faces: Vec<_> = (0u32..)
             .zip(&mesh.triangles)
             .map(|(i, corners)| {
-                let positions = corners.map(|v| mesh.vertices[v as usize]);
+                let positions = corners.map(|v| mesh.vertices()[v as usize]);
                 (mesh.face_of(i), corners.map(|v| mesh.caller_vertex(v)), positions)
             })
             .collect();
         faces.sort_by_key(|&(face, corners, _)| (face, corners));
         let mut vertices: Vec<_> = (0u32..)
-            .zip(&mesh.vertices)
+            .zip(mesh.vertices())
             .map(|(i, &position)| (mesh.caller_vertex(i), position))
             .collect();
         vertices.sort_by_key(|&(caller, _)| caller);
@@ -134,7 +132,7 @@ mod tests {
     fn an_empty_mesh_can_be_reordered() {
         let mut mesh = Mesh::from_triangles(vec![Vec3::ONE], Vec::new()).unwrap();
         mesh.reorder(&[]);
-        assert_eq!(mesh.vertices, [Vec3::ONE]);
+        assert_eq!(mesh.vertices(), [Vec3::ONE]);
         assert!(mesh.component_vertices.is_empty());
     }
 }

@@ -162,16 +162,16 @@ impl Mesh {
     /// Whether the corners of a triangle lie on one line, exactly: they do if they do in all three
     /// projections along the axes.
     fn has_no_area(&self, corners: [u32; 3]) -> bool {
-        let [a, b, c] = corners.map(|vertex| self.vertices[vertex as usize].to_array());
+        let [a, b, c] = corners.map(|vertex| self.vertices.at(vertex).to_array());
         [(0, 1), (1, 2), (2, 0)].iter().all(|&(u, v)| {
-            let flat = |p: [f32; 3]| Coord { x: p[u], y: p[v] };
+            let flat = |p: [f64; 3]| Coord { x: p[u], y: p[v] };
             orient2d(flat(a), flat(b), flat(c)) == 0.0
         })
     }
 
     /// Whether the height of a triangle is a tiny part of its longest side.
     fn is_sliver(&self, corners: [u32; 3]) -> bool {
-        let [a, b, c] = corners.map(|vertex| self.vertices[vertex as usize].as_dvec3());
+        let [a, b, c] = corners.map(|vertex| self.vertices.at(vertex));
         let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
         // Twice the area is the longest side times the height.
         (b - a).cross(c - a).length() < SLIVER_BOUND * longest
@@ -180,7 +180,7 @@ impl Mesh {
     /// Largest distance of a corner from the plane through the mean of the corners and across
     /// Newell's normal, as part of the size of the face. Zero for faces without area.
     fn bend(&self, triangles: impl Iterator<Item = [u32; 3]> + Clone) -> f64 {
-        let corners = triangles.clone().flatten().map(|v| self.vertices[v as usize].as_dvec3());
+        let corners = triangles.clone().flatten().map(|v| self.vertices.at(v));
         let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         let (mut sum, mut count) = (DVec3::ZERO, 0.0);
         for corner in corners.clone() {
@@ -189,7 +189,7 @@ impl Mesh {
             count += 1.0;
         }
         let normal = triangles.fold(DVec3::ZERO, |normal, corners| {
-            let [a, b, c] = corners.map(|v| self.vertices[v as usize].as_dvec3());
+            let [a, b, c] = corners.map(|v| self.vertices.at(v));
             normal + (b - a).cross(c - a)
         });
         let (Some(normal), size) = (normal.try_normalize(), low.distance(high)) else { return 0.0 };

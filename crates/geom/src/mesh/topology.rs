@@ -1,13 +1,23 @@
 //! What is connected with what: by the places of vertices, not by their numbers.
 
-use super::{Mesh, NotClosed};
-use glam::Vec3;
+use super::{Mesh, NotClosed, Vertices};
+use glam::{DVec3, Vec3};
 
 /// For each vertex the first vertex with the same coordinates, and whether there are two vertices
 /// with the same coordinates at all. (0.0 and −0.0 are the same coordinate.)
 ///
 /// An open-addressing table of vertex numbers; only lookups, so its order shows nowhere.
-pub(super) fn places(vertices: &[Vec3]) -> (Vec<u32>, bool) {
+pub(super) fn places(vertices: &Vertices) -> (Vec<u32>, bool) {
+    match vertices.exact() {
+        None => places_of(vertices.rounded(), hash_of),
+        Some(exact) => places_of(exact, hash_of_exact),
+    }
+}
+
+fn places_of<Point: Copy + PartialEq>(
+    vertices: &[Point],
+    hash_of: impl Fn(Point) -> u64,
+) -> (Vec<u32>, bool) {
     const FREE: u32 = u32::MAX;
     let size = (vertices.len() * 2).next_power_of_two();
     let mut table = vec![FREE; size];
@@ -36,6 +46,14 @@ fn hash_of(position: Vec3) -> u64 {
     let [x, y, z] = position.to_array().map(|v| u64::from((v + 0.0).to_bits()));
     let mut hash = (x | y << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ (hash >> 32) ^ z).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 32)
+}
+
+fn hash_of_exact(position: DVec3) -> u64 {
+    let [x, y, z] = position.to_array().map(|v| (v + 0.0).to_bits());
+    let mut hash = (x ^ y.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 32) ^ z.rotate_left(17)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 32)
 }
@@ -220,7 +238,7 @@ mod tests {
             let mut mesh = Mesh::from_triangles(vertices.clone(), triangles.clone()).unwrap();
             assert_eq!(mesh.component_vertices, parts(&vertices, &triangles), "seed {seed}");
             // All of them reach all parts, and all but one do not.
-            let (place, _) = places(&vertices);
+            let (place, _) = places(&vertices.clone().into());
             let kept = &mesh.component_vertices;
             assert!(reach_all_parts(&place, &triangles, kept), "seed {seed}");
             if let Some((_, fewer)) = kept.split_first() {

@@ -16,7 +16,8 @@
 //! out still has n − 2 triangles, every edge of the polygon is an edge of one of them, and
 //! nothing loops. This module accepts any numbers, also those that are not finite.
 
-use glam::{DVec2, DVec3, Vec3};
+use super::Vertices;
+use glam::{DVec2, DVec3};
 use robust::{Coord, orient2d};
 use std::collections::VecDeque;
 
@@ -52,7 +53,7 @@ impl Triangulator {
     /// Appends the triangles of a polygon: n − 2 of them, or one if n is 1 or 2.
     pub(super) fn push_triangles(
         &mut self,
-        vertices: &[Vec3],
+        vertices: &Vertices,
         polygon: &[u32],
         out: &mut Vec<[u32; 3]>,
     ) {
@@ -271,8 +272,8 @@ fn is_convex_quad(points: &[DVec2]) -> bool {
 
 /// Drops the coordinate in which the polygon is flattest, and mirrors if needed, so that the
 /// projection turns left.
-fn project(vertices: &[Vec3], polygon: &[u32], points: &mut Vec<DVec2>) {
-    let at = |i: usize| vertices[polygon[i] as usize].as_dvec3();
+fn project(vertices: &Vertices, polygon: &[u32], points: &mut Vec<DVec2>) {
+    let at = |i: usize| vertices.at(polygon[i]);
     let origin = at(0);
     let (mut normal, mut size) = (DVec3::ZERO, DVec3::ZERO);
     for i in 1..polygon.len() - 1 {
@@ -291,7 +292,7 @@ fn project(vertices: &[Vec3], polygon: &[u32], points: &mut Vec<DVec2>) {
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     points.clear();
     points.extend(polygon.iter().map(|&vertex| {
-        let position = vertices[vertex as usize].as_dvec3().to_array();
+        let position = vertices.at(vertex).to_array();
         DVec2::new(position[u], position[v])
     }));
     // Rounding error of the sum, generously: one part in 2^50 of the terms, for each term.

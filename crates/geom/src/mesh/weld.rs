@@ -11,8 +11,8 @@
 //! the tolerance.
 
 use super::topology::{self, root_of};
-use super::{Mesh, report};
-use glam::{DVec3, Vec3};
+use super::{Mesh, Vertices, report};
+use glam::DVec3;
 use std::collections::HashMap;
 
 /// What a weld has changed.
@@ -49,7 +49,8 @@ pub struct ClosingGap {
 /// around the mesh. What is wider is a hole, not a seam.
 const GAP_MAX: f64 = 1e-3;
 
-/// The smallest distance of two coordinates that are different: that of subnormal `f32`.
+/// The smallest distance of two coordinates that are different: that of subnormal `f32`, which all
+/// coordinates are multiples of.
 const SPACING_MIN: f64 = 1.401_298_464_324_817e-45;
 
 /// Up to this many vertices, comparing each with each is faster than a grid.
@@ -95,9 +96,7 @@ impl Mesh {
             return Ok((self.clone(), report));
         }
         let mut welded = self.clone();
-        for (vertex, position) in welded.vertices.iter_mut().enumerate() {
-            *position = self.vertices[target[place[vertex] as usize] as usize];
-        }
+        welded.vertices = self.vertices.gather(|vertex| target[place[vertex] as usize]);
         let (new_place, seams) = topology::places(&welded.vertices);
         welded.component_vertices = topology::component_vertices(&new_place, &welded.triangles);
         welded.seams = seams;
@@ -169,7 +168,7 @@ impl Mesh {
         }
         let mut target: Vec<u32> = (0..self.vertices.len() as u32).collect();
         let roots: Vec<u32> = target.iter().map(|&v| root_of(&mut links.parent, v)).collect();
-        let at = |vertex: u32| self.vertices[vertex as usize];
+        let at = |vertex: u32| self.vertices.at(vertex);
         for (vertex, &root) in (0u32..).zip(&roots) {
             let best = target[root as usize];
             let (mine, other) = (corners[vertex as usize], corners[best as usize]);
@@ -184,7 +183,7 @@ impl Mesh {
             let best = best_of_root[root as usize];
             target[vertex as usize] = best;
             if best != vertex && place[vertex as usize] == vertex {
-                let moved = distance(at(vertex), at(best));
+                let moved = at(vertex).distance(at(best));
                 report.joined += 1;
                 report.largest_move = report.largest_move.max(moved);
                 let chain = &mut chained[root as usize];
@@ -203,17 +202,13 @@ fn is_collapsed(place: &[u32], corners: &[u32; 3]) -> bool {
 }
 
 /// The order of two places: by x, then y, then z.
-fn before(a: Vec3, b: Vec3) -> bool {
+fn before(a: DVec3, b: DVec3) -> bool {
     (a.x, a.y, a.z) < (b.x, b.y, b.z)
-}
-
-fn distance(a: Vec3, b: Vec3) -> f64 {
-    a.as_dvec3().distance(b.as_dvec3())
 }
 
 /// Finds out which vertices are linked.
 struct Links<'a> {
-    vertices: &'a [Vec3],
+    vertices: &'a Vertices,
     tolerance: f64,
     /// Union-find; the root of a set is its lowest vertex.
     parent: Vec<u32>,
@@ -235,7 +230,7 @@ impl Links<'_> {
                 self.compare(stretch);
                 continue;
             }
-            let along = |vertex: u32| f64::from(self.vertices[vertex as usize][axis]);
+            let along = |vertex: u32| self.vertices.at(vertex)[axis];
             stretch.sort_unstable_by(|&a, &b| along(a).total_cmp(&along(b)));
             let mut first = 0;
             for at in 1..=stretch.len() {
@@ -269,7 +264,7 @@ impl Links<'_> {
     fn compare_in_grid(&mut self, vertices: &[u32]) {
         let side = self.tolerance / SIDES_PER_TOLERANCE;
         let cell_of = |vertex: u32| {
-            let DVec3 { x, y, z } = self.vertices[vertex as usize].as_dvec3();
+            let DVec3 { x, y, z } = self.vertices.at(vertex);
             [x, y, z].map(|coordinate| (coordinate / side).floor() + 0.0)
         };
         let mut cells: HashMap<[u64; 3], Vec<u32>> = HashMap::new();
@@ -301,8 +296,8 @@ impl Links<'_> {
     }
 
     fn are_close(&self, a: u32, b: u32) -> bool {
-        let [a, b] = [a, b].map(|vertex| self.vertices[vertex as usize]);
-        distance(a, b) <= self.tolerance
+        let [a, b] = [a, b].map(|vertex| self.vertices.at(vertex));
+        a.distance(b) <= self.tolerance
     }
 
     fn link(&mut self, a: u32, b: u32) {

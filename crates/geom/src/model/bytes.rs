@@ -5,7 +5,7 @@
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 8 | [`MAGIC`] |
-//! | 8 | 4 | version, [`VERSION`] |
+//! | 8 | 4 | version, [`VERSION`] or [`VERSION_F64`], as the mesh needs it |
 //! | 12 | 8 | length of the whole |
 //! | 20 | | the mesh, see `mesh/bytes.rs` |
 //! | | | the hierarchy, as [`Model::hierarchy_to_bytes`] gives it |
@@ -14,14 +14,17 @@
 use super::Model;
 use crate::checksum::Checksum;
 use crate::mesh::bytes::{self as mesh_bytes, BadMesh};
-use crate::mesh::{MeshError, NotClosed};
+use crate::mesh::{Mesh, MeshError, NotClosed};
 use crate::tree::bytes::{self as tree_bytes, LoadHierarchyError, Loaded, u32_at, u64_at};
 
 /// First bytes of a saved model, made as those of a hierarchy.
 const MAGIC: [u8; 8] = *b"\x89JMD\r\n\x1a\n";
 
-/// The only version there is.
+/// The version with vertices in `f32`.
 const VERSION: u32 = 1;
+
+/// The version with vertices in `f64`.
+const VERSION_F64: u32 = 2;
 
 const HEADER_BYTES: usize = 20;
 const CHECKSUM_BYTES: usize = 8;
@@ -33,7 +36,7 @@ pub enum LoadModelError {
     #[error("not a saved model: it does not begin with the bytes {MAGIC:?}")]
     NotAModel,
     /// Saved by a version that is not known here.
-    #[error("the model has format version {found}, expected {VERSION}")]
+    #[error("the model has format version {found}, expected {VERSION} or {VERSION_F64}")]
     UnknownVersion {
         /// The version found.
         found: u32,
@@ -87,7 +90,7 @@ pub(super) fn write(model: &Model) -> Vec<u8> {
     let hierarchy = model.hierarchy_to_bytes();
     let mut bytes = Vec::with_capacity(mesh.memory_usage() + hierarchy.len() + 64);
     bytes.extend(MAGIC);
-    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(version_of(mesh).to_le_bytes());
     bytes.extend([0; 8]); // the length, when it is known
     mesh_bytes::write(mesh, &mut bytes);
     bytes.extend(hierarchy);
@@ -99,12 +102,20 @@ pub(super) fn write(model: &Model) -> Vec<u8> {
 
 pub(super) fn read(bytes: &[u8]) -> Result<Model, LoadModelError> {
     let (mesh, hierarchy) = mesh_bytes::read(check_frame(bytes)?)?;
+    if version_of(&mesh) != u32_at(bytes, 8) {
+        let what = "its vertices are not those of the format version";
+        return Err(LoadModelError::MalformedMesh { what });
+    }
     let Loaded { tree, order, quality } = tree_bytes::read(&mesh, hierarchy)?;
     if !(0u32..).zip(&order).all(|(stands_at, &triangle)| stands_at == triangle) {
         let what = "its triangles do not stand in the order of the hierarchy";
         return Err(LoadModelError::MalformedMesh { what });
     }
     Ok(Model::new(mesh, tree, quality))
+}
+
+fn version_of(mesh: &Mesh) -> u32 {
+    if mesh.vertices_f64().is_some() { VERSION_F64 } else { VERSION }
 }
 
 /// Checks the frame, and gives what it holds.
@@ -119,7 +130,7 @@ fn check_frame(bytes: &[u8]) -> Result<&[u8], LoadModelError> {
         return Err(LoadModelError::WrongLength { expected: least, found });
     }
     let version = u32_at(bytes, 8);
-    if version != VERSION {
+    if version != VERSION && version != VERSION_F64 {
         return Err(LoadModelError::UnknownVersion { found: version });
     }
     if found < least {

@@ -31,8 +31,9 @@ impl Reach {
         let used = mesh.triangles.as_flattened().iter().max().map_or(0, |&last| last as usize + 1);
         let mut toward = [f64::NEG_INFINITY; 27];
         let (mut from_centre, mut from_zero) = (0.0f64, 0.0f64);
-        for &v in &mesh.vertices[..used] {
-            let (v, p) = (v.as_dvec3(), v.as_dvec3() - origin.as_dvec3());
+        for vertex in 0..used as u32 {
+            let v = mesh.vertices.at(vertex);
+            let p = v - origin.as_dvec3();
             from_centre = from_centre.max(p.length_squared());
             from_zero = from_zero.max(v.length_squared());
             let (xs, ys, zs) = ([-p.x, 0.0, p.x], [-p.y, 0.0, p.y], [-p.z, 0.0, p.z]);

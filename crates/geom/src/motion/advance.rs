@@ -50,8 +50,7 @@ impl<'a> Body<'a> {
     }
 
     fn placed(&self, triangle: usize) -> Triangle {
-        let mesh = &self.model.mesh;
-        mesh.triangles[triangle].map(|v| self.pose.transform_point(mesh.vertices[v as usize]))
+        self.model.mesh.corners(triangle).map(|corner| self.pose.transform_point(corner))
     }
 
     fn point(&self, at: DVec3, radius: f64) -> Point {
@@ -85,8 +84,18 @@ impl<'a> Body<'a> {
         ];
         let center = self.pose.transform_point(frame.origin.as_dvec3() + obb.center.as_dvec3());
         let radius = edges.iter().map(|edge| edge.length()).sum();
-        let normals = axes.map(|axis| self.pose.transform_vector(axis));
-        MovingBox { center: self.point(center, radius), radius, edges, normals }
+        let normals = axes.map(|axis| self.pose.transform_vector(axis).normalize_or_zero());
+        let [e, f, g] = edges;
+        let mut made = MovingBox {
+            center: self.point(center, radius),
+            radius,
+            edges,
+            normals,
+            depths: [0.0; 3],
+            crossed: [e.cross(f), f.cross(g), g.cross(e)],
+        };
+        made.depths = normals.map(|normal| made.extent(normal));
+        made
     }
 
     /// The speed along `n` at one time, at most, and how fast it can grow.
@@ -128,13 +137,48 @@ struct MovingBox {
     center: Point,
     radius: f64,
     edges: [DVec3; 3],
+    /// Of length 1.
     normals: [DVec3; 3],
+    /// The extents along these.
+    depths: [f64; 3],
+    /// Each edge and the next one, multiplied.
+    crossed: [DVec3; 3],
 }
 
 impl MovingBox {
     fn extent(&self, n: DVec3) -> f64 {
         self.edges.iter().map(|edge| edge.dot(n).abs()).sum()
     }
+}
+
+/// The pairs of edges, 3 · i + j, whose cross product may show a gap between two boxes. Most boxes
+/// overlap, and most directions show none: here all nine cost as much as three that are looked at.
+///
+/// With v = e × f for edges of a and b, g · v is f · (g × e) for another edge g of a, and the same
+/// for b; so all extents along all v are dot products with nine vectors. Each number here is off by
+/// a few u = 2^-53 of the lengths in it, the direction that is then looked at by 2u·|e||f|, and
+/// `Search::margin` pays for the rest: what shows no gap by more than `slack` shows none there.
+#[inline]
+fn crossings_with_gap(
+    a: &MovingBox,
+    b: &MovingBox,
+    between: DVec3,
+) -> impl Iterator<Item = usize> + use<> {
+    let slack = 1e-13 * (between.length() + a.radius + b.radius) * a.radius * b.radius;
+    let along_b = b.edges.map(|f| a.crossed.map(|x| f.dot(x).abs()));
+    let along_a = a.edges.map(|e| b.crossed.map(|x| e.dot(x).abs()));
+    let mut may = 0u32;
+    for i in 0..3 {
+        let turned = between.cross(a.edges[i]);
+        for j in 0..3 {
+            let extent_a = along_b[j][i] + along_b[j][(i + 2) % 3];
+            let extent_b = along_a[i][j] + along_a[i][(j + 2) % 3];
+            let none = b.edges[j].dot(turned).abs() + slack <= extent_a + extent_b;
+            // Written so that NaN is looked at.
+            may |= u32::from(!none) << (3 * i + j);
+        }
+    }
+    (0..9).filter(move |k| may >> k & 1 == 1)
 }
 
 /// How fast something moves along a direction: now, at most, and how fast that can grow.
@@ -160,6 +204,16 @@ impl Approach {
             now: self.now + other.now,
             most: self.most + other.most,
             bend: self.bend + other.bend,
+        }
+    }
+
+    /// No less than any of three.
+    #[inline]
+    fn worst([p, q, r]: &[Approach; 3]) -> Approach {
+        Approach {
+            now: p.now.max(q.now).max(r.now),
+            most: p.most.max(q.most).max(r.most),
+            bend: p.bend.max(q.bend).max(r.bend),
         }
     }
 
@@ -193,10 +247,52 @@ pub(super) struct Limiting {
     pub(super) approach: bool,
 }
 
+/// What was computed of a body at one time: boxes and triangles meet many others.
+struct Known {
+    /// For each lane and each triangle, one more than its place in the list; 0 if not yet.
+    box_of: Vec<u32>,
+    points_of: Vec<u32>,
+    boxes: Vec<MovingBox>,
+    points: Vec<[Point; 3]>,
+}
+
+impl Known {
+    fn of(body: &Body<'_>) -> Known {
+        let (nodes, triangles) = (body.model.tree.nodes.len(), body.model.mesh.triangles.len());
+        Known {
+            box_of: vec![0; nodes * WIDTH],
+            points_of: vec![0; triangles],
+            boxes: Vec::new(),
+            points: Vec::new(),
+        }
+    }
+
+    /// The place of a box in the list.
+    fn moving_box(&mut self, body: &Body<'_>, lane: Lane) -> usize {
+        let place = &mut self.box_of[lane.0 as usize];
+        if *place == 0 {
+            self.boxes.push(body.moving_box(lane));
+            *place = self.boxes.len() as u32;
+        }
+        *place as usize - 1
+    }
+
+    fn points(&mut self, body: &Body<'_>, triangle: usize) -> [Point; 3] {
+        let place = &mut self.points_of[triangle];
+        if *place == 0 {
+            self.points.push(body.points(&body.placed(triangle)));
+            *place = self.points.len() as u32;
+        }
+        self.points[*place as usize - 1]
+    }
+}
+
 /// The search for the time that is safe, at one time of the motion.
 pub(super) struct Search<'a> {
     a: Body<'a>,
     b: Body<'a>,
+    known_a: Known,
+    known_b: Known,
     /// What rounding may take off a gap.
     margin: f64,
     /// The smallest safe time so far.
@@ -206,7 +302,8 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(a: Body<'a>, b: Body<'a>, margin: f64, time_max: f64) -> Search<'a> {
-        Search { a, b, margin, best: time_max, limiting: None }
+        let (known_a, known_b) = (Known::of(&a), Known::of(&b));
+        Search { a, b, known_a, known_b, margin, best: time_max, limiting: None }
     }
 
     /// A time for which no two triangles can touch, and which pair of triangles prevents more;
@@ -220,8 +317,8 @@ impl<'a> Search<'a> {
         if let Some([a, b]) = first {
             self.triangles(a, b);
         }
-        let roots = (self.a.moving_box(Lane::ROOT), self.b.moving_box(Lane::ROOT));
-        let mut stack = vec![(self.boxes(&roots.0, &roots.1), Lane::ROOT, Lane::ROOT)];
+        let roots = (self.box_a(Lane::ROOT), self.box_b(Lane::ROOT));
+        let mut stack = vec![(self.boxes(roots.0, roots.1), Lane::ROOT, Lane::ROOT)];
         // The least time of the boxes that were not opened.
         let mut boxes_time = f64::INFINITY;
         while let Some((time, a, b)) = stack.pop() {
@@ -246,14 +343,16 @@ impl<'a> Search<'a> {
             let from = stack.len();
             let lanes = |child: Child| (0..WIDTH).map(move |k| Lane::new(child.node_index(), k));
             if open_b {
-                let one = self.a.moving_box(a);
+                let one = self.box_a(a);
                 for lane in lanes(child_b).filter(|&lane| !tree_b.child(lane).is_empty()) {
-                    stack.push((self.boxes(&one, &self.b.moving_box(lane)), a, lane));
+                    let other = self.box_b(lane);
+                    stack.push((self.boxes(one, other), a, lane));
                 }
             } else {
-                let one = self.b.moving_box(b);
+                let one = self.box_b(b);
                 for lane in lanes(child_a).filter(|&lane| !tree_a.child(lane).is_empty()) {
-                    stack.push((self.boxes(&self.a.moving_box(lane), &one), lane, b));
+                    let other = self.box_a(lane);
+                    stack.push((self.boxes(other, one), lane, b));
                 }
             }
             // The least time on top. The sort is stable, so machines agree on the order.
@@ -262,27 +361,42 @@ impl<'a> Search<'a> {
         (self.best.min(boxes_time), self.limiting)
     }
 
-    /// A safe time for two boxes; the search for a larger one ends at the best so far.
-    fn boxes(&self, a: &MovingBox, b: &MovingBox) -> f64 {
+    fn box_a(&mut self, lane: Lane) -> usize {
+        self.known_a.moving_box(&self.a, lane)
+    }
+
+    fn box_b(&mut self, lane: Lane) -> usize {
+        self.known_b.moving_box(&self.b, lane)
+    }
+
+    /// A safe time for two boxes in the lists of what is known; the search for a larger one ends at the best so far.
+    fn boxes(&self, a: usize, b: usize) -> f64 {
+        let (a, b) = (&self.known_a.boxes[a], &self.known_b.boxes[b]);
         let between = b.center.at - a.center.at;
         let mut time = 0f64;
-        let mut enough = |n: DVec3| {
+        let mut enough = |n: DVec3, extents: [f64; 2]| {
             let n = if n.dot(between) < 0.0 { -n } else { n };
-            time = time.max(self.boxes_along(a, b, n));
+            time = time.max(self.boxes_along(a, b, n, extents));
             time >= self.best
         };
-        let faces = a.normals.iter().chain(&b.normals).copied();
-        let crossed = a.edges.iter().flat_map(|e| b.edges.iter().map(move |f| e.cross(*f)));
-        let _ = std::iter::once(between)
-            .chain(faces)
-            .chain(crossed)
-            .filter_map(DVec3::try_normalize)
-            .any(&mut enough);
+        let extents = |n: DVec3| [a.extent(n), b.extent(n)];
+        if between.try_normalize().is_some_and(|n| enough(n, extents(n)))
+            || (0..3).any(|k| enough(a.normals[k], [a.depths[k], b.extent(a.normals[k])]))
+            || (0..3).any(|k| enough(b.normals[k], [a.extent(b.normals[k]), b.depths[k]]))
+        {
+            return time;
+        }
+        for k in crossings_with_gap(a, b, between) {
+            let n = a.edges[k / 3].cross(b.edges[k % 3]).try_normalize();
+            if n.is_some_and(|n| enough(n, extents(n))) {
+                break;
+            }
+        }
         time
     }
 
-    fn boxes_along(&self, a: &MovingBox, b: &MovingBox, n: DVec3) -> f64 {
-        let gap = n.dot(b.center.at - a.center.at) - a.extent(n) - b.extent(n) - self.margin;
+    fn boxes_along(&self, a: &MovingBox, b: &MovingBox, n: DVec3, extents: [f64; 2]) -> f64 {
+        let gap = n.dot(b.center.at - a.center.at) - extents[0] - extents[1] - self.margin;
         if gap <= 0.0 {
             return 0.0;
         }
@@ -296,25 +410,38 @@ impl<'a> Search<'a> {
     }
 
     /// Looks whether two triangles leave less time than the best so far.
+    ///
+    /// A pair that leaves more changes nothing, whichever direction shows it, so directions that
+    /// cost little are tried first; for the others the time is the most that any direction gives.
     fn triangles(&mut self, i: usize, j: usize) {
-        let (a, b) = (self.a.placed(i), self.b.placed(j));
-        let (points_a, points_b) = (self.a.points(&a), self.b.points(&b));
-        let apart = distance(&a, &b);
-        let towards = apart.on_b - apart.on_a;
+        let points_a = self.known_a.points(&self.a, i);
+        let points_b = self.known_b.points(&self.b, j);
+        let two = TwoTriangles {
+            a: &points_a,
+            b: &points_b,
+            ways: points_a.map(|x| points_b.map(|y| y.at - x.at)),
+        };
         let mut time = 0f64;
         let mut enough = |n: DVec3| {
-            time = time.max(self.triangles_along(&points_a, &points_b, n));
+            time = time.max(self.triangles_along(&two, n, time));
             time >= self.best
         };
+        let (a, b) = (points_a.map(|x| x.at), points_b.map(|y| y.at));
         let edges = |t: &Triangle| [t[1] - t[0], t[2] - t[1], t[0] - t[2]];
         let (edges_a, edges_b) = (edges(&a), edges(&b));
         let faces = [edges_a[0].cross(edges_a[1]), edges_b[0].cross(edges_b[1])];
         let crossed = edges_a.iter().flat_map(|e| edges_b.iter().map(move |f| e.cross(*f)));
-        // Closer than this the direction between two points has few digits left, and the planes
+        let with_gap = |n: DVec3| two.facing(n).and_then(DVec3::try_normalize);
+        if faces.into_iter().filter_map(with_gap).any(&mut enough) {
+            return;
+        }
+        // Closer than a few digits the direction between two points says little, and the planes
         // of the triangles give the direction better.
-        let more = faces.into_iter().chain(crossed);
-        let candidates = std::iter::once(towards).chain(more.flat_map(|n| [n, -n]));
-        if candidates.filter_map(DVec3::try_normalize).any(&mut enough) {
+        let apart = distance(&a, &b);
+        let towards = apart.on_b - apart.on_a;
+        if towards.try_normalize().is_some_and(&mut enough)
+            || crossed.filter_map(with_gap).any(&mut enough)
+        {
             return;
         }
         let velocity = |body: &Body<'_>, at: DVec3| body.point(at, 0.0).velocity;
@@ -324,20 +451,55 @@ impl<'a> Search<'a> {
             Some(Limiting { triangles: [i, j], apart, approach: closing.dot(towards) > 0.0 });
     }
 
-    fn triangles_along(&self, a: &[Point; 3], b: &[Point; 3], n: DVec3) -> f64 {
-        let gap = |x: &Point, y: &Point| n.dot(y.at - x.at) - self.margin;
-        if a.iter().any(|x| b.iter().any(|y| gap(x, y) <= 0.0)) {
+    /// A safe time along a direction, or any time up to `known` if it is not more than that.
+    fn triangles_along(&self, two: &TwoTriangles<'_>, n: DVec3, known: f64) -> f64 {
+        let gaps = two.ways.map(|row| row.map(|way| n.dot(way) - self.margin));
+        if gaps.as_flattened().iter().any(|&gap| gap <= 0.0) {
             return 0.0;
         }
         let (across_a, across_b) = (self.a.across(n), self.b.across(n));
-        let speeds_a = [0, 1, 2].map(|i| self.a.speeds(&a[i], n, across_a));
-        let speeds_b = [0, 1, 2].map(|j| self.b.speeds(&b[j], -n, across_b));
+        let speeds_a = two.a.map(|point| self.a.speeds(&point, n, across_a));
+        let speeds_b = two.b.map(|point| self.b.speeds(&point, -n, across_b));
+        // The worst of everything at once: if that is enough, no pair of corners leaves less.
+        // (Rounding may disorder two times by a few units of the last place.)
+        let least = gaps.as_flattened().iter().copied().fold(f64::INFINITY, f64::min);
+        let worst = Approach::worst(&speeds_a).and(Approach::worst(&speeds_b)).safe_time(least);
+        if worst * (1.0 - 1e-12) >= self.best {
+            return worst;
+        }
         let mut time = f64::INFINITY;
         for i in 0..3 {
             for j in 0..3 {
-                time = time.min(speeds_a[i].and(speeds_b[j]).safe_time(gap(&a[i], &b[j])));
+                time = time.min(speeds_a[i].and(speeds_b[j]).safe_time(gaps[i][j]));
+                if time <= known {
+                    return time;
+                }
             }
         }
         time
+    }
+}
+
+/// The corners of two triangles.
+struct TwoTriangles<'p> {
+    a: &'p [Point; 3],
+    b: &'p [Point; 3],
+    /// From each corner of `a` to each of `b`.
+    ways: [[DVec3; 3]; 3],
+}
+
+impl TwoTriangles<'_> {
+    /// The direction or its opposite if all corners of `b` are beyond all of `a` along it. If they
+    /// are not, no gap is left along the direction of length 1 either: what rounding could show is
+    /// far below the margin.
+    fn facing(&self, n: DVec3) -> Option<DVec3> {
+        let beyond = |way: &DVec3| n.dot(*way) > 0.0;
+        let before = |way: &DVec3| n.dot(*way) < 0.0;
+        let ways = self.ways.as_flattened();
+        if beyond(&ways[0]) {
+            ways.iter().all(beyond).then_some(n)
+        } else {
+            ways.iter().all(before).then_some(-n)
+        }
     }
 }

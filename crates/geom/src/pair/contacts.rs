@@ -20,6 +20,7 @@ use super::side::unit;
 use super::way_out::way_out;
 use super::{FacePair, Meeting, Pair, Relation, manifold, models_of, relation};
 use crate::Side;
+use crate::shape::round::PosedRound;
 use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
 use glam::DVec3;
 
@@ -85,6 +86,12 @@ pub enum ContactsError {
     /// No move was found that takes them apart, at the end of the range of poses.
     #[error("the solids overlap, and no pose was found in which they do not")]
     NoWayOut,
+    /// A capsule, a cylinder or a cone.
+    #[error(
+        "contacts are found for spheres and for what is made of triangles, not for capsules, \
+         cylinders and cones: solids::capsule and others make meshes of these"
+    )]
+    Round,
 }
 
 impl Spacing {
@@ -135,7 +142,7 @@ impl Pair<'_> {
     ///
     /// # Errors
     /// A reach below 0 or NaN; shapes that pass through each other of which one is a surface; faces
-    /// in one plane of which nothing shows the sides.
+    /// in one plane of which nothing shows the sides; a capsule, cylinder or cone.
     pub fn contacts(&self, reach: f64) -> Result<Contacts, ContactsError> {
         if reach.is_nan() || reach < 0.0 {
             return Err(ContactsError::Reach(reach));
@@ -144,16 +151,16 @@ impl Pair<'_> {
             Meeting::Models(models) => models.contacts(reach),
             Meeting::Cuboids(cuboids) if cuboids.are_beyond(reach) => Ok(Contacts::default()),
             Meeting::Cuboids(cuboids) => models_of(cuboids).contacts(reach),
-            Meeting::SphereFirst(sphere, other) => {
-                let points = contacts_of_sphere(sphere, other, reach)?;
+            Meeting::RoundFirst(round, other) => {
+                let points = contacts_of_sphere(&sphere(round)?, other, reach)?;
                 Ok(Contacts { points, way_out: None })
             }
-            Meeting::SphereSecond(other, sphere) => {
-                let points = contacts_of_sphere(sphere, other, reach)?.into_iter();
+            Meeting::RoundSecond(other, round) => {
+                let points = contacts_of_sphere(&sphere(round)?, other, reach)?.into_iter();
                 let points = points.map(ContactPoint::exchanged).collect();
                 Ok(Contacts { points, way_out: None })
             }
-            Meeting::Spheres(a, b) => Ok(contacts_of_spheres(a, b, reach)),
+            Meeting::Rounds(a, b) => Ok(contacts_of_spheres(&sphere(a)?, &sphere(b)?, reach)),
         }
     }
 }
@@ -187,6 +194,11 @@ impl ModelPair<'_> {
             }
         }
     }
+}
+
+/// Other round shapes have no contacts yet.
+fn sphere(round: &PosedRound) -> Result<PosedSphere, ContactsError> {
+    round.as_sphere().ok_or(ContactsError::Round)
 }
 
 /// Concentric spheres part in any direction; they get that of the z axis.

@@ -36,9 +36,15 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DepthError {
-    /// One of the models is not solid, or one of the shapes is one that is not answered for.
+    /// One of the models is not solid.
     #[error("no depth: {0}")]
     NoInside(#[from] OverlapsError),
+    /// A round shape with a mesh or a cuboid, or one that is no sphere.
+    #[error(
+        "depth is found for two spheres and for what is made of triangles, not for other pairs of \
+         round shapes: solids::sphere and others make meshes of these"
+    )]
+    Round,
     /// A direction that is zero or not finite.
     #[error("a direction must be finite and not zero, found {direction}")]
     BadDirection {
@@ -124,12 +130,12 @@ impl Pair<'_> {
     /// ```
     ///
     /// # Errors
-    /// A mesh that is not solid, a sphere and a mesh (not answered yet), a direction that is 0 or
+    /// A mesh that is not solid, a round shape, but for two spheres, a direction that is 0 or
     /// not finite, a move out of the range of poses.
     pub fn clearing(&self, n: DVec3) -> Result<Clearing, DepthError> {
         let unit = unit(n).ok_or(DepthError::BadDirection { direction: n })?;
-        if let Meeting::Spheres(a, b) = &self.0 {
-            return Ok(clearing_of_spheres(a, b, unit));
+        if let Some([a, b]) = self.spheres() {
+            return Ok(clearing_of_spheres(&a, &b, unit));
         }
         clearing::clearing(&self.solid_models()?, unit)
     }
@@ -162,8 +168,8 @@ impl Pair<'_> {
         if !(effort.width >= 0.0) {
             return Err(DepthError::BadTolerance { what: "a width", found: effort.width });
         }
-        if let Meeting::Spheres(a, b) = &self.0 {
-            return Ok(separation_of_spheres(a, b));
+        if let Some([a, b]) = self.spheres() {
+            return Ok(separation_of_spheres(&a, &b));
         }
         separation::separation(&self.solid_models()?, effort)
     }
@@ -187,14 +193,14 @@ impl Pair<'_> {
     /// ```
     ///
     /// # Errors
-    /// A mesh that is not solid, a sphere and a mesh (not answered yet), a width that is negative
+    /// A mesh that is not solid, a round shape, but for two spheres, a width that is negative
     /// or NaN.
     pub fn immersion(&self, width: f64) -> Result<Immersion, DepthError> {
         if !(width >= 0.0) {
             return Err(DepthError::BadTolerance { what: "a width", found: width });
         }
-        if let Meeting::Spheres(a, b) = &self.0 {
-            return Ok(immersion_of_spheres(a, b));
+        if let Some([a, b]) = self.spheres() {
+            return Ok(immersion_of_spheres(&a, &b));
         }
         Ok(immersion::immersion(&self.solid_models()?, width))
     }
@@ -224,12 +230,18 @@ impl Pair<'_> {
         class::classify(self, tolerance)
     }
 
+    /// Both, if they are spheres.
+    fn spheres(&self) -> Option<[PosedSphere; 2]> {
+        let Meeting::Rounds(a, b) = &self.0 else { return None };
+        Some([a.as_sphere()?, b.as_sphere()?])
+    }
+
     /// Both as solids made of triangles.
     fn solid_models(&self) -> Result<ModelPair<'_>, DepthError> {
         let models = match &self.0 {
             Meeting::Models(models) => *models,
             Meeting::Cuboids(cuboids) => models_of(cuboids),
-            _ => return Err(OverlapsError::Sphere.into()),
+            _ => return Err(DepthError::Round),
         };
         match (models.a.mesh.is_solid(), models.b.mesh.is_solid()) {
             (true, true) => Ok(models),

@@ -28,7 +28,7 @@ pub(super) fn is_far(pair: &ModelPair<'_>, node_pair: NodePair, gap: f32) -> boo
     let (child_a, child_b) = (tree_a.child(a), tree_b.child(b));
     let relative = &pair.relative;
     let into_a = |v: u32| {
-        let v = pair.b.mesh.vertices[v as usize].as_dvec3();
+        let v = pair.b.mesh.vertices.at(v);
         relative.b_to_a(v)
     };
     let (leaf, size, frame, in_b) = match (child_a.is_leaf(), child_b.is_leaf()) {
@@ -46,8 +46,7 @@ pub(super) fn is_far(pair: &ModelPair<'_>, node_pair: NodePair, gap: f32) -> boo
     let centre = if in_b { relative.b_to_a(origin) } else { origin };
     leaf.triangles().all(|triangle| {
         let corners = if in_b {
-            let mesh = &pair.a.mesh;
-            mesh.triangles[triangle].map(|v| mesh.vertices[v as usize].as_dvec3())
+            pair.a.mesh.corners(triangle)
         } else {
             pair.b.mesh.triangles[triangle].map(into_a)
         };

@@ -20,7 +20,7 @@ use super::node_pair::LeafPair;
 use crate::Model;
 use crate::simd::{F64x4, Kernel, Simd, three};
 use crate::tree::Child;
-use glam::Vec3;
+use glam::DVec3;
 
 /// The verdicts of the filter on the four pairs (a0 b0, a0 b1, a1 b0, a1 b1), a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +66,13 @@ pub(crate) fn load_corners<S: Simd>(
     let relative = &pair.relative;
     let (two_a, two_b) = (corners(pair.a, leaves.a), corners(pair.b, leaves.b));
     let a = three!(K => {
-        let (p, q) = (two_a[0][K].as_dvec3(), two_a[1][K].as_dvec3());
+        let (p, q) = (two_a[0][K], two_a[1][K]);
         three!(I => S::D::new([p[I], p[I], q[I], q[I]]))
     });
     let rows = three!(K => three!(I => S::D::splat(relative.rows[K][I])));
     let shift = three!(I => S::D::splat(relative.shift[I]));
     let b = three!(K => {
-        let (p, q) = (two_b[0][K].as_dvec3(), two_b[1][K].as_dvec3());
+        let (p, q) = (two_b[0][K], two_b[1][K]);
         let v = three!(I => S::D::new([p[I], q[I], p[I], q[I]]));
         three!(I => {
             let r = rows[I];
@@ -83,11 +83,11 @@ pub(crate) fn load_corners<S: Simd>(
 }
 
 #[inline(always)]
-fn corners(model: &Model, leaf: Child) -> [[Vec3; 3]; 2] {
+fn corners(model: &Model, leaf: Child) -> [[DVec3; 3]; 2] {
     let range = leaf.triangles();
     let (first, last) = (model.mesh.triangles[range.start], model.mesh.triangles[range.end - 1]);
     let vertices = &model.mesh.vertices;
-    [three!(K => vertices[first[K] as usize]), three!(K => vertices[last[K] as usize])]
+    [three!(K => vertices.at(first[K])), three!(K => vertices.at(last[K]))]
 }
 
 /// Signs of three determinants, a bit per lane each.

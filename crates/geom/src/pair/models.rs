@@ -163,14 +163,12 @@ impl<'a> ModelPair<'a> {
 
     /// The placed corners of a triangle of the first model.
     pub(super) fn triangle_a(&self, triangle: usize) -> Triangle {
-        let mesh = &self.a.mesh;
-        mesh.triangles[triangle].map(|v| self.pose_a.transform_point(mesh.vertices[v as usize]))
+        self.a.mesh.corners(triangle).map(|corner| self.pose_a.transform_point(corner))
     }
 
     /// The placed corners of a triangle of the second model.
     pub(super) fn triangle_b(&self, triangle: usize) -> Triangle {
-        let mesh = &self.b.mesh;
-        mesh.triangles[triangle].map(|v| self.pose_b.transform_point(mesh.vertices[v as usize]))
+        self.b.mesh.corners(triangle).map(|corner| self.pose_b.transform_point(corner))
     }
 
     /// The exact answer for two triangles.
@@ -199,7 +197,7 @@ fn vertex_inside(outer: &PosedModel<'_>, inner: &PosedModel<'_>) -> Option<u32> 
     }
     let mesh = &inner.model().mesh;
     mesh.component_vertices.iter().copied().find(|&v| {
-        let point = inner.pose().transform_point(mesh.vertices[v as usize]);
+        let point = inner.pose().transform_point(mesh.vertices.at(v));
         outer.contains(point) == Ok(Side::Inside)
     })
 }
@@ -208,6 +206,6 @@ fn vertex_inside(outer: &PosedModel<'_>, inner: &PosedModel<'_>) -> Option<u32> 
 fn face_at(posed: &PosedModel<'_>, vertex: u32) -> Option<(u32, DVec3)> {
     let mesh = &posed.model().mesh;
     let triangle = mesh.triangles.iter().position(|t| t.contains(&vertex))?;
-    let point = posed.pose().transform_point(mesh.vertices[vertex as usize]);
+    let point = posed.pose().transform_point(mesh.vertices.at(vertex));
     Some((mesh.face_of(triangle as u32), point))
 }

@@ -40,7 +40,8 @@ impl Pair<'_> {
     /// triangles.
     ///
     /// Faces only, as [`Pair::all_pairs`]: what lies deep inside a solid mesh is near no face of
-    /// it. A sphere has the one face 0, and a face that reaches into it has the gap 0. Nothing is
+    /// it. A sphere has the one face 0, as other round shapes have, and a face that reaches into it has
+    /// the gap 0. Nothing is
     /// within a negative reach or NaN.
     ///
     /// ```
@@ -61,7 +62,7 @@ impl Pair<'_> {
         if reach.is_nan() || reach < 0.0 {
             return Vec::new();
         }
-        let of_sphere = |gap: SphereGap, faces: fn(u32) -> FacePair, first: usize| {
+        let of_round = |gap: SphereGap, faces: fn(u32) -> FacePair, first: usize| {
             let mut points = [gap.on_other; 2];
             points[first] = gap.on_sphere;
             NearPair { faces: faces(gap.face), gap: gap.distance, points }
@@ -70,18 +71,18 @@ impl Pair<'_> {
             Meeting::Models(models) => models.near(reach),
             Meeting::Cuboids(cuboids) if cuboids.are_beyond(reach) => Vec::new(),
             Meeting::Cuboids(cuboids) => models_of(cuboids).near(reach),
-            Meeting::SphereFirst(sphere, other) => {
-                let gaps = other.gaps(sphere, reach).into_iter();
-                gaps.map(|gap| of_sphere(gap, |face| FacePair { a: 0, b: face }, 0)).collect()
+            Meeting::RoundFirst(round, other) => {
+                let gaps = other.round_gaps(round, reach).into_iter();
+                gaps.map(|gap| of_round(gap, |face| FacePair { a: 0, b: face }, 0)).collect()
             }
-            Meeting::SphereSecond(other, sphere) => {
-                let gaps = other.gaps(sphere, reach).into_iter();
-                gaps.map(|gap| of_sphere(gap, |face| FacePair { a: face, b: 0 }, 1)).collect()
+            Meeting::RoundSecond(other, round) => {
+                let gaps = other.round_gaps(round, reach).into_iter();
+                gaps.map(|gap| of_round(gap, |face| FacePair { a: face, b: 0 }, 1)).collect()
             }
-            Meeting::Spheres(a, b) => {
+            Meeting::Rounds(a, b) => {
                 let gap = a.gap(b);
                 let near = gap.distance <= reach;
-                near.then(|| of_sphere(gap, |_| FacePair { a: 0, b: 0 }, 0)).into_iter().collect()
+                near.then(|| of_round(gap, |_| FacePair { a: 0, b: 0 }, 0)).into_iter().collect()
             }
         }
     }

@@ -162,7 +162,7 @@ impl Look<'_> {
         let mesh = &inner.model().mesh;
         let mut first_inside = None;
         for &vertex in &mesh.component_vertices {
-            let point = inner.pose().transform_point(mesh.vertices[vertex as usize]);
+            let point = inner.pose().transform_point(mesh.vertices.at(vertex));
             match self.placed[1 - i].contains(point) {
                 Ok(Side::Inside) => {
                     self.evidence.inside[i] = true;

@@ -85,7 +85,7 @@ fn length_by_plane(pair: &ModelPair<'_>, way: DVec3) -> f64 {
     let heights = |model: &'_ Model, pose: Pose| {
         let vertices = model.mesh.triangles.iter().flatten();
         let heights =
-            vertices.map(move |&v| way.dot(pose.transform_point(model.mesh.vertices[v as usize])));
+            vertices.map(move |&v| way.dot(pose.transform_point(model.mesh.vertices.at(v))));
         heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), h| (low.min(h), high.max(h)))
     };
     heights(pair.b, pair.pose_b).1 - heights(pair.a, pair.pose_a).0

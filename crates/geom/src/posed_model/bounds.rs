@@ -50,7 +50,7 @@ impl PosedModel<'_> {
         let mesh = &self.model.mesh;
         // Vertices are numbered by their first use, so those in use come first.
         let last = mesh.triangles.as_flattened().iter().copied().max().unwrap_or(0);
-        let corners = mesh.vertices[..=last as usize].iter().map(|&v| self.pose.transform_point(v));
+        let corners = (0..=last).map(|v| self.pose.transform_point(mesh.vertices.at(v)));
         corners.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
             (low.min(p), high.max(p))
         })

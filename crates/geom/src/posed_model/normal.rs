@@ -40,8 +40,7 @@ impl PosedModel<'_> {
     /// The unit normal of a triangle. From the mesh and not from placed corners: far from the
     /// origin these have lost digits.
     pub(crate) fn normal(&self, triangle: usize) -> Option<DVec3> {
-        let mesh = &self.model.mesh;
-        let [p, q, r] = mesh.triangles[triangle].map(|v| mesh.vertices[v as usize].as_dvec3());
+        let [p, q, r] = self.model.mesh.corners(triangle);
         let normal = (q - p).cross(r - p);
         // Largest component 1 first, so that squares are neither too large nor too small.
         let size = normal.abs().max_element();

@@ -10,7 +10,7 @@ use crate::simd::Isa;
 use crate::tree::overlap::{Overlap, QueryObb};
 use crate::tree::{Child, Frame, Lane};
 use crate::triangle::triangles_touch;
-use glam::{Mat3A, Vec3};
+use glam::{DVec3, Mat3A, Vec3};
 
 impl PosedModel<'_> {
     /// Every pair of faces of this one surface that touch although they are not neighbours;
@@ -125,8 +125,7 @@ impl Search<'_, '_> {
     /// Have two triangles a corner in the same place?
     fn share_corner(&self, i: usize, j: usize) -> bool {
         let mesh = &self.placed.model.mesh;
-        let corners = |k: usize| mesh.triangles[k].map(|v| mesh.vertices[v as usize]);
-        let (a, b) = (corners(i), corners(j));
+        let (a, b) = (mesh.corners(i), mesh.corners(j));
         a.iter().any(|p| b.contains(p))
     }
 }
@@ -140,7 +139,7 @@ fn lanes_of(mask: u8) -> impl Iterator<Item = usize> {
 /// may have no common corner although the faces have one.
 struct FaceCorners {
     /// Sorted by face, then place.
-    all: Vec<(u32, [u32; 3])>,
+    all: Vec<(u32, [u64; 3])>,
 }
 
 impl FaceCorners {
@@ -150,17 +149,18 @@ impl FaceCorners {
         if mesh.triangles.len() == mesh.face_count {
             return None;
         }
-        let corners =
-            mesh.triangles.iter().enumerate().flat_map(|(i, t)| {
-                t.map(|v| (placed.face(i), place_bits(mesh.vertices[v as usize])))
-            });
+        let corners = mesh
+            .triangles
+            .iter()
+            .enumerate()
+            .flat_map(|(i, t)| t.map(|v| (placed.face(i), place_bits(mesh.vertices.at(v)))));
         let mut all: Vec<_> = corners.collect();
         all.sort_unstable();
         all.dedup();
         Some(FaceCorners { all })
     }
 
-    fn corners(&self, face: u32) -> &[(u32, [u32; 3])] {
+    fn corners(&self, face: u32) -> &[(u32, [u64; 3])] {
         let first = self.all.partition_point(|entry| entry.0 < face);
         let end = self.all.partition_point(|entry| entry.0 <= face);
         &self.all[first..end]
@@ -174,6 +174,6 @@ impl FaceCorners {
 }
 
 /// A place as bits that are equal exactly if the coordinates are (−0 equals 0).
-fn place_bits(p: Vec3) -> [u32; 3] {
+fn place_bits(p: DVec3) -> [u64; 3] {
     p.to_array().map(|x| (x + 0.0).to_bits())
 }

@@ -142,6 +142,27 @@ impl PosedTriangles<'_> {
         faces
     }
 
+    /// As [`PosedTriangles::gaps`].
+    pub(crate) fn round_gaps(&self, round: &PosedRound, reach: f64) -> Vec<SphereGap> {
+        if let Some(sphere) = round.as_sphere() {
+            return self.gaps(&sphere, reach);
+        }
+        let posed = self.posed();
+        let mut found = Vec::new();
+        let _ = posed.look_near_round(round, reach, &mut |triangle| {
+            let gap = round.gap_to(&posed.triangle(triangle));
+            if gap.distance <= reach {
+                let face = self.model.mesh().face_of(triangle as u32);
+                let TriangleGap { distance, on_round, on_triangle } = gap;
+                let gap = SphereGap { distance, on_sphere: on_round, on_other: on_triangle, face };
+                found.push((face, triangle, gap));
+            }
+            ControlFlow::Continue(())
+        });
+        found.sort_unstable_by_key(|&(face, triangle, _)| (face, triangle));
+        found.into_iter().map(|(_, _, gap)| gap).collect()
+    }
+
     /// As [`PosedTriangles::gap`].
     pub(crate) fn round_gap(&self, round: &PosedRound) -> Option<SphereGap> {
         if let Some(sphere) = round.as_sphere() {
@@ -221,7 +242,7 @@ impl PosedTriangles<'_> {
     fn lies_within(&self, round: &PosedRound) -> bool {
         let mesh = self.model.mesh();
         let corners = mesh.triangles().as_flattened().iter();
-        let mut corners = corners.map(|&v| self.pose.transform_point(mesh.vertices()[v as usize]));
+        let mut corners = corners.map(|&v| self.pose.transform_point(mesh.position(v)));
         corners.all(|p| round.height(p) <= BOUND * round.size([p]))
     }
 }

@@ -10,6 +10,7 @@
 use super::fit::{Effort, Fit};
 use super::split::{Bounds, Cuts, Set, split};
 use super::{Child, Frame, LEAF_MAX, Node, Obb, Tree, WIDTH};
+use crate::mesh::Vertices;
 use crate::model::Quality;
 use crate::simd::Isa;
 use glam::{Vec3, Vec3A};
@@ -64,7 +65,7 @@ impl Boxes {
 
 /// The tree of a mesh, and the order of the triangles in its leaves.
 pub(crate) fn build(
-    vertices: &[Vec3],
+    vertices: &Vertices,
     triangles: &[[u32; 3]],
     quality: Quality,
 ) -> (Tree, Vec<u32>) {
@@ -74,7 +75,7 @@ pub(crate) fn build(
         return (Tree { nodes: vec![Node::UNUSED], origin, radius, frames: Vec::new() }, ids);
     };
     let Frame { origin, radius } = frame;
-    let local = |v: u32| Vec3A::from(vertices[v as usize] - origin);
+    let local = |v: u32| vertices.local(v, origin);
     let mut corners: Vec<[Vec3A; 3]> = triangles.iter().map(|t| t.map(local)).collect();
     let mut set = Set { triangles: &mut corners, ids: &mut ids };
     let framed = frame.is_too_wide(vertices, triangles).then_some((vertices, triangles));
@@ -104,7 +105,7 @@ struct Builder<'a> {
     isa: Isa,
     boxes: Boxes,
     /// Vertices and triangles of a mesh whose nodes have frames of their own.
-    framed: Option<(&'a [Vec3], &'a [[u32; 3]])>,
+    framed: Option<(&'a Vertices, &'a [[u32; 3]])>,
 }
 
 impl Builder<'_> {
@@ -146,10 +147,10 @@ impl Builder<'_> {
     /// Brings a set into its own frame, if nodes have frames, and fits the box in it.
     fn into_own_frame(self, set: &mut Set<'_>) -> Option<Fit> {
         let (vertices, triangles) = self.framed?;
-        let corners = |&id: &u32| triangles[id as usize].map(|v| vertices[v as usize]);
-        let Frame { origin, .. } = Frame::of_points(set.ids.iter().flat_map(corners))?;
+        let corners = |&id: &u32| triangles[id as usize];
+        let Frame { origin, .. } = Frame::of(vertices, set.ids.iter().flat_map(corners))?;
         for (local, id) in set.triangles.iter_mut().zip(set.ids.iter()) {
-            *local = corners(id).map(|v| Vec3A::from(v - origin));
+            *local = corners(id).map(|v| vertices.local(v, origin));
         }
         Some(self.boxes.fit(self.isa, set.triangles))
     }

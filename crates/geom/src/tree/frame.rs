@@ -9,7 +9,8 @@
 //! in `f64` for each node that is opened, so ordinary meshes keep the one frame.
 
 use super::{Child, Lane, Node, Tree};
-use glam::Vec3;
+use crate::mesh::Vertices;
+use glam::{DVec3, Vec3};
 use std::ops::Range;
 
 /// Coordinates are relative to `origin`, and nothing is further from there than `radius`.
@@ -29,12 +30,32 @@ const FEW: usize = 256;
 
 impl Frame {
     /// Centre of the used vertices, and a bound on their distance from it.
-    pub(crate) fn around(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Option<Frame> {
-        Frame::of_points(triangles.as_flattened().iter().map(|&v| vertices[v as usize]))
+    pub(crate) fn around(vertices: &Vertices, triangles: &[[u32; 3]]) -> Option<Frame> {
+        Frame::of(vertices, triangles.as_flattened().iter().copied())
     }
 
-    /// The same for points; their order does not matter.
-    pub(super) fn of_points(points: impl Iterator<Item = Vec3>) -> Option<Frame> {
+    /// The same for some of the vertices; their order does not matter.
+    pub(super) fn of(vertices: &Vertices, some: impl Iterator<Item = u32>) -> Option<Frame> {
+        match vertices.exact() {
+            None => Frame::of_points(some.map(|v| vertices.rounded()[v as usize])),
+            Some(exact) => Frame::of_exact_points(some.map(|v| exact[v as usize])),
+        }
+    }
+
+    /// The origin is rounded to `f32`, which the radius pays for.
+    fn of_exact_points(points: impl Iterator<Item = DVec3>) -> Option<Frame> {
+        let none = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let (lo, hi) = points.fold(none, |(lo, hi), v| (lo.min(v), hi.max(v)));
+        if lo.x > hi.x {
+            return None;
+        }
+        let origin = (lo * 0.5 + hi * 0.5).as_vec3();
+        let half = (hi - origin.as_dvec3()).max(origin.as_dvec3() - lo);
+        let radius = (half.length() * (1.0 + 1e-6)) as f32;
+        Some(Frame { origin, radius })
+    }
+
+    fn of_points(points: impl Iterator<Item = Vec3>) -> Option<Frame> {
         let none = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let (lo, hi) = points.fold(none, |(lo, hi), v| (lo.min(v), hi.max(v)));
         if lo.x > hi.x {
@@ -50,11 +71,17 @@ impl Frame {
     /// Are there so many fine triangles that each node needs a frame? Depends on the triangles
     /// only, in whatever order, so that a hierarchy that was loaded or refitted is like one that
     /// was built.
-    pub(super) fn is_too_wide(self, vertices: &[Vec3], triangles: &[[u32; 3]]) -> bool {
+    pub(super) fn is_too_wide(self, vertices: &Vertices, triangles: &[[u32; 3]]) -> bool {
         let fine = self.radius * FINE;
-        let is_fine = |triangle: &&[u32; 3]| {
-            let [a, b, c] = triangle.map(|v| vertices[v as usize]);
-            (a.max(b).max(c) - a.min(b).min(c)).max_element() < fine
+        let is_fine = |triangle: &&[u32; 3]| match vertices.exact() {
+            None => {
+                let [a, b, c] = triangle.map(|v| vertices.rounded()[v as usize]);
+                (a.max(b).max(c) - a.min(b).min(c)).max_element() < fine
+            }
+            Some(exact) => {
+                let [a, b, c] = triangle.map(|v| exact[v as usize]);
+                (a.max(b).max(c) - a.min(b).min(c)).max_element() < f64::from(fine)
+            }
         };
         triangles.iter().filter(is_fine).take(FEW).count() == FEW
     }
@@ -83,7 +110,7 @@ impl Tree {
     }
 
     /// Gives each node a frame, for triangles in the order of the tree.
-    pub(super) fn set_frames(&mut self, vertices: &[Vec3], triangles: &[[u32; 3]]) {
+    pub(super) fn set_frames(&mut self, vertices: &Vertices, triangles: &[[u32; 3]]) {
         let whole = Frame { origin: self.origin, radius: self.radius };
         let frame = |index: usize| {
             Frame::around(vertices, &triangles[self.triangles_of_node(index)]).unwrap_or(whole)

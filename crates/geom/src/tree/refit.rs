@@ -6,6 +6,7 @@
 
 use super::fit::Fit;
 use super::{Child, Frame, Tree};
+use crate::mesh::Vertices;
 use crate::simd::Isa;
 use glam::{Vec3, Vec3A};
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::ops::Range;
 impl Tree {
     /// Fits all boxes to vertices that have moved. The triangles must be those that the tree was
     /// made for, in its order.
-    pub(crate) fn refit(&mut self, vertices: &[Vec3], triangles: &[[u32; 3]]) {
+    pub(crate) fn refit(&mut self, vertices: &Vertices, triangles: &[[u32; 3]]) {
         let Some(frame) = Frame::around(vertices, triangles) else { return };
         (self.origin, self.radius) = (frame.origin, frame.radius);
         self.frames.clear();
@@ -21,7 +22,7 @@ impl Tree {
             self.set_frames(vertices, triangles);
         }
         let isa = Isa::best();
-        let corner = |&v: &u32, origin: Vec3| Vec3A::from(vertices[v as usize] - origin);
+        let corner = |&v: &u32, origin: Vec3| vertices.local(v, origin);
         let all = triangles.as_flattened();
         let mut corners: Vec<Vec3A> = all.iter().map(|v| corner(v, frame.origin)).collect();
         for index in 0..self.nodes.len() {

@@ -19,6 +19,7 @@
 //! undefined numbers, which count as touching everything. They are accepted for such meshes only.
 
 use super::{AXIS_ONE, Frame, Node, Tree, WIDTH};
+use crate::mesh::Vertices;
 use crate::tree::Child;
 use glam::{DVec3, Vec3};
 
@@ -47,7 +48,7 @@ const GRAM_OFF: i64 = 57_980;
 /// Checks that `tree` is a hierarchy of these triangles, in this order.
 pub(crate) fn validate(
     tree: &Tree,
-    vertices: &[Vec3],
+    vertices: &Vertices,
     triangles: &[[u32; 3]],
 ) -> Result<(), Fault> {
     check_shape(&tree.nodes, triangles.len())?;
@@ -57,7 +58,7 @@ pub(crate) fn validate(
     if bits(origin) != bits(tree.origin) || radius.to_bits() != tree.radius.to_bits() {
         return Err(Fault { node: 0, what: "origin and radius are not those of the mesh" });
     }
-    let local = |v: &u32, origin: Vec3| vertices[*v as usize].as_dvec3() - origin.as_dvec3();
+    let local = |v: &u32, origin: Vec3| vertices.at(*v) - origin.as_dvec3();
     let all = triangles.as_flattened();
     let mut corners: Vec<DVec3> = all.iter().map(|v| local(v, origin)).collect();
     for (index, node) in tree.nodes.iter().enumerate() {

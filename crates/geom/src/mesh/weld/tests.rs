@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Model, Pair, Pose, Quality, Relation, solids};
+use glam::Vec3;
 
 /// A small generator, so that the cases are the same on every run.
 struct Dice(u64);

@@ -1,7 +1,7 @@
 //! Apart, touching or overlapping, up to a tolerance.
 
 use super::super::{Pair, Relation};
-use super::{DepthError, Effort, Meeting};
+use super::{DepthError, Effort};
 
 /// How two solids lie to each other, up to a tolerance.
 ///
@@ -34,8 +34,7 @@ pub(super) fn classify(pair: &Pair<'_>, tolerance: f64) -> Result<Class, DepthEr
     if !(tolerance >= 0.0) {
         return Err(DepthError::BadTolerance { what: "a tolerance", found: tolerance });
     }
-    let spheres = matches!(pair.0, Meeting::Spheres(..));
-    if !spheres {
+    if pair.spheres().is_none() {
         pair.solid_models()?;
     }
     // Nothing is apart from what is empty by any number.
@@ -60,7 +59,7 @@ pub(super) fn classify(pair: &Pair<'_>, tolerance: f64) -> Result<Class, DepthEr
 
 /// Of two that overlap.
 fn deep(pair: &Pair<'_>) -> Class {
-    if let Meeting::Spheres(a, b) = &pair.0 {
+    if let Some([a, b]) = pair.spheres() {
         let apart = a.centre.distance(b.centre);
         return match (apart + a.radius <= b.radius, apart + b.radius <= a.radius) {
             (true, true) => Class::Identical,

@@ -202,7 +202,7 @@ impl<'a> Way<'_, 'a> {
         for solid in posed {
             let mesh = &solid.model().mesh;
             for &v in &mesh.component_vertices {
-                look(solid.pose().transform_point(mesh.vertices[v as usize]));
+                look(solid.pose().transform_point(mesh.vertices.at(v)));
             }
         }
         for pair in touching {
