@@ -168,14 +168,11 @@ fn figure(rows: &[Row]) -> Figure {
         Line::extend(lines, &row.solid, [x, row.cost]);
     }
     let panel = |title: &str, x, lines| Panel { title: title.to_owned(), x, y: "cost", lines };
-    Figure {
-        title: "BoxTrees: tests by criterion and by how much empty space is split off",
-        columns: 3,
-        scale: Scale::OverTime,
-        panels: vec![
-            panel("With empty boxes, relative to criterion 2", "criterion", criteria),
-            panel("Without, relative to criterion 2 without", "criterion", alone),
-            panel("Criterion 1", "empty share", shares),
-        ],
-    }
+    let panels = vec![
+        panel("With empty boxes, relative to criterion 2", "criterion", criteria),
+        panel("Without, relative to criterion 2 without", "criterion", alone),
+        panel("Criterion 1", "empty share", shares),
+    ];
+    let title = "BoxTrees: tests by criterion and by how much empty space is split off";
+    Figure { title, columns: 3, scale: Scale::OverTime, panels }
 }

@@ -4,8 +4,8 @@
 
 use super::args::{OutputArgs, SolidsArgs};
 use super::clock::Clock;
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
 use crate::bench::oriented;
 use crate::bsp::{BspTrees, Detail};
@@ -153,16 +153,16 @@ fn table(rows: &[Row]) -> Table {
         "kB",
     ]);
     for row in rows {
-        table.line(vec![
-            row.solid.to_owned(),
-            row.triangles.to_string(),
-            depth_name(row.depth),
-            percent(row.false_contacts),
-            short(row.visits),
-            short(row.triangle_tests),
-            short(row.microseconds),
-            short(row.microseconds_ours),
-            (row.bytes / 1000).to_string(),
+        table.row(&[
+            &row.solid,
+            &row.triangles,
+            &depth_name(row.depth),
+            &Share(row.false_contacts),
+            &row.visits,
+            &row.triangle_tests,
+            &row.microseconds,
+            &row.microseconds_ours,
+            &(row.bytes / 1000),
         ]);
     }
     if let Some(row) = rows.first() {
@@ -177,18 +177,17 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let (mut wrong, mut times) = (Vec::new(), Vec::new());
-    for row in rows {
-        if let Some(depth) = row.depth.map(f64::from) {
-            Line::extend(&mut wrong, row.solid, [depth, 100.0 * row.false_contacts]);
-            Line::extend(&mut times, row.solid, [depth, row.microseconds]);
-        }
-    }
-    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "depth", y, lines };
-    Figure {
-        title: "BSP trees, cut off at a depth",
-        columns: 2,
-        scale: Scale::OverTime,
-        panels: vec![panel("False contacts", "%", wrong), panel("A question", "µs", times)],
-    }
+    let by_solid = |y: fn(&Row) -> f64| {
+        let cut = rows.iter().filter_map(|row| Some((row, f64::from(row.depth?))));
+        Line::through(cut, |(row, depth)| (row.solid.to_owned(), [depth, y(row)]))
+    };
+    Figure::over(
+        "depth",
+        "BSP trees, cut off at a depth",
+        Scale::OverTime,
+        [
+            ("False contacts", "%", by_solid(|row| 100.0 * row.false_contacts)),
+            ("A question", "µs", by_solid(|row| row.microseconds)),
+        ],
+    )
 }
