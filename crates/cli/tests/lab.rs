@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, are_measured, count_in_svg, rows};
+use common::{Folder, are_measured, count_in_svg, lab_refuses, lab_refuses_plots, rows};
 use serde_json::Value;
 
 const STRUCTURES: [&str; 8] =
@@ -119,25 +119,26 @@ fn unknown_names_are_refused_with_those_that_are_known() {
 #[test]
 fn numbers_out_of_range_are_refused() {
     let folder = Folder::new("lab-numbers");
-    for (experiment, option, value) in [
-        ("broad", "--n", "0"),
-        ("broad", "--n", "10,,20"),
-        ("broad", "--n", "99999999999"),
-        ("broad", "--density", "0"),
-        ("broad", "--density", "NaN"),
-        ("broad", "--movers", "1.5"),
-        ("broad", "--speed", "inf"),
-        ("broad", "--seed", "0"),
-        ("broad", "--steps", "0"),
-        ("broad", "--threads", "0"),
-        ("bunnies", "--n", "0"),
-        ("bunnies", "--frames", "0"),
-        ("spheres", "--coverage", "0"),
-        ("spheres", "--coverage", "NaN"),
-        ("spheres", "--frames", "0"),
-    ] {
-        folder.refusal(&["lab", experiment, option, value]);
-    }
+    lab_refuses(
+        &folder,
+        &[
+            ("broad", "--n", "0"),
+            ("broad", "--n", "10,,20"),
+            ("broad", "--n", "99999999999"),
+            ("broad", "--density", "0"),
+            ("broad", "--density", "NaN"),
+            ("broad", "--movers", "1.5"),
+            ("broad", "--speed", "inf"),
+            ("broad", "--seed", "0"),
+            ("broad", "--steps", "0"),
+            ("broad", "--threads", "0"),
+            ("bunnies", "--n", "0"),
+            ("bunnies", "--frames", "0"),
+            ("spheres", "--coverage", "0"),
+            ("spheres", "--coverage", "NaN"),
+            ("spheres", "--frames", "0"),
+        ],
+    );
     // The preset says all about the boxes.
     let refusal = folder.refusal(&["lab", "broad", "--preset", "peers", "--movers", "0.1"]);
     assert!(refusal.contains("--movers"), "{refusal}");
@@ -146,8 +147,5 @@ fn numbers_out_of_range_are_refused() {
 #[test]
 fn a_plot_that_cannot_be_written_is_reported_at_once() {
     let folder = Folder::new("lab-plot");
-    for experiment in ["broad", "bunnies", "spheres"] {
-        let refusal = folder.refusal(&["lab", experiment, "--svg", "missing/plot.svg"]);
-        assert!(refusal.contains("missing/plot.svg: cannot be written"), "{refusal}");
-    }
+    lab_refuses_plots(&folder, &["broad", "bunnies", "spheres"]);
 }

@@ -91,6 +91,25 @@ pub(crate) fn number(row: &Value, field: &str) -> f64 {
     row[field].as_f64().unwrap_or_else(|| panic!("{field}: {row}"))
 }
 
+/// Experiments refuse each of these values of an option.
+pub(crate) fn lab_refuses(folder: &Folder, values: &[(&str, &str, &str)]) {
+    for (experiment, option, value) in values {
+        folder.refusal(&["lab", experiment, option, value]);
+    }
+}
+
+/// A plot that cannot be written is reported before anything is measured.
+pub(crate) fn lab_refuses_plots(folder: &Folder, experiments: &[&str]) {
+    for experiment in experiments {
+        let refusal = folder.refusal(&["lab", experiment, "--svg", "missing/plot.svg"]);
+        assert!(refusal.contains("missing/plot.svg: cannot be written"), "{refusal}");
+    }
+}
+
+pub(crate) fn contains_all(text: &str, words: &[&str]) {
+    words.iter().for_each(|word| assert!(text.contains(word), "{word}: {text}"));
+}
+
 /// Every one of the fields was measured. How long something takes is not asserted.
 pub(crate) fn are_measured(row: &Value, fields: &[&str]) {
     fields.iter().for_each(|field| assert!(number(row, field).is_finite(), "{field}: {row}"));

@@ -30,6 +30,25 @@ pub enum Relation {
     Identical,
 }
 
+impl Relation {
+    /// One word for tables and JSON.
+    ///
+    /// ```
+    /// assert_eq!(jostle_geom::Relation::AInsideB.name(), "a-inside-b");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Apart => "apart",
+            Relation::Touching => "touching",
+            Relation::Crossing => "crossing",
+            Relation::AInsideB => "a-inside-b",
+            Relation::BInsideA => "b-inside-a",
+            Relation::Identical => "identical",
+        }
+    }
+}
+
 /// Why there is no answer to whether two insides overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverlapsError {

@@ -15,9 +15,6 @@ use glam::DQuat;
 use serde::Serialize;
 use std::io::Write;
 
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
-
 /// What is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -59,7 +56,7 @@ pub(crate) fn run(args: &BoxtreeArgs, out: &mut dyn Write) -> Result<(), LabErro
     let alone = alone.into_iter().map(|settings| (Part::CriterionAlone, settings));
     let shares = shares.map(|settings| (Part::EmptyShare, settings));
     let all: Vec<_> = criteria.chain(alone).chain(shares).collect();
-    let approach = NearContact { turns: args.turns, step: STEP };
+    let approach = NearContact::new(args.turns);
     let mut progress = Progress::new(args.solid.len() * all.len(), true);
     let mut rows = Vec::new();
     for solid in &args.solid {

@@ -7,13 +7,11 @@ use super::clock::Clock;
 use super::plot::{Figure, Line, Scale};
 use super::table::{Share, Table};
 use super::{Results, check_writable};
-use crate::bench::oriented;
 use crate::bsp::{BspTrees, Detail};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
-use crate::{Contender, NearContact, Ours, Verdict};
+use crate::{Contender, Ours, Verdict};
 use clap::Args;
-use glam::DQuat;
 use jostle_geom::{Mesh, Pose, Quality};
 use serde::Serialize;
 use std::io::Write;
@@ -23,9 +21,6 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   jostle lab bsp
   jostle lab bsp --solid torus --triangles 10000 --depth 8,16,24 --svg bsp.svg";
-
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
 
 #[derive(Debug, Args)]
 pub(crate) struct BspArgs {
@@ -65,8 +60,7 @@ pub(crate) fn run(args: &BspArgs, out: &mut dyn Write) -> Result<(), LabError> {
     let mut progress = Progress::new(solids.solid.len() * depths.len(), true);
     let mut rows = Vec::new();
     for &solid in &solids.solid {
-        let mesh = oriented(&solid.mesh(solids.triangles)?, DQuat::IDENTITY)?;
-        let poses = NearContact { turns: solids.turns, step: STEP }.poses(&mesh);
+        let (mesh, poses) = solids.near_contact(solid)?;
         let (right, ours) = answers(&mesh, &poses);
         let mut trees = BspTrees::new(&mesh, &mesh);
         for &depth in &depths {

@@ -18,9 +18,6 @@ use jostle_geom::Quality;
 use serde::Serialize;
 use std::io::Write;
 
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
-
 /// What a method took, in means per question.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -51,7 +48,7 @@ struct Saved {
 
 pub(crate) fn run(args: &LinksArgs, out: &mut dyn Write) -> Result<(), LabError> {
     check_writable(&args.output)?;
-    let approach = NearContact { turns: args.turns, step: STEP };
+    let approach = NearContact::new(args.turns);
     let work = args.solid.len() * args.triangles.len();
     let mut progress = Progress::new(work * 4, true);
     let mut rows: Vec<Row> = Vec::new();

@@ -15,9 +15,6 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
 
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
-
 /// How right a grid and a cloud were.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -44,7 +41,7 @@ struct Row {
 
 pub(crate) fn run(args: &VoxelsArgs, out: &mut dyn Write) -> Result<(), LabError> {
     check_writable(&args.output)?;
-    let approach = NearContact { turns: args.turns, step: STEP };
+    let approach = NearContact::new(args.turns);
     let mut progress = Progress::new(args.solid.len() * args.voxels.len() * 2, true);
     let mut rows = Vec::new();
     for solid in &args.solid {
