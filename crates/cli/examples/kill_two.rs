@@ -70,7 +70,7 @@ struct Seat {
 struct World {
     folder: PathBuf,
     jostle: PathBuf,
-    door: SocketAddr,
+    edge: SocketAddr,
     replicas: Vec<SocketAddr>,
     directory: Vec<Running>,
     seats: Vec<Seat>,
@@ -85,7 +85,7 @@ impl World {
         let mut world = World {
             folder: folder.into(),
             jostle: built.join("jostle"),
-            door: free_address()?,
+            edge: free_address()?,
             replicas,
             directory: Vec::new(),
             seats: Vec::new(),
@@ -96,8 +96,8 @@ impl World {
         world.wait("an answer", |_| true)?;
         for id in 1..=3 {
             let store = format!("store-{id}");
-            let (id, door) = (id.to_string(), world.door.to_string());
-            let args = ["directory", "--id", &id, "--join", &door, "--store", &store];
+            let (id, edge) = (id.to_string(), world.edge.to_string());
+            let args = ["directory", "--id", &id, "--join", &edge, "--store", &store];
             let replica = world.start(&args)?;
             world.directory.push(replica);
         }
@@ -116,18 +116,18 @@ impl World {
 
     fn serve(&mut self) -> Result<Running, Failure> {
         let replicas: Vec<String> = self.replicas.iter().map(ToString::to_string).collect();
-        let (replicas, door) = (replicas.join(","), self.door.to_string());
+        let (replicas, edge) = (replicas.join(","), self.edge.to_string());
         let world = ["serve", "--generate", WORLD, "--web", "none", "--one-group"];
-        self.start(&[&world[..], &["--listen", &door, "--replicas", &replicas]].concat())
+        self.start(&[&world[..], &["--listen", &edge, "--replicas", &replicas]].concat())
     }
 
     /// How the world is, as any door says that answers.
     fn status(&self) -> Option<Value> {
         // A door that is not there takes seconds to be given up.
         let serving = self.seats.iter().any(|seat| seat.serves) || self.seats.is_empty();
-        let doors = serving.then_some(&self.door).into_iter().chain(&self.replicas);
-        let ask = |door: &SocketAddr| fetch_status(*door, None, &Trust::Anyone).ok();
-        let text = doors.filter_map(ask).next()?;
+        let edges = serving.then_some(&self.edge).into_iter().chain(&self.replicas);
+        let ask = |edge: &SocketAddr| fetch_status(*edge, None, &Trust::Anyone).ok();
+        let text = edges.filter_map(ask).next()?;
         serde_json::from_str(&text).ok()
     }
 
@@ -171,8 +171,8 @@ impl World {
             self.wait("the serving process", |status| status["tick"].as_u64().is_some())?;
         }
         while self.seats.len() < 4 {
-            let door = self.door.to_string();
-            let process = self.start(&["node", "--join", &door])?;
+            let edge = self.edge.to_string();
+            let process = self.start(&["node", "--join", &edge])?;
             self.seats.push(Seat { process, serves: false });
             let count = self.seats.len();
             self.wait("a node more", |status| members(status) == count)?;

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jostle_proto::{BACKUPS, BACKUPS_MAX, Mutant};
 use jostle_sim::{
-    Layout, Matter, Operation, Options, Outcome, RULES, Sometimes, Violation, Weather,
+    FaultProfile, Layout, Matter, Operation, Options, Outcome, RULES, Sometimes, Violation,
     run as run_seed,
 };
 use serde::Serialize;
@@ -44,20 +44,20 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     budget: Option<f64>,
     /// Which faults occur: none; delay, jitter and a little loss; or everything
-    #[arg(long, value_name = "FAULTS", default_value = "storm")]
+    #[arg(long, value_name = "FAULTS", default_value = "campaign")]
     faults: FaultsArg,
     /// Axis-aligned boxes instead of rotating meshes: many more seeds in the same time
     #[arg(long)]
     boxes: bool,
     /// Lockstep: a tick waits for all nodes (the default)
-    #[arg(long, conflicts_with = "unsync")]
-    sync: bool,
+    #[arg(long, alias = "sync", conflicts_with = "free_running")]
+    lockstep: bool,
     /// Free-running: no node waits for another; with one group
-    #[arg(long, conflicts_with = "sites")]
-    unsync: bool,
+    #[arg(long, alias = "unsync", conflicts_with = "sites")]
+    free_running: bool,
     /// Limit of box and triangle tests per node and tick; pairs that it leaves undecided are
     /// assumed to touch, and reported as assumed
-    #[arg(long, value_name = "COUNT", requires = "unsync")]
+    #[arg(long, value_name = "COUNT", requires = "free_running")]
     operations: Option<u64>,
     /// Ticks per second
     #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -78,9 +78,9 @@ pub(crate) struct SimArgs {
     /// Halfway, a node and all its backups die at once: the group must report that it cannot go on
     #[arg(long)]
     disaster: bool,
-    /// A store, whose disk fails, and outages of all machines in every seed; otherwise in one storm
-    /// of four. In lockstep, at one site, with one directory and without clients
-    #[arg(long, conflicts_with_all = ["unsync", "sites", "replicas", "clients", "disaster"])]
+    /// A store, whose disk fails, and outages of all machines in every seed; otherwise in one
+    /// fault campaign of four. In lockstep, at one site, with one directory and without clients
+    #[arg(long, conflicts_with_all = ["free_running", "sites", "replicas", "clients", "disaster"])]
     store: bool,
     /// Build in a defect, to see that a rule catches it
     #[arg(long, value_name = "NAME", value_parser = mutants())]
@@ -94,7 +94,8 @@ pub(crate) struct SimArgs {
 enum FaultsArg {
     None,
     Calm,
-    Storm,
+    #[value(alias = "storm")]
+    Campaign,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -125,7 +126,7 @@ fn mutants() -> impl TypedValueParser<Value = Mutant> {
 struct Output {
     seeds: u64,
     violations: u64,
-    referees: Vec<RefereeOutput>,
+    checkers: Vec<CheckerOutput>,
     /// The first failures.
     failures: Vec<Failure>,
     ticks: u64,
@@ -173,7 +174,7 @@ impl Recovery {
 }
 
 #[derive(Serialize)]
-struct RefereeOutput {
+struct CheckerOutput {
     rule: &'static str,
     what: &'static str,
     violations: u64,
@@ -215,10 +216,10 @@ fn options(args: &SimArgs) -> Options {
             WorldArg::Borders => Layout::Borders,
         },
         seconds: args.seconds,
-        weather: match args.faults {
-            FaultsArg::None => Weather::None,
-            FaultsArg::Calm => Weather::Calm,
-            FaultsArg::Storm => Weather::Storm,
+        fault_profile: match args.faults {
+            FaultsArg::None => FaultProfile::None,
+            FaultsArg::Calm => FaultProfile::Calm,
+            FaultsArg::Campaign => FaultProfile::Campaign,
         },
         mutant: args.mutant,
         rate: args.rate,
@@ -228,10 +229,10 @@ fn options(args: &SimArgs) -> Options {
         backups: args.backups,
         disaster: args.disaster,
         store: args.store,
-        operation: if args.unsync && !args.sync {
-            Operation::Unsynchronised
+        operation: if args.free_running && !args.lockstep {
+            Operation::FreeRunning
         } else {
-            Operation::Synchronised
+            Operation::Lockstep
         },
         operations: args.operations,
     }
@@ -276,7 +277,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
         .iter()
         .flat_map(|(seed, outcome)| outcome.verdict.violations.iter().map(move |v| (*seed, v)))
         .collect();
-    let referees = RULES.iter().map(|&(rule, what)| RefereeOutput {
+    let checkers = RULES.iter().map(|&(rule, what)| CheckerOutput {
         rule,
         what,
         violations: broken.iter().filter(|(_, violation)| violation.rule == rule).count() as u64,
@@ -294,7 +295,7 @@ fn summary(outcomes: &[(u64, Outcome)]) -> Output {
     Output {
         seeds: outcomes.len() as u64,
         violations: broken.len() as u64,
-        referees: referees.collect(),
+        checkers: checkers.collect(),
         failures: failures.collect(),
         ticks: sum(|outcome| outcome.ticks),
         collisions: sum(|outcome| outcome.collisions),
@@ -316,7 +317,7 @@ fn print(output: &Output, out: &mut dyn Write) -> Result<(), CliError> {
         let Failure { seed, rule, seconds, what } = failure;
         writeln!(out, "seed {seed}: {rule} at {seconds:.3} s: {what}")?;
     }
-    for RefereeOutput { rule, what, violations } in &output.referees {
+    for CheckerOutput { rule, what, violations } in &output.checkers {
         let verdict = if *violations == 0 { "kept".to_string() } else { format!("{violations}×") };
         writeln!(out, "{rule:<3} {verdict:>6}  {what}")?;
     }

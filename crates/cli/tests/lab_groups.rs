@@ -70,7 +70,7 @@ fn random_machines_are_all_in_groups() {
 fn what_makes_no_sense_is_refused() {
     let folder = Folder::new("lab-groups-refused");
     for args in [["--n", "65"], ["--n", "0"], ["--threshold", "nan"], ["--size-max", "0"]] {
-        let said = folder.refusal(&[&["lab", "groups"], &args[..]].concat());
-        assert!(said.contains(args[0]), "{said}");
+        let sent = folder.refusal(&[&["lab", "groups"], &args[..]].concat());
+        assert!(sent.contains(args[0]), "{sent}");
     }
 }

@@ -77,17 +77,17 @@ impl House {
     fn refuses(&self, args: &[&str], words: &str) {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
-        self.says(&output, args, words);
+        self.message(&output, args, words);
     }
 
     /// It is left out with these words, and without the secret.
     fn leaves_out(&self, args: &[&str], words: &str) {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
-        self.says(&output, args, words);
+        self.message(&output, args, words);
     }
 
-    fn says(&self, output: &Output, args: &[&str], words: &str) {
+    fn message(&self, output: &Output, args: &[&str], words: &str) {
         let message = stderr(output);
         assert!(message.contains(words), "{args:?}: {message}, expected {words}");
         let printed = String::from_utf8_lossy(&output.stdout);

@@ -6,9 +6,9 @@ mod share;
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_net::recording::{self, Step};
 use jostle_proto::{Class, Commit, Form, Input, Object, Source, Tick, Time, digest};
-use jostle_sim::Court;
+use jostle_sim::RecordingChecker;
 use serde::{Deserialize, Serialize};
-use share::{Door, Ground, Host};
+use share::{EdgeProbe, Ground, Host};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,17 +61,17 @@ fn record(ground: &Ground) -> [&'static str; 3] {
     let serve = ["serve", "--generate", "solids,200", "--seed", "5", "--listen", "127.0.0.1:0"];
     let files = ["--web", "none", "--record", "recording", "--events", "serve.events"];
     let mut serve = ground.start(&host, "serve", &[&serve[..], &files[..]].concat());
-    let address = serve.says("status:  jostle status --join ");
-    let door = Door::new(ground, &host, &address);
+    let address = serve.message("status:  jostle status --join ");
+    let edge = EdgeProbe::new(ground, &host, &address);
     let nodes = [("one", "one.events"), ("two", "two.events")].map(|(name, events)| {
         let mut node = ground.start(&host, name, &["node", "--join", &address, "--events", events]);
-        node.says("joined");
+        node.message("joined");
         node
     });
     let bots = ["bots", "--join", &address, "--avatars", "4", "--motion", "random"];
     let bots = ground.start(&host, "bots", &bots);
-    door.wait("nodes and bots", |it| it.places().len() == 3 && it.clients() == 4);
-    door.wait_ticks(150);
+    edge.wait("nodes and bots", |it| it.places().len() == 3 && it.clients() == 4);
+    edge.wait_ticks(150);
     bots.end();
     for process in nodes {
         process.end();
@@ -116,24 +116,24 @@ fn agree(ground: &Ground, files: &[&str]) {
     let mut replay = recording::open(&ground.path("recording")).unwrap();
     let Some(Step::World(begin)) = replay.step().unwrap() else { panic!("no world") };
     let objects: Vec<Object> = replay.objects().values().copied().collect();
-    let mut court = Court::new(&objects, begin, replay.shapes(), replay.rate());
+    let mut checker = RecordingChecker::new(&objects, begin, replay.shapes(), replay.rate());
     let (mut ticks, mut collisions, mut inputs) = (0, 0, 0);
     let mut last = begin;
     while let Some(step) = replay.step().unwrap() {
         let (Step::Same(tick, _) | Step::World(tick)) = step else { panic!("{step:?}") };
         // More than one where the recording has a gap.
         for (at, commit) in commits.range(last.next()..=tick).map(|(_, published)| published) {
-            court.published(*at, commit);
+            checker.published(*at, commit);
             ticks += 1;
             collisions += commit.touches.len();
             inputs += commit.inputs.len();
         }
         last = tick;
-        let (there, here) = (digest(court.objects()), digest(replay.objects().values()));
+        let (there, here) = (digest(checker.objects()), digest(replay.objects().values()));
         assert_eq!(there, here, "{tick:?}: {there:016x} and {here:016x}");
     }
     assert_eq!(ticks, last.0 - begin.0);
-    let violations = court.verdict().violations;
+    let violations = checker.verdict().violations;
     assert!(violations.is_empty(), "{violations:?}");
     // Where nothing happens there is nothing to agree about.
     assert!(ticks > 150 && collisions > 50 && inputs > 10, "{ticks}, {collisions}, {inputs}");
@@ -153,7 +153,7 @@ fn finds_changes(ground: &Ground) {
     assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(ground.path("recording")).unwrap());
     let changes: [(&str, Change); 5] = [
         ("a velocity at the beginning", faster_at_the_beginning),
-        ("a wish", other_wish),
+        ("a wish", other_input),
         ("a collision that is left out", no_touch),
         ("what a collision does", other_kick),
         ("a digest", other_digest),
@@ -187,13 +187,13 @@ fn tick(record: &mut Record) -> Option<&mut Commit> {
     Some(Arc::make_mut(commit))
 }
 
-fn other_wish(record: &mut Record) -> bool {
-    let wishes = tick(record).into_iter().flat_map(|commit| commit.inputs.iter_mut());
-    let wish = wishes.filter_map(|input| match input {
+fn other_input(record: &mut Record) -> bool {
+    let inputs = tick(record).into_iter().flat_map(|commit| commit.inputs.iter_mut());
+    let input = inputs.filter_map(|input| match input {
         Input::Steer(want) => Some(want),
         _ => None,
     });
-    wish.take(1).map(|want| want.velocity[0] ^= 1).count() > 0
+    input.take(1).map(|want| want.velocity[0] ^= 1).count() > 0
 }
 
 fn no_touch(record: &mut Record) -> bool {

@@ -5,7 +5,7 @@
 mod share;
 
 use serde_json::Value;
-use share::{Door, Ground, Host, Running, Status, free_address};
+use share::{EdgeProbe, Ground, Host, Running, Status, free_address};
 
 /// What a world is made with, and what is in it: six walls besides.
 const WORLD: &str = "solids,200";
@@ -18,14 +18,14 @@ fn start(ground: &Ground, name: &str, args: &[&str]) -> Running {
 
 fn node(ground: &Ground, name: &str, join: &str) -> Running {
     let mut node = start(ground, name, &["node", "--join", join]);
-    node.says("joined");
+    node.message("joined");
     node
 }
 
 /// Everything is there, and the world goes on.
-fn goes_on(door: &Door<'_>) -> Status {
-    door.wait_ticks(30);
-    door.wait("all objects", |status| status.objects() == OBJECTS && status.is_stable())
+fn goes_on(edge: &EdgeProbe<'_>) -> Status {
+    edge.wait_ticks(30);
+    edge.wait("all objects", |status| status.objects() == OBJECTS && status.is_stable())
 }
 
 fn halt(status: &Status) -> &Value {
@@ -43,7 +43,7 @@ fn any_two_nodes_are_killed_at_once_and_nothing_is_lost() {
         let there = ["--listen", &address, "--replicas", &list, "--web", "none", "--one-group"];
         let args = [&world[..], &there[..], &["--record", &recording]].concat();
         let mut serve = start(&ground, name, &args);
-        serve.says("status:  jostle status --join ");
+        serve.message("status:  jostle status --join ");
         serve
     };
     let first = serve("first");
@@ -54,14 +54,14 @@ fn any_two_nodes_are_killed_at_once_and_nothing_is_lost() {
             let id = i32::to_string(&id);
             let args = ["directory", "--id", &id, "--join", &address, "--store", store];
             let mut replica = start(&ground, store, &args);
-            replica.says("status:  jostle status --join ");
+            replica.message("status:  jostle status --join ");
             replica
         })
         .collect();
     let [one, two, three] = ["one", "two", "three"].map(|name| node(&ground, name, &address));
-    let door = Door::new(&ground, &Host::default(), &address);
-    door.wait("four nodes", |status| status.places().len() == 4 && status.is_stable());
-    let status = goes_on(&door);
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
+    edge.wait("four nodes", |status| status.places().len() == 4 && status.is_stable());
+    let status = goes_on(&edge);
     assert_eq!(status.groups()[0]["leader"], 0, "the serving process has the leader");
     assert_eq!(status.groups()[0]["backups"], 2);
 
@@ -70,20 +70,20 @@ fn any_two_nodes_are_killed_at_once_and_nothing_is_lost() {
     one.kill();
     let second = serve("second");
     let nodes = |status: &Status| status.places().iter().map(|it| it.node).collect::<Vec<_>>();
-    door.wait("the others and a new one", |status| {
+    edge.wait("the others and a new one", |status| {
         let nodes = nodes(status);
         nodes.len() == 3 && !nodes.contains(&0) && !nodes.contains(&1) && status.is_stable()
     });
-    goes_on(&door);
+    goes_on(&edge);
     let four = node(&ground, "four", &address);
-    door.wait("four nodes again", |status| status.places().len() == 4 && status.is_stable());
-    let before = goes_on(&door).tick();
+    edge.wait("four nodes again", |status| status.places().len() == 4 && status.is_stable());
+    let before = goes_on(&edge).tick();
     two.kill();
     three.kill();
-    door.wait("the two that came later", |status| {
+    edge.wait("the two that came later", |status| {
         nodes(status).iter().all(|node| *node > 3) && status.is_stable()
     });
-    assert!(goes_on(&door).tick() > before);
+    assert!(goes_on(&edge).tick() > before);
 
     for process in [four, second].into_iter().chain(directory) {
         process.end();
@@ -103,19 +103,19 @@ fn with_one_backup_two_neighbours_stop_the_world_and_the_store_brings_it_back() 
         let args = ["serve", "--generate", WORLD, "--listen", &address, "--web", "none"];
         let more = ["--one-group", "--backups", "1", "--store", "store"];
         let mut serve = start(&ground, name, &[&args[..], &more[..]].concat());
-        serve.says("status:  jostle status --join ");
+        serve.message("status:  jostle status --join ");
         serve
     };
     let first = serve("first");
     let [one, two, three] = ["one", "two", "three"].map(|name| node(&ground, name, &address));
-    let door = Door::new(&ground, &Host::default(), &address);
-    door.wait("four nodes", |status| status.places().len() == 4 && status.is_stable());
-    let before = goes_on(&door).tick();
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
+    edge.wait("four nodes", |status| status.places().len() == 4 && status.is_stable());
+    let before = goes_on(&edge).tick();
 
     // Each is the other's neighbour in the ring: 1 has its only backup in 2.
     one.kill();
     two.kill();
-    let status = door.wait("a world that cannot go on", |status| halt(status).is_object());
+    let status = edge.wait("a world that cannot go on", |status| halt(status).is_object());
     assert_eq!(halt(&status)["lost"], serde_json::json!([1]), "{status:?}");
     assert_eq!(halt(&status)["silent"], serde_json::json!([1, 2]), "{status:?}");
     for process in [&first, &three] {
@@ -128,14 +128,14 @@ fn with_one_backup_two_neighbours_stop_the_world_and_the_store_brings_it_back() 
     // A newcomer waits, and says why.
     let late = start(&ground, "late", &["node", "--join", &address]);
     late.logs("group 0 cannot go on: node 1 and all its backups are dead");
-    let status = door.status().unwrap();
+    let status = edge.status().unwrap();
     assert_eq!(status.groups().len(), 1, "{status:?}");
 
     for process in [first, three, late] {
         process.kill();
     }
     let second = serve("second");
-    let after = goes_on(&door);
+    let after = goes_on(&edge);
     // On disk once a second; five seconds are no hurry even for a slow disk.
     assert!(after.tick() + 150 > before && halt(&after).is_null(), "{before}, {after:?}");
     second.end();

@@ -8,7 +8,7 @@ use jostle_net::client::{ClientOptions, Connection};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use share::figures::Figures;
-use share::{Door, Ground, Host, Running, Status, free_address, wait};
+use share::{EdgeProbe, Ground, Host, Running, Status, free_address, wait};
 use std::time::Duration;
 
 /// What a world is made with, and what is in it: six walls besides.
@@ -16,16 +16,16 @@ const WORLD: &str = "solids,300";
 const OBJECTS: u64 = 306;
 
 /// One thing is asked of the world again and again: is everything there, and does it go on?
-fn goes_on(door: &Door<'_>, objects: u64) -> Status {
-    door.wait_ticks(60);
-    door.wait("all objects", |status| status.objects() == objects && status.is_stable())
+fn goes_on(edge: &EdgeProbe<'_>, objects: u64) -> Status {
+    edge.wait_ticks(60);
+    edge.wait("all objects", |status| status.objects() == objects && status.is_stable())
 }
 
 fn serve(ground: &Ground, name: &str, more: &[&str]) -> (Running, String) {
     let mut args = vec!["serve", "--generate", WORLD, "--web", "127.0.0.1:0"];
     args.extend(more);
     let mut serve = ground.start(&Host::default(), name, &args);
-    let address = serve.says("status:  jostle status --join ");
+    let address = serve.message("status:  jostle status --join ");
     (serve, address)
 }
 
@@ -34,7 +34,7 @@ fn node(ground: &Ground, name: &str, join: &str) -> Running {
     let events = format!("{name}.events");
     let args = ["node", "--join", join, "--events", &events];
     let mut node = ground.start(&Host::default(), name, &args);
-    node.says("joined");
+    node.message("joined");
     node
 }
 
@@ -46,32 +46,32 @@ fn a_world_goes_on_when_a_node_is_killed_and_another_one_is_stopped() {
         "serve",
         &["--listen", "127.0.0.1:0", "--record", "recording", "--events", "serve.events"],
     );
-    let door = Door::new(&ground, &Host::default(), &address);
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let names = ["one", "two", "three"];
     let [one, two, three] = names.map(|name| node(&ground, name, &address));
     let bots = ["bots", "--join", &address, "--avatars", "5", "--json"];
     let bots = ground.start(&Host::default(), "bots", &bots);
     let all = OBJECTS + 5;
-    door.wait("nodes and bots", |status| status.places().len() == 4 && status.objects() == all);
-    goes_on(&door, all);
+    edge.wait("nodes and bots", |status| status.places().len() == 4 && status.objects() == all);
+    goes_on(&edge, all);
 
     one.kill();
-    door.wait("a view without the dead", |status| status.place(1).is_none() && status.is_stable());
-    let status = goes_on(&door, all);
+    edge.wait("a view without the dead", |status| status.place(1).is_none() && status.is_stable());
+    let status = goes_on(&edge, all);
     assert!(status.place(0).is_some() && status.place(2).is_some() && status.place(3).is_some());
 
     two.signal(Signal::SIGSTOP);
-    door.wait("a view without the silent", |status| status.place(2).is_none());
-    goes_on(&door, all);
+    edge.wait("a view without the silent", |status| status.place(2).is_none());
+    goes_on(&edge, all);
     two.signal(Signal::SIGCONT);
-    let back = door.wait("the silent one", |status| status.place(2).is_some());
+    let back = edge.wait("the silent one", |status| status.place(2).is_some());
     assert!(back.place(2).unwrap().life > 1, "{back:?}");
-    goes_on(&door, all);
+    goes_on(&edge, all);
 
     let bots: Value = serde_json::from_str(&bots.end()).unwrap();
     assert_eq!(bots["active"], 5, "{bots}");
     assert!(bots["contacts"].as_u64().unwrap() > 0, "{bots}");
-    door.wait("the bots' end", |status| status.clients() == 0 && status.objects() == OBJECTS);
+    edge.wait("the bots' end", |status| status.clients() == 0 && status.objects() == OBJECTS);
     for process in [two, three, serve] {
         process.end();
     }
@@ -92,21 +92,21 @@ fn a_world_goes_on_when_the_process_with_the_directory_is_killed_and_comes_back(
         serve(&ground, life, &[&more[..], &["--events", &events]].concat()).0
     };
     let first = begin("first");
-    let door = Door::new(&ground, &Host::default(), &address);
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let nodes = ["one", "two"].map(|name| node(&ground, name, &address));
     let options = ClientOptions::to(address.parse().unwrap());
     let client = Connection::open(options).unwrap();
     assert!(client.wait_until_active(Duration::from_secs(30)));
     let avatar = client.avatar();
     let all = OBJECTS + 1;
-    door.wait("three nodes", |status| status.places().len() == 3);
-    let before = goes_on(&door, all).tick();
+    edge.wait("three nodes", |status| status.places().len() == 3);
+    let before = goes_on(&edge, all).tick();
 
     first.kill();
     let second = begin("second");
     // The node of the first process is gone with it, the second one has another.
-    door.wait("the new directory's view", |status| status.nodes(0) == [1, 2, 3]);
-    let after = goes_on(&door, all).tick();
+    edge.wait("the new directory's view", |status| status.nodes(0) == [1, 2, 3]);
+    let after = goes_on(&edge, all).tick();
     assert!(after > before, "the others had the world: {before}, {after}");
     wait(&|| "the client".into(), || client.is_active().then_some(()));
     assert_eq!(client.avatar(), avatar, "the client comes back to itself");
@@ -134,7 +134,7 @@ fn a_world_of_one_process_goes_on_from_what_it_has_stored() {
         serve(&ground, life, &[&more[..], &["--events", &events]].concat()).0
     };
     let first = begin("first");
-    let door = Door::new(&ground, &Host::default(), &address);
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let options = ClientOptions::to(address.parse().unwrap());
     // One stays, the other one is away while the world is.
     let stays = Connection::open(options.clone()).unwrap();
@@ -143,19 +143,19 @@ fn a_world_of_one_process_goes_on_from_what_it_has_stored() {
     assert!(leaves.wait_until_active(Duration::from_secs(30)));
     let avatars = [stays.avatar(), leaves.avatar()];
     let all = OBJECTS + 2;
-    goes_on(&door, all);
+    goes_on(&edge, all);
     let credential = leaves.leave();
     assert!(credential.is_some());
-    let before = goes_on(&door, all).tick();
+    let before = goes_on(&edge, all).tick();
 
     first.kill();
     let second = begin("second");
-    goes_on(&door, all);
+    goes_on(&edge, all);
     let comes = Connection::open(ClientOptions { credential, ..options }).unwrap();
     assert!(comes.wait_until_active(Duration::from_secs(30)));
     wait(&|| "the client".into(), || stays.is_active().then_some(()));
     assert_eq!([stays.avatar(), comes.avatar()], avatars);
-    let status = goes_on(&door, all);
+    let status = goes_on(&edge, all);
     assert!(status.tick() > before);
 
     drop((stays, comes));

@@ -24,7 +24,7 @@ impl<'a> Server<'a> {
         args.extend(["--listen", &address]);
         args.extend(guard(tls.then_some("own"), token.then_some("sesame")));
         let mut process = ground.start(&Host::default(), &format!("serve-{tls}-{token}"), &args);
-        process.says("serving");
+        process.message("serving");
         Server { ground, process, address, tls, token }
     }
 
@@ -140,7 +140,7 @@ fn an_open_server_admits_nodes_and_logs_one_line_for_each_that_joins_leaves_or_d
     let start = |name: &str| {
         let join = ["node", "--join", &server.address];
         let mut node = ground.start(&Host::default(), name, &join);
-        node.says("joined");
+        node.message("joined");
         node
     };
     let (stops, dies) = (start("stops"), start("dies"));

@@ -7,7 +7,7 @@ use jostle_proto::GroupId;
 use share::figures::Figures;
 use share::hosts::Hosts;
 use share::switch::Link;
-use share::{Door, Ground, Running, Status};
+use share::{EdgeProbe, Ground, Running, Status};
 use std::time::Duration;
 
 const OBJECTS: u64 = 306;
@@ -16,7 +16,7 @@ const OBJECTS: u64 = 306;
 struct World<'a> {
     ground: &'a Ground,
     hosts: &'a Hosts,
-    door: Door<'a>,
+    edge: EdgeProbe<'a>,
     /// The serving process, then the nodes, each on its host.
     processes: Vec<Running>,
 }
@@ -31,11 +31,11 @@ impl<'a> World<'a> {
         let more = [&more[..], &["--events", "host-0.events"]].concat();
         let args = [&args[..], &more[..]].concat();
         let mut serve = ground.start(&hosts.host(0), "host-0", &args);
-        let command = serve.says("status:  jostle status --join ");
+        let command = serve.message("status:  jostle status --join ");
         // Options may follow, for addresses that are not of this machine.
         let address = command.split(' ').next().unwrap_or_default();
-        let door = Door::new(ground, &hosts.host(0), address);
-        World { ground, hosts, door, processes: vec![serve] }
+        let edge = EdgeProbe::new(ground, &hosts.host(0), address);
+        World { ground, hosts, edge, processes: vec![serve] }
     }
 
     /// Adds the next host.
@@ -43,11 +43,11 @@ impl<'a> World<'a> {
         let number = self.processes.len();
         let (name, events) = (format!("host-{number}"), format!("host-{number}.events"));
         let listen = format!("{}:0", Hosts::address(number));
-        let join = ["node", "--join", &self.door.address, "--insecure", "--node-token", TOKEN];
+        let join = ["node", "--join", &self.edge.address, "--insecure", "--node-token", TOKEN];
         let own = ["--listen", &listen, "--events", &events];
         let args = [&join[..], &own[..]].concat();
         let mut node = self.ground.start(&self.hosts.host(number), &name, &args);
-        node.says("joined");
+        node.message("joined");
         self.processes.push(node);
     }
 
@@ -82,31 +82,31 @@ fn a_host_that_was_cut_off_comes_back_and_nothing_is_lost() {
     for _ in 0..3 {
         world.add();
     }
-    let door = &world.door;
-    let bots = ["bots", "--join", &door.address, "--insecure", "--avatars", "3", "--json"];
+    let edge = &world.edge;
+    let bots = ["bots", "--join", &edge.address, "--insecure", "--avatars", "3", "--json"];
     let bots = ground.start(&hosts.host(0), "bots", &bots);
     let all = OBJECTS + 3;
     let is_whole = |status: &Status| {
         status.nodes(0) == [0, 1, 2, 3] && status.objects() == all && status.is_stable()
     };
-    door.wait("one group", is_whole);
-    door.wait_ticks(60);
+    edge.wait("one group", is_whole);
+    edge.wait_ticks(60);
 
     for other in 0..3 {
         hosts.switch.link(3, other, Link { cut: true, ..usual });
     }
-    door.wait("a view without the host", |status| status.place(3).is_none());
-    door.wait_ticks(60);
-    door.wait("all objects", |status| status.objects() == all && status.is_stable());
+    edge.wait("a view without the host", |status| status.place(3).is_none());
+    edge.wait_ticks(60);
+    edge.wait("all objects", |status| status.objects() == all && status.is_stable());
     for other in 0..3 {
         hosts.switch.unlink(3, other);
     }
-    let status = door.wait("one group again", is_whole);
+    let status = edge.wait("one group again", is_whole);
     assert!(status.place(3).unwrap().life > 1, "{status:?}");
-    door.wait_ticks(60);
+    edge.wait_ticks(60);
 
     println!("bots: {}", bots.end());
-    door.wait("the bots' end", |status| status.objects() == OBJECTS);
+    edge.wait("the bots' end", |status| status.objects() == OBJECTS);
     world.end();
 }
 
@@ -122,10 +122,10 @@ fn a_dead_direction_between_two_hosts_does_not_stop_the_others() {
     for _ in 0..3 {
         world.add();
     }
-    let door = &world.door;
+    let edge = &world.edge;
     let is_whole = |status: &Status| status.nodes(0) == [0, 1, 2, 3] && status.is_stable();
-    door.wait("one group", is_whole);
-    door.wait_ticks(60);
+    edge.wait("one group", is_whole);
+    edge.wait_ticks(60);
 
     // Everybody else hears both, and so does the directory.
     hosts.switch.cut_one_way(2, 3);
@@ -133,16 +133,16 @@ fn a_dead_direction_between_two_hosts_does_not_stop_the_others() {
         let group = status.nodes(0);
         group.len() == 3 && group.starts_with(&[0, 1]) && status.is_stable()
     };
-    door.wait("a view without one of the two", without);
+    edge.wait("a view without one of the two", without);
     // The link is still dead.
-    door.wait_ticks(200);
-    let status = door.wait("all objects", |it| without(it) && it.objects() == OBJECTS);
+    edge.wait_ticks(200);
+    let status = edge.wait("all objects", |it| without(it) && it.objects() == OBJECTS);
     let prevented = status.value()["prevented"].to_string();
     assert!(prevented.contains("nodes 2 and 3 do not reach each other"), "{prevented}");
     hosts.switch.mend_one_way(2, 3);
     let all = |status: &Status| is_whole(status) && status.objects() == OBJECTS;
-    door.wait("one group again", all);
-    door.wait_ticks(60);
+    edge.wait("one group again", all);
+    edge.wait_ticks(60);
     world.end();
 }
 
@@ -159,23 +159,23 @@ fn two_sites_are_two_groups_and_each_goes_on_without_the_other() {
     for _ in 0..3 {
         world.add();
     }
-    let door = &world.door;
+    let edge = &world.edge;
     let is_grouped = |status: &Status| {
         let there = status.place(2).map(|place| place.group);
         status.nodes(0) == [0, 1]
             && there.is_some_and(|group| status.nodes(group) == [2, 3])
             && status.is_stable()
     };
-    let grouped = door.wait("two groups", is_grouped);
-    door.wait_ticks(60);
+    let grouped = edge.wait("two groups", is_grouped);
+    edge.wait_ticks(60);
     assert_eq!(grouped.objects(), OBJECTS);
 
     // There the world stands still until the dead one is missed; here it goes on.
     world.processes.remove(3).kill();
     let there = GroupId(grouped.place(2).unwrap().group as u32);
-    door.wait("a view without the dead", |status| status.place(3).is_none() && status.is_stable());
-    door.wait_ticks(60);
-    door.wait("all objects", |status| status.objects() == OBJECTS);
+    edge.wait("a view without the dead", |status| status.place(3).is_none() && status.is_stable());
+    edge.wait_ticks(60);
+    edge.wait("all objects", |status| status.objects() == OBJECTS);
     let figures = world.end();
     let recovery = figures.recoveries.iter().rfind(|it| it.group == there).unwrap();
     let last = figures.of(there).rfind(|tick| tick.at < recovery.detected).unwrap();

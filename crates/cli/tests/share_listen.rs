@@ -56,12 +56,12 @@ fn no_command_listens_beyond_this_machine_without_a_token() {
         (&["replay", "none", "--view", "--no-open", "--listen", any], "the page"),
     ] {
         let output = ground.run(&Host::default(), args);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        let sent = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {sent}");
         let expected = format!("listening for {who} on 0.0.0.0:0, which is not a loopback address");
-        assert!(said.contains(&expected), "{args:?}: {said}");
+        assert!(sent.contains(&expected), "{args:?}: {sent}");
         let way = if who == "nodes" { "--node-token or --tls" } else { "--allow-anyone" };
-        assert!(said.contains(way), "{args:?}: {said}");
+        assert!(sent.contains(way), "{args:?}: {sent}");
     }
     // Before anything was written.
     assert!(!ground.path("st").exists() && !ground.path("certificates").exists());
@@ -74,7 +74,7 @@ fn pages_beyond_this_machine_need_the_token_or_the_word_of_the_operator() {
         let args = ["serve", "--generate", "balls,5", "--listen", "127.0.0.1:0"];
         let args = [&args[..], &["--web", "0.0.0.0:0"], more].concat();
         let mut process = ground.start(&Host::default(), name, &args);
-        let web = page(&process.says("web:"));
+        let web = page(&process.message("web:"));
         (process, web)
     };
     let (open, web) = serve("open", &["--allow-anyone"]);
@@ -101,7 +101,7 @@ fn a_foreign_page_cannot_use_the_controls_of_the_demo() {
     let args = ["demo", "--no-open", "--listen", "127.0.0.1:0", "--bodies", "50", "--bots", "0"];
     let more = ["--web-host", "lab.example"];
     let mut demo = ground.start(&Host::default(), "demo", &[&args[..], &more[..]].concat());
-    let web = page(&demo.says("  http://"));
+    let web = page(&demo.message("  http://"));
     let upgrade = [
         "Upgrade: websocket",
         "Sec-WebSocket-Version: 13",
@@ -128,14 +128,14 @@ fn a_foreign_page_cannot_use_the_controls_of_the_demo() {
 }
 
 /// Idle connections from some addresses of this machine; those that are closed are opened again.
-struct Crowd {
+struct NodeLoad {
     stop: Arc<AtomicBool>,
     count: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Crowd {
-    fn new(to: &str, count: usize, addresses: u8) -> Crowd {
+impl NodeLoad {
+    fn new(to: &str, count: usize, addresses: u8) -> NodeLoad {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
         let to: SocketAddr = to.parse().unwrap();
@@ -157,17 +157,17 @@ impl Crowd {
                 }
             }
         });
-        let crowd = Crowd { stop, count: open, thread: Some(thread) };
+        let load = NodeLoad { stop, count: open, thread: Some(thread) };
         let until = Instant::now() + Duration::from_secs(60);
-        while crowd.count.load(Ordering::Relaxed) < count {
+        while load.count.load(Ordering::Relaxed) < count {
             assert!(Instant::now() < until, "the crowd does not come");
             std::thread::sleep(Duration::from_millis(10));
         }
-        crowd
+        load
     }
 }
 
-impl Drop for Crowd {
+impl Drop for NodeLoad {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.thread.take().map(JoinHandle::join);
@@ -188,7 +188,7 @@ fn is_open(stream: &mut TcpStream) -> bool {
 /// A node takes part.
 fn joins(ground: &Ground, name: &str, address: &str) -> Running {
     let mut node = ground.start(&Host::default(), name, &["node", "--join", address]);
-    node.says("joined");
+    node.message("joined");
     node
 }
 
@@ -201,8 +201,8 @@ fn a_thousand_idle_http_connections_lock_nobody_out() {
     let args = ["serve", "--generate", "balls,20", "--one-group", "--listen", &address];
     let args = [&args[..], &["--web", &web]].concat();
     let mut serve = ground.start(&Host::default(), "serve", &args);
-    serve.says("serving");
-    let crowd = Crowd::new(&web, 1024, 4);
+    serve.message("serving");
+    let load = NodeLoad::new(&web, 1024, 4);
     let host = format!("Host: {web}");
     for _ in 0..10 {
         let status = ask(&web, "/status", &[&host]);
@@ -215,7 +215,7 @@ fn a_thousand_idle_http_connections_lock_nobody_out() {
     let bots = ["bots", "--join", &address, "--avatars", "2", "--seconds", "2", "--json"];
     ground.json(&Host::default(), &bots);
     let node = joins(&ground, "node", &address);
-    drop(crowd);
+    drop(load);
     node.end();
     serve.end();
 }
@@ -228,10 +228,10 @@ fn two_thousand_idle_connections_at_the_port_of_nodes_keep_no_node_out() {
     let args = ["serve", "--generate", "balls,20", "--one-group", "--listen", &address];
     let args = [&args[..], &["--web", "none"]].concat();
     let mut serve = ground.start(&Host::default(), "serve", &args);
-    serve.says("serving");
-    let crowd = Crowd::new(&address, 2000, 4);
+    serve.message("serving");
+    let load = NodeLoad::new(&address, 2000, 4);
     let nodes = ["one", "two"].map(|name| joins(&ground, name, &address));
-    drop(crowd);
+    drop(load);
     for node in nodes {
         node.end();
     }

@@ -4,7 +4,7 @@
 
 mod share;
 
-use share::{Door, Ground, Host, Running};
+use share::{EdgeProbe, Ground, Host, Running};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,7 +26,7 @@ fn page() -> Option<PathBuf> {
 
 /// The address of a page that a process prints.
 fn address(process: &mut Running) -> String {
-    process.says("  http://")
+    process.message("  http://")
 }
 
 /// A recording of a small world in which things run into each other.
@@ -34,8 +34,8 @@ fn record(ground: &Ground) {
     let args = ["--generate", "demo,60", "--listen", "127.0.0.1:0", "--web", "none"];
     let args = [&["serve", "--record", "recording"][..], &args].concat();
     let mut serve = ground.start(&Host::default(), "serve", &args);
-    let join = serve.says("status:  jostle status --join ");
-    Door::new(ground, &Host::default(), &join).wait_ticks(150);
+    let join = serve.message("status:  jostle status --join ");
+    EdgeProbe::new(ground, &Host::default(), &join).wait_ticks(150);
     serve.end();
 }
 
@@ -74,9 +74,9 @@ fn a_person_sees_the_world_steers_it_and_walks_in() {
         .env("JOSTLE_CAR_URL", format!("http://{parts}"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&tests.stdout);
-    println!("{said}");
-    assert!(tests.status.success(), "{}\n{said}", String::from_utf8_lossy(&tests.stderr));
+    let sent = String::from_utf8_lossy(&tests.stdout);
+    println!("{sent}");
+    assert!(tests.status.success(), "{}\n{sent}", String::from_utf8_lossy(&tests.stderr));
     replay.end();
     run.end();
     check.end();

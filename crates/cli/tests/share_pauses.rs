@@ -4,7 +4,7 @@
 mod share;
 
 use nix::sys::signal::Signal;
-use share::{Door, Ground, Host, Running, Status};
+use share::{EdgeProbe, Ground, Host, Running, Status};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -19,14 +19,14 @@ fn serve(ground: &Ground) -> (Running, String, String) {
         "serve",
         &[&args[..], &["--listen", "127.0.0.1:0"]].concat(),
     );
-    let page = serve.says("web:");
-    let address = serve.says("status:  jostle status --join ");
+    let page = serve.message("web:");
+    let address = serve.message("status:  jostle status --join ");
     (serve, address, page.trim().trim_start_matches("http://").trim_end_matches('/').into())
 }
 
 fn node(ground: &Ground, name: &str, join: &str) -> Running {
     let mut node = ground.start(&Host::default(), name, &["node", "--join", join]);
-    node.says("joined");
+    node.message("joined");
     node
 }
 
@@ -40,20 +40,20 @@ fn is_whole(status: &Status) -> bool {
 fn a_world_whose_serving_process_is_paused_stays_one_group() {
     let ground = Ground::new();
     let (serve, address, page) = serve(&ground);
-    let door = Door::new(&ground, &Host::default(), &address);
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let nodes = ["one", "two"].map(|name| node(&ground, name, &address));
-    door.wait("three nodes", |status| is_whole(status) && status.is_stable());
+    edge.wait("three nodes", |status| is_whole(status) && status.is_stable());
     let before = counters(&page);
     for seconds in [3, 6] {
         serve.signal(Signal::SIGSTOP);
         std::thread::sleep(Duration::from_secs(seconds));
         serve.signal(Signal::SIGCONT);
-        door.wait_ticks(60);
+        edge.wait_ticks(60);
         // Votes that the pause might have called would be held by now.
         std::thread::sleep(Duration::from_secs(4));
-        let status = door.wait("one group", |status| is_whole(status) && status.is_stable());
+        let status = edge.wait("one group", |status| is_whole(status) && status.is_stable());
         assert_eq!(status.nodes(0), [0, 1, 2], "after {seconds} s: {status:?}");
-        door.wait_ticks(60);
+        edge.wait_ticks(60);
     }
     // Counters only grow, whoever comes and goes.
     let after = counters(&page);
@@ -70,14 +70,14 @@ fn a_world_whose_serving_process_is_paused_stays_one_group() {
 fn a_node_that_is_paused_comes_back_into_the_group() {
     let ground = Ground::new();
     let (serve, address, _) = serve(&ground);
-    let door = Door::new(&ground, &Host::default(), &address);
+    let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let [one, two] = ["one", "two"].map(|name| node(&ground, name, &address));
-    door.wait("three nodes", |status| is_whole(status) && status.is_stable());
+    edge.wait("three nodes", |status| is_whole(status) && status.is_stable());
     one.signal(Signal::SIGSTOP);
     std::thread::sleep(Duration::from_secs(6));
     one.signal(Signal::SIGCONT);
-    door.wait("one group", |status| is_whole(status) && status.is_stable());
-    door.wait_ticks(60);
+    edge.wait("one group", |status| is_whole(status) && status.is_stable());
+    edge.wait_ticks(60);
     for process in [one, two, serve] {
         process.end();
     }

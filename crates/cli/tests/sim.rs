@@ -12,7 +12,7 @@ fn sim(args: &[&str]) -> (i32, Value) {
 }
 
 #[test]
-fn a_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
+fn a_fault_campaign_breaks_no_rule_and_a_seed_gives_the_same_run() {
     let (code, first) = sim(&["--seeds", "60", "--seed", "100", "--boxes"]);
     assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
     assert_eq!(first["seeds"], 60);
@@ -75,8 +75,8 @@ fn all_caught(run: &[&str], mutants: &[(&str, &str, &str, &str)]) {
         let args = ["--boxes", "--seed", seed, "--seeds", seeds, "--mutant", mutant];
         let (code, json) = sim(&[run, &args].concat());
         assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
-        let referees = json["referees"].as_array().unwrap();
-        let judge = referees.iter().find(|referee| referee["rule"] == *rule).unwrap();
+        let checkers = json["referees"].as_array().unwrap();
+        let judge = checkers.iter().find(|checker| checker["rule"] == *rule).unwrap();
         assert!(judge["violations"].as_u64().unwrap() > 0, "{mutant} by {rule}: {json}");
     }
 }
@@ -118,7 +118,7 @@ fn nodes_that_die_together_lose_nothing_and_more_of_them_stop_a_group_that_says_
     assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
     assert!(json["sometimes"]["deaths together"].as_u64().unwrap() > 10, "{json}");
     assert_eq!(json["halted"], 0, "{json}");
-    for more in [&["--backups", "1"][..], &["--nodes", "6"], &["--unsync", "--nodes", "6"]] {
+    for more in [&["--backups", "1"][..], &["--nodes", "6"], &["--free-running", "--nodes", "6"]] {
         let disaster = ["--disaster", "--boxes", "--seeds", "8", "--seed", "100"];
         let (code, json) = sim(&[&disaster[..], more].concat());
         assert_eq!(code, 0, "{more:?}: {}", json["failures"]);
@@ -183,10 +183,10 @@ fn every_mutant_of_groups_that_become_one_is_caught() {
 }
 
 #[test]
-fn groups_at_several_sites_break_no_rule_in_a_storm() {
+fn groups_at_several_sites_break_no_rule_in_a_fault_campaign() {
     let (code, json) = sim(&[&SITES[..], &["--boxes", "--seeds", "30", "--seed", "1"]].concat());
     assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
-    let happened = [
+    let occurred = [
         "several groups",
         "full groups",
         "votes passed",
@@ -198,7 +198,7 @@ fn groups_at_several_sites_break_no_rule_in_a_storm() {
         "kicks between",
         "directory in change",
     ];
-    for what in happened {
+    for what in occurred {
         assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
     }
 }
@@ -225,8 +225,8 @@ fn every_mutant_of_gateways_of_groups_is_caught() {
 }
 
 #[test]
-fn an_unsynchronised_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
-    let args = ["--unsync", "--seeds", "60", "--seed", "300", "--boxes"];
+fn a_free_running_campaign_breaks_no_rule_and_a_seed_gives_the_same_run() {
+    let args = ["--free-running", "--seeds", "60", "--seed", "300", "--boxes"];
     let (code, first) = sim(&args);
     assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
     for what in ["ticks", "collisions", "crashes", "views"] {
@@ -239,7 +239,7 @@ fn an_unsynchronised_storm_breaks_no_rule_and_a_seed_gives_the_same_run() {
 }
 
 #[test]
-fn every_mutant_of_an_unsynchronised_group_is_caught() {
+fn every_mutant_of_a_free_running_group_is_caught() {
     let mutants = [
         ("relinquish-on-send", "1", "5", "A3"),
         ("keep-until-ack", "1", "5", "A1"),
@@ -256,7 +256,7 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
         ("hold-on", "1", "5", "A6"),
         ("leave-out-at-once", "14", "4", "A1"),
     ];
-    let run = ["--unsync", "--nodes", "6", "--objects", "60"];
+    let run = ["--free-running", "--nodes", "6", "--objects", "60"];
     all_caught(&run, &mutants);
     // The directory must be unable to hear a node that others hear.
     all_caught(&[&run[..], &["--seconds", "6"]].concat(), &[("break-promise", "30", "6", "A7")]);
@@ -264,10 +264,10 @@ fn every_mutant_of_an_unsynchronised_group_is_caught() {
     all_caught(&[&run[..], &["--replicas", "3"]].concat(), &alone);
 }
 
-const PEOPLE: [&str; 7] = ["--unsync", "--clients", "6", "--nodes", "6", "--objects", "40"];
+const PEOPLE: [&str; 7] = ["--free-running", "--clients", "6", "--nodes", "6", "--objects", "40"];
 
 #[test]
-fn people_in_an_unsynchronised_storm_break_no_rule_and_what_is_rare_happens() {
+fn avatars_in_a_free_running_campaign_break_no_rule_and_what_is_rare_occurs() {
     let args = [&PEOPLE[..], &["--boxes", "--seeds", "40", "--seed", "201"]].concat();
     let (code, first) = sim(&args);
     assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
@@ -289,7 +289,7 @@ fn people_in_an_unsynchronised_storm_break_no_rule_and_what_is_rare_happens() {
 }
 
 #[test]
-fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
+fn every_mutant_of_avatars_in_a_free_running_group_is_caught() {
     let mutants = [
         ("enter-twice", "1", "5", "A4"),
         ("show-early", "7", "1", "A5"),
@@ -304,12 +304,13 @@ fn every_mutant_of_people_in_an_unsynchronised_group_is_caught() {
     ];
     all_caught(&PEOPLE, &mutants);
     // Many who leave, and many borders to be handed over at.
-    let crowd = ["--unsync", "--clients", "12", "--nodes", "8", "--objects", "8"];
-    all_caught(&crowd, &[("bury-at-once", "243", "1", "A3")]);
+    let load = ["--free-running", "--clients", "12", "--nodes", "8", "--objects", "8"];
+    all_caught(&load, &[("bury-at-once", "243", "1", "A3")]);
 }
 
 /// Triangles, and few tests for them.
-const SHORT: [&str; 7] = ["--unsync", "--nodes", "6", "--objects", "60", "--operations", "300"];
+const SHORT: [&str; 7] =
+    ["--free-running", "--nodes", "6", "--objects", "60", "--operations", "300"];
 
 #[test]
 fn a_node_that_may_not_look_at_everything_says_so_and_misses_nothing() {
@@ -325,8 +326,8 @@ fn a_node_that_may_not_look_at_everything_says_so_and_misses_nothing() {
     assert_eq!((code, assumed(&wide)), (0, 0), "{}", wide["failures"]);
     for mutant in ["drop-unsure", "sure-of-all"] {
         let (code, json) = sim(&[&SHORT[..], &seeds, &["--mutant", mutant]].concat());
-        let referees = json["referees"].as_array().unwrap();
-        let judge = referees.iter().find(|referee| referee["rule"] == "C8").unwrap();
+        let checkers = json["referees"].as_array().unwrap();
+        let judge = checkers.iter().find(|checker| checker["rule"] == "C8").unwrap();
         assert!(code == 1 && judge["violations"].as_u64().unwrap() > 0, "{mutant}: {json}");
     }
 }
@@ -351,7 +352,7 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     assert_eq!(three, sim(&args).1);
     let (code, five) = sim(&["--seeds", "15", "--seed", "500", "--boxes", "--replicas", "5"]);
     assert_eq!(code, 0, "{}", five["failures"]);
-    let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--unsync", "--nodes", "5"];
+    let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--free-running", "--nodes", "5"];
     let (code, unsync) = sim(&args);
     assert_eq!(code, 0, "{}", unsync["failures"]);
     for what in ["ticks by the word of backups", "contacts by the word of backups"] {

@@ -3,7 +3,9 @@
 use crate::record::write_state;
 use crate::settings::{Basis, Output};
 use crate::store::Store;
-use jostle_proto::{Address, Directory, Epoch, Message, Mutant, Output as Said, Saved, Time};
+use jostle_proto::{
+    Address, Directory, Epoch, Message, Mutant, Output as DirectoryOutput, Saved, Time,
+};
 use raft::RawNode;
 use std::collections::VecDeque;
 
@@ -39,7 +41,7 @@ struct Waiting {
     /// The round that must have confirmed that this replica leads; none if the step is an entry,
     /// which says so itself when it is kept.
     round: Option<u64>,
-    said: Vec<(Address, Message)>,
+    messages: Vec<(Address, Message)>,
 }
 
 /// The leader of a term.
@@ -101,17 +103,17 @@ impl Lead {
         }
         // The number of a view is that of its entry; if an entry has several, they count on.
         self.directory.number_above(Epoch(raw.raft.raft_log.last_index()));
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         match message {
-            Some(message) => self.directory.receive(at, message, &mut said),
-            None => self.directory.wake(at, &mut said),
+            Some(message) => self.directory.receive(at, message, &mut messages),
+            None => self.directory.wake(at, &mut messages),
         }
-        let said: Vec<(Address, Message)> = said
+        let messages: Vec<(Address, Message)> = messages
             .into_iter()
-            .filter_map(|said| match said {
-                Said::Send(to, message) => Some((to, message)),
+            .filter_map(|messages| match messages {
+                DirectoryOutput::Send(to, message) => Some((to, message)),
                 // Only nodes publish.
-                Said::Publish(_) | Said::Happened(_) => None,
+                DirectoryOutput::Publish(_) | DirectoryOutput::Event(_) => None,
             })
             .collect();
         let mut round = Some(self.begun + 1);
@@ -125,9 +127,9 @@ impl Lead {
             self.proposed = saved;
             round = None;
         }
-        if !said.is_empty() {
+        if !messages.is_empty() {
             let basis = Basis { index: self.newest, asked: now };
-            self.waiting.push_back(Waiting { basis, round, said });
+            self.waiting.push_back(Waiting { basis, round, messages });
         }
         true
     }
@@ -164,9 +166,9 @@ impl Lead {
         let (now, later) = std::mem::take(&mut self.waiting).into_iter().partition(may);
         self.waiting = later;
         let now: VecDeque<Waiting> = now;
-        for Waiting { basis, said, .. } in now {
-            for (to, message) in said {
-                self.directory.said(at, to, &message);
+        for Waiting { basis, messages, .. } in now {
+            for (to, message) in messages {
+                self.directory.sent(at, to, &message);
                 out.push(Output::Send { to, message, basis });
             }
         }

@@ -44,7 +44,7 @@ const LONGER_MAX: usize = 64;
 /// out.clear();
 /// let newcomer = Member { node: NodeId(1), life: 1 };
 /// replica.receive(Time(200_000), Message::Join(newcomer), &mut out);
-/// // First it is kept, then it is said.
+/// // First it is kept, then it is sent.
 /// assert!(matches!(out[0], Output::Write(_)));
 /// let is_view =
 ///     |output: &Output| matches!(output, Output::Send { message: Message::View(_), .. });

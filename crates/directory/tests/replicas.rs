@@ -4,7 +4,7 @@ use jostle_directory::{
     Change, Output, PeerMessage, Record, Refused, Replica, RestoreError, STATE_MAX, Settings,
 };
 use jostle_proto::{
-    Address, Block, Crowd, Delays, Directory, Epoch, Member, Message, NodeId, ReplicaId, Span,
+    Address, Block, Delays, Directory, Epoch, Member, Message, NodeId, NodeLoad, ReplicaId, Span,
     Time, Timing, View,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -20,7 +20,7 @@ struct Net {
     mail: VecDeque<(Time, PeerMessage)>,
     /// How long that takes.
     delay: Span,
-    said: Vec<(ReplicaId, Address, Message)>,
+    sent: Vec<(ReplicaId, Address, Message)>,
     /// Replicas that nobody reaches.
     parted: Vec<ReplicaId>,
     /// Nodes that say all the time that they are alive.
@@ -43,9 +43,9 @@ impl Net {
         let disks: BTreeMap<_, _> = voters.iter().map(|&id| (id, founding.clone())).collect();
         let up =
             voters.iter().map(|&id| (id, Replica::new(settings(id), founding.clone()).unwrap()));
-        let (mail, said, parted) = (VecDeque::new(), Vec::new(), Vec::new());
+        let (mail, sent, parted) = (VecDeque::new(), Vec::new(), Vec::new());
         let (nodes, delay) = (vec![0], Span(0));
-        Net { now: Time(0), up: up.collect(), disks, mail, delay, said, parted, nodes }
+        Net { now: Time(0), up: up.collect(), disks, mail, delay, sent, parted, nodes }
     }
 
     fn step(&mut self, id: ReplicaId, with: impl FnOnce(&mut Replica, Time, &mut Vec<Output>)) {
@@ -63,7 +63,7 @@ impl Net {
                     let arrives = self.now + self.delay;
                     self.mail.push_back((arrives, PeerMessage::decode(&bytes).unwrap()));
                 }
-                Output::Send { to, message, .. } => self.said.push((id, to, message)),
+                Output::Send { to, message, .. } => self.sent.push((id, to, message)),
             }
         }
     }
@@ -81,7 +81,7 @@ impl Net {
             self.now = self.now + Span::from_ms(1);
             if self.now.0.is_multiple_of(100_000) {
                 for node in self.nodes.clone() {
-                    self.tell(alive(node, self.now));
+                    self.send(alive(node, self.now));
                 }
             }
             let ids: Vec<ReplicaId> = self.up.keys().copied().collect();
@@ -95,10 +95,10 @@ impl Net {
 
     fn join(&mut self, node: u32) {
         self.nodes.push(node);
-        self.tell(Message::Join(member(node)));
+        self.send(Message::Join(member(node)));
     }
 
-    fn tell(&mut self, message: Message) {
+    fn send(&mut self, message: Message) {
         let ids: Vec<ReplicaId> = self.up.keys().copied().collect();
         for id in ids {
             self.step(id, |replica, now, out| replica.receive(now, message.clone(), out));
@@ -116,7 +116,7 @@ impl Net {
     }
 
     fn views(&self) -> Vec<&View> {
-        let views = self.said.iter().filter_map(|(_, _, message)| match message {
+        let views = self.sent.iter().filter_map(|(_, _, message)| match message {
             Message::View(view) => Some(view),
             _ => None,
         });
@@ -125,13 +125,13 @@ impl Net {
 
     fn leases(&self, from: ReplicaId) -> usize {
         let lease = |message: &Message| matches!(message, Message::Lease { .. });
-        self.said.iter().filter(|(by, _, message)| *by == from && lease(message)).count()
+        self.sent.iter().filter(|(by, _, message)| *by == from && lease(message)).count()
     }
 }
 
 fn alive(node: u32, sent: Time) -> Message {
-    let crowd = Crowd::default();
-    Message::Alive { member: member(node), epoch: Epoch(0), sent, crowd }
+    let load = NodeLoad::default();
+    Message::Alive { member: member(node), epoch: Epoch(0), sent, load }
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_was_answered_for_survives_any_one_of_three() {
         assert_ne!(next, ReplicaId(dies));
         assert_eq!(next == leader, leader != ReplicaId(dies), "only a dead leader is replaced");
         assert_eq!(net.up[&next].directory().unwrap().view(), &before);
-        net.said.clear();
+        net.sent.clear();
         net.join(9);
         net.run(300);
         let after = net.views().last().map(|view| (*view).clone()).unwrap();
@@ -184,10 +184,10 @@ fn nobody_answers_without_a_majority_and_a_leader_that_was_replaced_grants_nothi
     assert_ne!(new, old);
     net.parted = vec![ReplicaId(0), ReplicaId(1), ReplicaId(2)];
     net.run(1500);
-    net.said.clear();
+    net.sent.clear();
     net.join(5);
     net.run(500);
-    assert_eq!((net.leader(), net.said.len()), (None, 0));
+    assert_eq!((net.leader(), net.sent.len()), (None, 0));
     net.parted.clear();
     net.run(1500);
     net.join(5);
@@ -204,12 +204,12 @@ fn a_leader_that_could_not_propose_takes_no_old_answer_for_a_new_one() {
     let old = net.leader().unwrap();
     net.delay = Span::from_ms(20);
     // A question is under way when the leader is asked to hand the lead on, to one that is away.
-    net.tell(alive(0, net.now));
+    net.send(alive(0, net.now));
     net.step(old, |replica, now, out| {
         assert_eq!(replica.change(now, Change::Remove(old), out), Err(Refused::Itself));
     });
     net.parted.extend(net.up.keys().copied().find(|id| *id != old));
-    net.tell(Message::Join(member(7)));
+    net.send(Message::Join(member(7)));
     net.run(60);
     assert!(net.up[&old].report().leads);
     // The answer has come. Nobody hears this leader from now on.
@@ -217,7 +217,7 @@ fn a_leader_that_could_not_propose_takes_no_old_answer_for_a_new_one() {
     let granted = net.leases(old);
     net.nodes.clear();
     for _ in 0..4 {
-        net.tell(alive(0, net.now));
+        net.send(alive(0, net.now));
         net.run(20);
     }
     assert!(net.up[&old].report().leads, "it has not noticed");
@@ -249,7 +249,7 @@ fn a_new_leader_suspects_nobody_for_a_lease() {
 fn one_replica_answers_in_the_same_step_and_never_ticks() {
     let mut net = Net::new(1);
     net.run(300);
-    net.said.clear();
+    net.sent.clear();
     net.join(1);
     assert!(net.views().iter().any(|view| view.has(member(1))));
     assert_eq!(net.mail.len(), 0);
@@ -306,7 +306,7 @@ fn logs_are_shortened_and_a_replica_that_was_away_gets_a_snapshot() {
     net.parted.push(away);
     for life in 1..30 {
         let newcomer = Member { node: NodeId(1), life };
-        net.tell(Message::Join(newcomer));
+        net.send(Message::Join(newcomer));
         net.run(120);
     }
     let leader = net.leader().unwrap();
@@ -370,8 +370,8 @@ fn the_largest_directory_fits_into_an_entry() {
         let (from, medians) = (member(node), medians.collect());
         let delays = Message::Delays(Delays { from, medians, keeps: true });
         directory.receive(Time(1), delays, &mut out);
-        let crowd = Crowd { objects: u32::MAX, work: u32::MAX, places };
-        let alive = Message::Alive { member: member(node), epoch: Epoch(0), sent: Time(1), crowd };
+        let load = NodeLoad { objects: u32::MAX, work: u32::MAX, places };
+        let alive = Message::Alive { member: member(node), epoch: Epoch(0), sent: Time(1), load };
         directory.receive(Time(1), alive, &mut out);
     }
     let founding = Record::founding(&directory, &[ReplicaId(0)]).expect("it fits");
@@ -402,7 +402,7 @@ fn replicas_far_from_each_other_keep_a_leader_if_their_pace_is_for_that() {
             Message::View(view) => Some(view.ring.len()),
             _ => None,
         };
-        let joined = net.said.iter().filter_map(views).max();
+        let joined = net.sent.iter().filter_map(views).max();
         (before.is_some() && before == net.leader() && first == last, joined)
     };
     assert_eq!(led(true), (true, Some(2)));

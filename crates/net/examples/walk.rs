@@ -28,15 +28,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             connection.contacts().len()
         );
     }
-    let said = connection.statistics();
+    let statistics = connection.statistics();
     println!(
         "{} letters ({} B) sent, {} ({} B) heard, {} corrections, round trip {:?}",
-        said.messages_sent,
-        said.bytes_sent,
-        said.messages_received,
-        said.bytes_received,
+        statistics.messages_sent,
+        statistics.bytes_sent,
+        statistics.messages_received,
+        statistics.bytes_received,
         connection.corrections(),
-        said.round_trip
+        statistics.round_trip
     );
     Ok(())
 }

@@ -9,10 +9,12 @@ use crate::edge::ReplicaHandler;
 use crate::files::{disk, log};
 use crate::manifest::{EdgeResponse, Purpose, ReplicaChange, ReplicaStart, WorldManifest};
 use crate::metrics::Metrics;
-use crate::node::{lacks, scenery};
+use crate::node::{lacks, static_objects};
 use crate::process::{StartError, folder, grouping, random_u64, repair, timing};
 use crate::registry::{Identity, REPLICAS_END};
-use crate::serve::{AccessControl, FOLLOWERS, ServeSettings, ServerStart, scenery_of, stored};
+use crate::serve::{
+    AccessControl, FOLLOWERS, ServeSettings, ServerStart, static_objects_of, stored,
+};
 use crate::transport::Engine;
 use jostle_directory::{Change, Record};
 use jostle_proto::{Content, Directory, Library, Member, NodeId, Object, ReplicaId};
@@ -29,7 +31,7 @@ use std::time::Duration;
 pub(crate) struct Bootstrap {
     pub(crate) manifest: WorldManifest,
     /// The immovable objects.
-    pub(crate) scenery: Content,
+    pub(crate) static_objects: Content,
     /// The key of the gateways.
     pub(crate) key: [u64; 2],
     /// Addresses of the replicas.
@@ -137,7 +139,7 @@ pub(crate) fn begin(settings: &ServeSettings) -> Result<ServerStart, StartError>
         directory: None,
         node: FOUNDER,
         follower: 0,
-        scenery: scenery_of(&objects),
+        static_objects: static_objects_of(&objects),
         objects: Some(objects),
         tick,
         heard,
@@ -209,7 +211,7 @@ fn resume(
         objects,
         tick: stored.tick,
         heard: stored.heard,
-        scenery: scenery(&contents, &place)?,
+        static_objects: static_objects(&contents, &place)?,
         shapes: shapes.ok_or_else(lacks)?,
         store,
         newest: None,
@@ -223,7 +225,7 @@ pub(crate) fn offer(
     settings: &ServeSettings,
     manifest: &WorldManifest,
     is_new: bool,
-    (scenery, key): (Content, [u64; 2]),
+    (static_objects, key): (Content, [u64; 2]),
     contents: &mut Library,
 ) -> Result<BootstrapOffer, StartError> {
     let numbered = (1..).zip(settings.replicas.iter().copied());
@@ -235,7 +237,8 @@ pub(crate) fn offer(
     let log = Record::founding(&directory, &voters)
         .ok_or_else(|| StartError::Other("the directory is too large to be encoded".into()))?;
     let addresses = settings.replicas.clone();
-    let known = Bootstrap { manifest: manifest.clone(), scenery, key, replicas, log: Vec::new() };
+    let known =
+        Bootstrap { manifest: manifest.clone(), static_objects, key, replicas, log: Vec::new() };
     // In a running world the initial replicas have started already.
     let begins = match is_new {
         true => Some(contents.put(Bootstrap { log, ..known.clone() }.bytes()?)),

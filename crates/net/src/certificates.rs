@@ -19,7 +19,7 @@ use thiserror::Error;
 pub enum Role {
     /// A node.
     Node,
-    /// An edge server. Its files are named `door`, as in version 1.
+    /// An edge server. Its files are named `edge`, as in version 1.
     Server,
     /// A client, towards a server that requires a certificate.
     Client,

@@ -368,8 +368,8 @@ impl Connection {
 
     /// The last state of the avatar that the world reported, and its tick.
     #[must_use]
-    pub fn own_told(&self) -> Option<(Tick, Body)> {
-        let reported = self.shared.lock().client.own_told();
+    pub fn own_received(&self) -> Option<(Tick, Body)> {
+        let reported = self.shared.lock().client.own_received();
         reported.map(|(tick, state)| (tick, Body::of(&state)))
     }
 

@@ -89,7 +89,7 @@ impl Process {
             None => create_store(&settings)?,
         };
         let Kept { id, place: address, bootstrap, contents } = kept;
-        let Bootstrap { manifest, scenery, key, replicas, .. } = bootstrap.clone();
+        let Bootstrap { manifest, static_objects, key, replicas, .. } = bootstrap.clone();
         let mut library = Library::awaiting(manifest.forms.clone(), Span(0));
         for bytes in contents {
             library.put(bytes);
@@ -111,7 +111,7 @@ impl Process {
             .collect();
         let place = move |node, follower, _| {
             let transport = transports.clone();
-            NodeAssignment { node, life: 1, follower, transport, scenery, key }
+            NodeAssignment { node, life: 1, follower, transport, static_objects, key }
         };
         let identity = || Identity { world: manifest.world.clone(), key };
         let registry = NodeRegistry::open(Some(&settings.store), identity).map_err(|error| {
@@ -236,7 +236,7 @@ fn create_store(settings: &DirectorySettings) -> Result<Kept, StartError> {
     let log = std::mem::take(&mut bootstrap.log);
     let bytes = |content: Content| library.get(content).map(|bytes| bytes.to_vec());
     let forms = bootstrap.manifest.forms.iter().filter_map(|form| form.content);
-    let contents: BTreeSet<Content> = forms.chain([bootstrap.scenery]).collect();
+    let contents: BTreeSet<Content> = forms.chain([bootstrap.static_objects]).collect();
     let contents = contents.into_iter().filter_map(bytes).collect();
     WriteAheadLog::create(&settings.store.join(LOG), ReplicaId(id), &log)
         .map_err(ReplicaHostError::from)?;

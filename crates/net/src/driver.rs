@@ -12,7 +12,7 @@ use crate::replica_host::PeerFrame;
 use crate::transport::{Transport, Urgency};
 use jostle_directory::{Basis, Change, Refused};
 use jostle_proto::wire::{Kind, WireError, kind_of};
-use jostle_proto::{Address, ClientId, GatewaySays, Message, Output, Span, Time};
+use jostle_proto::{Address, ClientId, GatewayMessage, Message, Output, Span, Time};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{
@@ -159,21 +159,21 @@ impl Inboxes {
 
 /// Clients within this program.
 #[derive(Default)]
-pub(crate) struct LocalClients(OnceLock<SyncSender<(ClientId, GatewaySays)>>);
+pub(crate) struct LocalClients(OnceLock<SyncSender<(ClientId, GatewayMessage)>>);
 
 impl LocalClients {
     /// The connection number of local clients, which the edge server never assigns.
     pub(crate) const CONNECTION: u32 = u32::MAX;
 
     /// Sets the channel of messages to local clients, once.
-    pub(crate) fn set(&self, sender: SyncSender<(ClientId, GatewaySays)>) {
+    pub(crate) fn set(&self, sender: SyncSender<(ClientId, GatewayMessage)>) {
         let _first = self.0.set(sender);
     }
 
     /// A slow reader loses messages, as at the edge server.
-    fn send(&self, client: ClientId, says: GatewaySays) {
+    fn send(&self, client: ClientId, message: GatewayMessage) {
         if let Some(sender) = self.0.get() {
-            let _lost = sender.try_send((client, says));
+            let _lost = sender.try_send((client, message));
         }
     }
 }
@@ -341,7 +341,7 @@ impl Driver {
                         event_log.published(now, &commit);
                     }
                 }
-                Output::Happened(event) => self.context.metrics.contact(event.certainty),
+                Output::Event(event) => self.context.metrics.contact(event.certainty),
             }
         }
         self.timings.sending += stopwatch() - begin;
@@ -363,8 +363,8 @@ impl Driver {
             event_log.sent(now, self.me, to, &message);
         }
         let message = match (to, message) {
-            (Address::Client(client), Message::Told(says)) => {
-                return self.send_to_client(now, client, says);
+            (Address::Client(client), Message::ToClient(message)) => {
+                return self.send_to_client(now, client, message);
             }
             (_, message) => message,
         };
@@ -383,12 +383,12 @@ impl Driver {
         }
     }
 
-    fn send_to_client(&self, now: Time, client: ClientId, says: GatewaySays) {
-        self.context.metrics.update_sent(now, client, &says);
+    fn send_to_client(&self, now: Time, client: ClientId, message: GatewayMessage) {
+        self.context.metrics.update_sent(now, client, &message);
         if client.connection == LocalClients::CONNECTION {
-            self.context.local_clients.send(client, says);
+            self.context.local_clients.send(client, message);
         } else if let Some(edge) = &self.context.edge {
-            edge.send(client, &says);
+            edge.send(client, &message);
         }
     }
 

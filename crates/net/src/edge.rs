@@ -36,7 +36,7 @@ use crate::exposure::{self, Listener, Unguarded};
 use crate::manifest::{EdgeResponse, Handshake, NodeAssignment, PROTOCOL, Purpose, WorldManifest};
 use crate::view::ViewHub;
 use connections::{ConnectionSlot, ConnectionTable, Outbound};
-use jostle_proto::{Allowance, ClientId, ClientSays, GatewaySays, Library, Shapes, Time};
+use jostle_proto::{Allowance, ClientId, ClientMessage, GatewayMessage, Library, Shapes, Time};
 pub(crate) use meshes::Meshes;
 use rate_limit::{ConnectionLimiter, Verdict};
 use rejection::{Disconnect, Rejection, TokenProblem};
@@ -173,7 +173,7 @@ pub struct EdgeServices {
     /// Admits a node: its address, its random name, and the number of its followers.
     pub admit: Box<dyn Fn(SocketAddr, u64, u32) -> Result<NodeAssignment, String> + Send + Sync>,
     /// Delivers a client message to the gateway. Must not block.
-    pub deliver: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>,
+    pub deliver: Box<dyn Fn(ClientId, ClientMessage) + Send + Sync>,
     /// Answers requests about replicas of the directory, if there are replicas; `None` for other
     /// requests. May block for a moment.
     pub replicas: Option<ReplicaHandler>,
@@ -419,9 +419,9 @@ impl EdgeState {
         if verdict != Verdict::Accept {
             return verdict;
         }
-        match ClientSays::read(bytes) {
-            Ok(says) => {
-                (self.services.deliver)(slot.client, says);
+        match ClientMessage::read(bytes) {
+            Ok(message) => {
+                (self.services.deliver)(slot.client, message);
                 Verdict::Accept
             }
             Err(_) => self.malformed(limiter),
@@ -520,16 +520,16 @@ impl EdgeServer {
 
     /// Sends a message to a client. Never blocks: for a slow reader the oldest messages are
     /// dropped.
-    pub fn send(&self, client: ClientId, says: &GatewaySays) {
+    pub fn send(&self, client: ClientId, message: &GatewayMessage) {
         let Some(client) = self.edge.connections.get(client) else { return };
         match &client.outbound {
-            Outbound::Datagrams(outbound) => outbound.send(&self.edge, says),
+            Outbound::Datagrams(outbound) => outbound.send(&self.edge, message),
             Outbound::Queue(outbound) => {
-                count(&self.edge.counters.lost, outbound.push(says.clone()))
+                count(&self.edge.counters.lost, outbound.push(message.clone()))
             }
             Outbound::ViewOnly => {}
         }
-        if let GatewaySays::Kicked { reason, .. } = says {
+        if let GatewayMessage::Kicked { reason, .. } = message {
             let why = format!("too many rejected inputs ({reason:?})");
             self.edge.disconnected(client.remote, &why);
             if let Outbound::Datagrams(outbound) = &client.outbound {

@@ -34,9 +34,9 @@ pub(crate) async fn receive_bytes(
     if bytes > most {
         return Err(EnvelopeError::Long { bytes, most });
     }
-    let mut parcel = vec![0; bytes];
-    stream.read_exact(&mut parcel).await?;
-    Ok(parcel)
+    let mut payload = vec![0; bytes];
+    stream.read_exact(&mut payload).await?;
+    Ok(payload)
 }
 
 /// Decodes a message, which must take all bytes.
@@ -62,9 +62,9 @@ pub(crate) async fn send<Message: Serialize>(
     message: &Message,
 ) -> Result<(), EnvelopeError> {
     let unwritable = |error| EnvelopeError::Unreadable { bytes: 0, error };
-    let parcel = postcard::to_allocvec(message).map_err(unwritable)?;
-    stream.write_all(&(parcel.len() as u32).to_le_bytes()).await?;
-    Ok(stream.write_all(&parcel).await?)
+    let payload = postcard::to_allocvec(message).map_err(unwritable)?;
+    stream.write_all(&(payload.len() as u32).to_le_bytes()).await?;
+    Ok(stream.write_all(&payload).await?)
 }
 
 /// Sends [`crate::manifest::EdgeResponse::Content`] without copying it.

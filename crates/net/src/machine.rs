@@ -5,7 +5,7 @@ use crate::directory_role::DirectoryRole;
 use crate::files::log;
 use crate::replica_host::ReplicaHost;
 use crate::view::ViewFollower;
-use jostle_proto::{Address, Gateway, LooseNode, Member, Message, Node, Output, Time};
+use jostle_proto::{Address, FreeRunningNode, Gateway, Member, Message, Node, Output, Time};
 use jostle_store::Recorder;
 
 /// The state machine of a role.
@@ -13,7 +13,7 @@ pub(crate) enum Machine {
     Directory(Box<DirectoryRole>),
     Replica(Box<ReplicaHost>),
     Node(Box<Node>),
-    FreeRunning(Box<LooseNode>),
+    FreeRunning(Box<FreeRunningNode>),
     Gateway(Box<Gateway>),
     Recorder(Box<Recorder>),
     BodySpawner(Box<BodySpawner>),

@@ -141,7 +141,7 @@ pub struct NodeAssignment {
     /// Addresses of the transport between nodes.
     pub transport: Vec<SocketAddr>,
     /// The immovable objects, as postcard encodes a list of [`jostle_proto::Object`].
-    pub scenery: Content,
+    pub static_objects: Content,
     /// The gateways' key: credentials of clients are valid at all of them.
     pub key: [u64; 2],
 }

@@ -14,7 +14,7 @@ use files::FileStatus;
 use halts::HaltLog;
 pub(crate) use halts::StatusHalt;
 use jostle_proto::{
-    Address, Certainty, ClientId, ClientSays, Gateway, GatewayCounters, GatewaySays, GroupId,
+    Address, Certainty, ClientId, ClientMessage, Gateway, GatewayCounters, GatewayMessage, GroupId,
     GroupReport, Message, NodeId, Span, Tick, Time,
 };
 use load::{GroupLoad, LoadReports, StatusLoad};
@@ -340,7 +340,7 @@ impl Metrics {
 
     /// Remembers when a client's input arrived.
     pub(crate) fn input_received(&self, now: Time, client: Address, message: &Message) {
-        if let (Address::Client(client), Message::Asked(ClientSays::Report(report))) =
+        if let (Address::Client(client), Message::FromClient(ClientMessage::Report(report))) =
             (client, message)
             && let Some(input) = report.want
         {
@@ -353,8 +353,8 @@ impl Metrics {
     }
 
     /// Measures the latency of inputs that a state update acknowledges.
-    pub(crate) fn update_sent(&self, now: Time, client: ClientId, says: &GatewaySays) {
-        if let GatewaySays::Glimpse(update) = says {
+    pub(crate) fn update_sent(&self, now: Time, client: ClientId, message: &GatewayMessage) {
+        if let GatewayMessage::StateUpdate(update) = message {
             let mut state = self.state();
             if let Some(&(number, since)) = state.waiting.get(&client)
                 && update.followed >= number
@@ -383,8 +383,8 @@ impl Metrics {
             ("messages_over_limit", gateway.flooded),
             ("clients_kicked", gateway.kicked),
             ("update_bases_lost", gateway.bases_lost),
-            ("updates", gateway.glimpses),
-            ("update_bytes", gateway.glimpse_bytes),
+            ("updates", gateway.updates),
+            ("update_bytes", gateway.update_bytes),
         ];
         mine.iter().chain(more).copied().collect()
     }

@@ -65,8 +65,8 @@ impl Process {
         let manifest = WorldManifest { gate: place.follower, ..manifest };
         let shapes = contents.shapes().map_err(|error| StartError::Other(error.to_string()))?;
         let shapes = shapes.ok_or_else(lacks)?;
-        let scenery = scenery(&contents, &place)?;
-        let mut machines = roles(&settings, &manifest, &place, (&shapes, &scenery))?;
+        let static_objects = static_objects(&contents, &place)?;
+        let mut machines = roles(&settings, &manifest, &place, (&shapes, &static_objects))?;
         let guards = &settings.guards;
         let (token, certificates) = (guards.node_token.clone(), guards.certificates.clone());
         let transport = TransportSettings {
@@ -83,7 +83,7 @@ impl Process {
         let view = watched.then(|| ViewHub::open(&manifest, &shapes, view_settings));
         if let Some((hub, _)) = &view {
             let id = follower(place.follower + 2);
-            machines.push(view_follower(&manifest, id, (&shapes, &scenery), hub));
+            machines.push(view_follower(&manifest, id, (&shapes, &static_objects), hub));
         }
         tracing::info!("admitted to {} as node {}", manifest.world, place.node);
         Process::start(ProcessParts {
@@ -107,9 +107,9 @@ impl Process {
     pub(crate) fn add_node(&self, engine: Engine) -> Result<(NodeId, Process), StartError> {
         let known = self.known();
         let place = (known.admit)(random_u64()?, 0).map_err(StartError::Other)?;
-        let scenery = scenery(&known.contents, &place)?;
+        let static_objects = static_objects(&known.contents, &place)?;
         let member = Member { node: NodeId(place.node), life: place.life };
-        let forms = (&known.shapes, &scenery[..]);
+        let forms = (&known.shapes, &static_objects[..]);
         let node = node(&known.manifest, member, forms, timing(known.manifest.rate), None);
         Ok((member.node, self.spawn_roles(vec![node], engine)?))
     }
@@ -150,11 +150,11 @@ pub(crate) fn lacks() -> StartError {
 }
 
 /// The immovable objects.
-pub(crate) fn scenery(
+pub(crate) fn static_objects(
     contents: &Library,
     place: &NodeAssignment,
 ) -> Result<Vec<Object>, StartError> {
-    let bytes = contents.get(place.scenery).ok_or_else(lacks)?;
+    let bytes = contents.get(place.static_objects).ok_or_else(lacks)?;
     postcard::from_bytes(bytes)
         .map_err(|error| StartError::Other(format!("cannot read the immovable objects: {error}")))
 }

@@ -17,7 +17,7 @@ fn cut(word: &str) -> [&str; 2] {
     let Some(start) = word.find('/').filter(|_| word.contains(".rs:")) else { return ["", word] };
     let (before, path) = word.split_at(start);
     // Preceded by a bracket or quote; otherwise the path is relative already.
-    if before.contains(|letter: char| letter.is_alphanumeric() || letter == '.') {
+    if before.contains(|character: char| character.is_alphanumeric() || character == '.') {
         return ["", word];
     }
     let source = path.rfind("/src/").and_then(|at| path[..at].rfind('/'));

@@ -76,8 +76,8 @@ pub(crate) enum PeerCodecError {
     Fragment,
     #[error(transparent)]
     Message(#[from] jostle_directory::PeerError),
-    #[error("sender {} does not match the link to replica {}", said.0, from.0)]
-    Sender { said: ReplicaId, from: ReplicaId },
+    #[error("sender {} does not match the link to replica {}", claimed.0, from.0)]
+    Sender { claimed: ReplicaId, from: ReplicaId },
 }
 
 /// A partially received message.
@@ -157,8 +157,8 @@ impl PeerCodec {
         let Some(bytes) = self.join(from, fragment)? else { return Ok(None) };
         let message = PeerMessage::decode(&bytes)?;
         match message.from() {
-            said if said == from => Ok(Some(message)),
-            said => Err(PeerCodecError::Sender { said, from }),
+            claimed if claimed == from => Ok(Some(message)),
+            claimed => Err(PeerCodecError::Sender { claimed, from }),
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
         let frames = a.write(B, &message());
         assert_eq!(frames.len(), 1);
         assert_eq!(b.read(A, &frames[0]), Ok(Some(message())));
-        let wrong = PeerCodecError::Sender { said: A, from: ReplicaId(3) };
+        let wrong = PeerCodecError::Sender { claimed: A, from: ReplicaId(3) };
         assert_eq!(b.read(ReplicaId(3), &frames[0]), Err(wrong));
     }
 

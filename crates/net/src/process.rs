@@ -15,8 +15,8 @@ use crate::transport::{Deliver, Transport, TransportCounters, TransportError, Tr
 use crate::view::ViewHub;
 use crate::{client, name};
 use jostle_proto::{
-    Address, ClientId, ClientSays, GatewayId, GatewaySays, GroupRules, Grouping, Library, Message,
-    NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
+    Address, ClientId, ClientMessage, GatewayId, GatewayMessage, GroupRules, Grouping, Library,
+    Message, NodeId, PollSettings, Shapes, Span, Thresholds, Time, Timing, thresholds,
 };
 use jostle_store::{MirroredError, RecordError, ReplayError, StoreError};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -210,13 +210,13 @@ impl Process {
     /// the gateway like those of other clients. `None` without a gateway.
     pub(crate) fn connect_local(
         &self,
-        sender: SyncSender<(ClientId, GatewaySays)>,
+        sender: SyncSender<(ClientId, GatewayMessage)>,
     ) -> Option<SendFn> {
         let gateway = self.known.gateway?;
         self.context.local_clients.set(sender);
         let inboxes = self.inboxes.clone();
-        Some(Box::new(move |client, says| {
-            let (from, message) = (Address::Client(client), Message::Asked(says));
+        Some(Box::new(move |client, message| {
+            let (from, message) = (Address::Client(client), Message::FromClient(message));
             inboxes.put(gateway, InboxItem::Message { from, message });
         }))
     }
@@ -326,9 +326,9 @@ fn services(
             metrics.admitted(clock.now(), place.node, remote);
             Ok(place)
         }),
-        deliver: Box::new(move |client, says| {
+        deliver: Box::new(move |client, message| {
             if let Some(gateway) = gateway {
-                let (from, message) = (Address::Client(client), Message::Asked(says));
+                let (from, message) = (Address::Client(client), Message::FromClient(message));
                 client_inboxes.put(gateway, InboxItem::Message { from, message });
             }
         }),
@@ -388,7 +388,7 @@ fn counts(context: &ProcessContext) -> Vec<crate::metrics::Count> {
 }
 
 /// How a local client sends a message.
-pub(crate) type SendFn = Box<dyn Fn(ClientId, ClientSays) + Send>;
+pub(crate) type SendFn = Box<dyn Fn(ClientId, ClientMessage) + Send>;
 
 type Admit = Arc<dyn Fn(u64, u32) -> Result<NodeAssignment, String> + Send + Sync>;
 

@@ -195,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_twice_is_told_the_same() {
+    fn a_second_request_gets_the_same_answer() {
         let mut registry = NodeRegistry::open(None, identity).expect("opened");
         let place = |node, follower| NodeAssignment {
             node,
             life: 1,
             follower,
             transport: Vec::new(),
-            scenery: jostle_proto::Content { sum: 0, length: 0 },
+            static_objects: jostle_proto::Content { sum: 0, length: 0 },
             key: [0; 2],
         };
         let first = registry.admit(7, 2, place).expect("admitted");

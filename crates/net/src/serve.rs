@@ -16,9 +16,9 @@ use crate::secret::Secret;
 use crate::transport::{self, Engine, TransportAuth, TransportSettings};
 use crate::view::{Controls, ViewFollower, ViewHub, ViewSettings};
 use jostle_proto::{
-    Block, Class, Form, Gateway, GatewayId, GatewaySettings, Interest, Key, Library, LooseNode,
-    Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick, Time,
-    Timing, Tuning,
+    Block, Class, Form, FreeRunningNode, Gateway, GatewayId, GatewaySettings, Interest, Key,
+    Library, Member, Node, NodeId, Object, ObjectId, PingRule, ShapeId, Shapes, Source, Span, Tick,
+    Time, Timing, Tuning,
 };
 use jostle_store::{
     DirectoryError, DirectoryStart, DirectoryStore, MirroredError, MirroredFile, Recorder, Serving,
@@ -171,7 +171,7 @@ pub(crate) struct ServerStart {
     pub(crate) objects: Option<Vec<Object>>,
     pub(crate) tick: Tick,
     pub(crate) heard: Vec<(Source, u64)>,
-    pub(crate) scenery: Vec<Object>,
+    pub(crate) static_objects: Vec<Object>,
     pub(crate) shapes: Shapes,
     pub(crate) store: Option<Store>,
     pub(crate) newest: Option<Time>,
@@ -198,10 +198,10 @@ impl Process {
         let Identity { world, key } = begun.identity.clone();
         let shapes = begun.shapes.clone();
         let mut contents = Library::of(&shapes, Span(0));
-        let scenery = postcard::to_allocvec(&begun.scenery).map_err(|error| {
+        let static_objects = postcard::to_allocvec(&begun.static_objects).map_err(|error| {
             StartError::Other(format!("cannot encode the immovable objects: {error}"))
         })?;
-        let scenery = contents.put(scenery);
+        let static_objects = contents.put(static_objects);
         let manifest = manifest(&settings, &begun, contents.forms());
         let timing = timing(manifest.rate);
         let gateway = GatewaySettings {
@@ -214,7 +214,7 @@ impl Process {
         let replicas = match settings.replicas.is_empty() {
             true => None,
             false => {
-                let (is_new, parts) = (begun.manifest.is_none(), (scenery, key));
+                let (is_new, parts) = (begun.manifest.is_none(), (static_objects, key));
                 let offer = bootstrap::offer(&settings, &manifest, is_new, parts, &mut contents)?;
                 Some(offer.marking(begun.mark.take()))
             }
@@ -224,7 +224,7 @@ impl Process {
             life: 1,
             follower,
             transport,
-            scenery,
+            static_objects,
             key,
         };
         let clock = clock(begun.newest);
@@ -242,7 +242,7 @@ impl Process {
         let view = settings.web.map(|_| ViewHub::open(&manifest, &shapes, view_settings));
         if let Some((hub, _)) = &view {
             let id = follower(begun.follower + 3);
-            machines.push(view_follower(&manifest, id, (&shapes, &begun.scenery), hub));
+            machines.push(view_follower(&manifest, id, (&shapes, &begun.static_objects), hub));
         }
         Process::start(ProcessParts {
             machines,
@@ -313,7 +313,7 @@ fn begin(settings: &ServeSettings) -> Result<ServerStart, StartError> {
         directory: Some((directory, registry)),
         node,
         follower,
-        scenery: scenery_of(&objects),
+        static_objects: static_objects_of(&objects),
         objects: Some(objects),
         tick,
         heard,
@@ -393,7 +393,7 @@ fn directory(
 }
 
 /// The immovable objects.
-pub(crate) fn scenery_of(objects: &[Object]) -> Vec<Object> {
+pub(crate) fn static_objects_of(objects: &[Object]) -> Vec<Object> {
     objects.iter().filter(|object| object.class == Class::Immovable).copied().collect()
 }
 
@@ -434,7 +434,7 @@ pub(crate) fn stored(settings: &ServeSettings) -> Result<(Stored, Option<Store>)
 pub(crate) fn node(
     manifest: &WorldManifest,
     member: Member,
-    (shapes, scenery): (&Shapes, &[Object]),
+    (shapes, static_objects): (&Shapes, &[Object]),
     timing: Timing,
     objects: Option<Vec<Object>>,
 ) -> Machine {
@@ -447,7 +447,7 @@ pub(crate) fn node(
             let node = node.with_stopwatch(stopwatch);
             let rule = PingRule::default();
             let node = match manifest.operation {
-                OperationMode::Grouped => node.measuring(rule, scenery.to_vec()),
+                OperationMode::Grouped => node.measuring(rule, static_objects.to_vec()),
                 // Delays are shown on the page, which should follow changes quickly.
                 _ => node.timing_others(PingRule { interval_max: rule.interval_min, ..rule }),
             };
@@ -455,8 +455,8 @@ pub(crate) fn node(
         }
         OperationMode::FreeRunning { operations } => {
             let tuning = Tuning { timing, operations, ..Tuning::default() };
-            let scenery = Arc::new(scenery.to_vec());
-            let node = LooseNode::new(member, shapes.clone(), scenery, tuning);
+            let static_objects = Arc::new(static_objects.to_vec());
+            let node = FreeRunningNode::new(member, shapes.clone(), static_objects, tuning);
             let node = match objects {
                 Some(objects) => node.founding(objects),
                 None => node,
@@ -470,14 +470,14 @@ pub(crate) fn node(
 pub(crate) fn gateway(
     manifest: &WorldManifest,
     (id, beside): (GatewayId, NodeId),
-    (shapes, scenery): (&Shapes, &[Object]),
+    (shapes, static_objects): (&Shapes, &[Object]),
     settings: GatewaySettings,
 ) -> Machine {
     let gateway = Gateway::new(id, shapes.clone(), timing(manifest.rate), settings);
     Machine::Gateway(Box::new(match manifest.operation {
         OperationMode::Grouped => gateway.beside(beside),
         OperationMode::Lockstep => gateway,
-        OperationMode::FreeRunning { .. } => gateway.unsynchronised(scenery),
+        OperationMode::FreeRunning { .. } => gateway.free_running(static_objects),
     }))
 }
 
@@ -485,13 +485,13 @@ pub(crate) fn gateway(
 pub(crate) fn view_follower(
     manifest: &WorldManifest,
     id: GatewayId,
-    (shapes, scenery): (&Shapes, &[Object]),
+    (shapes, static_objects): (&Shapes, &[Object]),
     hub: &Arc<ViewHub>,
 ) -> Machine {
     let view_follower = ViewFollower::new(id, timing(manifest.rate), shapes.clone(), hub.clone());
     Machine::ViewFollower(Box::new(match manifest.operation.is_lockstep() {
         true => view_follower,
-        false => view_follower.free_running(scenery.to_vec()),
+        false => view_follower.free_running(static_objects.to_vec()),
     }))
 }
 
@@ -502,7 +502,7 @@ fn roles(
     gateway: GatewaySettings,
     begun: &mut ServerStart,
 ) -> Result<Vec<Machine>, StartError> {
-    let forms = (&begun.shapes, &begun.scenery[..]);
+    let forms = (&begun.shapes, &begun.static_objects[..]);
     let objects = begun.objects.take();
     let holds = objects.is_some();
     let first = match node(manifest, begun.node, forms, timing, objects) {

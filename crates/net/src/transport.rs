@@ -266,7 +266,8 @@ enum SendOutcome {
 
 pub(crate) fn check(settings: &TransportSettings) -> Result<(), TransportError> {
     let world = &settings.world;
-    let fits = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
+    let fits =
+        |character: u8| character.is_ascii_alphanumeric() || character == b'-' || character == b'_';
     if world.is_empty() || world.len() > 64 || !world.bytes().all(fits) {
         return Err(TransportError::World(world.clone()));
     }
@@ -282,6 +283,6 @@ pub(crate) fn check(settings: &TransportSettings) -> Result<(), TransportError> 
 }
 
 fn is_name(name: &str) -> bool {
-    let fits = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let fits = |character: u8| character.is_ascii_lowercase() || character.is_ascii_digit();
     !name.is_empty() && name.len() <= 32 && name.bytes().all(fits)
 }

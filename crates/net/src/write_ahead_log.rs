@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_gone_is_said_to_be_gone() {
+    fn a_log_that_is_gone_is_reported_as_gone() {
         let (_folder, path, ..) = written();
         std::fs::remove_file(&path).expect("removed");
         let error = open(&path).expect_err("gone");

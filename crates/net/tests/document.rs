@@ -4,12 +4,12 @@ use jostle_net::manifest::{
     EdgeResponse, Handshake, OperationMode, PROTOCOL, Purpose, WorldManifest,
 };
 use jostle_proto::client::{
-    ContactChange, Credential, Glimpse, Hello, Limits, Reason, Refusal, Report, Welcome,
+    ContactChange, Credential, Hello, Limits, Reason, Refusal, Report, StateUpdate, Welcome,
 };
 use jostle_proto::wire::{self, Snapshot, light};
 use jostle_proto::{
-    Block, Class, ClientSays, Content, Form, GatewaySays, GroupId, Object, ObjectId, ShapeId,
-    State, Tick, Want,
+    Block, Class, ClientInput, ClientMessage, Content, Form, GatewayMessage, GroupId, Object,
+    ObjectId, ShapeId, State, Tick,
 };
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ fn credential() -> Credential {
     Credential { avatar: AVATAR, since: Tick(300), home: GroupId(2), seal: 0x0123_4567_89ab_cdef }
 }
 
-fn want() -> Want {
-    Want { avatar: AVATAR, number: 65537, velocity: [256, 0, -128], spin: [0, 402, 0] }
+fn want() -> ClientInput {
+    ClientInput { avatar: AVATAR, number: 65537, velocity: [256, 0, -128], spin: [0, 402, 0] }
 }
 
 fn avatar() -> Object {
@@ -89,7 +89,7 @@ fn manifest() -> WorldManifest {
     }
 }
 
-fn at_the_door() -> Vec<(&'static str, Vec<u8>)> {
+fn handshakes() -> Vec<(&'static str, Vec<u8>)> {
     let handshake =
         |purpose| Handshake { protocol: PROTOCOL, token: "sesame".to_string(), purpose };
     let content = Content { sum: 0x0123_4567_89ab_cdef, length: 1000 };
@@ -106,10 +106,11 @@ fn at_the_door() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-fn letters() -> Vec<(&'static str, Vec<u8>)> {
-    let hello =
-        |credential| ClientSays::Hello(Hello { credential, protocol: wire::PROTOCOL, attempt: 1 });
-    let report = |ack, want| ClientSays::Report(Report { attempt: 1, ack, want });
+fn messages() -> Vec<(&'static str, Vec<u8>)> {
+    let hello = |credential| {
+        ClientMessage::Hello(Hello { credential, protocol: wire::PROTOCOL, attempt: 1 })
+    };
+    let report = |ack, want| ClientMessage::Report(Report { attempt: 1, ack, want });
     let limits = manifest().limits;
     let welcome = Welcome {
         attempt: 1,
@@ -120,7 +121,7 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
         after: 0,
     };
     let (a, b) = (ObjectId(1), AVATAR);
-    let glimpse = Glimpse {
+    let update = StateUpdate {
         attempt: 1,
         tick: Tick(301),
         dilation: 1000,
@@ -132,22 +133,22 @@ fn letters() -> Vec<(&'static str, Vec<u8>)> {
         followed_at: Tick(300),
         contacts: vec![ContactChange { number: 1, tick: Tick(301), a, b, begins: true }],
     };
-    let client = |says: ClientSays| says.write().unwrap();
-    let gateway = |says: GatewaySays| says.write().unwrap();
+    let client = |message: ClientMessage| message.write().unwrap();
+    let gateway = |message: GatewayMessage| message.write().unwrap();
     vec![
         ("hello-new", client(hello(None))),
         ("hello-back", client(hello(Some(credential())))),
         ("report", client(report(Some(Tick(301)), None))),
         ("report-input", client(report(None, Some(want())))),
-        ("bye", client(ClientSays::Bye { attempt: 1 })),
-        ("welcome", gateway(GatewaySays::Welcome(welcome))),
-        ("refused", gateway(GatewaySays::Refused { attempt: 1, why: Refusal::Full })),
+        ("bye", client(ClientMessage::Bye { attempt: 1 })),
+        ("welcome", gateway(GatewayMessage::Welcome(welcome))),
+        ("refused", gateway(GatewayMessage::Refused { attempt: 1, why: Refusal::Full })),
         (
             "correct",
-            gateway(GatewaySays::Correct { attempt: 1, want: want(), reason: Reason::Speed }),
+            gateway(GatewayMessage::Correct { attempt: 1, want: want(), reason: Reason::Speed }),
         ),
-        ("kicked", gateway(GatewaySays::Kicked { attempt: 1, reason: Reason::Flood })),
-        ("state-update", gateway(GatewaySays::Glimpse(glimpse))),
+        ("kicked", gateway(GatewayMessage::Kicked { attempt: 1, reason: Reason::Flood })),
+        ("state-update", gateway(GatewayMessage::StateUpdate(update))),
         ("near", near()),
         ("far", far()),
     ]
@@ -164,7 +165,7 @@ fn hex(bytes: &[u8]) -> String {
 fn every_block_of_hex_is_what_is_written() {
     let mut blocks = blocks();
     let mut wrong = Vec::new();
-    for (name, bytes) in at_the_door().into_iter().chain(letters()) {
+    for (name, bytes) in handshakes().into_iter().chain(messages()) {
         if blocks.remove(name) != Some(bytes.clone()) {
             wrong.push(format!("```hex {name}\n{}\n```", hex(&bytes)));
         }

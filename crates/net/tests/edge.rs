@@ -13,7 +13,7 @@ use jostle_net::edge::EdgeSettings;
 use jostle_proto::{Content, ObjectId};
 use serde_json::json;
 use server::{
-    BALL, METRE, NODE_TOKEN, SCENERY, TOKEN, TestServer, WALL, edge_settings, until_true,
+    BALL, METRE, NODE_TOKEN, STATIC_OBJECTS, TOKEN, TestServer, WALL, edge_settings, until_true,
 };
 use server::{gateway_settings, until};
 use std::io::{Read, Write};
@@ -47,16 +47,20 @@ fn a_client_enters_moves_sees_and_touches() {
     });
     assert_eq!(connection.contacts(), []);
     connection.send_input([8.0, 0.0, 0.0], [0.0, 1.0, 0.0]);
-    let told = until("a contact", || connection.take_contacts().first().copied());
-    assert_eq!((told.a, told.b, told.begins), (WALL, avatar, true));
+    let contact = until("a contact", || connection.take_contacts().first().copied());
+    assert_eq!((contact.a, contact.b, contact.begins), (WALL, avatar, true));
     assert_eq!(connection.contacts(), [(WALL, avatar)]);
     assert!(along(&server, avatar) > 2.0 && connection.corrections() > 0);
     connection.send_input([-4.0, 0.0, 0.0], [0.0; 3]);
     let ended = until("its end", || connection.take_contacts().first().copied());
     assert!(!ended.begins);
     until_true("the way back", || connection.own().is_some_and(|own| own.position[0] < 1.0));
-    let said = connection.statistics();
-    assert!(said.updates > 10 && said.messages_sent > 10 && !said.input_latencies.is_empty());
+    let statistics = connection.statistics();
+    assert!(
+        statistics.updates > 10
+            && statistics.messages_sent > 10
+            && !statistics.input_latencies.is_empty()
+    );
     // Dropping it sends a bye: the avatar is removed without waiting for a timeout.
     drop(connection);
     until_true("the end of the avatar", || server.state(avatar).is_none());
@@ -84,24 +88,24 @@ impl Relay {
         let address = inside.local_addr().unwrap();
         let (cut, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let client = Arc::new(Mutex::new(None));
-        for towards_door in [true, false] {
+        for towards_edge in [true, false] {
             let (inside, outside) = (inside.try_clone().unwrap(), outside.try_clone().unwrap());
             let (cut, stop, client) = (cut.clone(), stop.clone(), client.clone());
-            let from = if towards_door { &inside } else { &outside };
+            let from = if towards_edge { &inside } else { &outside };
             from.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
             std::thread::spawn(move || {
                 let mut packet = [0; 4096];
                 while !stop.load(Ordering::Relaxed) {
-                    let from = if towards_door { &inside } else { &outside };
+                    let from = if towards_edge { &inside } else { &outside };
                     let Ok((bytes, sender)) = from.recv_from(&mut packet) else { continue };
-                    if towards_door {
+                    if towards_edge {
                         *client.lock().unwrap() = Some(sender);
                     }
                     let known: Option<SocketAddr> = *client.lock().unwrap();
                     if cut.load(Ordering::Relaxed) {
                         continue;
                     }
-                    if towards_door {
+                    if towards_edge {
                         let _ = outside.send(&packet[..bytes]);
                     } else if let Some(client) = known {
                         let _ = inside.send_to(&packet[..bytes], client);
@@ -132,7 +136,7 @@ fn a_line_that_breaks_is_replaced_and_the_avatar_is_the_same() {
 }
 
 #[test]
-fn a_door_that_is_shut_is_tried_again_until_it_is_open() {
+fn a_closed_edge_is_retried_until_it_is_open() {
     let server = TestServer::new();
     let relay = Relay::to(server.quic());
     let connection = Connection::open(ClientOptions::to(relay.address)).unwrap();
@@ -240,7 +244,7 @@ fn a_small_tool_in_json_does_the_same() {
     assert_eq!(wall["position"], json!([4.0, 0.0, 0.0]));
     assert_eq!(wall["class"], "immovable");
     assert_eq!(wall["velocity"], json!([0.0, 0.0, 0.0]));
-    tool.say(&json!({"type": "steer", "velocity": [8.0, 0.0, 0.0], "spin": [0.0, 1.0, 0.0]}));
+    tool.send(&json!({"type": "steer", "velocity": [8.0, 0.0, 0.0], "spin": [0.0, 1.0, 0.0]}));
     let contact = tool.until_type("contact");
     assert_eq!((&contact["a"], &contact["b"]), (&json!("1"), &json!(avatar)));
     assert_eq!(contact["begins"], true);
@@ -256,7 +260,7 @@ fn a_small_tool_in_json_does_the_same() {
     let hello = json!({"type": "hello", "token": TOKEN, "credential": welcome["credential"]});
     let mut again = Tool::open(&server, &hello);
     assert_eq!(again.until_type("welcome")["avatar"], json!(avatar));
-    again.say(&json!({"type": "bye"}));
+    again.send(&json!({"type": "bye"}));
     let avatar = ObjectId(avatar.parse().unwrap());
     until_true("the end of the avatar", || server.state(avatar).is_none());
 }
@@ -274,15 +278,15 @@ fn a_malformed_json_message_is_answered_with_what_was_expected() {
         ("{\"type\": \"steer\"}", "missing field `velocity`"),
         ("{\"type\": \"hello\"}", "a second hello"),
     ] {
-        tool.say_text(text);
+        tool.send_text(text);
         let error = tool.until_type("error");
-        let said = error["why"].as_str().unwrap();
-        assert!(said.contains(why), "{text}: {said}");
+        let shown = error["why"].as_str().unwrap();
+        assert!(shown.contains(why), "{text}: {shown}");
         let expected = error["expected"].as_str().unwrap();
         assert!(expected.contains("\"steer\"") && expected.contains("\"bye\""), "{expected}");
     }
     // It still works.
-    tool.say(&json!({"type": "steer", "velocity": [1.0, 0.0, 0.0]}));
+    tool.send(&json!({"type": "steer", "velocity": [1.0, 0.0, 0.0]}));
     tool.until("that it moves", |value| {
         value["own"]["position"][0].as_f64().is_some_and(|x| x > 0.5)
     });
@@ -290,9 +294,9 @@ fn a_malformed_json_message_is_answered_with_what_was_expected() {
     for (text, why) in [("{", "incomplete JSON"), ("?", "not JSON"), ("{\"type\": \"bye\"}", "")] {
         let mut tool = Tool::open_with(&server, text);
         let refused = tool.until_type("refused");
-        let said = refused["why"].as_str().unwrap();
-        assert!(said.starts_with(&format!("malformed handshake: {why}")), "{said}");
-        assert!(said.ends_with("expected {\"type\": \"hello\"} as the first message"), "{said}");
+        let shown = refused["why"].as_str().unwrap();
+        assert!(shown.starts_with(&format!("malformed handshake: {why}")), "{shown}");
+        assert!(shown.ends_with("expected {\"type\": \"hello\"} as the first message"), "{shown}");
     }
 }
 
@@ -318,7 +322,7 @@ fn malformed_json_is_answered_a_few_times_and_never_amplified() {
 }
 
 #[test]
-fn pages_say_how_the_world_is_to_who_may_know() {
+fn pages_report_the_world_to_authorized_clients() {
     let server = TestServer::guarded();
     // The live page if it was built; otherwise a plain one that says how to build it.
     assert!(server.get("/", "").contains("<title>Jostle</title>"));
@@ -337,7 +341,7 @@ fn pages_say_how_the_world_is_to_who_may_know() {
     assert!(server.get("/status", &bearer).ends_with("{\"well\":true}"));
     assert!(server.get("/metrics", &bearer).ends_with("jostle_up 1\n"));
     assert!(server.get("/status?token=open%20sesame", "").ends_with("{\"well\":true}"));
-    let Content { sum, length } = Content::of(SCENERY);
+    let Content { sum, length } = Content::of(STATIC_OBJECTS);
     let form = server.get(&format!("/form/{sum:016x}-{length:x}"), "");
     assert!(form.contains("immutable") && form.ends_with("the immovable things"), "{form}");
     assert!(server.get("/form/0123-4", "").starts_with("HTTP/1.1 404"));
@@ -352,14 +356,14 @@ fn pages_say_how_the_world_is_to_who_may_know() {
 }
 
 #[test]
-fn a_node_is_given_work_charter_and_contents() {
+fn a_node_is_given_work_manifest_and_contents() {
     let server = TestServer::guarded();
     let token = Secret::new(NODE_TOKEN);
     let work =
         |token: Option<&Secret>, name| join_as_node(server.quic(), token, &Trust::Anyone, name, 2);
     let (manifest, place, library) = work(Some(&token), 5).unwrap();
     assert_eq!((manifest.world.as_str(), place.node, place.follower), ("ground", 7, 2));
-    assert_eq!(library.get(place.scenery).map(|bytes| &bytes[..]), Some(SCENERY));
+    assert_eq!(library.get(place.static_objects).map(|bytes| &bytes[..]), Some(STATIC_OBJECTS));
     assert_eq!(library.forms(), manifest.forms);
     let refused = |token, name| match work(token, name) {
         Err(ClientError::Rejected { why, .. }) => why,

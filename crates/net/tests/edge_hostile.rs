@@ -9,13 +9,13 @@ use jostle_net::Secret;
 use jostle_net::client::{ClientError, ClientOptions, Connection};
 use jostle_net::edge::{EdgeLimits, EdgeSettings};
 use jostle_net::manifest::{EdgeResponse, Handshake, PROTOCOL, Purpose};
-use jostle_proto::client::{Credential, Glimpse, Report};
+use jostle_proto::client::{Credential, Report, StateUpdate};
 use jostle_proto::{
-    Allowance, ClientId, ClientSays, Content, GatewaySays, GroupId, State, Tick, Want,
+    Allowance, ClientId, ClientInput, ClientMessage, Content, GatewayMessage, GroupId, State, Tick,
 };
 use serde_json::json;
 use server::{
-    METRE, SCENERY, TOKEN, TestServer, edge_settings, gateway_settings, until, until_true,
+    METRE, STATIC_OBJECTS, TOKEN, TestServer, edge_settings, gateway_settings, until, until_true,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -118,7 +118,7 @@ impl Raw {
     }
 
     /// Writes these bytes as the first stream and returns the response, if there is one.
-    fn say(&self, connection: &quinn::Connection, bytes: &[u8]) -> Option<EdgeResponse> {
+    fn send(&self, connection: &quinn::Connection, bytes: &[u8]) -> Option<EdgeResponse> {
         self.runtime.block_on(async {
             let (mut send, mut receive) = connection.open_bi().await.ok()?;
             send.write_all(bytes).await.ok()?;
@@ -138,7 +138,7 @@ impl Raw {
         handshake: &Handshake,
     ) -> Option<EdgeResponse> {
         let bytes = postcard::to_allocvec(handshake).unwrap();
-        self.say(connection, &[&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat())
+        self.send(connection, &[&(bytes.len() as u32).to_le_bytes()[..], &bytes].concat())
     }
 
     /// Waits until the server closes the connection.
@@ -249,7 +249,7 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
     assert_eq!((counters.rejected.token, counters.rejected.protocol), (11, 2));
     let all = logged();
     assert!(!all.contains("a wrong word") && !all.contains(TOKEN), "{all}");
-    assert_eq!(server.observed.lock().unwrap().letters, 0);
+    assert_eq!(server.observed.lock().unwrap().messages, 0);
     let wrong = ClientOptions {
         token: Some(Secret::new("a wrong word")),
         ..ClientOptions::to(server.quic())
@@ -259,7 +259,7 @@ fn wrong_tokens_protocols_and_purposes_are_refused_and_logged() {
 }
 
 #[test]
-fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
+fn a_client_moves_no_avatar_of_another_nor_by_old_messages() {
     log();
     let server = TestServer::new();
     let victim = guest(&server);
@@ -274,8 +274,8 @@ fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
     client.until("a stop", |_| server.state(own).is_some_and(|state| state.velocity == [0; 3]));
     let stood = server.state(own).unwrap().position;
     // Replays all of its messages.
-    let said = client.said.clone();
-    for frame in said.iter().rev().take(100) {
+    let sent = client.sent.clone();
+    for frame in sent.iter().rev().take(100) {
         client.socket.send(Message::Binary(frame.clone().into())).unwrap();
     }
     client.until("that they were noticed", |_| server.gateway().replays > 0);
@@ -287,9 +287,10 @@ fn nobody_moves_the_avatar_of_another_nor_by_old_letters() {
     assert_ne!(thief.client.avatar(), Some(avatar));
     // Inputs for another avatar are rejected until the client is disconnected.
     for number in 0..20 {
-        let want = Want { avatar, number: 1 << 40 | number, velocity: [500; 3], spin: [0; 3] };
+        let want =
+            ClientInput { avatar, number: 1 << 40 | number, velocity: [500; 3], spin: [0; 3] };
         let attempt = client.client.attempt();
-        client.say(&ClientSays::Report(Report { attempt, ack: None, want: Some(want) }));
+        client.send(&ClientMessage::Report(Report { attempt, ack: None, want: Some(want) }));
     }
     client.until("that they were refused", |_| server.gateway().foreign >= 8);
     let me = client.socket.get_ref().local_addr().unwrap().to_string();
@@ -308,7 +309,7 @@ fn noise_on_every_line_is_counted_and_put_out() {
     // Datagrams: random, mutated and as long as possible.
     let connection = raw.connect(server.quic());
     assert!(matches!(raw.handshake(&connection, &handshake("")), Some(EdgeResponse::Manifest(_))));
-    let frame = ClientSays::Bye { attempt: 1 }.write().unwrap();
+    let frame = ClientMessage::Bye { attempt: 1 }.write().unwrap();
     for round in 0..120 {
         let datagram = match round % 3 {
             0 => noise.bytes(1000),
@@ -324,7 +325,7 @@ fn noise_on_every_line_is_counted_and_put_out() {
     // Streams: too long, not a handshake, empty, a malformed request.
     for bytes in [&[0xff; 64][..], &[4, 0, 0, 0, 1, 99, 99, 99], &[0; 4]] {
         let connection = raw.connect(server.quic());
-        let answer = raw.say(&connection, bytes);
+        let answer = raw.send(&connection, bytes);
         assert!(matches!(answer, Some(EdgeResponse::Rejected(_))), "{answer:?}");
     }
     for _ in 0..30 {
@@ -419,14 +420,15 @@ fn silent_connections_keep_nobody_out() {
 
 /// Sends the same message as fast as possible until stopped; returns how often.
 fn flood(raw: &Raw, line: &quinn::Connection, stop: &AtomicBool) -> u64 {
-    let letter = ClientSays::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap();
-    let letter = bytes::Bytes::from(letter);
+    let message =
+        ClientMessage::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap();
+    let message = bytes::Bytes::from(message);
     let (mut sent, start) = (0, Instant::now());
     while line.close_reason().is_none() && !stop.load(Ordering::Relaxed) {
         assert!(start.elapsed() < Duration::from_secs(8), "never put out: {sent} sent");
         raw.runtime.block_on(async {
             for _ in 0..1000 {
-                sent += u64::from(line.send_datagram_wait(letter.clone()).await.is_ok());
+                sent += u64::from(line.send_datagram_wait(message.clone()).await.is_ok());
             }
         });
     }
@@ -469,14 +471,14 @@ fn while_a_flood_lasts_the_others_see_on() {
         for _ in 0..5 {
             is_served(&good);
         }
-        let (glimpses, seconds) = (good.statistics().updates - before.0, before.1.elapsed());
+        let (updates, seconds) = (good.statistics().updates - before.0, before.1.elapsed());
         stop.store(true, Ordering::Relaxed);
         let sent = flooding.join().unwrap();
         println!(
             "in {seconds:?}: {sent} letters, {} thrown away undecoded, {} to the gateway; the \
-             other saw {glimpses} glimpses",
+             other saw {updates} glimpses",
             server.edge.counters().excess,
-            server.observed.lock().unwrap().letters,
+            server.observed.lock().unwrap().messages,
         );
     });
     assert!(server.edge.counters().excess > 1000);
@@ -492,8 +494,9 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
     let avatar = client.client.avatar().unwrap();
     let attempt = client.client.attempt();
     for number in 0..20 {
-        let want = Want { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
-        client.say(&ClientSays::Report(Report { attempt, ack: None, want: Some(want) }));
+        let want =
+            ClientInput { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
+        client.send(&ClientMessage::Report(Report { attempt, ack: None, want: Some(want) }));
     }
     until_logged(&["client disconnected: ", &me, "Speed"]);
     until_true("an empty door", || server.edge.counters().connections == 0);
@@ -516,8 +519,8 @@ fn readers_that_do_not_read_lose_and_slow_nobody() {
         assert!(matches!(raw.handshake(line, &handshake("")), Some(EdgeResponse::Manifest(_))));
     }
     assert_eq!(server.edge.counters().connections, 5);
-    let glimpse = |tick, bytes| {
-        GatewaySays::Glimpse(Glimpse {
+    let update = |tick, bytes| {
+        GatewayMessage::StateUpdate(StateUpdate {
             attempt: 1,
             tick: Tick(tick),
             dilation: 1000,
@@ -533,9 +536,9 @@ fn readers_that_do_not_read_lose_and_slow_nobody() {
     let before = server.edge.counters();
     // Some fit into a datagram, some do not; not enough to fill the memory.
     for tick in 0..20_000 {
-        let says = glimpse(tick, if tick % 2 == 0 { 1000 } else { 1180 });
+        let message = update(tick, if tick % 2 == 0 { 1000 } else { 1180 });
         for connection in 2..=5 {
-            server.edge.send(ClientId { host: 0x7f00_0001, connection }, &says);
+            server.edge.send(ClientId { host: 0x7f00_0001, connection }, &message);
         }
     }
     let after = server.edge.counters();
@@ -553,7 +556,7 @@ fn who_asks_for_much_is_answered_at_a_pace() {
     let server = TestServer::new();
     let raw = Raw::new();
     let line = raw.connect(server.quic());
-    let content = postcard::to_allocvec(&Content::of(SCENERY)).unwrap();
+    let content = postcard::to_allocvec(&Content::of(STATIC_OBJECTS)).unwrap();
     let content = [&(content.len() as u32).to_le_bytes()[..], &content].concat();
     let handshake = postcard::to_allocvec(&handshake("")).unwrap();
     let handshake = [&(handshake.len() as u32).to_le_bytes()[..], &handshake].concat();
@@ -573,7 +576,7 @@ fn who_asks_for_much_is_answered_at_a_pace() {
                 let mut answer = vec![0; u32::from_le_bytes(length) as usize];
                 receive.read_exact(&mut answer).await.unwrap();
                 let answer: EdgeResponse = postcard::from_bytes(&answer).unwrap();
-                let right = answer == EdgeResponse::Content(Some(SCENERY.to_vec()));
+                let right = answer == EdgeResponse::Content(Some(STATIC_OBJECTS.to_vec()));
                 answers += u64::from(right);
             }
             answers

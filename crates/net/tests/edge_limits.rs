@@ -36,12 +36,12 @@ fn idle_connections_from_four_addresses_keep_nobody_out() {
     let server = TestServer::with(EdgeSettings { limits, ..edge_settings() }, gateway_settings());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let address = server.web();
-    let crowd: Vec<_> = runtime.block_on(async {
-        let mut crowd = Vec::new();
+    let connections: Vec<_> = runtime.block_on(async {
+        let mut connections = Vec::new();
         for number in 0..200 {
-            crowd.push(idle(1 + number % 4, address).await);
+            connections.push(idle(1 + number % 4, address).await);
         }
-        crowd
+        connections
     });
     until_true("a full room", || server.edge.counters().pending == 64);
     // From one of the four addresses itself.
@@ -56,7 +56,7 @@ fn idle_connections_from_four_addresses_keep_nobody_out() {
     let client = Connection::open(ClientOptions::to(server.quic())).unwrap();
     assert!(client.wait_until_active(Duration::from_secs(8)), "{:?}", client.last_error());
     assert!(server.edge.counters().rejected.full >= 200 - 64);
-    drop(crowd);
+    drop(connections);
 }
 
 /// The response to a request with these header lines.
@@ -141,6 +141,6 @@ fn hosts_that_are_named_in_the_settings_are_known() {
 #[test]
 fn an_empty_token_is_refused() {
     let settings = EdgeSettings { token: Some(jostle_net::Secret::new("")), ..edge_settings() };
-    let refused = EdgeServer::open(settings, server::silent_lobby()).err().unwrap().to_string();
+    let refused = EdgeServer::open(settings, server::silent_services()).err().unwrap().to_string();
     assert!(refused.contains("--token is empty"), "{refused}");
 }

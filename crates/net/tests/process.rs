@@ -269,7 +269,7 @@ fn home(client: &Connection) -> Option<GroupId> {
 }
 
 #[test]
-fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other() {
+fn a_client_of_a_distant_edge_is_at_home_there_and_all_see_each_other() {
     let switch = Switch::new(7).expect("a switch");
     // Nobody who is so far away is let into a group of 30 ticks per second.
     switch.set(NetworkConditions {
@@ -285,8 +285,8 @@ fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other()
     wait(&world, "the first group", |status| status["group"] == 0 && tick(status) > 0);
     wait(&far, "a group of its own", |status| status["group"] == 1 && tick(status) > 0);
 
-    let near_door = ClientOptions::to(world.edge_address().expect("a door"));
-    let one = come_in(near_door.clone());
+    let near_edge = ClientOptions::to(world.edge_address().expect("a door"));
+    let one = come_in(near_edge.clone());
     let other = come_in(ClientOptions::to(far.edge_address().expect("a door")));
     assert_eq!((home(&one), home(&other)), (Some(GroupId(0)), Some(GroupId(1))));
     let sees = |client: &Connection, avatar: Option<ObjectId>| {
@@ -298,10 +298,11 @@ fn whoever_comes_in_at_a_door_far_away_is_at_home_there_and_all_see_each_other()
 
     // It goes to the other door, and is who it was.
     let (avatar, credential) = (other.avatar(), other.leave());
-    let other = come_in(ClientOptions { credential, ..near_door });
+    let other = come_in(ClientOptions { credential, ..near_edge });
     assert_eq!((other.avatar(), home(&other)), (avatar, Some(GroupId(1))));
     other.send_input([1.0, 0.0, 0.0], [0.0; 3]);
-    let moves = |client: &Connection| client.own_told().is_some_and(|(_, it)| it.velocity[0] > 0.5);
+    let moves =
+        |client: &Connection| client.own_received().is_some_and(|(_, it)| it.velocity[0] > 0.5);
     wait(&world, "it walks at home, from the other door", |_| moves(&other));
 }
 
@@ -403,9 +404,10 @@ fn walk(people: &[&Connection], axis: usize, side: f64) {
     people.iter().for_each(|one| one.send_input(velocity, [0.0; 3]));
     until("they stop at the wall", || {
         people.iter().all(|one| {
-            let told = one.own_told().map(|(_, body)| (body.position[axis], body.velocity));
+            let received = one.own_received().map(|(_, body)| (body.position[axis], body.velocity));
             // Its face is five metres from the middle, and they are three decimetres thick.
-            told.is_some_and(|(at, velocity)| (at * side - 4.7).abs() < 0.3 && velocity == [0.0; 3])
+            received
+                .is_some_and(|(at, velocity)| (at * side - 4.7).abs() < 0.3 && velocity == [0.0; 3])
         })
     });
 }
@@ -418,7 +420,7 @@ fn loads(status: &Value) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
+fn people_walk_in_a_free_running_world_and_outlive_a_node() {
     let operation = OperationMode::FreeRunning { operations: None };
     let mut start = start();
     start.objects.retain(|object| object.class == Class::Immovable);
@@ -469,7 +471,7 @@ fn people_walk_in_an_unsynchronised_world_and_outlive_a_node() {
 }
 
 #[test]
-fn an_unsynchronised_world_with_hardly_any_operations_says_what_it_assumes() {
+fn a_free_running_world_with_hardly_any_operations_reports_what_it_assumes() {
     let operation = OperationMode::FreeRunning { operations: Some(1) };
     let world = Process::serve(ServeSettings { operation, ..settings() }).expect("begins");
     let assumed = |status: &Value| status["counters"]["contacts_assumed"].as_u64();

@@ -142,12 +142,12 @@ fn with_certificates_and_token_both_are_asked_for() {
 }
 
 /// Connections that send nothing, or noise.
-fn crowd(address: SocketAddr, count: usize, says: &[u8]) -> Vec<TcpStream> {
+fn connect_many(address: SocketAddr, count: usize, bytes: &[u8]) -> Vec<TcpStream> {
     let mut streams = Vec::new();
     for _ in 0..count {
         let mut stream = TcpStream::connect(address).unwrap();
         // It may have been closed already.
-        let _ = stream.write_all(says);
+        let _ = stream.write_all(bytes);
         streams.push(stream);
     }
     streams
@@ -158,7 +158,7 @@ fn zenoh_lets_nodes_in_past_150_silent_connections() {
     let ours = Directory::new("silent");
     for guard in [token("right"), ours.guard()] {
         let here = Post::listener(&Engine::Zenoh, &guard, "d");
-        let silent = crowd(here.transport.listening()[0], 150, b"");
+        let silent = connect_many(here.transport.listening()[0], 150, b"");
         let node = Post::joined(&Engine::Zenoh, &guard, &here, "n1");
         node.reach(&here, "d", b"in");
         drop(silent);
@@ -179,7 +179,7 @@ fn on_zenoh_a_link_that_failed_is_made_later() {
         post.transport.answer_to(name).unwrap();
         post
     });
-    let crowds = [&one, &other].map(|post| crowd(post.transport.listening()[0], 300, b""));
+    let crowds = [&one, &other].map(|post| connect_many(post.transport.listening()[0], 300, b""));
     let third = Post::open(&settings(&Engine::Zenoh, &guard, address, vec![]));
     third.transport.answer_to("d").unwrap();
     one.reach(&third, "d", b"one");
@@ -197,7 +197,7 @@ fn zenoh_goes_on_after_300_connections_with_nonsense() {
         let neighbour = Post::joined(&Engine::Zenoh, &guard, &here, "n1");
         neighbour.reach(&here, "d", b"before");
         let nonsense: Vec<u8> = (0..2_000_u32).map(|at| ((at * at * 31) >> 3) as u8).collect();
-        drop(crowd(here.transport.listening()[0], 300, &nonsense));
+        drop(connect_many(here.transport.listening()[0], 300, &nonsense));
         neighbour.reach(&here, "d", b"after");
         let node = Post::joined(&Engine::Zenoh, &guard, &here, "n2");
         node.reach(&here, "d", b"in");

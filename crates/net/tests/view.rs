@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 use view_page::decode::{Picture, Reader};
-use view_page::{Page, RATE, Told, get, settings, socket, start};
+use view_page::{Page, RATE, Received, get, settings, socket, start};
 
 fn serve(settings: ServeSettings) -> (Process, SocketAddr) {
     let world = Process::serve(settings).unwrap();
@@ -238,19 +238,20 @@ fn strange_questions_have_answers() {
         ([1e300, 0.0, 0.0], [1.0, 0.0, 0.0]),
         ([0.0, 1e30, 0.0], [0.0, 1.0, 0.0]),
     ] {
-        page.say(&json!({"type": "pick", "origin": origin, "direction": direction}));
+        page.send(&json!({"type": "pick", "origin": origin, "direction": direction}));
         let picked = page.until_text("picked");
         assert_eq!(picked, json!({"type": "picked", "id": null}));
     }
-    page.say(&json!({"type": "select", "id": "18446744073709551615"}));
+    page.send(&json!({"type": "select", "id": "18446744073709551615"}));
     let contacts = page.until_text("contacts");
     assert_eq!((&contacts["id"], &contacts["with"]), (&json!("18446744073709551615"), &json!([])));
     assert_eq!(contacts.get("near"), None);
-    page.say(&json!({"type": "clearance", "metres": 1e300}));
-    let told = page.until("all that is near", |told| matches!(told, Told::Near(..)));
-    assert!(matches!(told, Told::Near(clearance, _) if clearance == 5.0));
-    page.say(&json!({"type": "clearance", "metres": -1.0}));
-    page.say(&json!({"type": "control", "do": "kill", "node": 1}));
+    page.send(&json!({"type": "clearance", "metres": 1e300}));
+    let received =
+        page.until("all that is near", |received| matches!(received, Received::Near(..)));
+    assert!(matches!(received, Received::Near(clearance, _) if clearance == 5.0));
+    page.send(&json!({"type": "clearance", "metres": -1.0}));
+    page.send(&json!({"type": "control", "do": "kill", "node": 1}));
     let refused = page.until_text("controlled");
     assert!(refused["do"] == "kill" && refused["error"].is_string(), "{refused}");
     page.is_served();
@@ -260,14 +261,14 @@ fn strange_questions_have_answers() {
 fn a_ray_names_what_it_meets() {
     let (_world, web) = serve(settings(start(30, 5)));
     let mut page = Page::open(web);
-    page.say(&json!({"type": "pick", "origin": [12.0, 0.0, 0.0], "direction": [-3.0, 0.0, 0.0]}));
+    page.send(&json!({"type": "pick", "origin": [12.0, 0.0, 0.0], "direction": [-3.0, 0.0, 0.0]}));
     let picked = page.until_text("picked");
     assert_eq!((&picked["id"], &picked["name"]), (&json!("37"), &json!("APART")), "{picked}");
     assert!((picked["point"][0].as_f64().unwrap() - 10.3).abs() < 0.06, "{picked}");
     assert_eq!((&picked["class"], &picked["shape"]), (&json!("dynamic"), &json!(0)));
     assert!(picked["owner"].is_u64() && picked["faces"].as_u64() > picked["face"].as_u64());
     // From the other side there is a wall, which is a box without a name.
-    page.say(&json!({"type": "pick", "origin": [-12.0, 0.1, 0.2], "direction": [1.0, 0.0, 0.0]}));
+    page.send(&json!({"type": "pick", "origin": [-12.0, 0.1, 0.2], "direction": [1.0, 0.0, 0.0]}));
     let picked = page.until_text("picked");
     assert_eq!((&picked["class"], &picked["name"]), (&json!("immovable"), &Value::Null));
     assert_eq!(picked["point"], json!([-6.0, 0.1, 0.2]));
@@ -284,8 +285,8 @@ fn who_has_selected_something_hears_what_touches_it_and_what_is_near() {
         walls.map(|(id, _)| *id).next()
     };
     let wall = wall(&frame).expect("a wall").to_string();
-    page.say(&json!({"type": "select", "id": wall}));
-    page.say(&json!({"type": "clearance", "metres": 0.2}));
+    page.send(&json!({"type": "select", "id": wall}));
+    page.send(&json!({"type": "clearance", "metres": 0.2}));
     let contacts = page.until_value("contacts of the wall", |value| {
         value["type"] == "contacts" && value["near"].as_array().is_some_and(|it| !it.is_empty())
     });
@@ -297,12 +298,13 @@ fn who_has_selected_something_hears_what_touches_it_and_what_is_near() {
     page.until_value("a ball at the wall", |value| {
         value["type"] == "contacts" && value["with"].as_array().is_some_and(|it| !it.is_empty())
     });
-    let told = page.until("pairs", |told| matches!(told, Told::Near(_, all) if !all.is_empty()));
-    let Told::Near(clearance, pairs) = told else { panic!() };
+    let received = page
+        .until("pairs", |received| matches!(received, Received::Near(_, all) if !all.is_empty()));
+    let Received::Near(clearance, pairs) = received else { panic!() };
     assert!((clearance - 0.2).abs() < 1e-6);
     assert!(pairs.iter().all(|([a, b], far)| a < b && *far > 0.0 && *far <= 0.2 + 1e-6));
-    page.say(&json!({"type": "clearance", "metres": null}));
-    page.say(&json!({"type": "select", "id": null}));
+    page.send(&json!({"type": "clearance", "metres": null}));
+    page.send(&json!({"type": "select", "id": null}));
     page.is_served();
 }
 
@@ -324,15 +326,15 @@ fn controls_are_done_for_those_who_may() {
     let hello = json!({"type": "hello"});
     let mut page = Page::with(web, &hello, Some(&home), false);
     assert_eq!(page.world["controls"], json!(["kill", "network"]));
-    let next = page.until("the next thing", |told| matches!(told, Told::Text(_)));
-    assert!(matches!(next, Told::Text(value) if value == demo), "the demo comes first");
+    let next = page.until("the next thing", |received| matches!(received, Received::Text(_)));
+    assert!(matches!(next, Received::Text(value) if value == demo), "the demo comes first");
     for (control, error) in [
         (json!({"type": "control", "do": "kill", "node": 3}), Value::Null),
         (json!({"type": "control", "do": "kill", "node": 9}), json!("there is no node 9")),
         (json!({"type": "control", "do": "network", "delay_ms": 20, "loss": 0.5}), Value::Null),
         (json!({"type": "control", "do": "add"}), json!("that cannot be asked for here")),
     ] {
-        page.say(&control);
+        page.send(&control);
         let answer = page.until_text("controlled");
         assert_eq!((&answer["do"], &answer["error"]), (&control["do"], &error));
     }
@@ -391,14 +393,14 @@ fn recording(file: &std::path::Path) {
 
 /// The whole frame that a new viewer gets.
 fn whole(web: SocketAddr) -> (u64, Vec<u8>) {
-    match Page::open(web).until("a frame", |told| matches!(told, Told::Frame(..))) {
-        Told::Frame(frame, bytes) if frame.whole => (frame.tick, bytes),
+    match Page::open(web).until("a frame", |received| matches!(received, Received::Frame(..))) {
+        Received::Frame(frame, bytes) if frame.whole => (frame.tick, bytes),
         other => panic!("{other:?}"),
     }
 }
 
 fn control(page: &mut Page, control: Value) {
-    page.say(&control);
+    page.send(&control);
     let answer = page.until_text("controlled");
     assert_eq!((&answer["do"], &answer["error"]), (&control["do"], &Value::Null));
 }
@@ -439,18 +441,18 @@ fn a_recording_is_played_sought_and_stepped() {
     page.until_replay("the middle from the end", at(middle));
     assert!(whole(web) == sought, "from behind it is another world");
     // After a step back a whole frame follows.
-    page.say(&json!({"type": "control", "do": "step", "by": -1}));
+    page.send(&json!({"type": "control", "do": "step", "by": -1}));
     assert!(page.until_frame("one back", |frame| frame.tick == middle - 1).whole);
     collisions(&mut page, &recorded, first);
     control(&mut page, json!({"type": "control", "do": "speed", "factor": 8.0}));
     control(&mut page, json!({"type": "control", "do": "play"}));
     let end = page.until_replay("the end", at(last));
     assert_eq!((&end["playing"], &end["factor"]), (&json!(false), &json!(8.0)));
-    page.say(&json!({"type": "control", "do": "speed", "factor": 0.0}));
+    page.send(&json!({"type": "control", "do": "speed", "factor": 0.0}));
     assert!(page.until_text("controlled")["error"].is_string());
-    page.say(&json!({"type": "control", "do": "kill", "node": 1}));
+    page.send(&json!({"type": "control", "do": "kill", "node": 1}));
     assert!(page.until_text("controlled")["error"].is_string());
-    page.say(&json!({"type": "pick", "origin": [20.0, 0.0, 0.0], "direction": [-1.0, 0.0, 0.0]}));
+    page.send(&json!({"type": "pick", "origin": [20.0, 0.0, 0.0], "direction": [-1.0, 0.0, 0.0]}));
     let picked = page.until_text("picked");
     assert_eq!((&picked["id"], &picked["owner"]), (&json!("47"), &Value::Null));
 }

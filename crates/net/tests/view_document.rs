@@ -85,7 +85,7 @@ fn the_tables_of_bytes_add_up() {
 }
 
 #[test]
-fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
+fn every_kind_of_message_is_there_and_what_a_page_sends_is_understood() {
     let values = values();
     let kind = |value: &Value| value["type"].as_str().unwrap().to_string();
     let mut kinds: Vec<String> = values.iter().map(kind).collect();
@@ -118,8 +118,8 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
     let documented = values.iter().find(|value| value["type"] == "world").unwrap();
     same_fields(documented, &page.world);
     for value in &values {
-        let says = ["pick", "select", "clearance", "control", "hold", "release", "static"];
-        if says.contains(&kind(value).as_str()) {
+        let requests = ["pick", "select", "clearance", "control", "hold", "release", "static"];
+        if requests.contains(&kind(value).as_str()) {
             page.socket.send(Message::text(value.to_string())).unwrap();
             let answer = match kind(value).as_str() {
                 "pick" => "picked",
@@ -139,16 +139,16 @@ fn every_kind_of_message_is_there_and_what_a_page_says_is_understood() {
         let mut fresh = Page::open(world.web_address().unwrap());
         fresh.socket.send(Message::text("{\"type\":\"select\",\"id\":\"17\"}")).unwrap();
         fresh.socket.send(Message::text("{\"type\":\"clearance\",\"metres\":0.2}")).unwrap();
-        let told = fresh.until_value(kind, |value| {
+        let received = fresh.until_value(kind, |value| {
             value["type"] == kind && (kind != "contacts" || value["near"].is_array())
         });
-        same_fields(documented, &told);
+        same_fields(documented, &received);
     }
 }
 
 /// Both have the same fields.
-fn same_fields(documented: &Value, told: &Value) {
+fn same_fields(documented: &Value, received: &Value) {
     let fields =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    assert_eq!(fields(documented), fields(told), "{documented} {told}");
+    assert_eq!(fields(documented), fields(received), "{documented} {received}");
 }

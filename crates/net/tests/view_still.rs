@@ -15,13 +15,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use view_page::decode::{Frame, Reader};
-use view_page::{Page, RATE, Told, get, settings, start};
+use view_page::{Page, RATE, Received, get, settings, start};
 
 /// The held world of a page that has just asked for it.
 fn still(page: &mut Page) -> Frame {
     let held = page.until_text("held");
     assert_eq!(held["error"], Value::Null);
-    let Told::Still(frame) = page.until("a frame", |told| matches!(told, Told::Still(_))) else {
+    let Received::Still(frame) =
+        page.until("a frame", |received| matches!(received, Received::Still(_)))
+    else {
         unreachable!("it was one");
     };
     assert!(frame.whole);
@@ -35,7 +37,7 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
     let web = world.web_address().unwrap();
     let mut page = Page::open(web);
     page.is_served();
-    page.say(&json!({"type": "hold"}));
+    page.send(&json!({"type": "hold"}));
     let frame = still(&mut page);
     page.until_frame("the world goes on", |now| now.tick > frame.tick + 40);
     // A ray from outside to the centre of moving objects hits them where they were, or something
@@ -44,7 +46,7 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
     for (_, shown) in frame.objects.iter().filter(|(_, shown)| shown.class == 1) {
         let at = shown.position.map(|along| f64::from(along) / 4096.0);
         let origin = [at[0], 50.0, at[2]];
-        page.say(&json!({"type": "pick", "origin": origin, "direction": [0, -1, 0],
+        page.send(&json!({"type": "pick", "origin": origin, "direction": [0, -1, 0],
             "through": [1, 2, 3]}));
         let picked = page.until_text("picked");
         assert_eq!(picked["tick"], frame.tick);
@@ -56,28 +58,28 @@ fn a_world_that_stands_still_is_asked_as_it_was() {
     }
     assert!(met > 20, "{met} were met");
     // Contacts of the selection in the held world are sent once.
-    page.say(&json!({"type": "select", "id": "1"}));
+    page.send(&json!({"type": "select", "id": "1"}));
     assert_eq!(page.until_text("contacts")["tick"], frame.tick);
-    page.say(&json!({"type": "release"}));
-    let later = page.until_value("contacts of the newest world", |told| {
-        told["type"] == "contacts" && told["tick"].as_u64() > Some(frame.tick)
+    page.send(&json!({"type": "release"}));
+    let later = page.until_value("contacts of the newest world", |received| {
+        received["type"] == "contacts" && received["tick"].as_u64() > Some(frame.tick)
     });
     assert!(later["tick"].as_u64() > Some(frame.tick + 40));
     // Each held world is a copy: their number is limited, and a viewer that leaves releases its
     // own.
     let mut pages: Vec<Page> = (0..8).map(|_| Page::open(web)).collect();
     for other in &mut pages {
-        other.say(&json!({"type": "hold"}));
+        other.send(&json!({"type": "hold"}));
         still(other);
     }
-    page.say(&json!({"type": "hold"}));
+    page.send(&json!({"type": "hold"}));
     let refused = page.until_text("held");
     assert_eq!(refused["tick"], Value::Null);
     assert!(refused["error"].as_str().unwrap().contains("cannot hold more"), "{refused}");
     drop(pages.pop());
     let begin = Instant::now();
     loop {
-        page.say(&json!({"type": "hold"}));
+        page.send(&json!({"type": "hold"}));
         if page.until_text("held")["tick"].is_u64() {
             break;
         }
@@ -124,7 +126,7 @@ fn a_program_shows_its_own_world_and_hears_keys() {
     assert!(run_until(&mut show, &mut page, &mut step, |_| true).whole);
     run_until(&mut show, &mut page, &mut step, |frame| !frame.whole && frame.tick > 1);
     for (value, state) in [(0x1014, 0x100), (65, 0)] {
-        page.say(&json!({"type": "control", "do": "key", "value": value, "state": state}));
+        page.send(&json!({"type": "control", "do": "key", "value": value, "state": state}));
         assert_eq!(page.until_text("controlled")["error"], Value::Null);
     }
     assert_eq!(show.keys(), [key, Key { value: 65, state: 0 }]);
@@ -132,7 +134,7 @@ fn a_program_shows_its_own_world_and_hears_keys() {
     // Key presses beyond the queue are answered with an error, and the others are handled.
     for _ in 0..2 {
         for _ in 0..40 {
-            page.say(&json!({"type": "control", "do": "key", "value": 65, "state": 0}));
+            page.send(&json!({"type": "control", "do": "key", "value": 65, "state": 0}));
         }
         std::thread::sleep(Duration::from_millis(1500));
     }
@@ -203,13 +205,13 @@ fn a_check_sends_its_findings_and_static_contacts_are_exact() {
     assert_eq!(found["findings"][0]["kind"], "overlap");
     let picture = Picture { tick: Tick(0), objects: &objects, touches: &[] };
     let mut ask = |clearance: Value| {
-        page.say(&json!({"type": "static", "clearance": clearance}));
+        page.send(&json!({"type": "static", "clearance": clearance}));
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(20) {
             show.stand(picture);
-            while let Some(told) = page.next().unwrap() {
-                match told {
-                    Told::Text(text) if text["type"] == "findings" => return text,
+            while let Some(received) = page.next().unwrap() {
+                match received {
+                    Received::Text(text) if text["type"] == "findings" => return text,
                     _ => {}
                 }
             }
@@ -242,8 +244,8 @@ fn run_until(
         *step += 1;
         let (tick, objects) = (Tick(*step), ball_at(*step));
         show.show(Picture { tick, objects: &objects, touches: &[] }, "{}".into());
-        while let Some(told) = page.next().unwrap() {
-            if let Told::Frame(frame, _) = told
+        while let Some(received) = page.next().unwrap() {
+            if let Received::Frame(frame, _) = received
                 && fits(&frame)
             {
                 return frame;

@@ -7,19 +7,19 @@
 //! It answers to nobody's clock but the one it is given, trusts one gateway at a time, and does
 //! without any of them: what it needs to come back is its credential.
 
-mod letter;
+mod message;
 mod others;
 mod own;
 
-pub use letter::{
-    ClientId, ClientSays, ContactChange, Credential, GatewaySays, Glimpse, Hello, Limits, Reason,
-    Refusal, Report, Welcome,
+pub use message::{
+    ClientId, ClientMessage, ContactChange, Credential, GatewayMessage, Hello, Limits, Reason,
+    Refusal, Report, StateUpdate, Welcome,
 };
 pub use others::Shown;
 
 use crate::detect::Shapes;
 use crate::gateway::shorten;
-use crate::input::Want;
+use crate::input::ClientInput;
 use crate::message::Message;
 use crate::node::{Address, Output};
 use crate::object::{Class, Object, ObjectId, ShapeId};
@@ -125,9 +125,9 @@ pub struct Client {
     /// The last number that was used.
     number: u64,
     /// What the user wants, and whether it has been said.
-    desire: ([i16; 3], [i16; 3]),
-    said: bool,
-    said_at: Time,
+    motion: ([i16; 3], [i16; 3]),
+    input_sent: bool,
+    input_sent_at: Time,
     reported_at: Time,
     wake_at: Time,
 }
@@ -154,9 +154,9 @@ impl Client {
             changes: VecDeque::new(),
             changed: 0,
             number: 0,
-            desire: ([0; 3], [0; 3]),
-            said: false,
-            said_at: Time(0),
+            motion: ([0; 3], [0; 3]),
+            input_sent: false,
+            input_sent_at: Time(0),
             reported_at: Time(0),
             wake_at: Time(0),
         }
@@ -206,8 +206,8 @@ impl Client {
 
     /// The user wants the avatar to go like this. More than is allowed is cut down.
     pub fn steer(&mut self, now: Time, velocity: [i16; 3], spin: [i16; 3]) {
-        self.desire = (velocity, spin);
-        self.said = false;
+        self.motion = (velocity, spin);
+        self.input_sent = false;
         if self.is_active() {
             self.wake_at = self.wake_at.min((self.reported_at + self.settings.close).max(now));
         }
@@ -232,8 +232,8 @@ impl Client {
 
     /// The own avatar as the world had it in the newest tick that was told.
     #[must_use]
-    pub fn own_told(&self) -> Option<(Tick, State)> {
-        self.own.last_told()
+    pub fn own_received(&self) -> Option<(Tick, State)> {
+        self.own.last_received()
     }
 
     /// How often the world said something else about the avatar than was predicted.
@@ -292,7 +292,7 @@ impl Client {
 
     /// It will not come back.
     pub fn bye(&mut self, out: &mut Vec<Output>) {
-        self.say(ClientSays::Bye { attempt: self.attempt }, out);
+        self.send(ClientMessage::Bye { attempt: self.attempt }, out);
         self.phase = Phase::Out;
         self.credential = None;
         self.wake_at = Time(u64::MAX / 4);
@@ -304,8 +304,8 @@ impl Client {
         self.wake_at
     }
 
-    fn say(&self, says: ClientSays, out: &mut Vec<Output>) {
-        out.push(Output::Send(Address::Gate(self.gate()), Message::Asked(says)));
+    fn send(&self, message: ClientMessage, out: &mut Vec<Output>) {
+        out.push(Output::Send(Address::Gate(self.gate()), Message::FromClient(message)));
     }
 
     /// The clock says so.
@@ -337,32 +337,32 @@ impl Client {
     fn greet(&mut self, now: Time, out: &mut Vec<Output>) {
         self.wake_at = now + self.settings.resend;
         let Client { credential, attempt, .. } = *self;
-        self.say(ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt }), out);
+        self.send(ClientMessage::Hello(Hello { credential, protocol: PROTOCOL, attempt }), out);
     }
 
     /// Says what it has seen and, if that is new or was long ago, what it wants.
     fn report(&mut self, now: Time, out: &mut Vec<Output>) {
-        let refresh = now - self.said_at >= self.settings.refresh;
-        let want = if !self.said || refresh { self.next_want(now) } else { None };
+        let refresh = now - self.input_sent_at >= self.settings.refresh;
+        let want = if !self.input_sent || refresh { self.next_want(now) } else { None };
         let ack = self.kept.back().map(Snapshot::tick);
-        self.say(ClientSays::Report(Report { attempt: self.attempt, ack, want }), out);
+        self.send(ClientMessage::Report(Report { attempt: self.attempt, ack, want }), out);
         self.reported_at = now;
         self.wake_at = now + self.pace(now);
     }
 
-    fn next_want(&mut self, now: Time) -> Option<Want> {
+    fn next_want(&mut self, now: Time) -> Option<ClientInput> {
         let (avatar, limits) = (self.avatar()?, self.limits?);
         // Said again, it is what the avatar does anyway: it may have run into something.
         let (velocity, spin) = match self.own.now(now) {
-            Some(state) if self.said => (state.velocity, state.spin),
-            _ => self.desire,
+            Some(state) if self.input_sent => (state.velocity, state.spin),
+            _ => self.motion,
         };
         self.number = self.number.saturating_add(1);
         let velocity = shorten(velocity, u64::from(limits.speed));
         let spin = shorten(spin, u64::from(limits.spin));
-        let want = Want { avatar, number: self.number, velocity, spin };
-        self.said = true;
-        self.said_at = now;
+        let want = ClientInput { avatar, number: self.number, velocity, spin };
+        self.input_sent = true;
+        self.input_sent_at = now;
         self.own.want(now, want);
         Some(want)
     }
@@ -377,19 +377,25 @@ impl Client {
     }
 
     /// A letter has come.
-    pub fn receive(&mut self, now: Time, from: Address, says: GatewaySays, out: &mut Vec<Output>) {
+    pub fn receive(
+        &mut self,
+        now: Time,
+        from: Address,
+        message: GatewayMessage,
+        out: &mut Vec<Output>,
+    ) {
         if from != Address::Gate(self.gate())
-            || says.attempt() != self.attempt
+            || message.attempt() != self.attempt
             || self.phase == Phase::Out
         {
             return;
         }
-        match says {
-            GatewaySays::Welcome(welcome) => self.welcome(now, &welcome),
-            GatewaySays::Glimpse(glimpse) => self.glimpse(now, glimpse),
-            GatewaySays::Correct { want, reason, .. } => self.correct(now, want, reason),
-            GatewaySays::Kicked { .. } => self.later(now, 1),
-            GatewaySays::Refused { why, .. } => self.refused(now, why, out),
+        match message {
+            GatewayMessage::Welcome(welcome) => self.welcome(now, &welcome),
+            GatewayMessage::StateUpdate(update) => self.update(now, update),
+            GatewayMessage::Correct { want, reason, .. } => self.correct(now, want, reason),
+            GatewayMessage::Kicked { .. } => self.later(now, 1),
+            GatewayMessage::Refused { why, .. } => self.refused(now, why, out),
         }
     }
 
@@ -418,7 +424,7 @@ impl Client {
             return;
         }
         let Welcome { credential, limits, rate, after, .. } = *welcome;
-        if self.avatar() != Some(credential.avatar) || self.own.last_told().is_none() {
+        if self.avatar() != Some(credential.avatar) || self.own.last_received().is_none() {
             self.own = Own::new(rate);
             self.others.clear();
         }
@@ -432,67 +438,67 @@ impl Client {
         let block = (self.number.max(after) >> NUMBERS).saturating_add(1);
         self.number = if block >> (64 - NUMBERS) == 0 { block << NUMBERS } else { u64::MAX };
         self.phase = Phase::Active { heard: now };
-        self.said = false;
+        self.input_sent = false;
         self.wake_at = now;
     }
 
-    fn correct(&mut self, now: Time, want: Want, reason: Reason) {
+    fn correct(&mut self, now: Time, want: ClientInput, reason: Reason) {
         self.own.correct(now, want);
         if reason == Reason::Change && want.number == self.number {
             // Not all at once; the rest is asked for with the next report.
-            self.said = false;
+            self.input_sent = false;
         }
     }
 
-    fn glimpse(&mut self, now: Time, glimpse: Glimpse) {
+    fn update(&mut self, now: Time, update: StateUpdate) {
         let Phase::Active { heard } = &mut self.phase else { return };
         *heard = now;
-        if self.kept.back().is_some_and(|newest| newest.tick() >= glimpse.tick) {
+        if self.kept.back().is_some_and(|newest| newest.tick() >= update.tick) {
             return;
         }
-        let near = match glimpse.base {
-            None => Snapshot::decode(&glimpse.near, SEEN_MAX),
+        let near = match update.base {
+            None => Snapshot::decode(&update.near, SEEN_MAX),
             Some(base) => {
                 let known = self.kept.iter().find(|kept| kept.tick() == base);
                 match known {
-                    Some(known) => Snapshot::decode_since(known, &glimpse.near, SEEN_MAX),
+                    Some(known) => Snapshot::decode_since(known, &update.near, SEEN_MAX),
                     None => return self.kept.clear(),
                 }
             }
         };
-        let Some(near) = near.ok().filter(|near| near.tick() == glimpse.tick) else {
+        let Some(near) = near.ok().filter(|near| near.tick() == update.tick) else {
             // It holds something else than the gateway thinks; a whole one will come.
             return self.kept.clear();
         };
-        if let Some(base) = glimpse.base {
+        if let Some(base) = update.base {
             self.kept.retain(|kept| kept.tick() >= base);
         }
-        self.take_in(now, &glimpse, &near);
+        self.take_in(now, &update, &near);
         self.kept.push_back(near);
         if self.kept.len() > KEPT_MAX {
             self.kept.pop_front();
         }
     }
 
-    fn take_in(&mut self, now: Time, glimpse: &Glimpse, near: &Snapshot) {
-        let Glimpse { tick, dilation, followed, followed_at, .. } = *glimpse;
-        self.far = light::decode(&glimpse.far, SEEN_MAX).unwrap_or_default();
+    fn take_in(&mut self, now: Time, update: &StateUpdate, near: &Snapshot) {
+        let StateUpdate { tick, dilation, followed, followed_at, .. } = *update;
+        self.far = light::decode(&update.far, SEEN_MAX).unwrap_or_default();
         self.others.forget(now);
         let avatar = self.avatar();
         for object in near.objects() {
             if Some(object.id) == avatar {
-                let told = (tick, object.class, object.state);
-                self.own.told(now, told, dilation, (followed, followed_at));
+                let received = (tick, object.class, object.state);
+                self.own.receive(now, received, dilation, (followed, followed_at));
             } else {
-                self.others.told(now, tick, *object);
+                self.others.receive(now, tick, *object);
             }
         }
-        for (&(id, state), &(class, shape)) in self.far.iter().zip(&glimpse.kinds) {
+        for (&(id, state), &(class, shape)) in self.far.iter().zip(&update.kinds) {
             if Some(id) != avatar {
-                self.others.told(now, tick, Object { id, class, shape, state });
+                self.others.receive(now, tick, Object { id, class, shape, state });
             }
         }
-        for change in &glimpse.contacts {
+        for change in &update.contacts {
             if change.number <= self.changed {
                 continue;
             }

@@ -39,8 +39,8 @@ impl Copies {
     }
 
     /// What was told for a tick, before anything was done to it, and what was committed.
-    pub(crate) fn add(&mut self, told: Vec<Object>, commit: Arc<Commit>) {
-        self.turns.push_back((commit, told));
+    pub(crate) fn add(&mut self, sent: Vec<Object>, commit: Arc<Commit>) {
+        self.turns.push_back((commit, sent));
         if self.turns.len() as u64 > TURNS {
             self.turns.pop_front();
         }
@@ -60,10 +60,10 @@ impl Copies {
     pub(crate) fn played_back(&self, owner: NodeId, view: &View, rate: u32) -> Objects {
         let mut objects = self.base.clone();
         let owns = |object: &Object| view.owner(object.state.position) == owner;
-        for (commit, told) in &self.turns {
+        for (commit, sent) in &self.turns {
             advance(&mut objects, Tick(commit.tick.0.saturating_sub(1)), rate);
             objects.retain(owns);
-            objects.extend(told.iter().copied());
+            objects.extend(sent.iter().copied());
             apply(&mut objects, commit, owns);
         }
         objects

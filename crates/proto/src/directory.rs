@@ -18,8 +18,8 @@ mod report;
 mod restore;
 mod votes;
 
-use crate::crowd::{Crowd, PLACES_MAX};
 use crate::groups::{GroupId, PollSettings, Polls, Thresholds};
+use crate::load::{NodeLoad, PLACES_MAX};
 use crate::message::{Delays, Message, PEERS_MAX, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
@@ -76,7 +76,7 @@ struct Known {
     /// It is alone and cannot leave.
     keeps: bool,
     /// What it has to do.
-    crowd: Crowd,
+    load: NodeLoad,
 }
 
 impl Known {
@@ -139,8 +139,8 @@ pub struct Directory {
     /// Nodes with a stored world that may count.
     offers: BTreeSet<NodeId>,
     /// When nodes that wait for a group were told whom to measure.
-    told: BTreeMap<NodeId, Time>,
-    /// What it says goes out later, see [`Directory::said`].
+    peers_sent: BTreeMap<NodeId, Time>,
+    /// What it says goes out later, see [`Directory::sent`].
     defers: bool,
     /// When it last ran.
     stepped: Time,
@@ -170,7 +170,7 @@ impl Directory {
             group: Some(group),
             delays: BTreeMap::new(),
             keeps: false,
-            crowd: Crowd::default(),
+            load: NodeLoad::default(),
         };
         let settings = match grouping {
             Grouping::Together => PollSettings::default(),
@@ -202,30 +202,30 @@ impl Directory {
     }
 
     /// The same where what it says is kept back for a while: whoever does that says when it goes
-    /// out, by [`Directory::said`].
+    /// out, by [`Directory::sent`].
     #[must_use]
     pub fn deferring(self) -> Directory {
         let mut kept = self.kept;
         kept.polls = kept.polls.deferring();
         // What went out before is not known.
-        Directory { kept, told: BTreeMap::new(), defers: true, ..self }
+        Directory { kept, peers_sent: BTreeMap::new(), defers: true, ..self }
     }
 
     /// Something that it said goes out now. Those who are given time to answer have it from here,
     /// however long it took to become sure that it may be said.
-    pub fn said(&mut self, now: Time, to: Address, message: &Message) {
+    pub fn sent(&mut self, now: Time, to: Address, message: &Message) {
         match (to, message) {
             (_, Message::VoteCall(call)) => self.kept.polls.called(now, call.ballot),
             (Address::Node(node), Message::Peers(_)) => {
                 let waits = |known: &&Known| known.group.is_none();
                 let since = self.kept.known.get(&node).filter(waits).map(|known| known.since);
-                let before = self.told.get(&node).copied();
+                let before = self.peers_sent.get(&node).copied();
                 match since {
                     Some(since) if before.is_none_or(|before| before < since) => {
-                        self.told.insert(node, now);
+                        self.peers_sent.insert(node, now);
                     }
                     Some(_) => {}
-                    None => drop(self.told.remove(&node)),
+                    None => drop(self.peers_sent.remove(&node)),
                 }
             }
             _ => {}
@@ -233,13 +233,13 @@ impl Directory {
     }
 
     /// Nobody keeps back what stands behind `from`.
-    fn said_at_once(&mut self, now: Time, from: usize, out: &[Output]) {
+    fn note_sent(&mut self, now: Time, from: usize, out: &[Output]) {
         if self.defers {
             return;
         }
         for output in out.iter().skip(from) {
             if let Output::Send(to, message) = output {
-                self.said(now, *to, message);
+                self.sent(now, *to, message);
             }
         }
     }
@@ -256,8 +256,8 @@ impl Directory {
     pub fn load(saved: Saved, now: Time, timing: Timing) -> Directory {
         // It told them when they came.
         let waits = saved.known.iter().filter(|(_, known)| known.group.is_none());
-        let told = waits.map(|(&node, known)| (node, known.since)).collect();
-        let mut directory = Directory::keeping(saved, now, timing, told);
+        let peers_sent = waits.map(|(&node, known)| (node, known.since)).collect();
+        let mut directory = Directory::keeping(saved, now, timing, peers_sent);
         directory.resume(now);
         directory
     }
@@ -271,7 +271,12 @@ impl Directory {
         (self.since, self.stepped, self.wake_at) = (now, now, now);
     }
 
-    fn keeping(kept: Saved, now: Time, timing: Timing, told: BTreeMap<NodeId, Time>) -> Directory {
+    fn keeping(
+        kept: Saved,
+        now: Time,
+        timing: Timing,
+        peers_sent: BTreeMap<NodeId, Time>,
+    ) -> Directory {
         Directory {
             timing,
             mutant: None,
@@ -281,7 +286,7 @@ impl Directory {
             stepped: now,
             offers: BTreeSet::new(),
             links: LinkTable::default(),
-            told,
+            peers_sent,
             defers: false,
         }
     }
@@ -359,33 +364,33 @@ impl Directory {
             self.reconsider(now, out);
         }
         self.hold_votes(now, None, out);
-        self.said_at_once(now, before, out);
+        self.note_sent(now, before, out);
     }
 
     /// A message has come.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         let before = out.len();
         self.check_pause(now, out);
-        self.heed(now, message, out);
-        self.said_at_once(now, before, out);
+        self.handle(now, message, out);
+        self.note_sent(now, before, out);
     }
 
-    fn heed(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
+    fn handle(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         match message {
             Message::Join(member) if self.hear(now, member, out) => {
                 self.place(now, out);
                 self.reconsider(now, out);
                 self.remind(member, Epoch(0), out);
-                self.tell_near(now, member.node, out);
+                self.send_near(now, member.node, out);
                 self.report_halts(now, member, out);
                 self.ask_links(member.node, out);
             }
             Message::Alive { member, epoch, .. } if self.is_stray(member, epoch) => {
                 self.reject_stray(member, epoch, out);
             }
-            Message::Alive { member, epoch, sent, mut crowd } if self.hear(now, member, out) => {
-                crowd.places.truncate(PLACES_MAX);
-                self.kept.known.entry(member.node).and_modify(|known| known.crowd = crowd);
+            Message::Alive { member, epoch, sent, mut load } if self.hear(now, member, out) => {
+                load.places.truncate(PLACES_MAX);
+                self.kept.known.entry(member.node).and_modify(|known| known.load = load);
                 // One who is left out of the newest view may be replaced at any moment.
                 let is_in = self.views().any(|(view, _)| view.has(member));
                 if is_in && !self.links.is_suspended(member) {
@@ -417,7 +422,7 @@ impl Directory {
                         out.push(Output::Send(to, Message::View(chain.stable.clone())));
                     }
                     Some(_) => {}
-                    None => self.tell_peers(now, to, ANYBODY, out),
+                    None => self.send_peers(now, to, ANYBODY, out),
                 }
             }
             message @ (Message::VoteRequest { .. } | Message::Vote(_)) => {
@@ -452,7 +457,7 @@ impl Directory {
                     group,
                     delays: BTreeMap::new(),
                     keeps: false,
-                    crowd: Crowd::default(),
+                    load: NodeLoad::default(),
                 };
                 kept.known.insert(member.node, known);
                 let voted = |view: &View| view.nodes().any(|node| node == member.node);
@@ -490,22 +495,22 @@ impl Directory {
         }
         if self.kept.grouping == Grouping::Together {
             // Nobody moves for that: it is only shown.
-            return self.tell_peers(now, Address::Node(from.node), ANYBODY, out);
+            return self.send_peers(now, Address::Node(from.node), ANYBODY, out);
         }
         self.corroborate(now, from, out);
         self.place(now, out);
         self.offer_leave(now, from, out);
-        self.tell_near(now, from.node, out);
+        self.send_near(now, from.node, out);
     }
 
     /// Whom a node may come into a group with, where delays decide about that.
-    fn tell_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
+    fn send_near(&self, now: Time, to: NodeId, out: &mut Vec<Output>) {
         if let Grouping::ByDelay(rules) = self.kept.grouping {
-            self.tell_peers(now, Address::Node(to), rules.thresholds, out);
+            self.send_peers(now, Address::Node(to), rules.thresholds, out);
         }
     }
 
-    fn tell_peers(&self, now: Time, to: Address, thresholds: Thresholds, out: &mut Vec<Output>) {
+    fn send_peers(&self, now: Time, to: Address, thresholds: Thresholds, out: &mut Vec<Output>) {
         let known = self.kept.known.iter();
         let heard = known.filter(|(_, known)| now - known.heard <= self.timing.lease);
         let nodes = heard.map(|(&node, _)| node).filter(|&node| Address::Node(node) != to);

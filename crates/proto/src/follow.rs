@@ -4,21 +4,21 @@
 //! Everything that happens is in the published ticks, so whoever has the world at one tick and all
 //! ticks after it has the world, bit by bit; the digest in every tick says whether that is so. The
 //! world at one tick comes from all members, each telling its share. An unsynchronised world has no
-//! such ticks; it is followed by one's own clock (`loose`).
+//! such ticks; it is followed by one's own clock (`free_running`).
 
-mod loose;
+mod free_running;
 
+use crate::free_running::FreeRunningMessage;
 use crate::groups::GroupId;
 use crate::held::{advance, apply};
 use crate::input::{GatewayId, Source};
-use crate::loose::Letter;
 use crate::message::{Commit, Follow, Message, Share};
 use crate::node::{Address, Output, Timing};
 use crate::object::{NodeId, Object, ObjectId, digest};
 use crate::objects::Objects;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
-use loose::Loose;
+use free_running::FreeRunning;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub struct Follower {
     moved: Time,
     ask_at: Time,
     /// Of an unsynchronised world.
-    loose: Option<Loose>,
+    free_running: Option<FreeRunning>,
 }
 
 impl Follower {
@@ -65,17 +65,17 @@ impl Follower {
             fresh: VecDeque::new(),
             moved: Time(0),
             ask_at: Time(0),
-            loose: None,
+            free_running: None,
         }
     }
 
-    /// The same for an unsynchronised world, in which `scenery` never moves: ticks are its own, and
+    /// The same for an unsynchronised world, in which `static_objects` never moves: ticks are its own, and
     /// [`Follower::take`] gives them without a digest, with what touches and which wishes were
     /// followed.
     #[must_use]
-    pub fn unsynchronised(self, scenery: &[Object]) -> Follower {
-        let loose = Some(Loose::new(self.timing.rate, scenery));
-        Follower { loose, ..self }
+    pub fn free_running(self, static_objects: &[Object]) -> Follower {
+        let free_running = Some(FreeRunning::new(self.timing.rate, static_objects));
+        Follower { free_running, ..self }
     }
 
     /// The same for another group.
@@ -93,8 +93,8 @@ impl Follower {
     /// The last tick that it has, and the world after it.
     #[must_use]
     pub fn world(&self) -> Option<(Tick, &Objects)> {
-        if let Some(loose) = &self.loose {
-            return loose.world();
+        if let Some(free_running) = &self.free_running {
+            return free_running.world();
         }
         self.world.as_ref().map(|(tick, objects)| (*tick, objects))
     }
@@ -108,8 +108,8 @@ impl Follower {
     /// How far the group has come with a source, as of that tick.
     #[must_use]
     pub fn heard_of(&self, source: Source) -> u64 {
-        if let Some(loose) = &self.loose {
-            return loose.heard_of(source);
+        if let Some(free_running) = &self.free_running {
+            return free_running.heard_of(source);
         }
         let at = self.heard.binary_search_by_key(&source, |&(source, _)| source);
         at.ok().and_then(|at| self.heard.get(at)).map_or(0, |&(_, number)| number)
@@ -118,26 +118,28 @@ impl Follower {
     /// Of an unsynchronised world: who was last heard to have an object.
     #[must_use]
     pub fn holder(&self, id: ObjectId) -> Option<NodeId> {
-        self.loose.as_ref().and_then(|loose| loose.holder(id))
+        self.free_running.as_ref().and_then(|free_running| free_running.holder(id))
     }
 
     /// Of an unsynchronised world: how often all members have told all that they have.
     #[must_use]
     pub fn sweeps(&self) -> u64 {
-        self.loose.as_ref().map_or(0, Loose::sweeps)
+        self.free_running.as_ref().map_or(0, FreeRunning::sweeps)
     }
 
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
-        self.loose.as_ref().map_or(self.ask_at, |loose| loose.wake_at().min(self.ask_at))
+        self.free_running
+            .as_ref()
+            .map_or(self.ask_at, |free_running| free_running.wake_at().min(self.ask_at))
     }
 
     /// The clock says so: asks directory and members, who answer what it has missed.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
         let epoch = self.view.as_ref().map_or(Epoch(0), |view| view.epoch);
-        if let Some(loose) = &mut self.loose {
-            loose.wake(now, self.group, epoch);
+        if let Some(free_running) = &mut self.free_running {
+            free_running.wake(now, self.group, epoch);
         }
         if now < self.ask_at {
             return;
@@ -171,9 +173,9 @@ impl Follower {
                 }
                 self.ask_at = now;
             }
-            Message::Loose(Letter::Shown(shown)) => {
-                if let (Some(loose), Some(view)) = (&mut self.loose, &self.view) {
-                    loose.shown(shown, view);
+            Message::FreeRunning(FreeRunningMessage::Shown(shown)) => {
+                if let (Some(free_running), Some(view)) = (&mut self.free_running, &self.view) {
+                    free_running.shown(shown, view);
                 }
             }
             Message::Share(share) => self.share(now, share),
@@ -185,8 +187,8 @@ impl Follower {
     /// The next tick that its owner has not seen, in order. (After a gap that could not be filled
     /// there is a jump.)
     pub fn take(&mut self) -> Option<Arc<Commit>> {
-        if let Some(loose) = &mut self.loose {
-            return loose.take();
+        if let Some(free_running) = &mut self.free_running {
+            return free_running.take();
         }
         self.fresh.pop_front()
     }

@@ -8,18 +8,18 @@
 //!
 //! Whoever is new comes into the group that the gateway belongs to, which is that of the node
 //! beside it. An avatar that is at home in another group is served there, over the distance: for
-//! each group in which somebody is served there is a wing (`wing`).
+//! each group in which somebody is served there is a wing (`link`).
 
 mod arrive;
-mod errands;
-mod glimpse;
+mod group_link;
 mod interest;
 mod judge;
 mod limits;
 mod rehome;
+mod requests;
 mod seal;
 mod session;
-mod wing;
+mod state_update;
 
 pub use arrive::AVATARS_FROM;
 pub use interest::Interest;
@@ -27,10 +27,10 @@ pub(crate) use limits::shorten;
 pub use limits::{Allowance, RateLimiter};
 pub use seal::Key;
 
-use crate::client::{ClientId, ClientSays, GatewaySays, Limits};
+use crate::client::{ClientId, ClientMessage, GatewayMessage, Limits};
 use crate::detect::Shapes;
 use crate::groups::GroupId;
-use crate::input::{GatewayId, Input, Want};
+use crate::input::{ClientInput, GatewayId, Input};
 use crate::message::{Commit, Message, Peers};
 use crate::mutant::Mutant;
 use crate::node::{Address, Output, Timing};
@@ -40,11 +40,11 @@ use crate::state::Block;
 use crate::time::{Span, Tick, Time};
 use crate::view::{Epoch, View};
 use arrive::Host;
-use glimpse::Scene;
+use group_link::{GROUP_LINKS_MAX, GroupLink, News};
 use interest::look;
 use session::{Session, Standing, pairs};
+use state_update::Scene;
 use std::collections::{BTreeMap, BTreeSet};
-use wing::{News, WINGS_MAX, Wing};
 
 /// What a gateway goes by.
 #[derive(Clone, Copy, Debug)]
@@ -140,9 +140,9 @@ pub struct GatewayCounters {
     /// nothing for too long.
     pub bases_lost: u64,
     /// Glimpses that were sent.
-    pub glimpses: u64,
+    pub updates: u64,
     /// Bytes in them.
-    pub glimpse_bytes: u64,
+    pub update_bytes: u64,
 }
 
 /// Numbers that wait for the group; with more, nobody new comes in.
@@ -162,7 +162,7 @@ pub struct Gateway {
     beside: Option<(NodeId, Epoch)>,
     /// The group that it belongs to, once that is known.
     main: Option<GroupId>,
-    wings: BTreeMap<GroupId, Wing>,
+    group_links: BTreeMap<GroupId, GroupLink>,
     sessions: BTreeMap<ClientId, Session>,
     served: BTreeMap<ObjectId, ClientId>,
     hosts: BTreeMap<u32, Host>,
@@ -191,7 +191,7 @@ impl Gateway {
             mutant: None,
             beside: None,
             main: Some(main),
-            wings: BTreeMap::from([(main, Wing::new(Time(0), me, main, timing))]),
+            group_links: BTreeMap::from([(main, GroupLink::new(Time(0), me, main, timing))]),
             sessions: BTreeMap::new(),
             served: BTreeMap::new(),
             hosts: BTreeMap::new(),
@@ -206,16 +206,17 @@ impl Gateway {
     #[must_use]
     pub fn beside(self, node: NodeId) -> Gateway {
         let beside = Some((node, Epoch(0)));
-        Gateway { beside, main: None, wings: BTreeMap::new(), ..self }
+        Gateway { beside, main: None, group_links: BTreeMap::new(), ..self }
     }
 
-    /// The same for an unsynchronised world, which has one group, and in which `scenery` never
+    /// The same for an unsynchronised world, which has one group, and in which `static_objects` never
     /// moves.
     #[must_use]
-    pub fn unsynchronised(self, scenery: &[Object]) -> Gateway {
-        let wings = self.wings.into_iter();
-        let wings = wings.map(|(group, wing)| (group, wing.unsynchronised(scenery))).collect();
-        Gateway { wings, ..self }
+    pub fn free_running(self, static_objects: &[Object]) -> Gateway {
+        let group_links = self.group_links.into_iter();
+        let group_links =
+            group_links.map(|(group, link)| (group, link.free_running(static_objects))).collect();
+        Gateway { group_links, ..self }
     }
 
     /// The same with a mistake in it, to try the referees.
@@ -242,8 +243,8 @@ impl Gateway {
         self.main
     }
 
-    fn main(&self) -> Option<&Wing> {
-        self.wings.get(&self.main?)
+    fn main(&self) -> Option<&GroupLink> {
+        self.group_links.get(&self.main?)
     }
 
     /// The last tick of its group that it has worked through, and how long ticks take
@@ -277,15 +278,15 @@ impl Gateway {
     pub fn holdings(&self) -> [(&'static str, usize, usize); 7] {
         let sessions = self.settings.sessions;
         let most = |part: fn(&Session) -> usize| self.sessions.values().map(part).max();
-        let inputs = self.wings.values().map(Wing::waiting).max();
-        let wants = self.wings.values().map(Wing::wanting).sum();
+        let inputs = self.group_links.values().map(GroupLink::waiting).max();
+        let wants = self.group_links.values().map(GroupLink::wanting).sum();
         [
-            ("wings", self.wings.len(), WINGS_MAX),
+            ("wings", self.group_links.len(), GROUP_LINKS_MAX),
             ("sessions", self.sessions.len(), sessions),
             ("hosts", self.hosts.len(), arrive::HOSTS_MAX),
             ("inputs", inputs.unwrap_or(0), STREAM_MAX + 2 * sessions),
             ("wants", wants, sessions),
-            ("glimpses", most(|s| s.told.len()).unwrap_or(0), session::TOLD_MAX),
+            ("glimpses", most(|s| s.sent_updates.len()).unwrap_or(0), session::SENT_UPDATES_MAX),
             (
                 "contacts",
                 most(|s| s.changes.len().max(s.open_contacts())).unwrap_or(0),
@@ -297,7 +298,7 @@ impl Gateway {
     /// When it wants to be woken if nothing comes.
     #[must_use]
     pub fn wake_at(&self) -> Time {
-        let followers = self.wings.values().map(|wing| wing.follower.wake_at());
+        let followers = self.group_links.values().map(|link| link.follower.wake_at());
         followers.fold(self.resend_at, Time::min)
     }
 
@@ -310,10 +311,10 @@ impl Gateway {
             }
         }
         self.woke = now;
-        let groups: Vec<GroupId> = self.wings.keys().copied().collect();
+        let groups: Vec<GroupId> = self.group_links.keys().copied().collect();
         for &group in &groups {
-            if let Some(wing) = self.wings.get_mut(&group) {
-                wing.follower.wake(now, out);
+            if let Some(link) = self.group_links.get_mut(&group) {
+                link.follower.wake(now, out);
                 // An unsynchronised world comes on with the clock.
                 self.follow(now, group, out);
             }
@@ -322,37 +323,39 @@ impl Gateway {
             self.resend_at = now + self.timing.resend;
             self.ask_beside(out);
             self.miss_silent(now);
-            self.close_wings(now);
+            self.close_group_links(now);
             for group in groups {
-                self.say_again(now, group, out);
+                self.resend(now, group, out);
             }
         }
     }
 
     /// Says again what a group has not heard.
-    fn say_again(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
-        let Some(wing) = self.wings.get(&group) else { return };
+    fn resend(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
+        let Some(link) = self.group_links.get(&group) else { return };
         // Wants go with the ticks, so that their way takes the same time; or by themselves.
-        if now - wing.ticked > self.timing.resend {
-            self.say_wants(group);
+        if now - link.ticked > self.timing.resend {
+            self.push_inputs(group);
         }
-        if let Some(wing) = self.wings.get_mut(&group) {
-            wing.say(true, out);
+        if let Some(link) = self.group_links.get_mut(&group) {
+            link.send(true, out);
         }
     }
 
     /// A message has come. One of a client can only be a letter.
     pub fn receive(&mut self, now: Time, from: Address, message: Message, out: &mut Vec<Output>) {
         match (from, message) {
-            (Address::Client(client), Message::Asked(says)) => self.letter(now, client, says, out),
+            (Address::Client(client), Message::FromClient(message)) => {
+                self.receive_client(now, client, message, out)
+            }
             (Address::Client(_), _) => self.counters.refused += 1,
             (_, Message::Here { node, group, epoch }) => self.is_in(now, node, group, epoch),
             (_, Message::Peers(peers)) => self.groups_are(&peers, out),
             (_, message) => {
                 if let Some(group) = self.group_of(&message)
-                    && let Some(wing) = self.wings.get_mut(&group)
+                    && let Some(link) = self.group_links.get_mut(&group)
                 {
-                    wing.follower.receive(now, message);
+                    link.follower.receive(now, message);
                     self.follow(now, group, out);
                 }
             }
@@ -365,14 +368,14 @@ impl Gateway {
         match message {
             Message::View(view) => Some(view.group),
             Message::Published(commit) => Some(commit.group),
-            Message::Share(_) | Message::Loose(_) if self.wings.len() == 1 => {
-                self.wings.keys().next().copied()
+            Message::Share(_) | Message::FreeRunning(_) if self.group_links.len() == 1 => {
+                self.group_links.keys().next().copied()
             }
             Message::Share(share) => {
-                let knows = |wing: &Wing| {
-                    wing.follower.view().is_some_and(|view| view.epoch == share.epoch)
+                let knows = |link: &GroupLink| {
+                    link.follower.view().is_some_and(|view| view.epoch == share.epoch)
                 };
-                self.wings.iter().find(|(_, wing)| knows(wing)).map(|(group, _)| *group)
+                self.group_links.iter().find(|(_, link)| knows(link)).map(|(group, _)| *group)
             }
             _ => None,
         }
@@ -396,34 +399,35 @@ impl Gateway {
 
     /// There is a wing for this group from now on, if there is room. Says whether there is.
     fn open(&mut self, now: Time, group: GroupId) -> bool {
-        if self.wings.len() >= WINGS_MAX && !self.wings.contains_key(&group) {
+        if self.group_links.len() >= GROUP_LINKS_MAX && !self.group_links.contains_key(&group) {
             return false;
         }
         let (me, timing) = (self.me, self.timing);
-        let wing = self.wings.entry(group).or_insert_with(|| Wing::new(now, me, group, timing));
-        wing.wanted = now;
+        let link =
+            self.group_links.entry(group).or_insert_with(|| GroupLink::new(now, me, group, timing));
+        link.wanted = now;
         true
     }
 
     /// Wings in which nobody is served are closed after a while.
-    fn close_wings(&mut self, now: Time) {
+    fn close_group_links(&mut self, now: Time) {
         let (main, sessions) = (self.main, &self.sessions);
-        self.wings.retain(|&group, wing| {
+        self.group_links.retain(|&group, link| {
             Some(group) == main
                 || sessions.values().any(|session| session.home == group)
-                || !wing.is_done(now)
+                || !link.is_done(now)
         });
     }
 
     /// The directory says which groups there are. Of one that has ended nothing is left.
     fn groups_are(&mut self, peers: &Peers, out: &mut Vec<Output>) {
         let listed = |group: GroupId| peers.groups.iter().any(|(known, _)| *known == group);
-        for (&group, wing) in &mut self.wings {
+        for (&group, link) in &mut self.group_links {
             // One that has not begun is of a world that was begun anew since.
-            let known = group < peers.next || wing.follower.view().is_none();
-            wing.is_over |= known && !listed(group);
+            let known = group < peers.next || link.follower.view().is_none();
+            link.is_over |= known && !listed(group);
         }
-        let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
+        let is_over = |group| self.group_links.get(&group).is_some_and(|link| link.is_over);
         let gone = self.sessions.iter().filter(|(_, session)| is_over(session.home));
         let gone: Vec<ClientId> = gone.map(|(&client, _)| client).collect();
         for client in gone {
@@ -431,14 +435,20 @@ impl Gateway {
         }
     }
 
-    fn letter(&mut self, now: Time, client: ClientId, says: ClientSays, out: &mut Vec<Output>) {
-        if !self.afford(now, client, &says, out) {
+    fn receive_client(
+        &mut self,
+        now: Time,
+        client: ClientId,
+        message: ClientMessage,
+        out: &mut Vec<Output>,
+    ) {
+        if !self.afford(now, client, &message, out) {
             return;
         }
-        match says {
-            ClientSays::Hello(hello) => self.hello(now, client, hello, out),
-            ClientSays::Report(report) => self.report(now, client, report, out),
-            ClientSays::Bye { attempt } => {
+        match message {
+            ClientMessage::Hello(hello) => self.hello(now, client, hello, out),
+            ClientMessage::Report(report) => self.report(now, client, report, out),
+            ClientMessage::Bye { attempt } => {
                 if self.sessions.get(&client).is_some_and(|session| session.attempt == attempt) {
                     self.part(client, arrive::Parting::Bye);
                 }
@@ -446,25 +456,25 @@ impl Gateway {
         }
     }
 
-    fn tell(&self, client: ClientId, says: GatewaySays, out: &mut Vec<Output>) {
-        out.push(Output::Send(Address::Client(client), Message::Told(says)));
+    fn send_to_client(&self, client: ClientId, message: GatewayMessage, out: &mut Vec<Output>) {
+        out.push(Output::Send(Address::Client(client), Message::ToClient(message)));
     }
 
     /// The world of a group has perhaps come on.
     fn follow(&mut self, now: Time, group: GroupId, out: &mut Vec<Output>) {
-        let Some(wing) = self.wings.get_mut(&group) else { return };
-        let Some(News { tick, commits, jumped }) = wing.come_on(now) else { return };
+        let Some(link) = self.group_links.get_mut(&group) else { return };
+        let Some(News { tick, commits, jumped }) = link.come_on(now) else { return };
         let own = self.sessions.values_mut().filter(|session| session.home == group);
         for session in own.filter(|_| jumped) {
-            session.followed = (wing.heard_of(session.avatar), tick);
+            session.followed = (link.heard_of(session.avatar), tick);
         }
         for commit in &commits {
             self.observe(group, commit);
         }
         self.look_after(group, tick, out);
-        self.say_wants(group);
-        if let Some(wing) = self.wings.get_mut(&group) {
-            wing.say(false, out);
+        self.push_inputs(group);
+        if let Some(link) = self.group_links.get_mut(&group) {
+            link.send(false, out);
         }
         if tick.0.is_multiple_of(self.settings.every.max(1)) || commits.len() > 1 {
             self.show(group, out);
@@ -491,24 +501,24 @@ impl Gateway {
     }
 
     /// What avatars of a group want is numbered for it.
-    fn say_wants(&mut self, group: GroupId) {
-        let Some(wing) = self.wings.get_mut(&group) else { return };
-        if wing.has_turned() && self.mutant == Some(Mutant::WantTwice) {
+    fn push_inputs(&mut self, group: GroupId) {
+        let Some(link) = self.group_links.get_mut(&group) else { return };
+        if link.has_turned() && self.mutant == Some(Mutant::WantTwice) {
             // "On leader change re-sends last input of each avatar", as if it were a new one.
             let own = self.sessions.values().filter(|session| session.home == group);
             for session in own.filter(|session| session.number > 0) {
                 let Session { avatar, number, velocity, .. } = *session;
-                let again = Want { avatar, number, velocity, spin: [0; 3] };
-                wing.wants.entry(avatar).or_insert(again);
+                let again = ClientInput { avatar, number, velocity, spin: [0; 3] };
+                link.wants.entry(avatar).or_insert(again);
             }
         }
-        wing.say_wants();
+        link.push_inputs();
     }
 
     /// Everybody who is in a group is told what they see.
     fn show(&mut self, group: GroupId, out: &mut Vec<Output>) {
-        let Some(wing) = self.wings.get(&group) else { return };
-        let Some((tick, objects)) = wing.follower.world() else { return };
+        let Some(link) = self.group_links.get(&group) else { return };
+        let Some((tick, objects)) = link.follower.world() else { return };
         let most = self.settings.unheard;
         let active = |session: &Session| {
             session.home == group && session.standing == Standing::Active && session.unheard < most
@@ -522,7 +532,7 @@ impl Gateway {
         let scene = Scene {
             tick,
             rate: self.timing.rate,
-            dilation: wing.dilation,
+            dilation: link.dilation,
             objects,
             settings: &self.settings,
             mutant: self.mutant,
@@ -532,13 +542,13 @@ impl Gateway {
                 continue;
             }
             let seen = seen.remove(&session.avatar).unwrap_or_default();
-            let Some((glimpse, kept_up)) = scene.glimpse(session, &seen) else { continue };
+            let Some((update, kept_up)) = scene.update(session, &seen) else { continue };
             session.unheard += 1;
             session.sees = seen.iter().map(|object| object.id).collect();
             self.counters.bases_lost += u64::from(!kept_up);
-            self.counters.glimpses += 1;
-            self.counters.glimpse_bytes += (glimpse.near.len() + glimpse.far.len()) as u64;
-            let message = Message::Told(GatewaySays::Glimpse(glimpse));
+            self.counters.updates += 1;
+            self.counters.update_bytes += (update.near.len() + update.far.len()) as u64;
+            let message = Message::ToClient(GatewayMessage::StateUpdate(update));
             out.push(Output::Send(Address::Client(client), message));
         }
     }

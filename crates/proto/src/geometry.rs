@@ -54,7 +54,7 @@ pub struct Form {
 
 /// What machines tell each other about forms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum GeometryLetter {
+pub enum GeometryMessage {
     /// Which forms are there?
     AskTable,
     /// These.
@@ -73,7 +73,7 @@ pub enum GeometryLetter {
 }
 
 /// A letter to somebody.
-pub type Mail = (Address, GeometryLetter);
+pub type Mail = (Address, GeometryMessage);
 
 #[derive(Clone, Debug)]
 struct Fetch {
@@ -101,21 +101,21 @@ struct Serving {
 /// let mut giver = Library::of(&Shapes::new(vec![solid.clone(), solid]), Span::from_ms(50));
 /// let mut taker = Library::new(Span::from_ms(50));
 /// taker.set_peers(&[Address::Node(NodeId(1))]);
-/// let (mut now, mut letters) = (Time(0), 0);
+/// let (mut now, mut messages) = (Time(0), 0);
 /// while taker.shapes()?.is_none() {
 ///     now = now + Span::from_ms(50);
 ///     let mut to_giver = Vec::new();
 ///     taker.wake(now, &mut to_giver);
-///     while let Some((_, letter)) = to_giver.pop() {
+///     while let Some((_, message)) = to_giver.pop() {
 ///         let mut answers = Vec::new();
-///         giver.receive(now, Address::Node(NodeId(2)), letter, &mut answers);
-///         letters += answers.len();
+///         giver.receive(now, Address::Node(NodeId(2)), message, &mut answers);
+///         messages += answers.len();
 ///         for (_, answer) in answers {
 ///             taker.receive(now, Address::Node(NodeId(1)), answer, &mut to_giver);
 ///         }
 ///     }
 /// }
-/// assert!(letters < 8, "a table and the pieces of one model");
+/// assert!(messages < 8, "a table and the pieces of one model");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -251,7 +251,7 @@ impl Library {
     fn ask(&mut self, now: Time, again: bool, out: &mut Vec<Mail>) {
         let Some(&peer) = self.peers.get(self.asked % self.peers.len().max(1)) else { return };
         if self.table.is_none() {
-            return out.push((peer, GeometryLetter::AskTable));
+            return out.push((peer, GeometryMessage::AskTable));
         }
         if self.fetch.is_none()
             && let Some(content) = self.missing()
@@ -261,7 +261,7 @@ impl Library {
         }
         if let Some(fetch) = &self.fetch {
             let (content, credit) = (fetch.content, fetch.incoming.credit());
-            out.push((peer, GeometryLetter::Ask { content, credit, again }));
+            out.push((peer, GeometryMessage::Ask { content, credit, again }));
         }
     }
 
@@ -270,27 +270,27 @@ impl Library {
         &mut self,
         now: Time,
         from: Address,
-        letter: GeometryLetter,
+        message: GeometryMessage,
         out: &mut Vec<Mail>,
     ) {
-        match letter {
-            GeometryLetter::AskTable => {
+        match message {
+            GeometryMessage::AskTable => {
                 if let Some(table) = &self.table {
-                    out.push((from, GeometryLetter::Table(table.clone())));
+                    out.push((from, GeometryMessage::Table(table.clone())));
                 }
             }
-            GeometryLetter::Table(table) => {
+            GeometryMessage::Table(table) => {
                 if self.table.is_none() && table.len() <= FORMS_MAX && self.peers.contains(&from) {
                     self.table = Some(table);
                     self.ask(now, false, out);
                 }
             }
-            GeometryLetter::Ask { content, credit, again } => {
+            GeometryMessage::Ask { content, credit, again } => {
                 if let Some(serving) = self.serve(now, (from, content), &credit, again) {
-                    out.extend(serving.map(|chunk| (from, GeometryLetter::Piece(chunk))));
+                    out.extend(serving.map(|chunk| (from, GeometryMessage::Piece(chunk))));
                 }
             }
-            GeometryLetter::Piece(chunk) => self.piece(now, chunk, out),
+            GeometryMessage::Piece(chunk) => self.piece(now, chunk, out),
         }
     }
 

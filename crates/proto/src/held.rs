@@ -114,7 +114,7 @@ pub(crate) fn passed_on<'a>(
 /// several things at once; they come sorted.
 pub(crate) fn collide(objects: &mut Objects, touches: &[Touch], except: &[ObjectId]) {
     let mut felt: Vec<(usize, [i16; 3], [i16; 3])> = Vec::new();
-    let ours = Sieve::of(objects);
+    let ours = BloomFilter::of(objects);
     for at in ours.sift(touches) {
         let Touch { a, b, normal, stops, kick_a, kick_b, shift } = touches[at as usize];
         for (id, kick, toward) in [(a, kick_a, normal), (b, kick_b, normal.reversed())] {
@@ -141,19 +141,19 @@ pub(crate) fn collide(objects: &mut Objects, touches: &[Touch], except: &[Object
 /// Most touches of a group are of objects that a member does not hold, and many change nothing;
 /// this says so in one step for most of them. (Looking up each took a quarter of a member's time in
 /// a tick of eight.)
-struct Sieve {
+struct BloomFilter {
     bits: Vec<u64>,
 }
 
-impl Sieve {
-    fn of(objects: &Objects) -> Sieve {
+impl BloomFilter {
+    fn of(objects: &Objects) -> BloomFilter {
         let words = (objects.len() / 8).next_power_of_two();
-        let mut sieve = Sieve { bits: vec![0; words] };
+        let mut filter = BloomFilter { bits: vec![0; words] };
         for &id in objects.keys() {
-            let (word, bit) = sieve.place(id);
-            sieve.bits[word] |= bit;
+            let (word, bit) = filter.place(id);
+            filter.bits[word] |= bit;
         }
-        sieve
+        filter
     }
 
     fn place(&self, id: ObjectId) -> (usize, u64) {
@@ -204,7 +204,7 @@ mod tests {
     use crate::state::State;
 
     #[test]
-    fn the_sieve_keeps_every_touch_that_changes_something() {
+    fn the_filter_keeps_every_touch_that_changes_something() {
         let object = |id: u64| {
             let (shape, state) = (ShapeId(0), State::default());
             Object { id: ObjectId(id), class: Class::Dynamic, shape, state }
@@ -221,7 +221,7 @@ mod tests {
             ..Touch::default()
         };
         let touches: Vec<Touch> = (0..700).map(touch).collect();
-        let found = Sieve::of(&objects).sift(&touches);
+        let found = BloomFilter::of(&objects).sift(&touches);
         let here = |touch: &Touch| [touch.a, touch.b].iter().any(|id| objects.contains_key(id));
         let does = |touch: &Touch| !touch.a.0.is_multiple_of(5);
         let needed = (0..700u32).filter(|&at| {

@@ -66,7 +66,7 @@ impl Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Input {
     /// An avatar is to move in another way.
-    Steer(Want),
+    Steer(ClientInput),
     /// Something comes into the world that was not in it. Its source answers for the id.
     Enter(Object),
     /// Something leaves the world for good.
@@ -183,7 +183,7 @@ impl Input {
 /// What an avatar wants: other velocities. Nobody can compute it, so it must not be lost once
 /// somebody has seen what came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Want {
+pub struct ClientInput {
     /// Which avatar.
     pub avatar: ObjectId,
     /// Numbers what its client wants, so that the client knows how far the world has followed.
@@ -295,8 +295,9 @@ mod tests {
         let object = Object { id, class: Class::Avatar, shape, state };
         let (mut heard, group) = (BTreeMap::new(), GroupId(1));
         assert!(Input::Arrive(object, 0).is_news(group, &mut heard));
-        let want =
-            |number| Input::Steer(Want { avatar: id, number, velocity: [0; 3], spin: [0; 3] });
+        let want = |number| {
+            Input::Steer(ClientInput { avatar: id, number, velocity: [0; 3], spin: [0; 3] })
+        };
         let mut news = |number| want(number).is_news(group, &mut heard);
         assert_eq!([7, 3, 8].map(&mut news), [true, false, true]);
         // What the group that it came from said before does not make it begin anew.

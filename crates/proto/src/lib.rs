@@ -7,17 +7,17 @@
 
 pub mod client;
 mod copies;
-mod crowd;
 mod detect;
 mod directory;
 mod follow;
+mod free_running;
 mod gateway;
 mod geometry;
 mod groups;
 mod held;
 mod input;
 mod links;
-mod loose;
+mod load;
 mod message;
 mod mutant;
 mod node;
@@ -34,18 +34,21 @@ mod time;
 mod view;
 pub mod wire;
 
-pub use client::{Client, ClientId, ClientSays, ClientSettings, GatewaySays};
+pub use client::{Client, ClientId, ClientMessage, ClientSettings, GatewayMessage};
 pub use copies::TURNS;
-pub use crowd::{Crowd, PLACES_MAX};
 pub use detect::{Certainty, Detector, Shapes};
 pub use directory::{
     Directory, GroupReport, GroupRules, Grouping, Halt, Holders, MemberReport, Saved,
 };
 pub use follow::Follower;
+pub use free_running::{
+    Backup, Contact, Edge, Entry, Episode, Event, FreeRunningMessage, FreeRunningNode, Ghost,
+    Having, Nudge, Record, Shown, Sight, Token, Tuning,
+};
 pub use gateway::{
     AVATARS_FROM, Allowance, Gateway, GatewayCounters, GatewaySettings, Interest, Key, RateLimiter,
 };
-pub use geometry::{Content, FORMS_MAX, Form, GeometryLetter, Library, Mail};
+pub use geometry::{Content, FORMS_MAX, Form, GeometryMessage, Library, Mail};
 pub use groups::{
     Formation, GROUP_NODES_MAX, GroupId, Kind, Matrix, Measured, Opinion, Opposing, Outcome,
     PingInput, PingOutput, PingRule, Pings, PollInput, PollOutput, PollSettings, Polls, Refusal,
@@ -54,12 +57,9 @@ pub use groups::{
     thresholds,
 };
 pub use held::{advance, apply};
-pub use input::{GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream, Want};
+pub use input::{ClientInput, GatewayId, INPUTS_MAX, Input, Inputs, Source, Stream};
 pub use links::Links;
-pub use loose::{
-    Backup, Contact, Edge, Entry, Episode, Event, Ghost, Having, Letter, LooseNode, Nudge, Record,
-    Shown, Sight, Token, Tuning,
-};
+pub use load::{NodeLoad, PLACES_MAX};
 pub use message::{
     Bundle, Commit, Delays, Done, Flush, Follow, Message, PEERS_MAX, Peers, RemoteKick, Resume,
     Share, Touch,

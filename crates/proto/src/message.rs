@@ -4,12 +4,12 @@
 //! belongs to, so that it changes nothing anywhere else, and is sent again until what it is for
 //! has happened.
 
-use crate::client::{ClientSays, GatewaySays};
-use crate::crowd::Crowd;
+use crate::client::{ClientMessage, GatewayMessage};
+use crate::free_running::FreeRunningMessage;
 use crate::groups::{GroupId, Thresholds, Vote, VoteCall, VoteClosed, VoteRequest};
 use crate::input::{GatewayId, Input, Inputs, Source};
 use crate::links::Links;
-use crate::loose::Letter;
+use crate::load::NodeLoad;
 use crate::normal::Normal;
 use crate::object::{NodeId, Object, ObjectId};
 use crate::time::{Span, Tick, Time};
@@ -36,7 +36,7 @@ pub enum Message {
         /// By its own clock.
         sent: Time,
         /// What it has to do.
-        crowd: Crowd,
+        load: NodeLoad,
     },
     /// Directory to node: you will not be left out before this has passed since you sent that.
     Lease {
@@ -75,11 +75,11 @@ pub enum Message {
     /// Member to gateway: my part of the world.
     Share(Share),
     /// Client to gateway: the only thing that a client can say.
-    Asked(ClientSays),
+    FromClient(ClientMessage),
     /// Gateway to client.
-    Told(GatewaySays),
+    ToClient(GatewayMessage),
     /// Member to member of an unsynchronised group.
-    Loose(Letter),
+    FreeRunning(FreeRunningMessage),
     /// Node to node: answer at once.
     Ping {
         /// Who asks.

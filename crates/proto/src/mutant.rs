@@ -112,7 +112,7 @@ pub enum Mutant {
     /// An object is taken whatever token it has.
     StaleToken,
     /// What cannot be taken back is said before the buddy knows.
-    SayEarly,
+    AckEarly,
     /// An object is told only to those whose regions it meets.
     ShortGhosts,
     /// What a contact does happens as often as it is told.
@@ -226,7 +226,7 @@ impl Mutant {
         (Mutant::BreakPromise, "break-promise"),
         (Mutant::DirectoryOnly, "directory-only"),
         (Mutant::StaleToken, "stale-token"),
-        (Mutant::SayEarly, "say-early"),
+        (Mutant::AckEarly, "say-early"),
         (Mutant::ShortGhosts, "short-ghosts"),
         (Mutant::NudgeTwice, "nudge-twice"),
         (Mutant::NoResend, "no-resend"),

@@ -21,11 +21,11 @@ mod waits;
 
 use crate::client::ClientId;
 use crate::detect::{Detector, Shapes};
+use crate::free_running::Event;
 use crate::groups::GroupId;
 use crate::held::Held;
 use crate::input::{GatewayId, Source};
 use crate::links::Probes;
-use crate::loose::Event;
 use crate::message::{Bundle, Commit, Flush, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object, ReplicaId};
@@ -71,7 +71,7 @@ pub enum Output {
     /// be told again, in the same words.
     Publish(Arc<Commit>),
     /// The same in an unsynchronised group: two objects have begun, or ceased, to touch.
-    Happened(Event),
+    Event(Event),
 }
 
 /// How long things take.
@@ -156,11 +156,11 @@ pub struct Node {
     /// Speaks for the group to other groups, if this member leads.
     relay: Option<Box<Relay>>,
     /// What a new group begins with.
-    scenery: Vec<Object>,
+    static_objects: Vec<Object>,
     /// Bundles that came before their time, of the newest view.
     early: BTreeMap<(Tick, NodeId), Bundle>,
     /// What was told in the last exchange, for those who missed it.
-    told: BTreeMap<NodeId, Bundle>,
+    bundles_sent: BTreeMap<NodeId, Bundle>,
     /// The newest view that was seen.
     seen: Epoch,
     resend_at: Time,
@@ -195,9 +195,9 @@ impl Node {
             serve: Serve::default(),
             monitor: None,
             relay: None,
-            scenery: Vec::new(),
+            static_objects: Vec::new(),
             early: BTreeMap::new(),
-            told: BTreeMap::new(),
+            bundles_sent: BTreeMap::new(),
             seen: Epoch(0),
             resend_at: Time(0),
             alive_at: Time(0),
@@ -267,9 +267,9 @@ impl Node {
         self.check_pause(now);
         if now >= self.alive_at {
             self.alive_at = now + self.timing.alive;
-            self.tell_alive(now, out);
-            self.tell_delays(out);
-            self.tell_unreached(now, out);
+            self.send_alive(now, out);
+            self.report_delays(out);
+            self.report_unreached(now, out);
         }
         if now >= self.resend_at {
             self.resend_at = now + self.timing.resend;
@@ -319,7 +319,7 @@ impl Node {
             Message::Inputs(inputs) => self.lead_inputs(inputs, out),
             Message::Greet(inputs) => self.lead_greeted(inputs, out),
             Message::Follow(follow) => self.followed(now, follow, out),
-            Message::Where { from, epoch } => self.tell_group(from, epoch, out),
+            Message::Where { from, epoch } => self.send_group(from, epoch, out),
             // Its ticks need everybody's word, so it needs no lease.
             Message::Lease { .. } => {}
             message @ (Message::Published(_) | Message::Share(_)) => {
@@ -342,7 +342,7 @@ impl Node {
         self.serve = Serve::default();
         self.relay = None;
         self.early.clear();
-        self.told.clear();
+        self.bundles_sent.clear();
         self.send_again(out);
     }
 
@@ -352,7 +352,7 @@ impl Node {
         }
         self.seen = view.epoch;
         self.early.clear();
-        self.told.clear();
+        self.bundles_sent.clear();
         self.put_down(&view);
         let lives = |settled: &Settled| {
             settled.view.epoch == view.base
@@ -400,7 +400,7 @@ impl Node {
         {
             return;
         }
-        let mine: Objects = self.scenery.iter().copied().collect();
+        let mine: Objects = self.static_objects.iter().copied().collect();
         let view = View { group: view.group, ..View::first(self.me) };
         let last = Arc::new(Commit { group: view.group, ..Commit::default() });
         let held = Held { mine, copies: BTreeMap::new() };
@@ -415,13 +415,13 @@ impl Node {
         self.send(leader.node, Message::Flush(flush), out);
     }
 
-    fn tell_alive(&mut self, now: Time, out: &mut Vec<Output>) {
+    fn send_alive(&mut self, now: Time, out: &mut Vec<Output>) {
         if matches!(self.phase, Phase::Out) && self.settled.is_none() {
             return;
         }
-        let crowd = self.crowd(now);
+        let load = self.load(now);
         let (member, epoch) = (self.me, self.seen);
-        let alive = Message::Alive { member, epoch, sent: now, crowd };
+        let alive = Message::Alive { member, epoch, sent: now, load };
         out.push(Output::Send(Address::Directory, alive));
     }
 

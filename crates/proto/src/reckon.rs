@@ -22,4 +22,4 @@ pub mod track;
 
 pub use motion::{BadNumber, LARGEST, Motion, Place, Rates, turn_of};
 pub use show::{Convergence, Receiver};
-pub use track::{Refused, Sender, Thresholds, Told, Tracker, Tracking, Update};
+pub use track::{Refused, Sender, Thresholds, Tracker, Tracking, Update, UpdateData};

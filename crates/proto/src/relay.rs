@@ -10,7 +10,7 @@
 //! whoever leads next on either side goes on from what the other says it has taken.
 
 mod drain;
-mod tell;
+mod send;
 
 use crate::follow::Follower;
 use crate::groups::{GroupId, Standing, Tolerance};
@@ -67,7 +67,7 @@ pub fn decided_kick<'a>(
 
 /// What a tick of this group is for the others.
 #[derive(Clone, Debug)]
-struct Told {
+struct RelayedTick {
     inputs: Vec<Input>,
     /// Groups that this group had heard of, and how far: from there on it may have decided
     /// something for them.
@@ -101,7 +101,7 @@ pub(crate) struct Relay {
     follower: Follower,
     members: Vec<NodeId>,
     /// By tick, without gaps.
-    told: VecDeque<Told>,
+    relayed: VecDeque<RelayedTick>,
     /// The tick of the first of them.
     first: u64,
     /// Ticks before that, as far as members have told them.
@@ -127,7 +127,7 @@ impl Relay {
             mutant: None,
             follower: Follower::new(id, timing).of(group),
             members: Vec::new(),
-            told: VecDeque::new(),
+            relayed: VecDeque::new(),
             first: 1,
             back: BTreeMap::new(),
             reckoned: BTreeMap::new(),
@@ -170,7 +170,7 @@ impl Relay {
         let news = other.taken != Some(number);
         other.taken = Some(number);
         if news {
-            self.tell(by, out);
+            self.send(by, out);
         }
     }
 
@@ -190,7 +190,7 @@ impl Relay {
             self.ask_back(out);
             let groups: Vec<GroupId> = self.others.keys().copied().collect();
             for group in groups {
-                self.tell(group, out);
+                self.send(group, out);
             }
         }
     }
@@ -218,7 +218,7 @@ impl Relay {
     fn ask_back(&self, out: &mut Vec<Output>) {
         let taken = self.others.values().filter_map(|other| other.taken.flatten());
         let Some(needed) = taken.min() else { return };
-        if self.told.is_empty() || needed + 1 >= self.first {
+        if self.relayed.is_empty() || needed + 1 >= self.first {
             return;
         }
         let have = Some(Tick(needed));
@@ -231,11 +231,11 @@ impl Relay {
 
     fn go_back(&mut self) {
         let Some((_, world)) = self.follower.world() else { return };
-        while !self.told.is_empty()
-            && self.told.len() < KEPT
+        while !self.relayed.is_empty()
+            && self.relayed.len() < KEPT
             && let Some(commit) = self.back.remove(&Tick(self.first.saturating_sub(1)))
         {
-            self.told.push_front(happened(self.group, &commit, world, |_| true));
+            self.relayed.push_front(relayed_tick(self.group, &commit, world, |_| true));
             self.first -= 1;
         }
         self.back.retain(|tick, _| tick.0 < self.first);
@@ -249,8 +249,8 @@ impl Relay {
         let mut news = false;
         while let Some(commit) = self.follower.take() {
             let Some((_, world)) = self.follower.world() else { continue };
-            if self.told.is_empty() || self.first + self.told.len() as u64 != commit.tick.0 {
-                self.told.clear();
+            if self.relayed.is_empty() || self.first + self.relayed.len() as u64 != commit.tick.0 {
+                self.relayed.clear();
                 self.drain = Drain::default();
                 self.first = commit.tick.0;
                 self.reckoned.clear();
@@ -260,21 +260,22 @@ impl Relay {
                     if before.tick.0 + 1 != self.first || before.tick == Tick(0) {
                         break;
                     }
-                    self.told.push_front(happened(self.group, before, world, |_| true));
+                    self.relayed.push_front(relayed_tick(self.group, before, world, |_| true));
                     self.first = before.tick.0;
                 }
             }
             // What came and went between two looks was never looked at, nor what went before the
             // first.
-            let entered = |id: ObjectId| self.told.iter().any(|told| told.entered.contains(&id));
+            let entered =
+                |id: ObjectId| self.relayed.iter().any(|relayed| relayed.entered.contains(&id));
             let home =
                 |id: ObjectId| !self.has_looked || self.reckoned.contains_key(&id) || entered(id);
-            let mut told = happened(self.group, &commit, world, home);
-            self.reckon(&commit, &mut told);
+            let mut relayed = relayed_tick(self.group, &commit, world, home);
+            self.reckon(&commit, &mut relayed);
             self.watch_drain(&commit);
-            self.told.push_back(told);
-            if self.told.len() > KEPT {
-                self.told.pop_front();
+            self.relayed.push_back(relayed);
+            if self.relayed.len() > KEPT {
+                self.relayed.pop_front();
                 self.first += 1;
             }
             news = true;
@@ -282,7 +283,7 @@ impl Relay {
         if news {
             let groups: Vec<GroupId> = self.others.keys().copied().collect();
             for group in groups {
-                self.tell(group, out);
+                self.send(group, out);
             }
         }
     }
@@ -292,12 +293,12 @@ impl Relay {
 /// it was at home here; if nobody knows it any more it is told in any case, and does no harm.
 /// What has departed stands still as it was, until the other group has it: after that the other
 /// group needs no telling.
-fn happened(
+fn relayed_tick(
     group: GroupId,
     commit: &Commit,
     world: &Objects,
     home: impl Fn(ObjectId) -> bool,
-) -> Told {
+) -> RelayedTick {
     let mut inputs = Vec::new();
     let mut entered = Vec::new();
     let mut departed = Vec::new();
@@ -325,7 +326,7 @@ fn happened(
         Source::Gateway(_) | Source::Avatar(_) => None,
     });
     let (heard, kicks) = (heard.collect(), commit.kicks.clone());
-    Told { inputs, heard, entered, departed, kicks, copied: None }
+    RelayedTick { inputs, heard, entered, departed, kicks, copied: None }
 }
 
 #[cfg(test)]
@@ -364,7 +365,7 @@ mod tests {
         for message in published {
             relay.receive(Time(0), message, &VecDeque::new(), &mut Vec::new());
         }
-        relay.told.into_iter().map(|told| told.inputs).collect()
+        relay.relayed.into_iter().map(|relayed| relayed.inputs).collect()
     }
 
     #[test]

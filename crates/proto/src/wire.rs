@@ -8,6 +8,7 @@
 
 mod bits;
 mod body;
+mod bundle_content;
 mod chunks;
 mod columns;
 mod frame;
@@ -15,7 +16,6 @@ pub mod light;
 mod link;
 mod predict;
 mod states;
-mod told;
 mod touches;
 
 pub use chunks::{CHUNK_BYTES, Chunk, Credit, Incoming, Outgoing, WINDOW};

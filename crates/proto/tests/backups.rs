@@ -51,7 +51,7 @@ struct World {
     directory: Directory,
     now: Time,
     heard: Vec<Member>,
-    said: Vec<(NodeId, Message)>,
+    sent: Vec<(NodeId, Message)>,
 }
 
 impl World {
@@ -62,7 +62,7 @@ impl World {
         let directory = Directory::grouping(member(0), extent, timing, grouping);
         let directory = directory.with_backups(backups);
         let heard = (0..5).map(member).collect();
-        let mut world = World { directory, now: Time(1), heard, said: Vec::new() };
+        let mut world = World { directory, now: Time(1), heard, sent: Vec::new() };
         world.pass(3000);
         assert_eq!(world.directory.view().ring.len(), 5);
         assert!(world.directory.is_stable() && world.halts().is_empty());
@@ -89,7 +89,7 @@ impl World {
                     let stable = Message::Stable { epoch: view.epoch, from: leader };
                     self.directory.receive(self.now, stable, &mut out);
                 }
-                self.said.push((to, message));
+                self.sent.push((to, message));
             }
         }
     }
@@ -97,7 +97,7 @@ impl World {
     /// These are not heard any more.
     fn silence(&mut self, nodes: &[u32]) {
         self.heard.retain(|member| !nodes.contains(&member.node.0));
-        self.said.clear();
+        self.sent.clear();
     }
 
     /// The nodes that are lost, by group, and whether for good.
@@ -112,8 +112,8 @@ impl World {
             .collect()
     }
 
-    fn told(&self, node: u32) -> bool {
-        self.said.iter().any(|(to, message)| {
+    fn was_sent_halt(&self, node: u32) -> bool {
+        self.sent.iter().any(|(to, message)| {
             to.0 == node && matches!(message, Message::Halted { group: GroupId(0), .. })
         })
     }
@@ -134,7 +134,7 @@ fn with_two_backups_any_two_may_die_at_once() {
 }
 
 #[test]
-fn with_one_backup_two_neighbours_that_die_stop_the_world_and_it_says_so() {
+fn with_one_backup_two_neighbours_that_die_stop_the_world_and_that_is_reported() {
     let mut world = World::new(1, Grouping::Together);
     let view = world.directory.view().clone();
     world.silence(&[2, 3]);
@@ -147,7 +147,7 @@ fn with_one_backup_two_neighbours_that_die_stop_the_world_and_it_says_so() {
     // Members and newcomers are told why they wait.
     world.heard.push(member(7));
     world.pass(200);
-    assert!([0, 1, 4, 7].iter().all(|node| world.told(*node)));
+    assert!([0, 1, 4, 7].iter().all(|node| world.was_sent_halt(*node)));
     // One of them was only paused: it goes on by itself, with the newcomer.
     world.heard.push(member(3));
     world.pass(1000);
@@ -180,7 +180,7 @@ fn newcomers_begin_no_empty_group_beside_a_world_that_cannot_go_on() {
     world.heard.push(member(7));
     world.pass(5000);
     assert_eq!(world.directory.views().count(), 1);
-    assert!(world.told(7) && world.halts() == [(0, vec![2], false)]);
+    assert!(world.was_sent_halt(7) && world.halts() == [(0, vec![2], false)]);
     world.heard.extend([member(2), member(3)]);
     world.pass(5000);
     assert!(world.halts().is_empty());

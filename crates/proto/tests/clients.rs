@@ -1,12 +1,12 @@
 //! Clients, a gateway, a node and the directory on lines that always take the same time; every
 //! letter goes as bytes. Prediction, reconciliation, interest, floods.
 
-use jostle_proto::client::{Glimpse, Report};
+use jostle_proto::client::{Report, StateUpdate};
 use jostle_proto::{
-    Address, Allowance, Block, Class, Client, ClientId, ClientSays, ClientSettings, Directory,
-    Gateway, GatewayId, GatewaySays, GatewaySettings, Interest, Member, Message, Node, NodeId,
-    Object, ObjectId, Objects, Output, ShapeId, Shapes, Solid, Span, State, Tick, Time, Timing,
-    Want, advance, apply,
+    Address, Allowance, Block, Class, Client, ClientId, ClientInput, ClientMessage, ClientSettings,
+    Directory, Gateway, GatewayId, GatewayMessage, GatewaySettings, Interest, Member, Message,
+    Node, NodeId, Object, ObjectId, Objects, Output, ShapeId, Shapes, Solid, Span, State, Tick,
+    Time, Timing, advance, apply,
 };
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ struct Net {
     worlds: BTreeMap<Tick, Objects>,
     /// The avatar after each tick.
     truth: BTreeMap<Tick, State>,
-    glimpses: u64,
+    updates: u64,
     bytes: u64,
 }
 
@@ -69,7 +69,7 @@ impl Net {
             tick: Tick(0),
             worlds: BTreeMap::new(),
             truth: BTreeMap::new(),
-            glimpses: 0,
+            updates: 0,
             bytes: 0,
         }
     }
@@ -77,7 +77,7 @@ impl Net {
     fn send(&mut self, from: Address, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
                 Output::Publish(commit) => {
                     if commit.tick == self.tick.next() {
                         advance(&mut self.world, self.tick, RATE);
@@ -94,7 +94,7 @@ impl Net {
                     }
                 }
                 Output::Send(to, message) => {
-                    let far = matches!(message, Message::Asked(_) | Message::Told(_));
+                    let far = matches!(message, Message::FromClient(_) | Message::ToClient(_));
                     let message = self.through_bytes(message);
                     self.sent += 1;
                     let at = Time(self.now.0 + if far { self.way } else { 1000 });
@@ -107,18 +107,18 @@ impl Net {
     /// Letters are bytes on their way, within their caps.
     fn through_bytes(&mut self, message: Message) -> Message {
         match message {
-            Message::Asked(says) => {
-                let frame = says.write().unwrap();
-                assert!(frame.len() as u64 <= says.cost(), "{says:?}");
-                Message::Asked(ClientSays::read(&frame).unwrap())
+            Message::FromClient(message) => {
+                let frame = message.write().unwrap();
+                assert!(frame.len() as u64 <= message.cost(), "{message:?}");
+                Message::FromClient(ClientMessage::read(&frame).unwrap())
             }
-            Message::Told(says) => {
-                let frame = says.write().unwrap();
-                if matches!(says, GatewaySays::Glimpse(_)) {
-                    self.glimpses += 1;
+            Message::ToClient(message) => {
+                let frame = message.write().unwrap();
+                if matches!(message, GatewayMessage::StateUpdate(_)) {
+                    self.updates += 1;
                     self.bytes += frame.len() as u64;
                 }
-                Message::Told(GatewaySays::read(&frame).unwrap())
+                Message::ToClient(GatewayMessage::read(&frame).unwrap())
             }
             other => other,
         }
@@ -148,11 +148,11 @@ impl Net {
                     self.node.receive(at, message, &mut out);
                     self.send(Address::Node(id), out);
                 }
-                (Address::Client(id), Message::Told(says)) => {
-                    let glimpse = matches!(says, GatewaySays::Glimpse(_));
-                    self.client.receive(at, from, says, &mut out);
+                (Address::Client(id), Message::ToClient(message)) => {
+                    let update = matches!(message, GatewayMessage::StateUpdate(_));
+                    self.client.receive(at, from, message, &mut out);
                     self.send(Address::Client(id), out);
-                    return glimpse;
+                    return update;
                 }
                 (_, message) => {
                     self.gateway.receive(at, from, message, &mut out);
@@ -184,7 +184,7 @@ impl Net {
     }
 
     /// Goes on until the client has been told of a new tick.
-    fn until_glimpse(&mut self) {
+    fn until_update(&mut self) {
         for _ in 0..100_000 {
             if self.step() {
                 return;
@@ -205,27 +205,27 @@ fn ball(id: u64, place: [i32; 3], velocity: [i16; 3]) -> Object {
 }
 
 #[test]
-fn without_collisions_the_prediction_is_what_the_world_will_say() {
+fn without_collisions_the_prediction_is_what_the_world_will_be() {
     for way in [1000, 20_000, 45_000, 120_000] {
         let mut net = Net::new(Vec::new(), settings(), way);
         let mut expected = Vec::new();
         for round in 0..200i16 {
-            net.until_glimpse();
+            net.until_update();
             if round % 5 == 0 {
                 net.steer([round * 7 - 500, 300 - round, round % 3 * 100]);
             }
             let (now, client) = (net.now, &net.client);
-            let told = client.own_told().map(|(tick, _)| tick);
+            let received = client.own_received().map(|(tick, _)| tick);
             if round > 60 {
-                expected.push((told, client.present(now).unwrap(), client.own(now).unwrap()));
+                expected.push((received, client.present(now).unwrap(), client.own(now).unwrap()));
             }
         }
         for _ in 0..60 {
-            net.until_glimpse();
+            net.until_update();
         }
         let mut ahead = 0;
-        for (told, tick, state) in expected {
-            ahead = ahead.max(tick.0 - told.unwrap().0);
+        for (received, tick, state) in expected {
+            ahead = ahead.max(tick.0 - received.unwrap().0);
             assert_eq!(net.truth.get(&tick), Some(&state), "way {way}, tick {tick:?}");
         }
         println!("{way} us one way: predicted up to {ahead} ticks ahead, all right");
@@ -234,18 +234,18 @@ fn without_collisions_the_prediction_is_what_the_world_will_say() {
 }
 
 #[test]
-fn after_running_into_a_wall_the_client_stands_where_the_world_says() {
+fn after_running_into_a_wall_the_client_stands_where_the_world_has_it() {
     let place = [4 * METRE, 0, 0];
     let state = State { position: place, ..State::default() };
     let wall = Object { id: ObjectId(1), class: Class::Immovable, shape: ShapeId(1), state };
     let mut net = Net::new(vec![wall], settings(), 60_000);
     for _ in 0..30 {
-        net.until_glimpse();
+        net.until_update();
     }
     net.steer([1500, 0, 0]);
     let mut wrong = 0.0f64;
     for _ in 0..60 {
-        net.until_glimpse();
+        net.until_update();
         let shown = net.client.own_shown(net.now).unwrap();
         let right = f64::from(net.client.own(net.now).unwrap().position[0]) / f64::from(METRE);
         wrong = wrong.max((shown.position.x - right).abs());
@@ -267,7 +267,7 @@ fn after_running_into_a_wall_the_client_stands_where_the_world_says() {
     assert_eq!(changes, [(ObjectId(1), avatar, true), (ObjectId(1), avatar, false)]);
     net.steer([-1500, 0, 0]);
     for _ in 0..30 {
-        net.until_glimpse();
+        net.until_update();
     }
     assert_eq!(net.client.take_contacts(), []);
 }
@@ -288,37 +288,37 @@ fn spread() -> Vec<Object> {
         .collect()
 }
 
-fn bytes_per_glimpse(settings: GatewaySettings) -> (f64, Net) {
+fn bytes_per_update(settings: GatewaySettings) -> (f64, Net) {
     let mut net = Net::new(spread(), settings, 20_000);
     for _ in 0..20 {
-        net.until_glimpse();
+        net.until_update();
     }
-    let before = (net.bytes, net.glimpses);
+    let before = (net.bytes, net.updates);
     for round in 0..120i16 {
-        net.until_glimpse();
+        net.until_update();
         if round % 20 == 0 {
             net.steer([600, round * 5, 0]);
         }
     }
-    ((net.bytes - before.0) as f64 / (net.glimpses - before.1) as f64, net)
+    ((net.bytes - before.0) as f64 / (net.updates - before.1) as f64, net)
 }
 
 #[test]
-fn interest_tells_the_near_and_saves_bytes() {
+fn interest_sends_the_near_and_saves_bytes() {
     let all = GatewaySettings { interest: Interest::Everyone, near: 1000, ..settings() };
     let reach = 15.0;
     let auras = GatewaySettings { interest: Interest::Auras { reach }, ..settings() };
     let regions = GatewaySettings { interest: Interest::Regions { size: 15.0 }, ..settings() };
-    let (everyone, _) = bytes_per_glimpse(all);
-    let (by_regions, _) = bytes_per_glimpse(regions);
-    let (by_auras, mut net) = bytes_per_glimpse(auras);
+    let (everyone, _) = bytes_per_update(all);
+    let (by_regions, _) = bytes_per_update(regions);
+    let (by_auras, mut net) = bytes_per_update(auras);
     println!(
         "bytes per glimpse, 400 objects: everyone {everyone:.0} (cut at 1200), regions \
          {by_regions:.0}, auras {by_auras:.0}"
     );
     assert!(by_auras < everyone && by_regions < everyone);
     for _ in 0..60 {
-        net.until_glimpse();
+        net.until_update();
         let seen = net.client.sees().unwrap().clone();
         let own = seen.get(net.client.avatar().unwrap()).unwrap().state.position;
         let near = |object: &&Object| {
@@ -335,39 +335,39 @@ fn interest_tells_the_near_and_saves_bytes() {
 }
 
 #[test]
-fn who_speaks_seldom_is_told_seldom_and_others_miss_nothing() {
-    let told = |client: ClientSettings| {
+fn a_client_that_reports_seldom_gets_updates_seldom_and_others_miss_nothing() {
+    let received = |client: ClientSettings| {
         let mut net = Net::new(spread(), GatewaySettings { unheard: 6, ..settings() }, 20_000);
         net.client = Client::new(net.client.id(), vec![0], shapes(), client);
-        net.until_glimpse();
-        let (glimpses, tick) = (net.glimpses, net.tick);
+        net.until_update();
+        let (updates, tick) = (net.updates, net.tick);
         while net.tick.0 < tick.0 + 300 {
             net.step();
         }
         assert!(net.client.is_active());
-        net.glimpses - glimpses
+        net.updates - updates
     };
     let often = ClientSettings::default();
     let seldom = ClientSettings { close: Span::from_ms(1000), apart: Span::from_ms(1000), ..often };
-    let (often, seldom) = (told(often), told(seldom));
+    let (often, seldom) = (received(often), received(seldom));
     assert!((299..=301).contains(&often), "{often} of 300");
     let seconds = 300 / u64::from(RATE);
     assert!((6 * seconds - 6..=6 * seconds + 12).contains(&seldom), "{seldom} of 300");
 }
 
 #[test]
-fn with_little_room_the_near_are_told_often_and_the_far_in_time() {
+fn with_little_room_the_near_are_sent_often_and_the_far_in_time() {
     let interest = Interest::Everyone;
     let few = GatewaySettings { interest, budget: 400, near: 4, ..settings() };
     let mut net = Net::new(spread(), few, 20_000);
-    let mut told: BTreeMap<ObjectId, u32> = BTreeMap::new();
+    let mut received: BTreeMap<ObjectId, u32> = BTreeMap::new();
     for _ in 0..240 {
-        net.until_glimpse();
+        net.until_update();
         for (id, _) in net.client.sees_far() {
-            *told.entry(*id).or_default() += 1;
+            *received.entry(*id).or_default() += 1;
         }
         for object in net.client.sees().unwrap().objects() {
-            *told.entry(object.id).or_default() += 1;
+            *received.entry(object.id).or_default() += 1;
         }
     }
     let own = net.client.own(net.now).unwrap().position;
@@ -377,7 +377,7 @@ fn with_little_room_the_near_are_told_often_and_the_far_in_time() {
     let mut order: Vec<&Object> = net.world.values().collect();
     order.sort_by_key(|object| far(object));
     let counts: Vec<u32> =
-        order.iter().map(|object| told.get(&object.id).copied().unwrap_or(0)).collect();
+        order.iter().map(|object| received.get(&object.id).copied().unwrap_or(0)).collect();
     let mean = |part: &[u32]| part.iter().sum::<u32>() as f64 / part.len() as f64;
     let (near, end) = (mean(&counts[1..20]), mean(&counts[380..]));
     println!("in 240 glimpses: the nearest told {near:.1} times, the farthest {end:.1} times");
@@ -389,17 +389,18 @@ fn with_little_room_the_near_are_told_often_and_the_far_in_time() {
 fn a_flood_costs_little_and_its_sender_its_place() {
     let mut net = Net::new(Vec::new(), settings(), 1000);
     for _ in 0..10 {
-        net.until_glimpse();
+        net.until_update();
     }
     let id = net.client.id();
     let avatar = net.client.avatar().unwrap();
     let mut answers = 0;
     for number in 0..100_000u64 {
-        let want = Want { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
+        let want =
+            ClientInput { avatar, number: 1 << 40 | number, velocity: [30_000; 3], spin: [0; 3] };
         let report = Report { attempt: net.client.attempt(), ack: None, want: Some(want) };
         let mut out = Vec::new();
-        let says = Message::Asked(ClientSays::Report(report));
-        net.gateway.receive(net.now, Address::Client(id), says, &mut out);
+        let message = Message::FromClient(ClientMessage::Report(report));
+        net.gateway.receive(net.now, Address::Client(id), message, &mut out);
         answers += out.len();
         for (what, count, most) in net.gateway.holdings() {
             assert!(count <= most, "{what}: {count} > {most}");
@@ -410,8 +411,8 @@ fn a_flood_costs_little_and_its_sender_its_place() {
 }
 
 #[test]
-fn any_bytes_are_a_letter_or_an_error() {
-    let glimpse = Glimpse {
+fn any_bytes_are_a_message_or_an_error() {
+    let update = StateUpdate {
         attempt: 3,
         tick: Tick(9),
         dilation: 1000,
@@ -423,21 +424,21 @@ fn any_bytes_are_a_letter_or_an_error() {
         followed_at: Tick(8),
         contacts: Vec::new(),
     };
-    let letters = [
-        GatewaySays::Glimpse(glimpse).write().unwrap(),
-        ClientSays::Bye { attempt: 1 }.write().unwrap(),
-        ClientSays::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap(),
+    let messages = [
+        GatewayMessage::StateUpdate(update).write().unwrap(),
+        ClientMessage::Bye { attempt: 1 }.write().unwrap(),
+        ClientMessage::Report(Report { attempt: 1, ack: None, want: None }).write().unwrap(),
     ];
     let mut bits = 7u64;
     let (mut taken, mut refused) = (0, 0);
     for round in 0..200_000usize {
-        let mut frame = letters[round % letters.len()].clone();
+        let mut frame = messages[round % messages.len()].clone();
         for _ in 0..round % 3 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
             let at = (bits >> 40) as usize % frame.len();
             frame[at] = (bits >> 32) as u8;
         }
-        let known = ClientSays::read(&frame).is_ok() || GatewaySays::read(&frame).is_ok();
+        let known = ClientMessage::read(&frame).is_ok() || GatewayMessage::read(&frame).is_ok();
         if known { taken += 1 } else { refused += 1 }
     }
     assert!(taken > 1000 && refused > 1000, "{taken} {refused}");

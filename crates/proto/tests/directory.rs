@@ -1,9 +1,9 @@
 //! Where the directory puts nodes, and what it still knows after it was down.
 
 use jostle_proto::{
-    Address, Block, Crowd, Delays, Directory, GroupId, GroupRules, Grouping, Kind, Member, Message,
-    NodeId, Opinion, Outcome, Output, PollSettings, Saved, Span, Thresholds, Time, Timing, View,
-    Vote, VoteRequest,
+    Address, Block, Delays, Directory, GroupId, GroupRules, Grouping, Kind, Member, Message,
+    NodeId, NodeLoad, Opinion, Outcome, Output, PollSettings, Saved, Span, Thresholds, Time,
+    Timing, View, Vote, VoteRequest,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ struct Town {
     now: Time,
     lives: BTreeMap<NodeId, u32>,
     sites: BTreeMap<NodeId, u32>,
-    said: Vec<Output>,
+    sent: Vec<Output>,
     /// Nodes from which nothing arrives.
     silent: BTreeSet<NodeId>,
 }
@@ -37,12 +37,12 @@ impl Town {
             now: Time(1),
             lives: BTreeMap::from([(NodeId(0), 1)]),
             sites: BTreeMap::from([(NodeId(0), 0)]),
-            said: Vec::new(),
+            sent: Vec::new(),
             silent: BTreeSet::new(),
         }
     }
 
-    fn say(&mut self, message: Message) {
+    fn deliver(&mut self, message: Message) {
         let mut out = Vec::new();
         self.directory.receive(self.now, message, &mut out);
         self.obey(out);
@@ -50,7 +50,7 @@ impl Town {
 
     /// Leaders report their views as stable; whose life is over begins the next.
     fn obey(&mut self, out: Vec<Output>) {
-        self.said.extend(out.iter().cloned());
+        self.sent.extend(out.iter().cloned());
         for output in out {
             let Output::Send(Address::Node(to), message) = output else { continue };
             match message {
@@ -58,7 +58,7 @@ impl Town {
                     let heard = !self.silent.contains(&to);
                     if let Some(leader) = view.leader().filter(|leader| heard && leader.node == to)
                     {
-                        self.say(Message::Stable { epoch: view.epoch, from: leader });
+                        self.deliver(Message::Stable { epoch: view.epoch, from: leader });
                     }
                 }
                 Message::Reset { life } => {
@@ -66,7 +66,7 @@ impl Town {
                 }
                 Message::MayLeave(epoch) => {
                     let from = self.member(to);
-                    self.say(Message::Leave { epoch, from });
+                    self.deliver(Message::Leave { epoch, from });
                 }
                 _ => {}
             }
@@ -89,9 +89,9 @@ impl Town {
             let others = self.sites.iter().filter(|(other, _)| **other != node && measured);
             let delay = |there: &u32| if *there == site { NEAR } else { FAR };
             let medians = others.map(|(other, there)| (*other, delay(there))).collect();
-            self.say(Message::Join(from));
+            self.deliver(Message::Join(from));
             let from = self.member(node);
-            self.say(Message::Delays(Delays { from, medians, keeps: false }));
+            self.deliver(Message::Delays(Delays { from, medians, keeps: false }));
         }
     }
 
@@ -187,15 +187,15 @@ fn a_vote_takes_one_who_is_alone_into_a_group_and_its_own_ends() {
         town.pass(true);
     }
     assert_eq!(town.groups().len(), 2, "nobody has called a vote");
-    let epoch = town.said.iter().rev().find_map(|output| match output {
+    let epoch = town.sent.iter().rev().find_map(|output| match output {
         Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
         _ => None,
     });
     let request = VoteRequest { epoch: epoch.unwrap(), kind: Kind::Include, subject: NodeId(2) };
-    town.said.clear();
-    town.say(Message::VoteRequest { from: NodeId(0), request });
+    town.sent.clear();
+    town.deliver(Message::VoteRequest { from: NodeId(0), request });
     let calls: Vec<_> = town
-        .said
+        .sent
         .iter()
         .filter_map(|output| match output {
             Output::Send(Address::Node(to), Message::VoteCall(call)) => Some((*to, *call)),
@@ -206,7 +206,7 @@ fn a_vote_takes_one_who_is_alone_into_a_group_and_its_own_ends() {
     for (voter, call) in calls {
         let (epoch, ballot) = (call.epoch, call.ballot);
         let vote = Vote { epoch, ballot, voter, opinion: Opinion::Include, measured: None };
-        town.say(Message::Vote(vote));
+        town.deliver(Message::Vote(vote));
     }
     for _ in 0..5 {
         town.pass(true);
@@ -263,7 +263,7 @@ fn a_directory_that_comes_back_suspects_nobody_for_a_lease() {
             member: zero,
             epoch: directory.newest(),
             sent: now,
-            crowd: Crowd::default(),
+            load: NodeLoad::default(),
         };
         directory.receive(now, alive, &mut out);
         directory.wake(now, &mut out);
@@ -293,7 +293,7 @@ fn a_directory_that_was_paused_suspects_nobody_for_it() {
         // Only node 0, which is in the same process, is heard at first.
         town.now = town.now + Span::from_ms(1000 * seconds);
         let from = town.member(NodeId(0));
-        town.say(Message::Delays(Delays { from, medians: Vec::new(), keeps: false }));
+        town.deliver(Message::Delays(Delays { from, medians: Vec::new(), keeps: false }));
         for _ in 0..20 {
             town.pass(true);
         }
@@ -311,14 +311,14 @@ fn ballots_that_a_pause_has_interrupted_are_void() {
     for _ in 0..130 {
         town.pass(true);
     }
-    let epoch = town.said.iter().rev().find_map(|output| match output {
+    let epoch = town.sent.iter().rev().find_map(|output| match output {
         Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
         _ => None,
     });
     let request = VoteRequest { epoch: epoch.unwrap(), kind: Kind::Reject, subject: NodeId(0) };
-    town.said.clear();
-    town.say(Message::VoteRequest { from: NodeId(1), request });
-    let call = town.said.iter().find_map(|output| match output {
+    town.sent.clear();
+    town.deliver(Message::VoteRequest { from: NodeId(1), request });
+    let call = town.sent.iter().find_map(|output| match output {
         Output::Send(_, Message::VoteCall(call)) => Some(*call),
         _ => None,
     });
@@ -327,13 +327,13 @@ fn ballots_that_a_pause_has_interrupted_are_void() {
         let voter = NodeId(1);
         let (epoch, ballot) = (call.epoch, call.ballot);
         let vote = Vote { epoch, ballot, voter, opinion: Opinion::Reject, measured: None };
-        town.say(Message::Vote(vote));
+        town.deliver(Message::Vote(vote));
     }
-    town.said.clear();
+    town.sent.clear();
     town.now = town.now + Span::from_ms(6000);
     town.pass(true);
     let outcomes: BTreeSet<String> = town
-        .said
+        .sent
         .iter()
         .filter_map(|output| match output {
             Output::Send(_, Message::VoteClosed(closed)) => Some(format!("{:?}", closed.outcome)),
@@ -356,7 +356,7 @@ fn voters_have_their_time_from_when_they_are_called() {
     assert_eq!(town.group_of(0), town.group_of(1));
     let mut directory = town.directory.clone().deferring();
     let mut out = Vec::new();
-    let peers = town.said.iter().rev().find_map(|output| match output {
+    let peers = town.sent.iter().rev().find_map(|output| match output {
         Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
         _ => None,
     });
@@ -382,7 +382,7 @@ fn voters_have_their_time_from_when_they_are_called() {
     };
     assert!(!out.iter().any(about_votes));
     for (to, call) in &calls {
-        directory.said(later, *to, call);
+        directory.sent(later, *to, call);
     }
     let Message::VoteCall(call) = calls[0].1.clone() else { unreachable!() };
     for voter in [0, 1].map(NodeId) {
@@ -414,7 +414,7 @@ fn those_who_wait_together_are_placed_by_all_that_they_have_measured() {
         town.now = town.now + Span::from_ms(100);
         for node in 0..5u32 {
             let from = town.member(NodeId(node));
-            town.say(Message::Join(from));
+            town.deliver(Message::Join(from));
             let delay = |other: u32| {
                 let pair = (node.min(other), node.max(other));
                 if near.contains(&pair) { NEAR } else { FAR }
@@ -422,7 +422,7 @@ fn those_who_wait_together_are_placed_by_all_that_they_have_measured() {
             let others = (0..5).filter(|other| *other != node);
             let medians = others.map(|other| (NodeId(other), delay(other))).collect();
             let from = town.member(NodeId(node));
-            town.say(Message::Delays(Delays { from, medians, keeps: false }));
+            town.deliver(Message::Delays(Delays { from, medians, keeps: false }));
         }
         assert!(round > 9 || town.groups().len() == 1, "they wait at first");
     }
@@ -435,7 +435,7 @@ fn those_who_wait_together_are_placed_by_all_that_they_have_measured() {
 
 /// It waits for measurements, so it waits from when it was told whom to measure.
 #[test]
-fn patience_begins_when_a_node_is_told_whom_to_measure() {
+fn patience_begins_when_a_node_is_sent_its_peers() {
     let founder = Member { node: NodeId(0), life: 1 };
     let extent = Block { min: [-40_960; 3], max: [40_960; 3] };
     let grouping = Grouping::ByDelay(rules(8));
@@ -443,19 +443,19 @@ fn patience_begins_when_a_node_is_told_whom_to_measure() {
     let mut directory = directory.deferring();
     let newcomer = Member { node: NodeId(1), life: 1 };
     let mut out = Vec::new();
-    let mut told_at = None;
+    let mut sent_at = None;
     // Three times as long as it has patience: how far the founder is it does not know.
     for tenth in 1..60u64 {
         let now = Time(100_000 * tenth);
         directory.receive(now, Message::Join(founder), &mut out);
         directory.receive(now, Message::Join(newcomer), &mut out);
         assert_eq!(directory.views().count() > 1, tenth >= 50, "at {now:?}");
-        if tenth >= 20 && told_at.is_none() {
+        if tenth >= 20 && sent_at.is_none() {
             for output in std::mem::take(&mut out) {
                 let Output::Send(to, message) = output else { continue };
-                directory.said(now, to, &message);
+                directory.sent(now, to, &message);
             }
-            told_at = Some(now);
+            sent_at = Some(now);
         }
     }
 }
@@ -474,7 +474,7 @@ fn who_has_found_another_group_is_not_held_by_a_view_that_is_reported_late() {
     town.arrive(1, 0);
     // The view with both is with the leader when nothing arrives from there any more.
     let (from, medians) = (town.member(NodeId(0)), vec![(NodeId(1), NEAR)]);
-    town.say(Message::Delays(Delays { from, medians, keeps: false }));
+    town.deliver(Message::Delays(Delays { from, medians, keeps: false }));
     town.silent.insert(NodeId(0));
     let first = |town: &Town| town.directory.view_of(GroupId(0)).cloned().unwrap();
     while first(&town).ring.len() == 1 {
@@ -489,10 +489,10 @@ fn who_has_found_another_group_is_not_held_by_a_view_that_is_reported_late() {
     let one = town.member(NodeId(1));
     let with_one = town.directory.views().filter(|(view, _)| view.has(one));
     assert_eq!(with_one.count(), 2, "its new group, and the view that nobody has finished");
-    town.said.clear();
-    town.say(Message::Stable { epoch: unfinished.epoch, from: unfinished.ring[0] });
+    town.sent.clear();
+    town.deliver(Message::Stable { epoch: unfinished.epoch, from: unfinished.ring[0] });
     let kept = |output: &Output| matches!(output, Output::Send(_, Message::StableKept(_)));
-    assert!(!town.said.iter().any(kept));
+    assert!(!town.sent.iter().any(kept));
     town.silent.clear();
     for _ in 0..3 {
         town.pass(true);
@@ -513,14 +513,14 @@ fn a_vote_about_a_member_is_void_when_it_begins_a_new_incarnation() {
         town.pass(true);
     }
     assert_eq!(town.groups().len(), 1);
-    let peers = town.said.iter().rev().find_map(|output| match output {
+    let peers = town.sent.iter().rev().find_map(|output| match output {
         Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
         _ => None,
     });
     let request = VoteRequest { epoch: peers.unwrap(), kind: Kind::Reject, subject: NodeId(2) };
-    town.said.clear();
-    town.say(Message::VoteRequest { from: NodeId(0), request });
-    let call = town.said.iter().find_map(|output| match output {
+    town.sent.clear();
+    town.deliver(Message::VoteRequest { from: NodeId(0), request });
+    let call = town.sent.iter().find_map(|output| match output {
         Output::Send(_, Message::VoteCall(call)) => Some(*call),
         _ => None,
     });
@@ -528,16 +528,16 @@ fn a_vote_about_a_member_is_void_when_it_begins_a_new_incarnation() {
     // It is back before the view without it is finished.
     town.silent.insert(NodeId(0));
     town.lives.insert(NodeId(2), 2);
-    town.say(Message::Join(Member { node: NodeId(2), life: 2 }));
+    town.deliver(Message::Join(Member { node: NodeId(2), life: 2 }));
     for voter in [0, 1].map(NodeId) {
         let (epoch, ballot, opinion) = (call.epoch, call.ballot, Opinion::Reject);
-        town.say(Message::Vote(Vote { epoch, ballot, voter, opinion, measured: None }));
+        town.deliver(Message::Vote(Vote { epoch, ballot, voter, opinion, measured: None }));
     }
     let outcome = |output: &Output| match output {
         Output::Send(_, Message::VoteClosed(closed)) => Some(closed.outcome),
         _ => None,
     };
     let outcomes: BTreeSet<bool> =
-        town.said.iter().filter_map(outcome).map(|it| it == Outcome::Void).collect();
+        town.sent.iter().filter_map(outcome).map(|it| it == Outcome::Void).collect();
     assert_eq!(outcomes, BTreeSet::from([true]));
 }

@@ -2,8 +2,8 @@
 //! remembers: nothing is lost that living nodes have, and nothing is there twice.
 
 use jostle_proto::{
-    Address, Block, Crowd, Directory, Epoch, Follower, GatewayId, GroupId, GroupRules, Grouping,
-    Holders, Member, Message, NodeId, Output, PollSettings, Share, Span, Thresholds, Tick, Time,
+    Address, Block, Directory, Epoch, Follower, GatewayId, GroupId, GroupRules, Grouping, Holders,
+    Member, Message, NodeId, NodeLoad, Output, PollSettings, Share, Span, Thresholds, Tick, Time,
     Timing, View,
 };
 
@@ -27,7 +27,7 @@ struct Town {
     now: Time,
     /// Who is heard, and the newest view that each has seen.
     alive: Vec<(Member, Epoch)>,
-    said: Vec<(NodeId, Message)>,
+    sent: Vec<(NodeId, Message)>,
 }
 
 impl Town {
@@ -36,9 +36,9 @@ impl Town {
         let founder = member(0, 1);
         let directory = Directory::new(founder, EXTENT, Timing::default()).with_backups(1);
         let alive = (0..nodes).map(|node| (member(node, 1), Epoch(0))).collect();
-        let mut town = Town { directory, now: Time(1), alive, said: Vec::new() };
+        let mut town = Town { directory, now: Time(1), alive, sent: Vec::new() };
         for node in 1..nodes {
-            town.say(Message::Join(member(node, 1)));
+            town.deliver(Message::Join(member(node, 1)));
         }
         town.pass(Span::from_ms(1000));
         assert_eq!(town.ring(), (0..nodes).map(|node| member(node, 1)).collect::<Vec<_>>());
@@ -53,7 +53,7 @@ impl Town {
         self.directory.view().ring.clone()
     }
 
-    fn say(&mut self, message: Message) {
+    fn deliver(&mut self, message: Message) {
         let mut out = Vec::new();
         self.directory.receive(self.now, message, &mut out);
         self.obey(out);
@@ -63,7 +63,7 @@ impl Town {
         let mut stable = Vec::new();
         for output in out {
             let Output::Send(Address::Node(to), message) = output else { continue };
-            self.said.push((to, message.clone()));
+            self.sent.push((to, message.clone()));
             let Message::View(view) = message else { continue };
             for (member, seen) in self.alive.iter_mut().filter(|(it, _)| it.node == to) {
                 *seen = view.epoch.max(*seen);
@@ -72,7 +72,7 @@ impl Town {
                 }
             }
         }
-        stable.into_iter().for_each(|message| self.say(message));
+        stable.into_iter().for_each(|message| self.deliver(message));
     }
 
     fn pass(&mut self, span: Span) {
@@ -80,8 +80,8 @@ impl Town {
         while self.now < until {
             self.now = self.now + STEP;
             for (member, epoch) in self.alive.clone() {
-                let crowd = Crowd { objects: 50, ..Crowd::default() };
-                self.say(Message::Alive { member, epoch, sent: self.now, crowd });
+                let load = NodeLoad { objects: 50, ..NodeLoad::default() };
+                self.deliver(Message::Alive { member, epoch, sent: self.now, load });
             }
             let mut out = Vec::new();
             self.directory.wake(self.now, &mut out);
@@ -92,7 +92,7 @@ impl Town {
     fn was_reset(&self, node: u32) -> bool {
         let reset =
             |it: &(NodeId, Message)| it.0 == NodeId(node) && matches!(it.1, Message::Reset { .. });
-        self.said.iter().any(reset)
+        self.sent.iter().any(reset)
     }
 }
 
@@ -105,7 +105,7 @@ fn a_world_that_living_nodes_have_is_not_restored() {
     town.pass(Span::from_ms(8000));
     assert_eq!(town.ring(), [member(1, 1), member(2, 1), STORED]);
     assert_eq!(town.directory.restorations(), 0);
-    let views = town.said.iter().filter_map(|(to, it)| match it {
+    let views = town.sent.iter().filter_map(|(to, it)| match it {
         Message::View(view) if *to == STORED.node => Some(view),
         _ => None,
     });
@@ -140,16 +140,16 @@ fn nodes_that_have_a_part_only_are_reset_and_join_the_restored_world() {
     assert!(town.was_reset(2));
     let again = member(2, 2);
     town.alive = vec![(STORED, town.directory.newest())];
-    town.say(Message::Join(again));
+    town.deliver(Message::Join(again));
     town.alive.push((again, Epoch(0)));
     town.pass(Span::from_ms(1000));
     assert_eq!(town.ring(), [STORED, again]);
     // And one that was only slow is never taken for a member.
-    town.say(Message::Alive {
+    town.deliver(Message::Alive {
         member: member(1, 1),
         epoch: Epoch(3),
         sent: town.now,
-        crowd: Crowd::default(),
+        load: NodeLoad::default(),
     });
     assert!(town.was_reset(1));
 }
@@ -159,12 +159,12 @@ fn a_directory_that_has_forgotten_everything_resets_nodes_that_have_seen_views()
     for grouping in groupings() {
         let fresh = Directory::grouping(STORED, EXTENT, Timing::default(), grouping);
         let alive = vec![(STORED, Epoch(0)), (member(4, 3), Epoch(77 << 32))];
-        let mut town = Town { directory: fresh, now: Time(1), alive, said: Vec::new() };
+        let mut town = Town { directory: fresh, now: Time(1), alive, sent: Vec::new() };
         town.pass(Span::from_ms(500));
         assert!(town.was_reset(4) && !town.was_reset(9));
         assert_eq!(town.ring(), [STORED]);
         assert!(town.directory.newest() > Epoch(77 << 32), "views that it takes are newer");
-        town.say(Message::Join(member(4, 4)));
+        town.deliver(Message::Join(member(4, 4)));
         assert!(town.directory.views().all(|(view, _)| !view.has(member(4, 3))));
     }
 }
@@ -195,7 +195,7 @@ fn what_was_lost_is_not_restored_while_another_group_lives() {
     town.directory = town.directory.regrouped(EXTENT, by_delay);
     // Node 5 waits so long that it gets a group of its own, in which something comes to be.
     town.alive = vec![(member(0, 1), Epoch(9)), (member(1, 1), Epoch(9))];
-    town.say(Message::Join(member(5, 1)));
+    town.deliver(Message::Join(member(5, 1)));
     town.alive.push((member(5, 1), Epoch(1)));
     town.pass(Span::from_ms(3000));
     assert!(town.directory.view_of(GroupId(1)).is_some_and(|it| it.has(member(5, 1))));

@@ -2,7 +2,7 @@
 //! one node has had far more to do than the others for a while, and not before.
 
 use jostle_proto::{
-    Address, Block, Crowd, Directory, Member, Message, NodeId, Output, Span, Time, Timing,
+    Address, Block, Directory, Member, Message, NodeId, NodeLoad, Output, Span, Time, Timing,
 };
 
 const NODES: u32 = 4;
@@ -61,11 +61,11 @@ impl Town {
                 let mine: Vec<[i32; 3]> = self.places.iter().filter(owner).copied().collect();
                 let places = mine.iter().step_by(mine.len().div_ceil(16).max(1)).copied();
                 let (objects, places) = (mine.len() as u32, places.collect());
-                let crowd = Crowd { objects, work: objects * Crowd::OBJECT, places };
+                let load = NodeLoad { objects, work: objects * NodeLoad::OBJECT, places };
                 let epoch = self.directory.newest();
                 let mut out = Vec::new();
                 self.directory.receive(self.now, Message::Join(member), &mut out);
-                let alive = Message::Alive { member, epoch, sent: self.now, crowd };
+                let alive = Message::Alive { member, epoch, sent: self.now, load };
                 self.directory.receive(self.now, alive, &mut out);
                 self.directory.wake(self.now, &mut out);
                 self.obey(out);

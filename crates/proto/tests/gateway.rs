@@ -4,7 +4,7 @@
 use jostle_proto::client::{Hello, Refusal};
 use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
-    Address, Class, ClientId, ClientSays, Commit, Epoch, Gateway, GatewayId, GatewaySays,
+    Address, Class, ClientId, ClientMessage, Commit, Epoch, Gateway, GatewayId, GatewayMessage,
     GatewaySettings, GroupId, Input, Key, Member, Message, NodeId, Object, ObjectId, Objects,
     Output, Peers, ShapeId, Shapes, Share, Source, Span, State, Thresholds, Tick, Time, Timing,
     View, advance, apply, digest,
@@ -26,7 +26,7 @@ fn node(group: u32) -> NodeId {
 }
 
 /// A group of one node is in a view and has a world.
-fn tell(gateway: &mut Gateway, group: u32, objects: Vec<Object>) {
+fn share(gateway: &mut Gateway, group: u32, objects: Vec<Object>) {
     let member = Member { node: node(group), life: 1 };
     let epoch = Epoch(u64::from(group) + 1);
     let view = View { group: GroupId(group), epoch, ..View::first(member) };
@@ -46,10 +46,10 @@ fn is_in(gateway: &mut Gateway, group: u32, epoch: u64) {
 /// Somebody comes back to an avatar of this group; what the gateway says in the second after.
 fn come_back(gateway: &mut Gateway, group: u32, second: u64) -> Vec<Output> {
     let credential = Some(KEY.credential(AVATAR, GroupId(group), Tick(40)));
-    let hello = ClientSays::Hello(Hello { credential, protocol: PROTOCOL, attempt: 1 });
+    let hello = ClientMessage::Hello(Hello { credential, protocol: PROTOCOL, attempt: 1 });
     let mut out = Vec::new();
     let now = Time(second * 1_000_000);
-    gateway.receive(now, Address::Client(GUEST), Message::Asked(hello), &mut out);
+    gateway.receive(now, Address::Client(GUEST), Message::FromClient(hello), &mut out);
     gateway.wake(Time(now.0 + 900_000), &mut out);
     out
 }
@@ -84,13 +84,13 @@ fn an_avatar_is_called_back_in_its_home_and_not_where_it_is_a_copy() {
     is_in(&mut gateway, 2, 7);
     let (shape, state) = (ShapeId(0), State::default());
     let as_a = |class| Object { id: AVATAR, class, shape, state };
-    tell(&mut gateway, 2, vec![as_a(Class::Foreign(GroupId(0)))]);
+    share(&mut gateway, 2, vec![as_a(Class::Foreign(GroupId(0)))]);
     // Nobody knows yet what became of it at home.
     let out = come_back(&mut gateway, 1, 1);
     assert!(inputs(&out, node(2)).is_empty());
-    let told = |output: &Output| matches!(output, Output::Send(Address::Client(_), _));
-    assert!(!out.iter().any(told), "{out:?}");
-    tell(&mut gateway, 1, vec![as_a(Class::Absent)]);
+    let to_client = |output: &Output| matches!(output, Output::Send(Address::Client(_), _));
+    assert!(!out.iter().any(to_client), "{out:?}");
+    share(&mut gateway, 1, vec![as_a(Class::Absent)]);
     let out = come_back(&mut gateway, 1, 2);
     assert_eq!(inputs(&out, node(1)), [(GroupId(1), Input::Return(AVATAR))]);
     assert!(inputs(&out, node(2)).is_empty());
@@ -99,7 +99,7 @@ fn an_avatar_is_called_back_in_its_home_and_not_where_it_is_a_copy() {
 #[test]
 fn whoever_comes_back_to_a_group_that_has_ended_comes_in_anew() {
     let mut gateway = gateway();
-    tell(&mut gateway, 0, Vec::new());
+    share(&mut gateway, 0, Vec::new());
     assert!(inputs(&come_back(&mut gateway, 1, 3), node(0)).is_empty());
     let far = Span::from_ms(40);
     let peers = Peers {
@@ -120,25 +120,27 @@ fn whoever_comes_back_to_a_group_that_has_ended_comes_in_anew() {
 }
 
 #[test]
-fn who_is_served_in_a_group_that_ends_is_told() {
+fn a_client_served_in_a_group_that_ends_is_notified() {
     let mut gateway = gateway();
     let (shape, state) = (ShapeId(0), State::default());
-    tell(&mut gateway, 0, vec![Object { id: AVATAR, class: Class::Avatar, shape, state }]);
-    let welcome = |says: &GatewaySays| matches!(says, GatewaySays::Welcome(_));
-    let gone = |says: &GatewaySays| matches!(says, GatewaySays::Refused { why: Refusal::Gone, .. });
-    let says = |out: &[Output], what: fn(&GatewaySays) -> bool| {
+    share(&mut gateway, 0, vec![Object { id: AVATAR, class: Class::Avatar, shape, state }]);
+    let welcome = |messages: &GatewayMessage| matches!(messages, GatewayMessage::Welcome(_));
+    let gone = |messages: &GatewayMessage| {
+        matches!(messages, GatewayMessage::Refused { why: Refusal::Gone, .. })
+    };
+    let messages = |out: &[Output], what: fn(&GatewayMessage) -> bool| {
         out.iter().any(|output| {
-            matches!(output, Output::Send(Address::Client(GUEST), Message::Told(it)) if what(it))
+            matches!(output, Output::Send(Address::Client(GUEST), Message::ToClient(it)) if what(it))
         })
     };
-    assert!(says(&come_back(&mut gateway, 0, 1), welcome));
+    assert!(messages(&come_back(&mut gateway, 0, 1), welcome));
     let far = Span::from_ms(40);
     let thresholds = Thresholds { inclusion: far, rejection: far };
     let (nodes, groups, next) = (Vec::new(), vec![(GroupId(1), node(1))], GroupId(2));
     let peers = Message::Peers(Peers { epoch: 1, nodes, groups, next, merge: None, thresholds });
     let mut out = Vec::new();
     gateway.receive(Time(2_000_000), Address::Directory, peers, &mut out);
-    assert!(says(&out, gone), "{out:?}");
+    assert!(messages(&out, gone), "{out:?}");
     assert_eq!(gateway.clients(), 0);
 }
 
@@ -177,7 +179,7 @@ fn who_was_back_while_several_ticks_came_at_once_has_not_been_absent_since_befor
     let mut gateway = Gateway::new(ME, Shapes::default(), Timing::default(), settings);
     let (shape, state) = (ShapeId(0), State::default());
     let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
-    tell(&mut gateway, 0, vec![avatar]);
+    share(&mut gateway, 0, vec![avatar]);
     let mut ticks = absent_but_for_ten_ticks([avatar].into_iter().collect());
     // The ticks from 101 to 175 come at once, because the first of them comes last.
     ticks[50..125].rotate_left(1);
@@ -205,42 +207,44 @@ fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avata
     let mut gateway = gateway();
     let (shape, state) = (ShapeId(0), State::default());
     let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
-    tell(&mut gateway, 0, vec![avatar]);
+    share(&mut gateway, 0, vec![avatar]);
     lose_the_world(&mut gateway);
     // What became of the avatar is not known, so nothing is said and nothing is done.
     let out = come_back(&mut gateway, 0, 6);
     assert!(inputs(&out, node(0)).is_empty(), "{out:?}");
     assert!(!out.iter().any(|it| matches!(it, Output::Send(Address::Client(_), _))), "{out:?}");
-    tell(&mut gateway, 0, vec![avatar]);
+    share(&mut gateway, 0, vec![avatar]);
     let out = come_back(&mut gateway, 0, 7);
     assert_eq!(inputs(&out, node(0)), [(GroupId(0), Input::Return(AVATAR))]);
 }
 
 #[test]
-fn a_served_client_that_says_hello_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
+fn a_served_client_that_sends_hello_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
     let mut gateway = gateway();
     let (shape, state) = (ShapeId(0), State::default());
     let avatar = Object { id: AVATAR, class: Class::Avatar, shape, state };
-    tell(&mut gateway, 0, vec![avatar]);
-    let says = |out: &[Output]| -> Vec<GatewaySays> {
-        let says = out.iter().filter_map(|output| match output {
-            Output::Send(Address::Client(GUEST), Message::Told(says)) => Some(says.clone()),
+    share(&mut gateway, 0, vec![avatar]);
+    let messages = |out: &[Output]| -> Vec<GatewayMessage> {
+        let messages = out.iter().filter_map(|output| match output {
+            Output::Send(Address::Client(GUEST), Message::ToClient(messages)) => {
+                Some(messages.clone())
+            }
             _ => None,
         });
-        says.filter(|says| !matches!(says, GatewaySays::Glimpse(_))).collect()
+        messages.filter(|messages| !matches!(messages, GatewayMessage::StateUpdate(_))).collect()
     };
-    let welcomes = |out: &[Output]| matches!(says(out)[..], [GatewaySays::Welcome(_)]);
+    let welcomes = |out: &[Output]| matches!(messages(out)[..], [GatewayMessage::Welcome(_)]);
     assert!(welcomes(&come_back(&mut gateway, 0, 3)));
     lose_the_world(&mut gateway);
-    assert!(says(&come_back(&mut gateway, 0, 5)).is_empty());
-    tell(&mut gateway, 0, vec![avatar]);
+    assert!(messages(&come_back(&mut gateway, 0, 5)).is_empty());
+    share(&mut gateway, 0, vec![avatar]);
     assert!(welcomes(&come_back(&mut gateway, 0, 6)));
 }
 
 #[test]
 fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_another_one() {
     let mut gateway = gateway();
-    tell(&mut gateway, 0, Vec::new());
+    share(&mut gateway, 0, Vec::new());
     // It comes back for an avatar that is no more.
     let out = come_back(&mut gateway, 0, 1);
     let [(_, enter @ Input::Enter(new))] = inputs(&out, node(0))[..] else { panic!("{out:?}") };
@@ -264,7 +268,9 @@ fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_
     gateway.receive(Time(1_950_000), Address::Node(node(0)), published, &mut out);
     let welcomed = |out: &[Output]| -> Vec<ObjectId> {
         let avatar = |output: &Output| match output {
-            Output::Send(_, Message::Told(GatewaySays::Welcome(it))) => Some(it.credential.avatar),
+            Output::Send(_, Message::ToClient(GatewayMessage::Welcome(it))) => {
+                Some(it.credential.avatar)
+            }
             _ => None,
         };
         out.iter().filter_map(avatar).collect()

@@ -3,7 +3,7 @@
 use glam::DVec3;
 use jostle_geom::{Model, Quality, solids};
 use jostle_proto::{
-    Address, Content, GeometryLetter, Library, Mail, NodeId, Shapes, Solid, Span, Time,
+    Address, Content, GeometryMessage, Library, Mail, NodeId, Shapes, Solid, Span, Time,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ struct Net {
     bad: u64,
     libraries: BTreeMap<Address, Library>,
     /// When, to whom, from whom.
-    letters: Vec<(Time, Address, Address, GeometryLetter)>,
+    messages: Vec<(Time, Address, Address, GeometryMessage)>,
     pieces: usize,
 }
 
@@ -60,15 +60,15 @@ fn node(number: u32) -> Address {
 
 impl Net {
     fn send(&mut self, now: Time, from: Address, mail: Vec<Mail>) {
-        for (to, letter) in mail {
-            self.pieces += usize::from(matches!(letter, GeometryLetter::Piece(_)));
+        for (to, message) in mail {
+            self.pieces += usize::from(matches!(message, GeometryMessage::Piece(_)));
             if self.dice.below(100) < self.bad {
                 continue;
             }
             let copies = 1 + u64::from(self.dice.below(100) < self.bad);
             for _ in 0..copies {
                 let later = now + Span(1000 + self.dice.below(20_000));
-                self.letters.push((later, to, from, letter.clone()));
+                self.messages.push((later, to, from, message.clone()));
             }
         }
     }
@@ -83,14 +83,14 @@ impl Net {
                 self.libraries.get_mut(&address)?.wake(now, &mut out);
                 self.send(now, address, out);
             }
-            let (due, later) = std::mem::take(&mut self.letters)
+            let (due, later) = std::mem::take(&mut self.messages)
                 .into_iter()
                 .partition::<Vec<_>, _>(|(at, ..)| *at <= now);
-            self.letters = later;
-            for (_, to, from, letter) in due {
+            self.messages = later;
+            for (_, to, from, message) in due {
                 let mut out = Vec::new();
                 if let Some(library) = self.libraries.get_mut(&to) {
-                    library.receive(now, from, letter, &mut out);
+                    library.receive(now, from, message, &mut out);
                 }
                 self.send(now, to, out);
             }
@@ -107,7 +107,7 @@ fn net(bad: u64, seed: u64, peers: &[(u32, Library)]) -> Net {
     taker.set_peers(&peers.iter().map(|(number, _)| node(*number)).collect::<Vec<_>>());
     let givers = peers.iter().map(|(number, library)| (node(*number), library.clone()));
     let libraries = givers.chain([(node(0), taker)]).collect();
-    Net { dice: Dice(seed), bad, libraries, letters: Vec::new(), pieces: 0 }
+    Net { dice: Dice(seed), bad, libraries, messages: Vec::new(), pieces: 0 }
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn bytes_that_are_something_else_are_not_taken() {
     taker.wake(Time(1), &mut out);
     let mut answers = Vec::new();
     let mut giver_now = giver.clone();
-    giver_now.receive(Time(1), node(0), GeometryLetter::AskTable, &mut answers);
+    giver_now.receive(Time(1), node(0), GeometryMessage::AskTable, &mut answers);
     let (_, table) = answers.pop().unwrap();
     out.clear();
     taker.receive(Time(1), node(1), table, &mut out);
@@ -161,14 +161,14 @@ fn bytes_that_are_something_else_are_not_taken() {
     let mut wrong = 0;
     for _ in 0..30 {
         let Some((_, ask)) = out.pop() else { break };
-        let GeometryLetter::Ask { content, .. } = ask else { break };
+        let GeometryMessage::Ask { content, .. } = ask else { break };
         let mut answers = Vec::new();
         giver_now.receive(Time(2), node(0), ask, &mut answers);
-        for (_, letter) in answers {
-            let GeometryLetter::Piece(mut chunk) = letter else { continue };
+        for (_, message) in answers {
+            let GeometryMessage::Piece(mut chunk) = message else { continue };
             chunk.bytes[7] ^= 1;
             wrong += 1;
-            taker.receive(Time(2), node(1), GeometryLetter::Piece(chunk), &mut out);
+            taker.receive(Time(2), node(1), GeometryMessage::Piece(chunk), &mut out);
         }
         assert_eq!(taker.get(content), None);
     }

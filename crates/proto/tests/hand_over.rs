@@ -4,9 +4,9 @@
 //! left out (DISTRIBUTED 5.4).
 
 use jostle_proto::{
-    Address, Block, Class, Directory, GatewayId, GroupId, Having, Input, Inputs, Letter, LooseNode,
-    Member, Message, Mutant, NodeId, Object, ObjectId, Output, ShapeId, Shapes, Solid, Source,
-    Span, State, Time, Timing, Token, Tuning, Want,
+    Address, Block, Class, ClientInput, Directory, FreeRunningMessage, FreeRunningNode, GatewayId,
+    GroupId, Having, Input, Inputs, Member, Message, Mutant, NodeId, Object, ObjectId, Output,
+    ShapeId, Shapes, Solid, Source, Span, State, Time, Timing, Token, Tuning,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ struct Budget {
 struct Play {
     now: Time,
     directory: Arc<Directory>,
-    nodes: [LooseNode; 2],
-    under_way: Vec<(usize, Letter)>,
+    nodes: [FreeRunningNode; 2],
+    under_way: Vec<(usize, FreeRunningMessage)>,
     wants: u64,
 }
 
@@ -62,7 +62,8 @@ impl Play {
         let object = Object { id: OBJECT, class: Class::Avatar, shape: ShapeId(0), state };
         let node = |node| {
             let me = Member { node, life: 1 };
-            LooseNode::new(me, shapes.clone(), Arc::new(Vec::new()), tuning).with_mutant(mutant)
+            FreeRunningNode::new(me, shapes.clone(), Arc::new(Vec::new()), tuning)
+                .with_mutant(mutant)
         };
         let mut nodes = [node(NODES[0]).founding([object]), node(NODES[1])];
         let mut now = Time(1);
@@ -95,8 +96,12 @@ impl Play {
     /// The avatar's client wants it to go to the other node's region, or back.
     fn steer(&mut self, velocity: i16) {
         self.wants += 1;
-        let want =
-            Want { avatar: OBJECT, number: self.wants, velocity: [velocity, 0, 0], spin: [0; 3] };
+        let want = ClientInput {
+            avatar: OBJECT,
+            number: self.wants,
+            velocity: [velocity, 0, 0],
+            spin: [0; 3],
+        };
         let inputs = Inputs {
             group: GroupId(0),
             source: Source::Gateway(GatewayId { number: 1, life: 1 }),
@@ -118,9 +123,9 @@ impl Play {
         }
         for output in out {
             match output {
-                Output::Send(Address::Node(NodeId(to)), Message::Loose(letter)) => {
-                    let under_way = (to as usize, letter);
-                    let ghosts = matches!(under_way.1, Letter::Ghosts { .. });
+                Output::Send(Address::Node(NodeId(to)), Message::FreeRunning(message)) => {
+                    let under_way = (to as usize, message);
+                    let ghosts = matches!(under_way.1, FreeRunningMessage::Ghosts { .. });
                     if !ghosts && !self.under_way.contains(&under_way) {
                         self.under_way.push(under_way);
                     }
@@ -171,8 +176,8 @@ impl Play {
         self.steer(0);
         for _ in 0..12 {
             self.tick();
-            while let Some((to, letter)) = self.under_way.pop() {
-                self.step(to, Some(Message::Loose(letter)));
+            while let Some((to, message)) = self.under_way.pop() {
+                self.step(to, Some(Message::FreeRunning(message)));
                 self.judge(seen)?;
             }
         }
@@ -182,7 +187,7 @@ impl Play {
             return Err(format!("nothing is lost any more, and still: {having:?}"));
         };
         seen.holders.insert(holder);
-        let mut records = self.nodes.iter().flat_map(LooseNode::holds);
+        let mut records = self.nodes.iter().flat_map(FreeRunningNode::holds);
         let place = records.next().map(|(_, record)| record.object.state.position);
         // A6: within the width of the border it may be either's.
         let room = Tuning::default().hysteresis;
@@ -211,7 +216,7 @@ impl Play {
             return self.clone().judge_end(seen);
         }
         let budget = Budget { steps: budget.steps - 1, ..budget };
-        for (at, (to, letter)) in self.under_way.iter().enumerate() {
+        for (at, (to, message)) in self.under_way.iter().enumerate() {
             if *to < last && at < old {
                 continue;
             }
@@ -219,7 +224,7 @@ impl Play {
             gone.under_way.remove(at);
             let come = |mut play: Play, budget: Budget, seen: &mut Seen| {
                 let old = play.under_way.len();
-                play.step(*to, Some(Message::Loose(letter.clone())));
+                play.step(*to, Some(Message::FreeRunning(message.clone())));
                 play.explore(budget, *to, old, seen)
             };
             come(gone.clone(), budget, seen)?;
@@ -255,8 +260,8 @@ fn explore(mutant: Option<Mutant>, budget: Budget) -> (Seen, Result<(), String>)
         if !matches!(next.having()[..], [(Having::Held, ..)]) {
             break;
         }
-        while let Some((to, letter)) = next.under_way.pop() {
-            next.step(to, Some(Message::Loose(letter)));
+        while let Some((to, message)) = next.under_way.pop() {
+            next.step(to, Some(Message::FreeRunning(message)));
         }
         play = next;
         assert!(place(&play)[0] < 409_600, "it never left");

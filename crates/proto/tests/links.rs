@@ -50,7 +50,7 @@ impl Town {
                     }
                 }
                 Output::Publish(_) => self.published += 1,
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
             }
         }
     }

@@ -24,7 +24,7 @@ fn known(dice: &mut Dice) -> Known {
 }
 
 /// What a host has told by `now`, and what of it has reached the other one, in any order.
-fn told(dice: &mut Dice, now: u64, lost: bool) -> (Past, Past) {
+fn pasts(dice: &mut Dice, now: u64, lost: bool) -> (Past, Past) {
     let (mut own, mut heard) = (Past::default(), Past::default());
     let mut arrivals = Vec::new();
     let mut stamp = dice.below(100_000);
@@ -51,8 +51,8 @@ fn decide(criteria: &[Criterion], lost: bool) -> (u32, u32) {
     for seed in 0..1000 {
         let mut dice = Dice(seed);
         let now = dice.below(4_000_000);
-        let (own_low, heard_low) = told(&mut dice, now, lost);
-        let (own_high, heard_high) = told(&mut dice, now, lost);
+        let (own_low, heard_low) = pasts(&mut dice, now, lost);
+        let (own_high, heard_high) = pasts(&mut dice, now, lost);
         let side = |id, past| Side { id, past };
         // They see the collision at different times of one period.
         let period = |now: u64| now.checked_sub(500_000).map(|moment| moment / 250_000);
@@ -121,7 +121,7 @@ fn forgetting_does_not_change_later_decisions() {
     let rule = rule(&[Criterion::Velocity]);
     for seed in 0..200 {
         let mut dice = Dice(seed);
-        let [(a, _), (b, _)] = [0; 2].map(|_| told(&mut dice, 4_000_000, false));
+        let [(a, _), (b, _)] = [0; 2].map(|_| pasts(&mut dice, 4_000_000, false));
         let now = Time(dice.below(4_000_000));
         let (mut less_a, mut less_b) = (a.clone(), b.clone());
         if let Some(moment) = rule.moment(now) {

@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 use jostle_geom::rotation_from_scaled_axis;
 use jostle_proto::Time;
 use jostle_proto::reckon::closed::Closed;
-use jostle_proto::reckon::{Motion, Place, Rates, Refused, Told, Tracker, Update, turn_of};
+use jostle_proto::reckon::{Motion, Place, Rates, Refused, Tracker, Update, UpdateData, turn_of};
 use reckon_common::{Dice, turned};
 
 /// Many small steps, each with the velocities in the middle of it.
@@ -156,17 +156,17 @@ fn numbers_that_are_none_are_refused() {
     let projectile =
         Closed::Projectile { from: good.place, speed: good.speed, gravity: [0.0, -9.8, 0.0] };
     let orbit = Closed::Orbit { from: good.place, centre: [1.0; 3], spin: [1.0; 3] };
-    let told = [
-        Told::Place(good.place),
-        Told::First(good.place, good.speed),
-        Told::Second(good),
-        Told::Closed(roll),
-        Told::Closed(projectile),
-        Told::Closed(orbit),
+    let data = [
+        UpdateData::Place(good.place),
+        UpdateData::First(good.place, good.speed),
+        UpdateData::Second(good),
+        UpdateData::Closed(roll),
+        UpdateData::Closed(projectile),
+        UpdateData::Closed(orbit),
     ];
     let mut spoiled = 0;
-    for told in told {
-        let update = Update { seq: 0, stamp: Time(5), told };
+    for data in data {
+        let update = Update { seq: 0, stamp: Time(5), data };
         Tracker::default().take(&update).unwrap();
         let bytes = postcard::to_allocvec(&update).unwrap();
         assert_eq!(postcard::from_bytes::<Update>(&bytes).unwrap(), update);
@@ -196,7 +196,7 @@ fn any_bytes_are_taken_or_refused_and_what_is_shown_is_finite() {
     let (mut taken, mut refused) = (0, 0);
     for seed in 0..20_000 {
         let mut dice = Dice(seed);
-        let update = Update { seq: 1, stamp: Time(7), told: Told::Second(dice.motion()) };
+        let update = Update { seq: 1, stamp: Time(7), data: UpdateData::Second(dice.motion()) };
         let mut bytes = postcard::to_allocvec(&update).unwrap();
         for _ in 0..dice.below(4) {
             let at = dice.below(bytes.len() as u64) as usize;

@@ -8,7 +8,7 @@ use jostle_proto::reckon::closed::Closed;
 use jostle_proto::reckon::history::{Angles, Bend, Was, bend, continued};
 use jostle_proto::reckon::predict::Surroundings;
 use jostle_proto::reckon::{
-    Convergence, Motion, Place, Receiver, Refused, Sender, Thresholds, Told, Tracking, Update,
+    Convergence, Motion, Place, Receiver, Refused, Sender, Thresholds, Tracking, Update, UpdateData,
 };
 use jostle_proto::{Span, Time};
 use reckon_common::{Dice, turned};
@@ -91,13 +91,13 @@ fn receivers_never_go_back_in_time() {
         let mut arrivals: Vec<(u64, Update)> = Vec::new();
         for seq in 0..60 {
             let stamp = Time(1 + seq * 50_000);
-            let told = match dice.below(3) {
-                0 => Told::First(dice.motion().place, dice.motion().speed),
-                1 => Told::Second(dice.motion()),
-                _ => Told::Place(dice.motion().place),
+            let data = match dice.below(3) {
+                0 => UpdateData::First(dice.motion().place, dice.motion().speed),
+                1 => UpdateData::Second(dice.motion()),
+                _ => UpdateData::Place(dice.motion().place),
             };
             for _ in 0..[0, 1, 1, 1, 2][dice.below(5) as usize] {
-                arrivals.push((stamp.0 + dice.below(400_000), Update { seq, stamp, told }));
+                arrivals.push((stamp.0 + dice.below(400_000), Update { seq, stamp, data }));
             }
         }
         arrivals.sort_by_key(|&(at, update)| (at, update.seq));
@@ -135,8 +135,8 @@ fn receivers_never_go_back_in_time() {
 fn updates_from_the_future_are_refused() {
     let around = Surroundings::default();
     let mut receiver = Receiver::new(Convergence::Jump);
-    let told = Told::Place(Place::at(DVec3::ZERO));
-    let update = Update { seq: 9, stamp: Time(5_000_001), told };
+    let data = UpdateData::Place(Place::at(DVec3::ZERO));
+    let update = Update { seq: 9, stamp: Time(5_000_001), data };
     let refused = receiver.receive(Time(4_000_000), &update, &around);
     assert_eq!(refused, Err(Refused::Early { by: Span(1_000_001) }));
     assert_eq!(receiver.show(Time(4_000_000), &around), None);
@@ -232,11 +232,11 @@ fn convergence_is_smooth_and_ends_on_the_path() {
         let convergence = all[seed as usize % 3];
         let mut receiver = Receiver::new(convergence);
         let update = |seq, stamp, dice: &mut Dice| {
-            let told = match convergence {
-                Convergence::History => Told::Place(Place::at(dice.vector(2.0))),
-                _ => Told::First(Place::at(dice.vector(2.0)), dice.motion().speed),
+            let data = match convergence {
+                Convergence::History => UpdateData::Place(Place::at(dice.vector(2.0))),
+                _ => UpdateData::First(Place::at(dice.vector(2.0)), dice.motion().speed),
             };
-            Update { seq, stamp: Time(stamp), told }
+            Update { seq, stamp: Time(stamp), data }
         };
         let mut shown: Option<Place> = None;
         for frame in 0..600u64 {
@@ -267,16 +267,18 @@ fn convergence_is_smooth_and_ends_on_the_path() {
 fn jumps_are_at_once_and_lines_are_lines() {
     let around = Surroundings::default();
     let update = |seq, x| {
-        let told = Told::Place(Place::at(DVec3::X * x));
-        Update { seq, stamp: Time(seq * 1_000_000), told }
+        let data = UpdateData::Place(Place::at(DVec3::X * x));
+        Update { seq, stamp: Time(seq * 1_000_000), data }
     };
     for (convergence, expected) in
         [(Convergence::Jump, [8.0, 8.0]), (Convergence::Line(Span::from_ms(400)), [2.0, 6.0])]
     {
         let mut receiver = Receiver::new(convergence);
         // Places alone would be extrapolated; a thing at rest is not.
-        let rest = |update: Update| match update.told {
-            Told::Place(place) => Update { told: Told::Second(Motion::still(place)), ..update },
+        let rest = |update: Update| match update.data {
+            UpdateData::Place(place) => {
+                Update { data: UpdateData::Second(Motion::still(place)), ..update }
+            }
             _ => update,
         };
         receiver.receive(Time(0), &rest(update(0, 0.0)), &around).unwrap();
@@ -301,14 +303,14 @@ fn curves_have_no_kink_where_they_begin() {
     let moving = |position, velocity| {
         let mut motion = Motion::still(Place::at(position));
         motion.speed.linear = velocity;
-        Told::Second(motion)
+        UpdateData::Second(motion)
     };
     let kink = |convergence| {
         let mut receiver = Receiver::new(convergence);
-        let first = Update { seq: 0, stamp: Time(0), told: moving(DVec3::ZERO, DVec3::X * 3.0) };
+        let first = Update { seq: 0, stamp: Time(0), data: moving(DVec3::ZERO, DVec3::X * 3.0) };
         receiver.receive(Time(0), &first, &around).unwrap();
-        let told = moving(DVec3::Y * 4.0, DVec3::Z);
-        let second = Update { seq: 1, stamp: Time(1_000_000), told };
+        let data = moving(DVec3::Y * 4.0, DVec3::Z);
+        let second = Update { seq: 1, stamp: Time(1_000_000), data };
         let mut shown = Vec::new();
         for ms in 998..1002 {
             if ms == 1001 {
@@ -326,7 +328,7 @@ fn curves_have_no_kink_where_they_begin() {
 
 /// One message, whatever the latency.
 #[test]
-fn a_formula_is_told_once() {
+fn a_formula_is_sent_once() {
     let around = Surroundings::default();
     let from = Place::at(DVec3::new(0.0, 1.0, 0.0));
     let mut speed = Motion::still(from).speed;

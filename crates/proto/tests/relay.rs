@@ -51,10 +51,10 @@ impl Net {
                     let nodes = matches!((from, to), (Address::Node(_), Address::Node(_)));
                     self.send(to, message, nodes && from != to);
                 }
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
                 Output::Publish(commit) => {
-                    let told = self.published.entry(commit.group).or_default();
-                    told.insert(commit.tick.0, commit);
+                    let commits = self.published.entry(commit.group).or_default();
+                    commits.insert(commit.tick.0, commit);
                 }
             }
         }
@@ -191,7 +191,7 @@ fn fill_second(net: &mut Net, milliseconds: u64) {
     stream.push(row(true).into_iter().map(Input::Enter).collect());
     for ms in 0..milliseconds {
         net.pass();
-        let heard = net.published.get(&GroupId(1)).and_then(|told| told.values().last());
+        let heard = net.published.get(&GroupId(1)).and_then(|commits| commits.values().last());
         stream.heard(heard.map_or(0, |commit| commit.heard_of(stream.source())));
         if ms % 100 == 0
             && let Some(inputs) = stream.message()

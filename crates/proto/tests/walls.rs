@@ -6,8 +6,8 @@ mod walls_groups;
 use glam::{DQuat, DVec3, Vec3};
 use jostle_geom::{Mesh, Model, Quality, solids};
 use jostle_proto::{
-    Class, Commit, Detector, Input, Object, ObjectId, Objects, POSITION_UNIT, Rotation, ShapeId,
-    Shapes, Solid, State, Tick, Want, advance, apply,
+    Class, ClientInput, Commit, Detector, Input, Object, ObjectId, Objects, POSITION_UNIT,
+    Rotation, ShapeId, Shapes, Solid, State, Tick, advance, apply,
 };
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ fn reflected(state: &State) -> [i16; 3] {
 
 fn steer(avatar: u64, number: u64, velocity: [f64; 3]) -> Input {
     let velocity = velocity.map(|along| (along * 256.0) as i16);
-    Input::Steer(Want { avatar: ObjectId(avatar), number, velocity, spin: [0; 3] })
+    Input::Steer(ClientInput { avatar: ObjectId(avatar), number, velocity, spin: [0; 3] })
 }
 
 #[test]

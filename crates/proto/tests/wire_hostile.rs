@@ -60,13 +60,13 @@ fn messages(bytes: usize) -> usize {
     (1 << 20) + 16 * bytes + 1000
 }
 
-fn check(target: &Target, bytes: &[u8], told: &dyn Fn() -> String) -> bool {
+fn check(target: &Target, bytes: &[u8], describe: &dyn Fn() -> String) -> bool {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let taken = (target.decode)(bytes);
     let used = MEMORY.peak_usage().saturating_sub(before);
     let (name, most) = (target.name, (target.bound)(bytes.len()));
-    assert!(used <= most, "{name}, {}: {used} for {} bytes", told(), bytes.len());
+    assert!(used <= most, "{name}, {}: {used} for {} bytes", describe(), bytes.len());
     taken
 }
 
@@ -200,9 +200,14 @@ fn any_bytes_give_an_error_or_a_message() {
         for (at, message) in target.messages.iter().enumerate() {
             assert!(check(target, message, &|| format!("message {at}")));
             for end in 0..message.len() {
-                let told = || format!("message {at}, first {end} bytes");
-                let taken = check(target, message.get(..end).unwrap(), &told);
-                assert!(!taken || target.name.starts_with("mended"), "{}, {}", target.name, told());
+                let describe = || format!("message {at}, first {end} bytes");
+                let taken = check(target, message.get(..end).unwrap(), &describe);
+                assert!(
+                    !taken || target.name.starts_with("mended"),
+                    "{}, {}",
+                    target.name,
+                    describe()
+                );
             }
         }
     }

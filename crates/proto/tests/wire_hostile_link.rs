@@ -11,9 +11,9 @@ use jostle_proto::wire::{
     CHUNK_BYTES, Chunk, Kind, Limits, Receiver, Sender, WireError, is_reply, kind_of, pack,
 };
 use jostle_proto::{
-    Bundle, Class, Commit, Crowd, Done, Epoch, Flush, Follow, GatewayId, GroupId, Input, Inputs,
-    Member, Message, NodeId, Normal, Object, ObjectId, RemoteKick, Resume, ShapeId, Share, Source,
-    Span, State, Tick, Time, Touch, View, Want,
+    Bundle, Class, ClientInput, Commit, Done, Epoch, Flush, Follow, GatewayId, GroupId, Input,
+    Inputs, Member, Message, NodeId, NodeLoad, Normal, Object, ObjectId, RemoteKick, Resume,
+    ShapeId, Share, Source, Span, State, Tick, Time, Touch, View,
 };
 use peak_alloc::PeakAlloc;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ fn commit(world: &World) -> Commit {
         shift: [0, -7, 3],
     };
     let avatar = ObjectId(9);
-    let want = Want { avatar, number: 4, velocity: [1, -2, 300], spin: [0; 3] };
+    let want = ClientInput { avatar, number: 4, velocity: [1, -2, 300], spin: [0; 3] };
     Commit {
         group: GroupId(1),
         epoch: Epoch(3),
@@ -98,11 +98,11 @@ fn messages(world: &World) -> Vec<Message> {
     backup.reverse();
     // Not what nodes make, but it can be written.
     let odd = Bundle { backup, tick: Tick(1), ..bundle(world) };
-    let crowd = Crowd { objects: 3, work: 40, places: vec![[1, -2, 3], [4, 5, -6]] };
+    let load = NodeLoad { objects: 3, work: 40, places: vec![[1, -2, 3], [4, 5, -6]] };
     vec![
         Message::Join(member),
         Message::Reset { life: 3 },
-        Message::Alive { member, epoch, sent: Time(123_456), crowd },
+        Message::Alive { member, epoch, sent: Time(123_456), load },
         Message::Lease { sent: Time(123_456), span: Span(500_000) },
         Message::View(View::first(member)),
         Message::Stable { epoch, from: member },
@@ -211,8 +211,8 @@ impl Line {
 
     /// Something comes that may be anything. Gives whether it was taken. If its sum is not sound it
     /// changes nothing.
-    fn suffer(&mut self, frame: &[u8], sound: bool, told: usize) -> bool {
-        let before = (!sound && told.is_multiple_of(64)).then(|| self.receiver.clone());
+    fn suffer(&mut self, frame: &[u8], sound: bool, count: usize) -> bool {
+        let before = (!sound && count.is_multiple_of(64)).then(|| self.receiver.clone());
         let used_before = MEMORY.current_usage();
         MEMORY.reset_peak_usage();
         let taken = if is_reply(frame) {
@@ -221,9 +221,9 @@ impl Line {
             self.receiver.unpack(frame).is_ok()
         };
         let used = MEMORY.peak_usage().saturating_sub(used_before);
-        assert!(used <= bound(frame.len()), "seed {told}: {used} for {} bytes", frame.len());
+        assert!(used <= bound(frame.len()), "seed {count}: {used} for {} bytes", frame.len());
         if let Some(before) = before.filter(|_| !taken) {
-            assert_eq!(self.receiver, before, "seed {told}");
+            assert_eq!(self.receiver, before, "seed {count}");
         }
         taken
     }

@@ -14,7 +14,7 @@ use wire_group::{Faults, Group, Plan};
 use wire_samples::{Habits, ORDINARY, RATE, Random, World};
 
 #[test]
-fn nodes_understand_each_other_in_any_weather() {
+fn nodes_understand_each_other_under_any_faults() {
     let calm = Faults::default();
     let rough = Faults { lost: 10, doubled: 10, overtaken: 30, ..calm };
     let wild = Faults { lost: 30, doubled: 30, overtaken: 90, ..calm };

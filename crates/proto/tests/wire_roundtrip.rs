@@ -136,7 +136,7 @@ fn an_object_that_becomes_another_under_its_id_arrives() {
 }
 
 #[test]
-fn digests_tell_any_change() {
+fn digests_detect_any_change() {
     let base = World::new(3, Habits { objects: 20, ..ORDINARY }).snapshot();
     let mut digests = BTreeMap::from([(base.digest(), 0)]);
     let changes: [fn(&mut Object); 8] = [

@@ -1,52 +1,52 @@
 //! All machines, one queue of events, one clock that goes from event to event.
 
-mod crowd;
 mod deaths;
 mod disk;
 mod fate;
+mod fault_bursts;
+mod free_running;
 mod hands;
 mod healed;
 mod hostile;
 mod lasting;
-mod loose;
 mod machine;
 mod replicas;
 mod serving;
+mod simulated_clients;
 mod sites;
-mod squalls;
 mod wire;
 
+use crate::checkers::Checkers;
 use crate::dice::Dice;
 use crate::faults::Faults;
 use crate::options::{Operation, Options, Outcome};
-use crate::referee::Referees;
 use crate::world::{FOUNDER, Start, draw};
-use crowd::{Crowd, OVERHEARD};
 use deaths::Deaths;
+use fault_bursts::FaultBursts;
+use free_running::{Hour, REST};
 use hands::{HAND, Hand};
 use jostle_proto::{
-    Address, Class, ClientId, ClientSays, Directory, Epoch, GroupId, LooseNode, Member, Message,
-    Node, NodeId, Object, Output, ReplicaId, Source, Stream, Time, Timing, Tuning,
+    Address, Class, ClientId, ClientMessage, Directory, Epoch, FreeRunningNode, GroupId, Member,
+    Message, Node, NodeId, Object, Output, ReplicaId, Source, Stream, Time, Timing, Tuning,
 };
 use lasting::Lasting;
-use loose::{Hour, REST};
 use machine::{Machine, Role, directory_of};
 use replicas::{Event, Replicas};
 use serving::{Moment, Serving};
+use simulated_clients::{OVERHEARD, SimulatedClients};
 pub(crate) use sites::RULES;
 use sites::{Sites, ping_rule};
-use squalls::Squalls;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
-use wire::{Letter, Wire};
+use wire::{Packet, Wire};
 
 #[derive(Debug)]
 enum What {
     /// To whom, from whom.
     Deliver(Address, Address, Message),
     /// The same with a frame.
-    Arrive(Address, Address, Letter),
+    Arrive(Address, Address, Packet),
     Wake(Address, u64),
     /// A millisecond has passed: faults are thrown for.
     Fate,
@@ -68,7 +68,7 @@ enum What {
     /// What a replica has written is on its disk.
     Sync(ReplicaId),
     /// A client's user does something.
-    Whim(usize),
+    UserAction(usize),
     /// A client comes back.
     ComeBack(usize),
     /// A gateway comes back.
@@ -89,7 +89,7 @@ struct Cluster {
     start: Start,
     timing: Timing,
     tuning: Tuning,
-    scenery: Arc<Vec<Object>>,
+    static_objects: Arc<Vec<Object>>,
     queue: BinaryHeap<Reverse<(Time, u64)>>,
     waiting: BTreeMap<u64, What>,
     number: u64,
@@ -98,13 +98,13 @@ struct Cluster {
     nodes: u32,
     /// Links that fail, in one direction, until when.
     cuts: BTreeMap<(Address, Address), Time>,
-    referees: Referees,
+    checkers: Checkers,
     outcome: Outcome,
     /// What avatars were told to do.
     hands: BTreeMap<GroupId, Hand>,
     sites: Sites,
     replicas: Replicas,
-    squalls: Squalls,
+    fault_bursts: FaultBursts,
     deaths: Deaths,
     lasting: Lasting,
     wants: u64,
@@ -112,7 +112,7 @@ struct Cluster {
     died: Option<(Time, Epoch)>,
     /// The ticks of nodes that go on in the dark.
     in_the_dark: BTreeMap<NodeId, u64>,
-    crowd: Crowd,
+    simulated_clients: SimulatedClients,
     serving: Option<Serving>,
     heal_at: Time,
     /// The ends of all links, if messages go through their bytes.
@@ -131,12 +131,12 @@ impl Cluster {
     fn new(seed: u64, options: Options) -> Cluster {
         let mut dice = Dice::new(seed);
         let mut start = draw(options.objects, options.matter, options.layout, &mut dice);
-        let mut faults = Faults::draw(options.weather, &mut dice);
+        let mut faults = Faults::draw(options.fault_profile, &mut dice);
         let wire = Wire::draw(seed, &options, &mut faults);
-        let mut sites = Sites::draw(options.sites, options.weather, &mut dice);
+        let mut sites = Sites::draw(options.sites, options.fault_profile, &mut dice);
         let lasting = Lasting::draw(seed, &options);
         let mut faults = lasting.faults(sites.soften(faults));
-        let squalls = lasting.spare(seed, &mut sites, options.weather);
+        let fault_bursts = lasting.spare(seed, &mut sites, options.fault_profile);
         let deaths = Deaths::draw(seed, &options, lasting.only_pauses);
         start.objects = sites.hold_back(std::mem::take(&mut start.objects), &mut dice);
         start.avatars.retain(|id| start.objects.iter().any(|object| object.id == *id));
@@ -145,21 +145,22 @@ impl Cluster {
         let directory = directory.with_mutant(options.mutant).with_backups(options.backups);
         let stream = Stream::new(Source::Gateway(HAND), 1);
         let hand = Hand { stream, avatars: start.avatars.clone() };
-        let crowd = Crowd::draw(options.clients, options.weather, &start, &mut dice);
-        let house = crowd.house(options.rate);
-        let mut referees = Referees::new(&start.objects, &start.shapes, options.rate, house);
+        let simulated_clients =
+            SimulatedClients::draw(options.clients, options.fault_profile, &start, &mut dice);
+        let house = simulated_clients.house(options.rate);
+        let mut checkers = Checkers::new(&start.objects, &start.shapes, options.rate, house);
         if options.replicas > 1 {
-            referees.directory_keeps(sites.farthest());
+            checkers.directory_keeps(sites.farthest());
         }
         if lasting.only_pauses {
-            referees.only_pauses();
+            checkers.only_pauses();
         }
         let tuning = Tuning { operations: options.operations, ..tuning(timing) };
-        let scenery = scenery(&start);
-        if options.operation == Operation::Unsynchronised {
+        let static_objects = static_objects(&start);
+        if options.operation == Operation::FreeRunning {
             // Nobody waits for a slow one there; how late news may be is a bound that is told.
             faults.slow = 0;
-            referees.judge_loose(&start, tuning, faults.delay + faults.jitter);
+            checkers.check_free_running(&start, tuning, faults.delay + faults.jitter);
         }
         let replicas = Replicas::draw(&options, seed, timing);
         let heal_at = Time((options.seconds * 1e6) as u64);
@@ -171,25 +172,25 @@ impl Cluster {
             start,
             timing,
             tuning,
-            scenery,
+            static_objects,
             queue: BinaryHeap::new(),
             waiting: BTreeMap::new(),
             number: 0,
             machines: BTreeMap::new(),
             nodes: 0,
             cuts: BTreeMap::new(),
-            referees,
+            checkers,
             outcome: Outcome::default(),
             hands: BTreeMap::from([(GroupId(0), hand)]),
             sites,
             replicas,
-            squalls,
+            fault_bursts,
             deaths,
             lasting,
             wants: 0,
             died: None,
             in_the_dark: BTreeMap::new(),
-            crowd,
+            simulated_clients,
             serving: Serving::draw(seed, &options),
             heal_at,
             wire,
@@ -204,7 +205,7 @@ impl Cluster {
         for _ in 0..self.options.nodes.max(1) {
             self.add_node();
         }
-        self.add_crowd();
+        self.add_simulated_clients();
         self.add_recorder(None);
         self.after(1000, What::Fate);
         self.after(20_000, What::Steer);
@@ -226,7 +227,7 @@ impl Cluster {
         };
         self.add_machine(Address::Directory, role);
         let drift = self.machines.get(&Address::Directory).map_or(0, |machine| machine.drift);
-        self.referees.directory_drifts(drift);
+        self.checkers.directory_drifts(drift);
     }
 
     fn add_machine(&mut self, address: Address, role: Role) {
@@ -259,7 +260,7 @@ impl Cluster {
             (self.start.shapes.clone(), self.timing, self.options.mutant);
         let objects = self.start.objects.iter().copied();
         match self.options.operation {
-            Operation::Synchronised => {
+            Operation::Lockstep => {
                 let node = match founds {
                     true => Node::founder(member, shapes, timing, objects),
                     false => Node::new(member, shapes, timing),
@@ -267,14 +268,15 @@ impl Cluster {
                 let node = node.with_mutant(mutant);
                 let node = match self.sites.count {
                     0 | 1 => node,
-                    _ => node.measuring(ping_rule(), self.scenery.to_vec()),
+                    _ => node.measuring(ping_rule(), self.static_objects.to_vec()),
                 };
                 Role::Node(Box::new(node))
             }
-            Operation::Unsynchronised => {
-                let node = LooseNode::new(member, shapes, self.scenery.clone(), self.tuning);
+            Operation::FreeRunning => {
+                let node =
+                    FreeRunningNode::new(member, shapes, self.static_objects.clone(), self.tuning);
                 let node = if founds { node.founding(objects) } else { node };
-                Role::Loose(Box::new(node.with_mutant(mutant)))
+                Role::FreeRunning(Box::new(node.with_mutant(mutant)))
             }
         }
     }
@@ -308,30 +310,30 @@ impl Cluster {
                 self.heal();
             }
             if healed && ticks_then.is_none() && self.now.0 >= self.settled_at() + 3_000_000 {
-                ticks_then = Some(self.referees.ticks_by_group());
+                ticks_then = Some(self.checkers.ticks_by_group());
             }
             if !marked && self.now.0 + 1_500_000 > end.0 {
                 marked = true;
                 let view = directory_of(&self.machines, &self.replicas).map(Directory::view);
-                self.referees.loose_mark(view);
+                self.checkers.free_running_mark(view);
             }
             end = end.max(Time(self.settled_at() + self.heal_at.0 + 3_000_000));
             while self.now > end && self.is_still_moving(end) {
                 end = Time(end.0 + 1_000_000);
             }
-            if self.now > end || self.referees.failed() {
+            if self.now > end || self.checkers.failed() {
                 break;
             }
             self.happen(what);
             self.look_at_serving();
         }
-        if self.referees.failed() || self.judge_halts() {
+        if self.checkers.failed() || self.judge_halts() {
             return;
         }
-        if self.options.operation == Operation::Unsynchronised
+        if self.options.operation == Operation::FreeRunning
             && let Some(directory) = directory_of(&self.machines, &self.replicas)
         {
-            self.referees.loose_end(self.now, directory.view());
+            self.checkers.free_running_end(self.now, directory.view());
         }
         self.judge_store();
         self.judge_healed(&ticks_then.unwrap_or_default());
@@ -350,12 +352,12 @@ impl Cluster {
         self.faults = self.faults.healed();
         self.sites.heal();
         self.replicas.heal();
-        self.squalls.heal();
+        self.fault_bursts.heal();
         self.deaths.heal();
         self.serving.iter_mut().for_each(Serving::heal);
         self.lasting.heal();
-        self.referees.healed(self.now);
-        self.crowd.heal();
+        self.checkers.healed(self.now);
+        self.simulated_clients.heal();
         self.cuts.clear();
         self.plan_darkness();
         for machine in self.machines.values_mut() {
@@ -368,16 +370,16 @@ impl Cluster {
     fn happen(&mut self, what: What) {
         match what {
             What::Deliver(to, from, message) => self.deliver(to, from, message),
-            What::Arrive(to, from, letter) => self.arrive(to, from, letter),
+            What::Arrive(to, from, packet) => self.arrive(to, from, packet),
             What::Wake(who, alarm) => self.wake(who, alarm),
             What::Fate => {
                 self.fate();
                 self.replica_fate();
-                self.squall_fate();
+                self.draw_bursts();
                 self.death_fate();
                 self.serving_fate();
-                self.crowd_fate();
-                self.referees.loose_look(self.now);
+                self.simulated_clients_fate();
+                self.checkers.free_running_check(self.now);
                 self.after(1000, What::Fate);
             }
             What::Steer => {
@@ -393,7 +395,7 @@ impl Cluster {
             What::Recover(id) => self.recover(id),
             What::Fall(id) => self.fall(id),
             What::Sync(id) => self.sync(id),
-            What::Whim(at) => self.whim(at),
+            What::UserAction(at) => self.user_action(at),
             What::ComeBack(at) => self.come_back(at),
             What::Reopen(gate) => self.reopen(gate),
             What::Dark(hour) => self.dark(hour),
@@ -425,7 +427,7 @@ impl Cluster {
         role.receive(local, from, message, &mut out);
         machine.busy = Time(self.now.0 + slow);
         if old.is_some() && old != role.progress() {
-            self.referees.old_message_counted(self.now, to, what);
+            self.checkers.old_message_counted(self.now, to, what);
         }
         self.judge_role(key);
         self.work(key, out);
@@ -468,13 +470,13 @@ impl Cluster {
         for output in out {
             match output {
                 Output::Send(to, message) => {
-                    self.referees.sent(self.now, from, to, &message);
+                    self.checkers.sent(self.now, from, to, &message);
                     self.overhear(&message);
                     self.transmit(from, to, message);
                 }
-                Output::Happened(event) => {
+                Output::Event(event) => {
                     self.trace(event.a.0 << 32 ^ event.b.0 << 8 ^ event.edge as u64);
-                    self.referees.loose_happened(self.now, from, event);
+                    self.checkers.free_running_event(self.now, from, event);
                 }
                 Output::Publish(commit) => {
                     self.trace(commit.tick.0 ^ (commit.touches.len() as u64) << 40);
@@ -486,7 +488,7 @@ impl Cluster {
                     if let Some(Hand { stream, .. }) = self.hands.get_mut(&commit.group) {
                         stream.heard(commit.heard_of(stream.source()));
                     }
-                    self.referees.published(self.now, &commit);
+                    self.checkers.published(self.now, &commit);
                     self.welcome(commit.group);
                 }
             }
@@ -512,12 +514,12 @@ impl Cluster {
     /// Hostile clients know what others say, except for credentials: lines are encrypted, and
     /// whoever has one's credential is one.
     fn overhear(&mut self, message: &Message) {
-        if let Message::Asked(says) = message
-            && !matches!(says, ClientSays::Hello(hello) if hello.credential.is_some())
+        if let Message::FromClient(message) = message
+            && !matches!(message, ClientMessage::Hello(hello) if hello.credential.is_some())
         {
-            self.crowd.overheard.push_back(*says);
-            if self.crowd.overheard.len() > OVERHEARD {
-                self.crowd.overheard.pop_front();
+            self.simulated_clients.overheard.push_back(*message);
+            if self.simulated_clients.overheard.len() > OVERHEARD {
+                self.simulated_clients.overheard.pop_front();
             }
         }
     }
@@ -531,17 +533,17 @@ impl Cluster {
     /// it.
     /// What can be seen of a machine from outside. What hostile clients see is their own affair.
     fn judge_role(&mut self, who: Address) {
-        let honest = |id: ClientId| !self.crowd.people[id.host as usize].hostile;
+        let honest = |id: ClientId| !self.simulated_clients.people[id.host as usize].hostile;
         let role = self.machines.get_mut(&who).and_then(|machine| machine.role.as_mut());
         match role {
             Some(Role::Client(client)) if honest(client.id()) => {
-                self.referees.look(self.now, client);
+                self.checkers.look(self.now, client);
             }
-            Some(Role::Gateway(gateway)) => self.referees.gateway(self.now, who, gateway),
-            Some(Role::Node(node)) => self.referees.saw(self.now, node),
-            Some(Role::Loose(node)) => {
+            Some(Role::Gateway(gateway)) => self.checkers.gateway(self.now, who, gateway),
+            Some(Role::Node(node)) => self.checkers.saw(self.now, node),
+            Some(Role::FreeRunning(node)) => {
                 let holdings: Vec<_> = node.holdings().collect();
-                self.referees.held(self.now, &holdings);
+                self.checkers.held(self.now, &holdings);
             }
             _ => {}
         }
@@ -549,11 +551,11 @@ impl Cluster {
 
     fn finish(self) -> Outcome {
         let views = self.directory().map_or(0, |directory| directory.newest().0);
-        let (ticks, collisions) = (self.referees.published_ticks(), self.referees.collisions());
-        let sometimes = self.referees.sometimes();
+        let (ticks, collisions) = (self.checkers.published_ticks(), self.checkers.collisions());
+        let sometimes = self.checkers.sometimes();
         let objects = if self.wire.is_some() { self.start.objects.len() as u64 } else { 0 };
         Outcome {
-            verdict: self.referees.verdict(),
+            verdict: self.checkers.verdict(),
             sometimes,
             ticks,
             collisions,
@@ -578,7 +580,7 @@ fn tuning(timing: Timing) -> Tuning {
 }
 
 /// What never moves.
-fn scenery(start: &Start) -> Arc<Vec<Object>> {
+fn static_objects(start: &Start) -> Arc<Vec<Object>> {
     let still = start.objects.iter().filter(|object| object.class == Class::Immovable);
     Arc::new(still.copied().collect())
 }

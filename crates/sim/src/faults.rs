@@ -5,13 +5,13 @@ use crate::dice::Dice;
 
 /// How much goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weather {
+pub enum FaultProfile {
     /// Nothing: messages take a little while.
     None,
     /// Delay, jitter and a little loss.
     Calm,
     /// Everything, as the seed draws it.
-    Storm,
+    Campaign,
 }
 
 /// The faults of a run. Chances are parts of a million: per message, or per millisecond.
@@ -50,17 +50,17 @@ pub struct Faults {
 impl Faults {
     /// What a seed draws.
     #[must_use]
-    pub fn draw(weather: Weather, dice: &mut Dice) -> Faults {
-        match weather {
-            Weather::None => Faults { delay: 500, jitter: 500, ..Faults::default() },
-            Weather::Calm => {
+    pub fn draw(fault_profile: FaultProfile, dice: &mut Dice) -> Faults {
+        match fault_profile {
+            FaultProfile::None => Faults { delay: 500, jitter: 500, ..Faults::default() },
+            FaultProfile::Calm => {
                 Faults { delay: 500, jitter: 4_000, loss: 5_000, join: 300, ..Faults::default() }
             }
-            Weather::Storm => Faults::storm(dice),
+            FaultProfile::Campaign => Faults::campaign(dice),
         }
     }
 
-    fn storm(dice: &mut Dice) -> Faults {
+    fn campaign(dice: &mut Dice) -> Faults {
         // One in twenty has everything, the others each kind with an even chance.
         let all = dice.below(20) == 0;
         let mut pick = |most: u64| {

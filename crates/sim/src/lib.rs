@@ -5,19 +5,19 @@
 //! is a number, and comes again whenever that number is run. Referees see only what machines say
 //! and are told.
 
+mod checkers;
 mod cluster;
-mod court;
 mod dice;
 mod faults;
 mod options;
-mod referee;
+mod recording_checker;
 pub mod scale;
 mod world;
 
+pub use checkers::{RULES, Sometimes, StoreCounts, Verdict, Violation};
 pub use cluster::run;
-pub use court::Court;
 pub use dice::Dice;
-pub use faults::{Faults, Weather};
+pub use faults::{FaultProfile, Faults};
 pub use options::{Operation, Options, Outcome};
-pub use referee::{RULES, Sometimes, StoreCounts, Verdict, Violation};
+pub use recording_checker::RecordingChecker;
 pub use world::{Layout, Matter};

@@ -1,7 +1,7 @@
 //! What is to be run, and what it came to.
 
-use crate::faults::Weather;
-use crate::referee::{Sometimes, Verdict};
+use crate::checkers::{Sometimes, Verdict};
+use crate::faults::FaultProfile;
 use crate::world::{Layout, Matter};
 use jostle_proto::{Mutant, Span};
 
@@ -10,9 +10,9 @@ use jostle_proto::{Mutant, Span};
 pub enum Operation {
     /// A tick waits for all members.
     #[default]
-    Synchronised,
+    Lockstep,
     /// Nobody waits for anybody.
-    Unsynchronised,
+    FreeRunning,
 }
 
 /// What is to be run.
@@ -31,7 +31,7 @@ pub struct Options {
     /// Seconds in which things go wrong; as many again in which they do not.
     pub seconds: f64,
     /// How much goes wrong.
-    pub weather: Weather,
+    pub fault_profile: FaultProfile,
     /// A mistake to build in.
     pub mutant: Option<Mutant>,
     /// Ticks per second.

@@ -199,7 +199,7 @@ impl Bench {
             match to {
                 Address::Directory => self.directory.receive(self.now, message, &mut out),
                 Address::Node(id) => {
-                    self.record(id, |now| Heard::Told(now, message.clone()));
+                    self.record(id, |now| Heard::Received(now, message.clone()));
                     let begin = (self.stopwatch)();
                     if let Some(node) = self.nodes.get_mut(&id) {
                         node.receive(self.now, message, &mut out);
@@ -247,10 +247,10 @@ impl Bench {
                 Output::Send(to, message) => {
                     self.sums.messages += 1.0;
                     if let Message::Bundle(bundle) = &message {
-                        let told = bundle.transfers.len() + bundle.ghosts.len();
+                        let objects = bundle.transfers.len() + bundle.ghosts.len();
                         let kept = bundle.backup.len() + bundle.entrusted.len();
                         let work = self.work.entry(bundle.from).or_default();
-                        work.sent += (told + kept) as f64;
+                        work.sent += (objects + kept) as f64;
                     }
                     self.queue.push_back((to, message));
                 }
@@ -259,7 +259,7 @@ impl Bench {
                     self.end_tick();
                 }
                 // Of an unsynchronised group.
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
             }
         }
     }

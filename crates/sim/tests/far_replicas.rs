@@ -1,7 +1,7 @@
 //! Stories that storms told, of a directory whose replicas are far from each other.
 
 use jostle_proto::BACKUPS;
-use jostle_sim::{Layout, Matter, Operation, Options, Weather, run};
+use jostle_sim::{FaultProfile, Layout, Matter, Operation, Options, run};
 
 /// In the first five seeds keeping a ballot took the replicas about as long as it was open, so
 /// voters were always late, and nodes that had been placed apart for want of measurements stayed
@@ -16,7 +16,7 @@ fn who_is_near_to_a_larger_group_comes_into_it_although_replicas_are_far() {
             matter: Matter::Boxes,
             layout: Layout::Uniform,
             seconds: 2.0,
-            weather: Weather::Storm,
+            fault_profile: FaultProfile::Campaign,
             mutant: None,
             rate: 30,
             wire: false,
@@ -25,7 +25,7 @@ fn who_is_near_to_a_larger_group_comes_into_it_although_replicas_are_far() {
             backups: BACKUPS,
             disaster: false,
             store: false,
-            operation: Operation::Synchronised,
+            operation: Operation::Lockstep,
             operations: None,
         };
         let outcome = run(seed, options);

@@ -1,10 +1,10 @@
 //! The story of an unsynchronised group whose directory is away for several leases.
 
 use jostle_proto::{BACKUPS, Mutant};
-use jostle_sim::{Layout, Matter, Operation, Options, Outcome, Weather, run};
+use jostle_sim::{FaultProfile, Layout, Matter, Operation, Options, Outcome, run};
 
 /// Nothing fails but that all replicas are down from the fourth second to the sixth (in some seeds
-/// nodes do not hear each other either, to begin with): see `crates/sim/src/cluster/loose.rs`.
+/// nodes do not hear each other either, to begin with): see `crates/sim/src/cluster/free_running.rs`.
 fn story(seed: u64, nodes: u32, mutant: Option<Mutant>) -> Outcome {
     let options = Options {
         nodes,
@@ -13,7 +13,7 @@ fn story(seed: u64, nodes: u32, mutant: Option<Mutant>) -> Outcome {
         matter: Matter::Boxes,
         layout: Layout::Uniform,
         seconds: 1.0,
-        weather: Weather::None,
+        fault_profile: FaultProfile::None,
         mutant,
         rate: 30,
         wire: false,
@@ -22,14 +22,14 @@ fn story(seed: u64, nodes: u32, mutant: Option<Mutant>) -> Outcome {
         backups: BACKUPS,
         disaster: false,
         store: false,
-        operation: Operation::Unsynchronised,
+        operation: Operation::FreeRunning,
         operations: None,
     };
     run(seed, options)
 }
 
 #[test]
-fn without_a_majority_nodes_go_on_by_the_word_of_their_buddies() {
+fn without_a_majority_nodes_go_on_by_the_promises_of_their_backups() {
     let mut stood_still = [0; 2];
     for seed in 1..=8 {
         let outcome = story(seed, 5, None);
@@ -56,7 +56,7 @@ fn without_a_majority_a_node_that_is_alone_goes_on() {
 }
 
 #[test]
-fn a_node_that_heeds_only_the_directory_stands_still_and_that_is_found() {
+fn a_node_that_obeys_only_the_directory_stands_still_and_that_is_found() {
     let violations = story(1, 5, Some(Mutant::DirectoryOnly)).verdict.violations;
     assert!(violations.iter().any(|violation| violation.rule == "L6"), "{violations:?}");
 }

@@ -10,7 +10,7 @@ use crate::error::CliError;
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
 use jostle_net::recording::{self, Step};
 use jostle_proto::{Address, GroupId, Message, NodeId, Object, Span, Time};
-use jostle_sim::Court;
+use jostle_sim::RecordingChecker;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -173,30 +173,30 @@ pub(crate) fn run(args: &JudgeArgs, out: &mut dyn Write) -> Result<u8, CliError>
         return Err(failed("the recording has no world at its start"));
     };
     let objects: Vec<Object> = replay.objects().values().copied().collect();
-    let mut court = Court::new(&objects, tick, replay.shapes(), replay.rate());
+    let mut checker = RecordingChecker::new(&objects, tick, replay.shapes(), replay.rate());
     let seen = read_event_logs(&args.files).map_err(failed)?;
     let limit = Span(u64::from(args.stalled_after) * 1_000_000);
     let (mut progress, mut answers) = (Progress::default(), 0);
     for seen in &seen {
         progress.see(seen, limit);
         match seen {
-            LoggedEvent::Sent { at, from, to, message } => court.sent(*at, *from, *to, message),
+            LoggedEvent::Sent { at, from, to, message } => checker.sent(*at, *from, *to, message),
             LoggedEvent::Answered { at, asked, index } => {
                 answers += 1;
-                court.answered(*at, Time(asked.0.saturating_sub(CLOCKS.0)), *index);
+                checker.answered(*at, Time(asked.0.saturating_sub(CLOCKS.0)), *index);
             }
-            LoggedEvent::Published { at, commit } => court.published(*at, commit),
+            LoggedEvent::Published { at, commit } => checker.published(*at, commit),
         }
     }
     progress.end(limit);
     let missing = progress.missing();
-    let (ticks, collisions) = (court.ticks().saturating_sub(tick.0), court.collisions());
-    let halted = court.halted().map(|(group, lost)| Halted {
+    let (ticks, collisions) = (checker.ticks().saturating_sub(tick.0), checker.collisions());
+    let halted = checker.halted().map(|(group, lost)| Halted {
         group: group.0,
         lost: lost.iter().map(|node| node.0).collect(),
     });
     let halted = halted.collect();
-    let violations = court.verdict().violations;
+    let violations = checker.verdict().violations;
     let verdict = match (&missing[..], &violations[..], &progress.stalls[..]) {
         ([_, ..], ..) => Verdict::Incomplete,
         (_, [_, ..], _) => Verdict::Broken,

@@ -182,7 +182,7 @@ fn speed(per_second: DVec3) -> Result<[i16; 3], CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle_proto::{Commit, Detector, Input, Objects, Tick, Want, advance, apply};
+    use jostle_proto::{ClientInput, Commit, Detector, Input, Objects, Tick, advance, apply};
 
     const RATE: u32 = 30;
 
@@ -247,7 +247,7 @@ DEF WALL Transform {
         let avatar = Object { id, class: Class::Avatar, shape: start.avatar, state };
         start.objects.push(avatar);
         let velocity = [0, 0, 10 * 256];
-        let want = Want { avatar: id, number: 1, velocity, spin: [0; 3] };
+        let want = ClientInput { avatar: id, number: 1, velocity, spin: [0; 3] };
         let way = follow(&start, id, 90, Some(Input::Steer(want)));
         assert!(way.iter().all(|z| *z < -0.49), "{way:?}");
         assert!(*way.last().expect("ticks") > -0.52, "it stands before the wall: {way:?}");

@@ -93,14 +93,14 @@ impl Ground {
     /// What a process prints that is to succeed.
     pub(crate) fn json(&self, host: &Host, args: &[&str]) -> Value {
         let output = self.run(host, args);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let sent = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(
             output.status.success(),
-            "{args:?}: {}{said}{}",
+            "{args:?}: {}{sent}{}",
             output.status,
             String::from_utf8_lossy(&output.stderr)
         );
-        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{args:?}: {error}: {said}"))
+        serde_json::from_str(&sent).unwrap_or_else(|error| panic!("{args:?}: {error}: {sent}"))
     }
 
     /// A recording is computed again, and everything is as it was.
@@ -146,18 +146,18 @@ pub(crate) struct Running {
 
 impl Running {
     /// Waits until it has printed a line that begins like this, and gives the rest of that line.
-    pub(crate) fn says(&mut self, begin: &str) -> String {
+    pub(crate) fn message(&mut self, begin: &str) -> String {
         let until = Instant::now() + PATIENCE;
         loop {
-            let said = std::fs::read_to_string(&self.out).unwrap();
+            let sent = std::fs::read_to_string(&self.out).unwrap();
             // Only lines that are whole.
-            let whole = said.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            let whole = sent.rsplit_once('\n').map_or("", |(whole, _)| whole);
             if let Some(rest) = whole.lines().find_map(|line| line.strip_prefix(begin)) {
                 return rest.trim().into();
             }
             let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none(), "{} has ended: {ended:?}", self.name);
-            assert!(Instant::now() < until, "{} does not say {begin:?}: {said}", self.name);
+            assert!(Instant::now() < until, "{} does not say {begin:?}: {sent}", self.name);
             std::thread::sleep(LOOK / 4);
         }
     }
@@ -308,16 +308,16 @@ impl Status {
 }
 
 /// Who can be asked how the world is.
-pub(crate) struct Door<'a> {
+pub(crate) struct EdgeProbe<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) host: Host,
     pub(crate) address: String,
     last: RefCell<String>,
 }
 
-impl<'a> Door<'a> {
-    pub(crate) fn new(ground: &'a Ground, host: &Host, address: &str) -> Door<'a> {
-        Door { ground, host: host.clone(), address: address.into(), last: RefCell::default() }
+impl<'a> EdgeProbe<'a> {
+    pub(crate) fn new(ground: &'a Ground, host: &Host, address: &str) -> EdgeProbe<'a> {
+        EdgeProbe { ground, host: host.clone(), address: address.into(), last: RefCell::default() }
     }
 
     /// None if it does not answer.

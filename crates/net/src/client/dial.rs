@@ -300,7 +300,7 @@ pub fn fetch_status(
 }
 
 /// Joins as a node, with a random name of the process and so many followers; fetches all shapes and
-/// what [`NodeAssignment::scenery`] names. Follows redirects. Blocks.
+/// what [`NodeAssignment::static_objects`] names. Follows redirects. Blocks.
 ///
 /// # Errors
 /// See [`ClientError`].
@@ -320,8 +320,8 @@ pub fn join_as_node(
             return Err(unexpected(server, &answer));
         };
         let mut library = stream.fetch_forms(&manifest).await?;
-        if library.get(place.scenery).is_none() {
-            library.put(stream.fetch(place.scenery).await?);
+        if library.get(place.static_objects).is_none() {
+            library.put(stream.fetch(place.static_objects).await?);
         }
         connection.close(DONE, b"");
         Ok((*manifest, place, library))
@@ -344,16 +344,16 @@ pub(crate) fn fetch_bootstrap(
     blocking(async |dialler| {
         let unreachable =
             |_| ClientError::Unreachable { server: address, why: "timed out".to_string() };
-        let knocked = timeout(QUICK, dialler.handshake(config, address, &handshake)).await;
-        let (connection, mut stream, answer) = knocked.map_err(unreachable)??;
+        let answered = timeout(QUICK, dialler.handshake(config, address, &handshake)).await;
+        let (connection, mut stream, answer) = answered.map_err(unreachable)??;
         let EdgeResponse::Bootstrap(content) = answer else {
             return Err(unexpected(address, &answer));
         };
         let bytes = stream.fetch(content).await?;
         let bootstrap: Bootstrap = envelope::open(&bytes).map_err(|error| stream.broken(error))?;
         let mut library = stream.fetch_forms(&bootstrap.manifest).await?;
-        if library.get(bootstrap.scenery).is_none() {
-            library.put(stream.fetch(bootstrap.scenery).await?);
+        if library.get(bootstrap.static_objects).is_none() {
+            library.put(stream.fetch(bootstrap.static_objects).await?);
         }
         library.put(bytes);
         connection.close(DONE, b"");

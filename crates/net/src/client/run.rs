@@ -3,7 +3,7 @@
 use super::dial::{Dialler, ServerLink};
 use super::{ClientOptions, Shared};
 use jostle_proto::client::Refusal;
-use jostle_proto::{Address, ClientSays, GatewaySays, Message, Output, Time};
+use jostle_proto::{Address, ClientMessage, GatewayMessage, Message, Output, Time};
 use quinn::{Connection, VarInt};
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,46 +177,46 @@ impl<'a> LinkTask<'a> {
 
     fn send(&self, now: Time, out: Vec<Output>) {
         for output in out {
-            if let Output::Send(_, Message::Asked(says)) = output {
-                self.send_one(now, &says);
+            if let Output::Send(_, Message::FromClient(message)) = output {
+                self.send_one(now, &message);
             }
         }
     }
 
-    fn send_one(&self, now: Time, says: &ClientSays) {
-        let Ok(frame) = says.write() else { return };
-        self.shared.lock().statistics.sent(now, says, frame.len());
+    fn send_one(&self, now: Time, message: &ClientMessage) {
+        let Ok(frame) = message.write() else { return };
+        self.shared.lock().statistics.sent(now, message, frame.len());
         // Lost datagrams are repaired by resending.
         let _ = self.connection.send_datagram(frame.into());
     }
 
-    fn receive(&mut self, message: &[u8]) -> Option<LinkEnd> {
-        let says = GatewaySays::read(message).ok()?;
+    fn receive(&mut self, frame: &[u8]) -> Option<LinkEnd> {
+        let message = GatewayMessage::read(frame).ok()?;
         self.received = Instant::now();
         let now = self.shared.now();
         let mut out = Vec::new();
         let mut inner = self.shared.lock();
-        inner.statistics.received(now, &says, message.len());
+        inner.statistics.received(now, &message, frame.len());
         let wire = self.connection.stats();
         inner.statistics.udp_received = wire.udp_rx.bytes;
         inner.statistics.udp_sent = wire.udp_tx.bytes;
         inner.statistics.round_trip = wire.path.rtt;
-        let current = says.attempt() == inner.client.attempt();
-        match &says {
-            GatewaySays::Welcome(_) => self.welcomed = true,
-            GatewaySays::Refused { why: Refusal::Replaced, .. } if current => {
+        let current = message.attempt() == inner.client.attempt();
+        match &message {
+            GatewayMessage::Welcome(_) => self.welcomed = true,
+            GatewayMessage::Refused { why: Refusal::Replaced, .. } if current => {
                 return Some(LinkEnd::Replaced);
             }
-            GatewaySays::Refused { why, .. } => {
+            GatewayMessage::Refused { why, .. } => {
                 inner.last_error = Some(format!("refused: {why:?}"));
             }
-            GatewaySays::Kicked { reason, .. } => {
+            GatewayMessage::Kicked { reason, .. } => {
                 inner.last_error = Some(format!("kicked: {reason:?}"));
             }
-            GatewaySays::Correct { .. } | GatewaySays::Glimpse(_) => {}
+            GatewayMessage::Correct { .. } | GatewayMessage::StateUpdate(_) => {}
         }
         let from = Address::Gate(inner.client.gate());
-        inner.client.receive(now, from, says, &mut out);
+        inner.client.receive(now, from, message, &mut out);
         drop(inner);
         self.send(now, out);
         None

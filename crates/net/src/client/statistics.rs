@@ -1,6 +1,6 @@
 //! Traffic and latencies of a client.
 
-use jostle_proto::{ClientSays, GatewaySays, Time};
+use jostle_proto::{ClientMessage, GatewayMessage, Time};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -54,10 +54,10 @@ impl Statistics {
         self.inputs.clear();
     }
 
-    pub(super) fn sent(&mut self, now: Time, says: &ClientSays, bytes: usize) {
+    pub(super) fn sent(&mut self, now: Time, message: &ClientMessage, bytes: usize) {
         self.messages_sent += 1;
         self.bytes_sent += bytes as u64;
-        if let ClientSays::Report(report) = says
+        if let ClientMessage::Report(report) = message
             && let Some(want) = report.want
         {
             if self.inputs.len() >= INPUTS_MAX {
@@ -67,10 +67,10 @@ impl Statistics {
         }
     }
 
-    pub(super) fn received(&mut self, now: Time, says: &GatewaySays, bytes: usize) {
+    pub(super) fn received(&mut self, now: Time, message: &GatewayMessage, bytes: usize) {
         self.messages_received += 1;
         self.bytes_received += bytes as u64;
-        let GatewaySays::Glimpse(update) = says else { return };
+        let GatewayMessage::StateUpdate(update) = message else { return };
         self.updates += 1;
         if let Some(seen) = self.seen.replace(now) {
             keep(&mut self.update_intervals, seen, now);

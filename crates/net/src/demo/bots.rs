@@ -7,8 +7,8 @@ use crate::dice::Dice;
 use crate::driver::LocalClients;
 use crate::process::{Process, SendFn, StartError};
 use jostle_proto::{
-    Address, Block, Client, ClientId, ClientSettings, GatewaySays, Message, Output, POSITION_UNIT,
-    Shapes, Solid, Span, State, Time, VELOCITY_UNIT,
+    Address, Block, Client, ClientId, ClientSettings, GatewayMessage, Message, Output,
+    POSITION_UNIT, Shapes, Solid, Span, State, Time, VELOCITY_UNIT,
 };
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
@@ -111,7 +111,7 @@ struct BotThread {
     bots: Vec<Bot>,
     ground: Block,
     clock: Clock,
-    messages: Receiver<(ClientId, GatewaySays)>,
+    messages: Receiver<(ClientId, GatewayMessage)>,
     send_all: SendFn,
     dice: Dice,
     stop: Arc<AtomicBool>,
@@ -150,19 +150,19 @@ impl BotThread {
         }
     }
 
-    fn receive(&mut self, (client, says): (ClientId, GatewaySays), out: &mut Vec<Output>) {
+    fn receive(&mut self, (client, message): (ClientId, GatewayMessage), out: &mut Vec<Output>) {
         let number = client.host.wrapping_sub(HOSTS) as usize;
         let Some(bot) = self.bots.get_mut(number) else { return };
         let from = Address::Gate(bot.client.gate());
-        bot.client.receive(self.clock.now(), from, says, out);
+        bot.client.receive(self.clock.now(), from, message, out);
         send_all(&self.send_all, client, out);
     }
 }
 
 fn send_all(send_all: &SendFn, client: ClientId, out: &mut Vec<Output>) {
     for output in out.drain(..) {
-        if let Output::Send(_, Message::Asked(says)) = output {
-            send_all(client, says);
+        if let Output::Send(_, Message::FromClient(message)) = output {
+            send_all(client, message);
         }
     }
 }

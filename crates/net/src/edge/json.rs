@@ -13,7 +13,7 @@ use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
 use jostle_proto::client::{Credential, Refusal};
 use jostle_proto::{
-    Address, Allowance, Client, ClientSettings, GatewaySays, Message as ProtoMessage, Output,
+    Address, Allowance, Client, ClientSettings, GatewayMessage, Message as ProtoMessage, Output,
     RateLimiter, Span, Time,
 };
 use std::sync::Arc;
@@ -156,7 +156,7 @@ impl JsonClient<'_> {
             let wake = tokio::time::Instant::now() + until(now, wake);
             let silent = last_received + self.edge.limits.idle;
             let next = tokio::select! {
-                says = outbound.next() => self.handle_gateway(says).await,
+                message = outbound.next() => self.handle_gateway(message).await,
                 message = self.socket.recv() => {
                     last_received = tokio::time::Instant::now();
                     self.handle_request(message).await
@@ -203,43 +203,43 @@ impl JsonClient<'_> {
 
     fn forward(&self, out: Vec<Output>) {
         for output in out {
-            if let Output::Send(_, ProtoMessage::Asked(says)) = output {
-                (self.edge.services.deliver)(self.slot.client, says);
+            if let Output::Send(_, ProtoMessage::FromClient(message)) = output {
+                (self.edge.services.deliver)(self.slot.client, message);
             }
         }
     }
 
     /// Handles a message of the gateway.
-    async fn handle_gateway(&mut self, says: GatewaySays) -> Flow {
-        let current = says.attempt() == self.client.attempt();
+    async fn handle_gateway(&mut self, message: GatewayMessage) -> Flow {
+        let current = message.attempt() == self.client.attempt();
         let was_active = self.client.is_active();
         let mut out = Vec::new();
         let from = Address::Gate(self.client.gate());
-        self.client.receive(self.edge.now(), from, says.clone(), &mut out);
+        self.client.receive(self.edge.now(), from, message.clone(), &mut out);
         self.forward(out);
         if !current {
             return Flow::Continue;
         }
         let manifest = &self.edge.services.manifest;
-        let (reply, next) = match &says {
-            GatewaySays::Welcome(welcome) if !was_active => {
+        let (reply, next) = match &message {
+            GatewayMessage::Welcome(welcome) if !was_active => {
                 (messages::welcome(&manifest.world, &manifest.forms, welcome), Flow::Continue)
             }
-            GatewaySays::Correct { want, reason, .. } => {
+            GatewayMessage::Correct { want, reason, .. } => {
                 (messages::correct(want, *reason), Flow::Continue)
             }
-            GatewaySays::Kicked { reason, .. } => {
+            GatewayMessage::Kicked { reason, .. } => {
                 (JsonMessage::Kicked { why: messages::reason(*reason) }, Flow::Closed)
             }
             // The state machine sends a new hello by itself.
-            GatewaySays::Refused { why: Refusal::Unknown, .. } => return Flow::Continue,
-            GatewaySays::Refused { why, .. } => {
+            GatewayMessage::Refused { why: Refusal::Unknown, .. } => return Flow::Continue,
+            GatewayMessage::Refused { why, .. } => {
                 // Two connections with the same credential would take over the avatar from each
                 // other forever.
                 let next = if *why == Refusal::Replaced { Flow::Closed } else { Flow::Continue };
                 (JsonMessage::Refused { why: messages::refusal(*why) }, next)
             }
-            GatewaySays::Welcome(_) | GatewaySays::Glimpse(_) => return Flow::Continue,
+            GatewayMessage::Welcome(_) | GatewayMessage::StateUpdate(_) => return Flow::Continue,
         };
         let sent_ok = send_json(self.edge, self.socket, &reply).await;
         if sent_ok { next } else { Flow::Closed }

@@ -2,7 +2,9 @@
 //! languages end at 2^53. See docs/client-protocol.md.
 
 use jostle_proto::client::{ContactChange, Credential, Limits, Reason, Refusal, Welcome};
-use jostle_proto::{Client, Form, ObjectId, POSITION_UNIT, State, Time, VELOCITY_UNIT, Want};
+use jostle_proto::{
+    Client, ClientInput, Form, ObjectId, POSITION_UNIT, State, Time, VELOCITY_UNIT,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -213,7 +215,7 @@ pub(super) fn contact(change: &ContactChange) -> JsonMessage<'static> {
     JsonMessage::Contact { begins, tick: tick.0, a: id(a), b: id(b) }
 }
 
-pub(super) fn correct(want: &Want, why: Reason) -> JsonMessage<'static> {
+pub(super) fn correct(want: &ClientInput, why: Reason) -> JsonMessage<'static> {
     let (velocity, spin) = (speed(want.velocity), speed(want.spin));
     JsonMessage::Correct { reason: reason(why), velocity, spin }
 }
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_about_a_malformed_message_is_short() {
+    fn the_report_about_a_malformed_message_is_short() {
         assert_eq!(shortened("short"), "short");
         assert_eq!(shortened(&"ab".repeat(500)), "ab".repeat(80));
         assert_eq!(shortened(&"€".repeat(500)), "€".repeat(53));

@@ -8,7 +8,7 @@ use crate::envelope::{self, EnvelopeError, QUESTION_MAX};
 use crate::manifest::{EdgeResponse, Handshake, NodeAssignment, Purpose};
 use crate::pending::{NoRoom, PendingSlot};
 use bytes::Bytes;
-use jostle_proto::{Content, GatewaySays};
+use jostle_proto::{Content, GatewayMessage};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{
     Connection, Endpoint, Incoming, RecvStream, SendDatagramError, SendStream, ServerConfig,
@@ -379,8 +379,8 @@ impl Datagrams {
 
     /// Sends a message as a datagram, or drops it. When the send buffer is full, quinn drops the
     /// oldest.
-    pub(super) fn send(&self, edge: &Arc<EdgeState>, says: &GatewaySays) {
-        let Ok(frame) = says.write() else { return count(&edge.counters.lost, 1) };
+    pub(super) fn send(&self, edge: &Arc<EdgeState>, message: &GatewayMessage) {
+        let Ok(frame) = message.write() else { return count(&edge.counters.lost, 1) };
         let frame = Bytes::from(frame);
         let bytes = frame.len();
         match self.connection.send_datagram(frame.clone()) {

@@ -90,5 +90,8 @@ fn quoted(name: &str) -> String {
 /// Replaces control characters: parts of the text may come from a peer, and a log entry is one
 /// line.
 pub(super) fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).take(300).collect()
+    text.chars()
+        .map(|character| if character.is_control() { '?' } else { character })
+        .take(300)
+        .collect()
 }

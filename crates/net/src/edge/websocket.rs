@@ -7,7 +7,7 @@ use super::web::HttpPeer;
 use super::{Disconnect, EdgeState, PeerIdentity, Rejection, count};
 use crate::manifest::{EdgeResponse, Handshake, Purpose};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use jostle_proto::GatewaySays;
+use jostle_proto::GatewayMessage;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,7 +122,7 @@ async fn exchange_messages(
     let mut last_received = tokio::time::Instant::now();
     loop {
         let next = tokio::select! {
-            says = outbound.next() => send(edge, socket, &says).await,
+            message = outbound.next() => send(edge, socket, &message).await,
             message = socket.recv() => {
                 last_received = tokio::time::Instant::now();
                 handle_message(edge, slot, &mut limiter, message)
@@ -139,8 +139,8 @@ async fn exchange_messages(
     }
 }
 
-async fn send(edge: &EdgeState, socket: &mut WebSocket, says: &GatewaySays) -> Flow {
-    let Ok(frame) = says.write() else {
+async fn send(edge: &EdgeState, socket: &mut WebSocket, message: &GatewayMessage) -> Flow {
+    let Ok(frame) = message.write() else {
         count(&edge.counters.lost, 1);
         return Flow::Continue;
     };
@@ -150,7 +150,7 @@ async fn send(edge: &EdgeState, socket: &mut WebSocket, says: &GatewaySays) -> F
         return Flow::Closed;
     }
     edge.sent(bytes);
-    if matches!(says, GatewaySays::Kicked { .. }) {
+    if matches!(message, GatewayMessage::Kicked { .. }) {
         close(socket, "too many rejected inputs").await;
         return Flow::Closed;
     }

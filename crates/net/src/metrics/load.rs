@@ -1,7 +1,7 @@
 //! Load reports. Each node sends them to all processes with an edge server, so that status and page
 //! show the living nodes, wherever they run.
 
-use jostle_proto::{LooseNode, Member, Node, Span, Stages, Time, Waiting};
+use jostle_proto::{FreeRunningNode, Member, Node, Span, Stages, Time, Waiting};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -78,7 +78,7 @@ impl LoadReport {
     }
 
     /// Of a node in a free-running group.
-    pub(crate) fn free_running(now: Time, node: &LooseNode) -> LoadReport {
+    pub(crate) fn free_running(now: Time, node: &FreeRunningNode) -> LoadReport {
         let long = node.waiting(now).filter(|(_, since)| *since >= LONG);
         let waits = long.map(|(nodes, since)| {
             let nodes: Vec<String> = nodes.iter().map(|node| node.0.to_string()).collect();

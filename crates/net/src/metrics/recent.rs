@@ -83,7 +83,7 @@ mod tests {
     /// The story: a world at 30 ticks per second slows down to 3.4, and its status still says 20.5,
     /// because the mean was over a number of ticks and not over a time.
     #[test]
-    fn a_world_that_slows_down_is_said_to_be_slow_and_one_that_stands_has_no_rate() {
+    fn a_world_that_slows_down_is_reported_as_slow_and_one_that_stands_has_no_rate() {
         let mut rate = Rate::default();
         assert_eq!(rate.per_second(ms(0)), 0.0);
         rate.restart(ms(0));

@@ -42,7 +42,7 @@ pub(crate) struct ViewFollower {
     hub: Arc<ViewHub>,
     frames: FrameEncoder,
     /// The immovable objects of a free-running world.
-    scenery: Option<Vec<Object>>,
+    static_objects: Option<Vec<Object>>,
     /// `None` without viewers.
     follower: Option<Follower>,
     others: BTreeMap<GroupId, OtherGroup>,
@@ -63,7 +63,7 @@ impl ViewFollower {
             timing,
             hub,
             frames: FrameEncoder::new(timing.rate, shapes),
-            scenery: None,
+            static_objects: None,
             follower: None,
             others: BTreeMap::new(),
             look_at: Time(0),
@@ -72,8 +72,8 @@ impl ViewFollower {
     }
 
     /// For a free-running world with these immovable objects.
-    pub(crate) fn free_running(self, scenery: Vec<Object>) -> ViewFollower {
-        ViewFollower { scenery: Some(scenery), ..self }
+    pub(crate) fn free_running(self, static_objects: Vec<Object>) -> ViewFollower {
+        ViewFollower { static_objects: Some(static_objects), ..self }
     }
 
     pub(crate) fn id(&self) -> GatewayId {
@@ -92,9 +92,9 @@ impl ViewFollower {
             self.watched = now;
             let fresh = || {
                 let follower = Follower::new(self.me, self.timing);
-                match &self.scenery {
+                match &self.static_objects {
                     None => follower,
-                    Some(scenery) => follower.unsynchronised(scenery),
+                    Some(static_objects) => follower.free_running(static_objects),
                 }
             };
             self.follower.get_or_insert_with(fresh);

@@ -66,8 +66,8 @@ pub(crate) enum ControlJson {
 }
 
 impl From<ControlJson> for Control {
-    fn from(said: ControlJson) -> Control {
-        match said {
+    fn from(message: ControlJson) -> Control {
+        match message {
             ControlJson::Kill { node } => Control::Kill(node),
             ControlJson::Add => Control::Add,
             ControlJson::Network { delay_ms, loss } => Control::Network { delay_ms, loss },
@@ -373,12 +373,12 @@ pub(crate) fn contacts(
         segments: contact.segments.iter().map(|it| it.ends.map(|end| end.to_array())).collect(),
     });
     let near = near.map(|near| {
-        let said = near.iter().map(|near| NearJson {
+        let message = near.iter().map(|near| NearJson {
             id: near.pair[1].0.to_string(),
             distance: near.distance,
             points: near.points.map(|point: DVec3| point.to_array()),
         });
-        said.collect()
+        message.collect()
     });
     ViewMessage::Contacts { id: id.0.to_string(), tick: tick.0, with: with.collect(), near }
 }

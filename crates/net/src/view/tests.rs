@@ -207,7 +207,7 @@ fn check(objects: &Objects, owners: &View, whole: &decode::Frame) {
 }
 
 #[test]
-fn a_ray_meets_what_trying_every_object_says() {
+fn a_ray_meets_what_trying_every_object_finds() {
     let (forms, mut met, mut missed) = (Forms::new(shapes(), Arc::default()), 0, 0);
     for seed in 1..=3 {
         println!("seed {seed}");

@@ -6,7 +6,7 @@
 use jostle_net::edge::{EdgeLimits, EdgeServer, EdgeServices, EdgeSettings};
 use jostle_net::manifest::{NodeAssignment, OperationMode, PROTOCOL, WorldManifest};
 use jostle_proto::{
-    Address, Allowance, Block, Class, ClientId, ClientSays, Content, Directory, Gateway,
+    Address, Allowance, Block, Class, ClientId, ClientMessage, Content, Directory, Gateway,
     GatewayCounters, GatewayId, GatewaySettings, Library, Member, Message, Node, NodeId, Object,
     ObjectId, Objects, Output, ShapeId, Shapes, Solid, Span, State, Tick, Time, Timing, advance,
     apply,
@@ -26,7 +26,7 @@ pub(crate) const WALL: ObjectId = ObjectId(1);
 pub(crate) const BALL: ObjectId = ObjectId(2);
 pub(crate) const TOKEN: &str = "open sesame";
 pub(crate) const NODE_TOKEN: &str = "let me work";
-pub(crate) const SCENERY: &[u8] = b"the immovable things";
+pub(crate) const STATIC_OBJECTS: &[u8] = b"the immovable things";
 
 /// Waits until a value is found; fails after a timeout, naming what it waited for.
 pub(crate) fn until<Value>(what: &str, mut found: impl FnMut() -> Option<Value>) -> Value {
@@ -51,7 +51,7 @@ pub(crate) struct Observed {
     pub(crate) tick: Tick,
     pub(crate) world: Objects,
     pub(crate) gateway: GatewayCounters,
-    pub(crate) letters: u64,
+    pub(crate) messages: u64,
 }
 
 pub(crate) struct TestServer {
@@ -121,9 +121,9 @@ pub(crate) fn edge_settings() -> EdgeSettings {
     }
 }
 
-fn services(deliver: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> EdgeServices {
+fn services(deliver: Box<dyn Fn(ClientId, ClientMessage) + Send + Sync>) -> EdgeServices {
     let mut contents = Library::of(&shapes(), Span::from_ms(50));
-    let scenery = contents.put(SCENERY.to_vec());
+    let static_objects = contents.put(STATIC_OBJECTS.to_vec());
     EdgeServices {
         manifest: WorldManifest {
             protocol: PROTOCOL,
@@ -143,7 +143,7 @@ fn services(deliver: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> EdgeSer
         metrics: Box::new(|| "jostle_up 1\n".to_string()),
         admit: Box::new(move |_, name, followers| match name {
             0 => Err("nobody is called 0".to_string()),
-            _ => Ok(place(scenery, followers)),
+            _ => Ok(place(static_objects, followers)),
         }),
         deliver,
         replicas: None,
@@ -152,13 +152,13 @@ fn services(deliver: Box<dyn Fn(ClientId, ClientSays) + Send + Sync>) -> EdgeSer
 }
 
 /// Services without a world.
-pub(crate) fn silent_lobby() -> EdgeServices {
+pub(crate) fn silent_services() -> EdgeServices {
     services(Box::new(|_, _| {}))
 }
 
-fn place(scenery: Content, followers: u32) -> NodeAssignment {
+fn place(static_objects: Content, followers: u32) -> NodeAssignment {
     let transport = vec!["127.0.0.1:9".parse().unwrap()];
-    NodeAssignment { node: 7, life: 1, follower: followers, transport, scenery, key: [0; 2] }
+    NodeAssignment { node: 7, life: 1, follower: followers, transport, static_objects, key: [0; 2] }
 }
 
 /// The roles behind the edge server.
@@ -176,15 +176,15 @@ impl Machines {
     fn send(&mut self, from: Address, out: Vec<Output>) {
         for output in out {
             match output {
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
                 Output::Publish(commit) if commit.tick == self.tick.next() => {
                     advance(&mut self.world, self.tick, RATE);
                     apply(&mut self.world, &commit, |_| true);
                     self.tick = commit.tick;
                 }
                 Output::Publish(_) => {}
-                Output::Send(Address::Client(client), Message::Told(says)) => {
-                    self.edge.send(client, &says);
+                Output::Send(Address::Client(client), Message::ToClient(message)) => {
+                    self.edge.send(client, &message);
                 }
                 Output::Send(to, message) => self.queue.push_back((from, to, message)),
             }
@@ -223,7 +223,7 @@ impl Machines {
 
     fn run(
         mut self,
-        letters: &Receiver<(ClientId, ClientSays)>,
+        messages: &Receiver<(ClientId, ClientMessage)>,
         stop: &AtomicBool,
         observed: &Mutex<Observed>,
     ) {
@@ -240,20 +240,20 @@ impl Machines {
                     tick: self.tick,
                     world: self.world.clone(),
                     gateway: self.gateway.counters(),
-                    letters: count,
+                    messages: count,
                 };
             }
             let pause = Duration::from_micros((self.wake_at() - now).0.min(20_000));
-            let mut next = letters.recv_timeout(pause).ok();
-            while let Some((client, says)) = next {
+            let mut next = messages.recv_timeout(pause).ok();
+            while let Some((client, message)) = next {
                 count += 1;
                 let now = Time(start.elapsed().as_micros() as u64);
                 let mut out = Vec::new();
-                let message = Message::Asked(says);
+                let message = Message::FromClient(message);
                 self.gateway.receive(now, Address::Client(client), message, &mut out);
                 self.send(Address::Gate(0), out);
                 self.deliver(now);
-                next = letters.try_recv().ok();
+                next = messages.try_recv().ok();
             }
         }
     }
@@ -272,9 +272,9 @@ impl TestServer {
     }
 
     pub(crate) fn with(edge: EdgeSettings, gateway: GatewaySettings) -> TestServer {
-        let (sender, letters) = channel();
-        let services = services(Box::new(move |client, says| {
-            let _ = sender.send((client, says));
+        let (sender, messages) = channel();
+        let services = services(Box::new(move |client, message| {
+            let _ = sender.send((client, message));
         }));
         let edge = Arc::new(EdgeServer::open(edge, services).unwrap());
         let member = Member { node: NodeId(0), life: 1 };
@@ -294,7 +294,7 @@ impl TestServer {
         let observed = Arc::new(Mutex::new(Observed::default()));
         let thread = std::thread::spawn({
             let (stop, observed) = (stop.clone(), observed.clone());
-            move || machines.run(&letters, &stop, &observed)
+            move || machines.run(&messages, &stop, &observed)
         });
         TestServer { edge, observed, stop, thread: Some(thread) }
     }

@@ -7,8 +7,8 @@ use crate::server::{TestServer, shapes, until};
 use jostle_net::manifest::{EdgeResponse, Handshake, PROTOCOL, Purpose};
 use jostle_proto::client::Credential;
 use jostle_proto::{
-    Address, Client, ClientId, ClientSays, ClientSettings, GatewaySays, Message as Letter, Output,
-    Time,
+    Address, Client, ClientId, ClientMessage, ClientSettings, GatewayMessage,
+    Message as ProtoMessage, Output, Time,
 };
 use serde_json::Value;
 use std::io::ErrorKind;
@@ -60,7 +60,7 @@ pub(crate) struct Binary {
     start: Instant,
     pub(crate) updates: u64,
     /// All sent messages.
-    pub(crate) said: Vec<Vec<u8>>,
+    pub(crate) sent: Vec<Vec<u8>>,
 }
 
 impl Binary {
@@ -72,7 +72,7 @@ impl Binary {
         let settings = ClientSettings::default();
         let client =
             Client::new(me, vec![manifest.gate], shapes(), settings).with_credential(credential);
-        Binary { socket, client, start: Instant::now(), updates: 0, said: Vec::new() }
+        Binary { socket, client, start: Instant::now(), updates: 0, sent: Vec::new() }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -80,33 +80,33 @@ impl Binary {
     }
 
     /// Sends a message.
-    pub(crate) fn say(&mut self, says: &ClientSays) {
-        let frame = says.write().unwrap();
-        self.said.push(frame.clone());
+    pub(crate) fn send(&mut self, message: &ClientMessage) {
+        let frame = message.write().unwrap();
+        self.sent.push(frame.clone());
         let _ = self.socket.send(Message::Binary(frame.into()));
     }
 
     fn post(&mut self, out: Vec<Output>) {
         for output in out {
-            if let Output::Send(_, Letter::Asked(says)) = output {
-                self.say(&says);
+            if let Output::Send(_, ProtoMessage::FromClient(message)) = output {
+                self.send(&message);
             }
         }
     }
 
     /// Receives one message and sends what is due; returns what was received.
-    pub(crate) fn step(&mut self) -> Option<GatewaySays> {
+    pub(crate) fn step(&mut self) -> Option<GatewayMessage> {
         let mut out = Vec::new();
         self.client.wake(self.now(), &mut out);
         self.post(out);
         let Ok(Some(Message::Binary(frame))) = next(&mut self.socket) else { return None };
-        let says = GatewaySays::read(&frame).unwrap();
-        self.updates += u64::from(matches!(says, GatewaySays::Glimpse(_)));
+        let message = GatewayMessage::read(&frame).unwrap();
+        self.updates += u64::from(matches!(message, GatewayMessage::StateUpdate(_)));
         let mut out = Vec::new();
         let from = Address::Gate(self.client.gate());
-        self.client.receive(self.now(), from, says.clone(), &mut out);
+        self.client.receive(self.now(), from, message.clone(), &mut out);
         self.post(out);
-        Some(says)
+        Some(message)
     }
 
     /// Steps until a condition holds.
@@ -137,11 +137,11 @@ impl Tool {
         Tool { socket, bytes: 0, messages: 0 }
     }
 
-    pub(crate) fn say(&mut self, says: &Value) {
-        self.say_text(&says.to_string());
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.send_text(&message.to_string());
     }
 
-    pub(crate) fn say_text(&mut self, text: &str) {
+    pub(crate) fn send_text(&mut self, text: &str) {
         self.socket.send(Message::text(text)).unwrap();
     }
 

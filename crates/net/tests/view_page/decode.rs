@@ -149,9 +149,9 @@ impl Picture {
         assert_eq!(ids, whole.objects.keys().copied().collect::<Vec<_>>());
         for (id, right) in &whole.objects {
             let (position, rotation) = now[id];
-            let told = self.objects[id].1;
+            let known = self.objects[id].1;
             assert_eq!(
-                (told.velocity, told.spin, told.form, told.class, told.border, told.home),
+                (known.velocity, known.spin, known.form, known.class, known.border, known.home),
                 (right.velocity, right.spin, right.form, right.class, right.border, right.home),
                 "{id} in tick {}",
                 self.tick

@@ -127,7 +127,7 @@ fn small_stream(web: SocketAddr) -> TcpStream {
 
 /// A message to a page.
 #[derive(Clone, Debug)]
-pub(crate) enum Told {
+pub(crate) enum Received {
     Text(Value),
     Frame(Frame, Vec<u8>),
     /// A held world.
@@ -158,20 +158,20 @@ impl Page {
             bytes: 0,
             replay: Value::Null,
         };
-        page.say(hello);
-        page.world = match page.until("a world", |told| matches!(told, Told::Text(_))) {
-            Told::Text(world) => world,
+        page.send(hello);
+        page.world = match page.until("a world", |received| matches!(received, Received::Text(_))) {
+            Received::Text(world) => world,
             other => panic!("{other:?}"),
         };
         page
     }
 
-    pub(crate) fn say(&mut self, says: &Value) {
-        self.socket.send(Message::text(says.to_string())).unwrap();
+    pub(crate) fn send(&mut self, message: &Value) {
+        self.socket.send(Message::text(message.to_string())).unwrap();
     }
 
     /// The next message; `None` if there is none yet, an error at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Told>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Received>, Error> {
         let message = match self.socket.read() {
             Ok(message) => message,
             Err(Error::Io(error))
@@ -188,12 +188,14 @@ impl Page {
                 if value["type"] == "replay" {
                     self.replay = value.clone();
                 }
-                Some(Told::Text(value))
+                Some(Received::Text(value))
             }
             Message::Binary(bytes) if bytes.first() == Some(&1) => {
-                Some(Told::Frame(frame(&bytes), bytes.to_vec()))
+                Some(Received::Frame(frame(&bytes), bytes.to_vec()))
             }
-            Message::Binary(bytes) if bytes.first() == Some(&3) => Some(Told::Still(frame(&bytes))),
+            Message::Binary(bytes) if bytes.first() == Some(&3) => {
+                Some(Received::Still(frame(&bytes)))
+            }
             Message::Binary(bytes) => Some(near(&bytes)),
             Message::Close(_) => return Err(Error::ConnectionClosed),
             _ => None,
@@ -201,13 +203,17 @@ impl Page {
     }
 
     /// The next message that fulfils a condition.
-    pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&Told) -> bool) -> Told {
+    pub(crate) fn until(
+        &mut self,
+        what: &str,
+        mut holds: impl FnMut(&Received) -> bool,
+    ) -> Received {
         let begin = Instant::now();
         loop {
-            if let Some(told) = self.next().unwrap_or_else(|error| panic!("{what}: {error}"))
-                && holds(&told)
+            if let Some(received) = self.next().unwrap_or_else(|error| panic!("{what}: {error}"))
+                && holds(&received)
             {
-                return told;
+                return received;
             }
             assert!(begin.elapsed() < Duration::from_secs(20), "never came: {what}");
         }
@@ -218,8 +224,9 @@ impl Page {
     }
 
     pub(crate) fn until_value(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
-        match self.until(what, |told| matches!(told, Told::Text(value) if holds(value))) {
-            Told::Text(value) => value,
+        match self.until(what, |received| matches!(received, Received::Text(value) if holds(value)))
+        {
+            Received::Text(value) => value,
             other => panic!("{other:?}"),
         }
     }
@@ -233,8 +240,10 @@ impl Page {
     }
 
     pub(crate) fn until_frame(&mut self, what: &str, holds: impl Fn(&Frame) -> bool) -> Frame {
-        match self.until(what, |told| matches!(told, Told::Frame(frame, _) if holds(frame))) {
-            Told::Frame(frame, _) => frame,
+        match self
+            .until(what, |received| matches!(received, Received::Frame(frame, _) if holds(frame)))
+        {
+            Received::Frame(frame, _) => frame,
             other => panic!("{other:?}"),
         }
     }
@@ -254,7 +263,7 @@ impl Page {
     }
 }
 
-fn near(bytes: &[u8]) -> Told {
+fn near(bytes: &[u8]) -> Received {
     let mut reader = decode::Reader(bytes);
     assert_eq!(reader.u64(), 2);
     let _tick = reader.u64();
@@ -263,7 +272,7 @@ fn near(bytes: &[u8]) -> Told {
     assert!(count <= 4096);
     let pairs = (0..count).map(|_| ([reader.u64(), reader.u64()], reader.f32())).collect();
     assert!(reader.0.is_empty());
-    Told::Near(clearance, pairs)
+    Received::Near(clearance, pairs)
 }
 
 /// The response to a request, head and body.

@@ -8,7 +8,7 @@ use crate::reckon::adapt::{Sphere, nearness};
 use crate::reckon::predict::{Body, Obstacle, Response, Surroundings};
 use crate::reckon::roles::{Method, Role, method};
 use crate::reckon::track::{Course, Path};
-use crate::reckon::{Convergence, Motion, Place, Receiver, Told, Update};
+use crate::reckon::{Convergence, Motion, Place, Receiver, Update, UpdateData};
 use crate::solid::Solid;
 use crate::state::{Block, POSITION_UNIT, Rotation, State};
 use crate::time::{Span, Tick, Time};
@@ -58,7 +58,7 @@ pub(super) struct Others {
 
 impl Others {
     /// Something was told of, exactly or roughly; newer than before or not at all.
-    pub(super) fn told(&mut self, now: Time, tick: Tick, object: Object) {
+    pub(super) fn receive(&mut self, now: Time, tick: Tick, object: Object) {
         if self.known.len() >= OTHERS_MAX && !self.known.contains_key(&object.id) {
             return;
         }
@@ -126,8 +126,8 @@ impl Others {
                 && let Some(stamp) = present(other.tick)
             {
                 let Motion { place, speed, .. } = motion(&other.object.state);
-                let told = Told::First(place, speed);
-                let update = Update { seq: other.tick.0 + 1, stamp: stamp.min(now), told };
+                let data = UpdateData::First(place, speed);
+                let update = Update { seq: other.tick.0 + 1, stamp: stamp.min(now), data };
                 // One that is not newer by the present clock changes nothing.
                 let _ = other.receiver.receive(now, &update, &around);
                 other.shown = Some(other.tick);

@@ -6,10 +6,10 @@
 //! will say, bit by bit. When it says something else, the prediction begins there and the wants
 //! that were not followed yet are tried again on top of it.
 
-use crate::input::Want;
+use crate::input::ClientInput;
 use crate::object::Class;
 use crate::reckon::predict::Surroundings;
-use crate::reckon::{Convergence, Motion, Place, Rates, Receiver, Told, Update};
+use crate::reckon::{Convergence, Motion, Place, Rates, Receiver, Update, UpdateData};
 use crate::state::{POSITION_UNIT, State, VELOCITY_UNIT};
 use crate::time::{Span, Tick, Time};
 use glam::DVec3;
@@ -65,9 +65,9 @@ impl Clock {
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    want: Want,
+    want: ClientInput,
     /// The tick that had come when it was said.
-    said: Tick,
+    sent: Tick,
     /// The tick in which it is expected to be followed.
     expected: Tick,
 }
@@ -76,7 +76,7 @@ struct Pending {
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     rate: u32,
-    told: Option<(Tick, Class, State)>,
+    received: Option<(Tick, Class, State)>,
     clock: Option<Clock>,
     pending: VecDeque<Pending>,
     /// From the tick that has come when something is said to the tick that follows it; measured.
@@ -90,7 +90,7 @@ impl Own {
     pub(super) fn new(rate: u32) -> Own {
         Own {
             rate,
-            told: None,
+            received: None,
             clock: None,
             pending: VecDeque::new(),
             lag: None,
@@ -103,9 +103,9 @@ impl Own {
     /// The tick that the avatar is shown in: the one in which what is said now will be followed.
     pub(super) fn present(&self, now: Time) -> Option<Tick> {
         let clock = self.clock.as_ref()?;
-        let (told, ..) = self.told?;
+        let (received, ..) = self.received?;
         let tick = clock.tick_at(now).0.saturating_add(self.lag.unwrap_or(0));
-        Some(Tick(tick.clamp(told.0, told.0.saturating_add(AHEAD_MAX))))
+        Some(Tick(tick.clamp(received.0, received.0.saturating_add(AHEAD_MAX))))
     }
 
     /// When a tick is present.
@@ -116,19 +116,19 @@ impl Own {
     }
 
     /// Something is wanted.
-    pub(super) fn want(&mut self, now: Time, want: Want) {
-        let said = self.clock.as_ref().map_or(Tick(0), |clock| clock.tick_at(now));
+    pub(super) fn want(&mut self, now: Time, want: ClientInput) {
+        let sent = self.clock.as_ref().map_or(Tick(0), |clock| clock.tick_at(now));
         let last = self.pending.back().map_or(Tick(0), |last| last.expected);
-        let expected = self.present(now).unwrap_or(said).max(last);
+        let expected = self.present(now).unwrap_or(sent).max(last);
         if self.pending.len() >= PENDING_MAX {
             self.pending.pop_front();
         }
-        self.pending.push_back(Pending { want, said, expected });
+        self.pending.push_back(Pending { want, sent, expected });
         self.show_anew(now);
     }
 
     /// A gateway has made something else of what was wanted.
-    pub(super) fn correct(&mut self, now: Time, made: Want) {
+    pub(super) fn correct(&mut self, now: Time, made: ClientInput) {
         for pending in &mut self.pending {
             if pending.want.number == made.number {
                 pending.want = made;
@@ -138,7 +138,7 @@ impl Own {
     }
 
     /// The world was told: the avatar at a tick, the last want that was followed and when.
-    pub(super) fn told(
+    pub(super) fn receive(
         &mut self,
         now: Time,
         (tick, class, state): (Tick, Class, State),
@@ -154,13 +154,13 @@ impl Own {
         if expected.is_some_and(|expected| expected != state) {
             self.corrections += 1;
         }
-        self.told = Some((tick, class, state));
+        self.received = Some((tick, class, state));
         while let Some(pending) = self.pending.front().copied()
             && pending.want.number <= followed
         {
             self.pending.pop_front();
             if pending.want.number == followed {
-                self.measure(followed_at.0.saturating_sub(pending.said.0));
+                self.measure(followed_at.0.saturating_sub(pending.sent.0));
             }
         }
         // What should have been followed by now will be.
@@ -183,13 +183,13 @@ impl Own {
 
     /// The avatar at a tick, as it is expected.
     pub(super) fn predicted(&self, at: Tick) -> Option<State> {
-        let (told, class, mut state) = self.told?;
+        let (received, class, mut state) = self.received?;
         if class != Class::Avatar {
             return Some(state);
         }
         let mut waiting = self.pending.iter().peekable();
-        let mut tick = told;
-        let end = at.0.min(told.0.saturating_add(AHEAD_MAX));
+        let mut tick = received;
+        let end = at.0.min(received.0.saturating_add(AHEAD_MAX));
         while tick.0 < end {
             state = state.moved(tick, self.rate);
             tick = tick.next();
@@ -201,8 +201,8 @@ impl Own {
     }
 
     /// The newest state that the world was told to have, and when.
-    pub(super) fn last_told(&self) -> Option<(Tick, State)> {
-        self.told.map(|(tick, _, state)| (tick, state))
+    pub(super) fn last_received(&self) -> Option<(Tick, State)> {
+        self.received.map(|(tick, _, state)| (tick, state))
     }
 
     /// The avatar in the present, as whole numbers.
@@ -221,7 +221,8 @@ impl Own {
     fn show_anew(&mut self, now: Time) {
         let Some(Motion { place, speed, .. }) = self.motion(now) else { return };
         self.updates += 1;
-        let update = Update { seq: self.updates, stamp: now, told: Told::First(place, speed) };
+        let update =
+            Update { seq: self.updates, stamp: now, data: UpdateData::First(place, speed) };
         // One in the same microsecond is not needed.
         let _ = self.shown.receive(now, &update, &Surroundings::default());
     }

@@ -1,8 +1,8 @@
 //! The views of one group: the newest, and the last stable one that it is made from.
 
 use super::{Directory, Grouping};
-use crate::crowd::Crowd;
 use crate::groups::GroupId;
+use crate::load::NodeLoad;
 use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output};
@@ -20,8 +20,8 @@ const LEAVING: Span = Span::from_ms(3000);
 /// Regions are cut anew when a member has had far more than the mean to do for so long: more than
 /// one and a half times as much, or more than a tenth more of much work.
 const UNEVEN_FOR: Span = Span::from_ms(1500);
-const UNEVEN_LEAST: u64 = 16 * Crowd::OBJECT as u64;
-const UNEVEN_MUCH: u64 = 128 * Crowd::OBJECT as u64;
+const UNEVEN_LEAST: u64 = 16 * NodeLoad::OBJECT as u64;
+const UNEVEN_MUCH: u64 = 128 * NodeLoad::OBJECT as u64;
 
 /// The views of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -219,8 +219,8 @@ impl Directory {
     /// that regions do not change to and fro.
     fn is_uneven(&mut self, now: Time, group: GroupId) -> bool {
         let Some(chain) = self.kept.chains.get(&group) else { return false };
-        let crowd = |member: &Member| self.kept.known.get(&member.node).map(|it| it.crowd.work);
-        let work: Vec<u64> = chain.stable.ring.iter().filter_map(crowd).map(u64::from).collect();
+        let load = |member: &Member| self.kept.known.get(&member.node).map(|it| it.load.work);
+        let work: Vec<u64> = chain.stable.ring.iter().filter_map(load).map(u64::from).collect();
         let (sum, most) = (work.iter().sum::<u64>(), work.iter().max().copied().unwrap_or(0));
         let all = most * work.len() as u64;
         let uneven = most >= UNEVEN_LEAST && 2 * all > 3 * sum;
@@ -259,13 +259,13 @@ impl Directory {
     fn population(&self, chain: &Chain) -> Vec<[i32; 3]> {
         const POINTS: u64 = 4096;
         let known = |member: &Member| self.kept.known.get(&member.node);
-        let crowds: Vec<&Crowd> =
-            chain.stable.ring.iter().filter_map(known).map(|known| &known.crowd).collect();
-        let sum: u64 = crowds.iter().map(|crowd| u64::from(crowd.work)).sum();
+        let crowds: Vec<&NodeLoad> =
+            chain.stable.ring.iter().filter_map(known).map(|known| &known.load).collect();
+        let sum: u64 = crowds.iter().map(|load| u64::from(load.work)).sum();
         let mut points = Vec::new();
-        for crowd in crowds {
-            let share = (u64::from(crowd.work) * POINTS).div_ceil(sum.max(1));
-            points.extend(crowd.places.iter().cycle().take(share as usize));
+        for load in crowds {
+            let share = (u64::from(load.work) * POINTS).div_ceil(sum.max(1));
+            points.extend(load.places.iter().cycle().take(share as usize));
         }
         if points.is_empty() { lattice(&self.kept.extent) } else { points }
     }

@@ -20,11 +20,11 @@ impl Directory {
         for known in self.kept.known.values_mut() {
             known.heard = known.heard + late;
         }
-        for told in self.told.values_mut() {
-            *told = *told + late;
+        for sent in self.peers_sent.values_mut() {
+            *sent = *sent + late;
         }
         self.links.paused();
         let outputs = self.kept.polls.paused(now);
-        self.tell_polls(now, outputs, out);
+        self.send_polls(now, outputs, out);
     }
 }

@@ -50,7 +50,7 @@ impl Directory {
     }
 
     /// Who has no group.
-    fn homeless(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
+    fn unplaced(&self, now: Time) -> impl Iterator<Item = (Member, &Known)> {
         let alone = self.kept.known.iter().filter(|(_, known)| known.group.is_none());
         let members = alone.map(|(&node, known)| (Member { node, life: known.life }, known));
         members.filter(move |(member, _)| {
@@ -64,15 +64,15 @@ impl Directory {
         });
         let placed: Vec<NodeId> = placed.map(|(&node, _)| node).collect();
         let patience = rules.patience;
-        self.homeless(now).take(GROUP_NODES_MAX).map(move |(Member { node, .. }, known)| {
+        self.unplaced(now).take(GROUP_NODES_MAX).map(move |(Member { node, .. }, known)| {
             let measured = placed.iter().all(|other| known.delays.contains_key(other));
             // Before it was told whom to measure it could not.
-            let told = self.told.get(&node).filter(|told| **told >= known.since);
+            let sent = self.peers_sent.get(&node).filter(|sent| **sent >= known.since);
             let patience = match self.may_be_near(now, node, rules) {
                 true => Span(patience.0.saturating_mul(UNKNOWN_PATIENCE)),
                 false => patience,
             };
-            let is_late = told.is_some_and(|told| now - *told >= patience);
+            let is_late = sent.is_some_and(|sent| now - *sent >= patience);
             Waiting { node, measured, is_late }
         })
     }
@@ -95,7 +95,7 @@ impl Directory {
 
     /// Those whom votes have let in go there.
     fn place_ruled(&mut self, now: Time, rules: &GroupRules) {
-        let nodes: Vec<NodeId> = self.homeless(now).map(|(member, _)| member.node).collect();
+        let nodes: Vec<NodeId> = self.unplaced(now).map(|(member, _)| member.node).collect();
         for node in nodes {
             let ruled = self.kept.ruled.get(&node).filter(|ruled| ruled.into);
             if let Some(group) = ruled.map(|ruled| ruled.group)
@@ -218,7 +218,7 @@ impl Directory {
         }
         let stands =
             |chain: &Chain| !chain.stable.ring.iter().any(|member| self.is_alive(now, member));
-        let mut loose = Vec::new();
+        let mut detached = Vec::new();
         let mut replaced = Vec::new();
         for (&node, known) in &self.kept.known {
             let Some(group) = known.group else { continue };
@@ -236,13 +236,13 @@ impl Directory {
                 }
             };
             if lost {
-                loose.push(node);
+                detached.push(node);
             }
         }
         for Member { node, life } in replaced {
             self.kept.over.insert(node, life);
         }
-        for node in loose {
+        for node in detached {
             if let Some(known) = self.kept.known.get_mut(&node) {
                 (known.group, known.since) = (None, now);
             }

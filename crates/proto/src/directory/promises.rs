@@ -48,7 +48,7 @@ impl Saved {
     pub fn without_hearsay(mut self) -> Saved {
         for known in self.known.values_mut() {
             known.delays.clear();
-            known.crowd.places.clear();
+            known.load.places.clear();
         }
         self
     }

@@ -58,7 +58,7 @@ impl Directory {
             MemberReport {
                 member: *member,
                 silent: known.map_or(Span(0), |known| now - known.heard),
-                objects: known.map_or(0, |known| known.crowd.objects),
+                objects: known.map_or(0, |known| known.load.objects),
                 region: view.tree.share_of(member.node).and_then(|it| view.tree.region(it)),
                 delays: known
                     .map(|known| known.delays.iter().map(|(&node, &span)| (node, span)).collect())

@@ -10,8 +10,8 @@
 
 use super::chain::Chain;
 use super::{Directory, Grouping, Known};
-use crate::crowd::Crowd;
 use crate::groups::GroupId;
+use crate::load::NodeLoad;
 use crate::message::Message;
 use crate::mutant::Mutant;
 use crate::node::{Address, Output};
@@ -64,7 +64,7 @@ impl Directory {
     /// Has a member of this group something at home, as far as it has reported?
     fn holds(&self, chain: &Chain) -> bool {
         let members = chain.stable.ring.iter().filter_map(|it| self.kept.known.get(&it.node));
-        members.into_iter().any(|known| known.keeps || known.crowd.objects > 0)
+        members.into_iter().any(|known| known.keeps || known.load.objects > 0)
     }
 
     /// How often the world was restored.
@@ -149,7 +149,7 @@ impl Directory {
         self.reconsider(now, out);
         self.remind(member, Epoch(0), out);
         // It may have to measure others before it can join them.
-        self.tell_near(now, member.node, out);
+        self.send_near(now, member.node, out);
     }
 
     /// Is it not known yet whether the stored world that this node holds counts?
@@ -179,7 +179,7 @@ impl Directory {
             group: Some(group),
             delays: BTreeMap::new(),
             keeps: false,
-            crowd: Crowd::default(),
+            load: NodeLoad::default(),
         };
         kept.known.insert(founder.node, known);
         kept.origin = View::first(founder);

@@ -43,11 +43,11 @@ impl Directory {
 
     fn step_polls(&mut self, now: Time, input: PollInput, out: &mut Vec<Output>) {
         let outputs = self.kept.polls.step(now, input);
-        self.tell_polls(now, outputs, out);
+        self.send_polls(now, outputs, out);
     }
 
     /// Does what a step of the polls wants done.
-    pub(super) fn tell_polls(
+    pub(super) fn send_polls(
         &mut self,
         now: Time,
         outputs: Vec<PollOutput>,

@@ -1,10 +1,10 @@
 //! Clients come, fall silent, come back and go; avatars are in the world, absent, or no more.
 
+use super::group_link::GroupLink;
 use super::limits::RateLimiter;
 use super::session::{Session, Standing};
-use super::wing::Wing;
 use super::{Gateway, GatewaySettings, STREAM_MAX};
-use crate::client::{ClientId, Credential, GatewaySays, Hello, Refusal, Welcome};
+use crate::client::{ClientId, Credential, GatewayMessage, Hello, Refusal, Welcome};
 use crate::groups::GroupId;
 use crate::input::{GatewayId, Input};
 use crate::mutant::Mutant;
@@ -101,7 +101,7 @@ impl Gateway {
         self.counters.refused += 1;
         let allowance = self.settings.hellos;
         if self.host(now, client.host).is_some_and(|host| host.hellos.take(now, 1, allowance)) {
-            self.tell(client, GatewaySays::Refused { attempt, why }, out);
+            self.send_to_client(client, GatewayMessage::Refused { attempt, why }, out);
         }
     }
 
@@ -125,9 +125,9 @@ impl Gateway {
         // Who is not there yet, or behind, does not know what became of an avatar: silence, and
         // the client will ask again.
         let Some(home) = self.home_of(client, hello.attempt, valid) else { return };
-        let told = |credential: &Credential| valid.is_none() || credential.home == home;
-        let since = hello.credential.filter(told).map_or(Tick(0), |credential| credential.since);
-        let tick = self.wings.get(&home).and_then(Wing::known_tick);
+        let applies = |credential: &Credential| valid.is_none() || credential.home == home;
+        let since = hello.credential.filter(applies).map_or(Tick(0), |credential| credential.since);
+        let tick = self.group_links.get(&home).and_then(GroupLink::known_tick);
         if tick.is_none_or(|tick| tick < since) {
             return;
         }
@@ -158,14 +158,18 @@ impl Gateway {
             return;
         }
         if let (Some(credential), None) = (valid, known)
-            && let Some(wing) = self.wings.get_mut(&home)
-            && !wing.is_gone(credential.avatar)
+            && let Some(link) = self.group_links.get_mut(&home)
+            && !link.is_gone(credential.avatar)
         {
             return;
         }
         if let Some(other) = known.and_then(|avatar| self.served.get(&avatar).copied()) {
             let attempt = self.sessions.get(&other).map_or(0, |session| session.attempt);
-            self.tell(other, GatewaySays::Refused { attempt, why: Refusal::Replaced }, out);
+            self.send_to_client(
+                other,
+                GatewayMessage::Refused { attempt, why: Refusal::Replaced },
+                out,
+            );
             self.part(other, Parting::Moved);
         }
         self.let_in(now, (client, attempt), known.map(|avatar| (avatar, home)), out);
@@ -183,7 +187,7 @@ impl Gateway {
         if let Some(session) = session.filter(|session| session.serves(attempt, valid)) {
             return Some(session.home);
         }
-        let is_over = |group| self.wings.get(&group).is_some_and(|wing| wing.is_over);
+        let is_over = |group| self.group_links.get(&group).is_some_and(|link| link.is_over);
         let there = valid.map(|credential| self.current_home(credential.avatar, credential.home));
         let there = there.filter(|group| !is_over(*group));
         let there = there.filter(|_| self.mutant != Some(Mutant::ForgetHome));
@@ -199,8 +203,8 @@ impl Gateway {
         out: &mut Vec<Output>,
     ) {
         let Some(home) = known.map(|(_, home)| home).or(self.main) else { return };
-        let wing = self.wings.get(&home).filter(|wing| !wing.is_over);
-        let Some(tick) = wing.and_then(Wing::known_tick) else { return };
+        let link = self.group_links.get(&home).filter(|link| !link.is_over);
+        let Some(tick) = link.and_then(GroupLink::known_tick) else { return };
         if !self.has_room(now, client, home) {
             return self.refuse(now, client, attempt, Refusal::Full, out);
         }
@@ -211,11 +215,11 @@ impl Gateway {
                 None => return self.refuse(now, client, attempt, Refusal::Full, out),
             },
         };
-        let Some(wing) = self.wings.get_mut(&home) else { return };
+        let Some(link) = self.group_links.get_mut(&home) else { return };
         let mut session = Session::new(now, attempt, (avatar, home), &self.settings);
-        session.number = wing.heard_of(avatar);
+        session.number = link.heard_of(avatar);
         session.followed = (session.number, tick);
-        wing.serves(avatar);
+        link.serves(avatar);
         self.sessions.insert(client, session);
         self.served.insert(avatar, client);
         self.counters.resumed += u64::from(known.is_some());
@@ -224,12 +228,12 @@ impl Gateway {
 
     /// The class of an avatar in its home, if it is there.
     fn class_of(&self, home: GroupId, avatar: ObjectId) -> Option<Class> {
-        self.wings.get(&home)?.class_of(avatar)
+        self.group_links.get(&home)?.class_of(avatar)
     }
 
     fn ask(&mut self, home: GroupId, input: Input) {
-        if let Some(wing) = self.wings.get_mut(&home) {
-            wing.ask(input);
+        if let Some(link) = self.group_links.get_mut(&home) {
+            link.ask(input);
         }
     }
 
@@ -242,7 +246,7 @@ impl Gateway {
         let last = ClientId { host: client.host, connection: u32::MAX };
         let room = self.sessions.len() < sessions
             && self.sessions.range(first..=last).count() < host_sessions
-            && self.wings.get(&home).is_some_and(|wing| wing.waiting() < STREAM_MAX);
+            && self.group_links.get(&home).is_some_and(|link| link.waiting() < STREAM_MAX);
         let Some(host) = self.host(now, client.host) else { return false };
         room && host.banned <= now && host.hellos.take(now, 1, hellos)
     }
@@ -258,8 +262,8 @@ impl Gateway {
                 self.ask(home, Input::Remove(oldest));
             }
             let left = avatars.into_iter().filter(|it @ (home, avatar)| {
-                let wing = self.wings.get(home);
-                let unsure = || wing.is_some_and(|wing| wing.is_lost() || wing.is_asked(*avatar));
+                let link = self.group_links.get(home);
+                let unsure = || link.is_some_and(|link| link.is_lost() || link.is_asked(*avatar));
                 Some(*it) != oldest && (self.class_of(*home, *avatar).is_some() || unsure())
             });
             let left = left.collect();
@@ -298,29 +302,33 @@ impl Gateway {
     fn settle(&mut self, client: ClientId, again: bool, out: &mut Vec<Output>) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         let Session { avatar, home, attempt, standing, number, .. } = *session;
-        let Some(wing) = self.wings.get_mut(&home) else { return };
-        let Some(tick) = wing.known_tick().filter(|_| !wing.is_asked(avatar)) else { return };
-        match wing.class_of(avatar) {
-            Some(Class::Absent) => wing.ask(Input::Return(avatar)),
+        let Some(link) = self.group_links.get_mut(&home) else { return };
+        let Some(tick) = link.known_tick().filter(|_| !link.is_asked(avatar)) else { return };
+        match link.class_of(avatar) {
+            Some(Class::Absent) => link.ask(Input::Return(avatar)),
             Some(_) if standing == Standing::Arriving || again => {
                 let welcome = Welcome {
                     attempt,
-                    credential: self.settings.key.credential(avatar, home, wing.since(tick)),
+                    credential: self.settings.key.credential(avatar, home, link.since(tick)),
                     limits: self.settings.limits,
                     tick,
                     rate: self.timing.rate,
-                    after: number.max(wing.heard_of(avatar)),
+                    after: number.max(link.heard_of(avatar)),
                 };
                 if standing == Standing::Arriving {
                     session.standing = Standing::Active;
-                    session.velocity = wing.velocity_of(avatar);
+                    session.velocity = link.velocity_of(avatar);
                 }
-                self.tell(client, GatewaySays::Welcome(welcome), out);
+                self.send_to_client(client, GatewayMessage::Welcome(welcome), out);
             }
             Some(_) => {}
-            None if wing.elsewhere(avatar).is_some() => self.follow_home(client, out),
+            None if link.elsewhere(avatar).is_some() => self.follow_home(client, out),
             None => {
-                self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Gone }, out);
+                self.send_to_client(
+                    client,
+                    GatewayMessage::Refused { attempt, why: Refusal::Gone },
+                    out,
+                );
                 self.part(client, Parting::Moved);
             }
         }
@@ -331,18 +339,18 @@ impl Gateway {
         let Some(session) = self.sessions.remove(&client) else { return };
         let avatar = session.avatar;
         self.served.remove(&avatar);
-        let Some(wing) = self.wings.get_mut(&session.home) else { return };
-        wing.part(avatar);
+        let Some(link) = self.group_links.get_mut(&session.home) else { return };
+        link.part(avatar);
         match parting {
             Parting::Silence => {
                 // Another gateway has it already if the group has heard more than this one.
-                if wing.heard_of(avatar) <= session.number {
+                if link.heard_of(avatar) <= session.number {
                     let forget = self.mutant == Some(Mutant::ForgetAbsent);
                     let gone = if forget { Input::Remove(avatar) } else { Input::Absent(avatar) };
-                    wing.ask(gone);
+                    link.ask(gone);
                 }
             }
-            Parting::Bye => wing.ask(Input::Remove(avatar)),
+            Parting::Bye => link.ask(Input::Remove(avatar)),
             Parting::Moved => {}
         }
     }
@@ -370,8 +378,8 @@ impl Gateway {
         for client in clients {
             self.settle(client, false, out);
         }
-        if let Some(wing) = self.wings.get_mut(&group) {
-            wing.mind(tick, &self.served, &self.settings);
+        if let Some(link) = self.group_links.get_mut(&group) {
+            link.mind(tick, &self.served, &self.settings);
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn look<'a>(
     viewers: &BTreeSet<ObjectId>,
 ) -> Seen<'a> {
     let all: Vec<&Object> = objects.values().collect();
-    let told = match interest {
+    let sent = match interest {
         Interest::Everyone => None,
         Interest::Regions { size } => {
             let places: Vec<DVec3> = objects.values().map(place).collect();
@@ -61,7 +61,7 @@ pub(super) fn look<'a>(
         }
     };
     // Numbers that make no auras or regions: then everybody is told everything.
-    told.unwrap_or_else(|| {
+    sent.unwrap_or_else(|| {
         let here = viewers.iter().filter(|viewer| objects.contains_key(viewer));
         here.map(|viewer| (*viewer, all.clone())).collect()
     })
@@ -119,11 +119,11 @@ fn recipients<'a>(
 ) -> Seen<'a> {
     let here = (0..).zip(all).filter(|(_, object)| viewers.contains(&object.id));
     here.map(|(at, object)| {
-        let mut told = of(at).unwrap_or_default();
-        told.push(at);
-        told.sort_unstable();
-        let told = told.into_iter().filter_map(|other| all.get(other as usize).copied());
-        (object.id, told.collect())
+        let mut sent = of(at).unwrap_or_default();
+        sent.push(at);
+        sent.sort_unstable();
+        let sent = sent.into_iter().filter_map(|other| all.get(other as usize).copied());
+        (object.id, sent.collect())
     })
     .collect()
 }
@@ -153,7 +153,7 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 11) as f64 / (1u64 << 53) as f64 * most
         };
-        let (mut told, mut apart) = (0, 0);
+        let (mut sent, mut apart) = (0, 0);
         for round in 0..40 {
             let reach = 1.0 + draw(3.0);
             let mut auras = Vec::new();
@@ -181,10 +181,10 @@ mod tests {
                 right.sort_unstable();
                 found.sort_unstable();
                 assert_eq!(found, right, "round {round}, {at}");
-                told += found.len();
+                sent += found.len();
                 apart += auras.len() - found.len();
             }
         }
-        assert!(told > 1000 && apart > 1000, "{told}, {apart}");
+        assert!(sent > 1000 && apart > 1000, "{sent}, {apart}");
     }
 }

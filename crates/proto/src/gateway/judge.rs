@@ -4,8 +4,8 @@
 use super::limits::{apart, shorten, toward};
 use super::session::{Session, Standing};
 use super::{Gateway, arrive};
-use crate::client::{ClientId, ClientSays, GatewaySays, Limits, Reason, Refusal, Report};
-use crate::input::Want;
+use crate::client::{ClientId, ClientMessage, GatewayMessage, Limits, Reason, Refusal, Report};
+use crate::input::ClientInput;
 use crate::mutant::Mutant;
 use crate::node::Output;
 use crate::time::Time;
@@ -22,13 +22,13 @@ impl Gateway {
         &mut self,
         now: Time,
         client: ClientId,
-        says: &ClientSays,
+        message: &ClientMessage,
         out: &mut Vec<Output>,
     ) -> bool {
         let Some(session) = self.sessions.get_mut(&client) else { return true };
         let settings = &self.settings;
         if session.messages.take(now, 1, settings.messages)
-            && session.bytes.take(now, says.cost(), settings.bytes)
+            && session.bytes.take(now, message.cost(), settings.bytes)
         {
             return true;
         }
@@ -53,7 +53,7 @@ impl Gateway {
         }
         let attempt = session.attempt;
         self.counters.kicked += 1;
-        self.tell(client, GatewaySays::Kicked { attempt, reason }, out);
+        self.send_to_client(client, GatewayMessage::Kicked { attempt, reason }, out);
         self.part(client, arrive::Parting::Silence);
         self.ban(now, client.host);
     }
@@ -85,7 +85,7 @@ impl Gateway {
         }
     }
 
-    fn want(&mut self, now: Time, client: ClientId, want: Want, out: &mut Vec<Output>) {
+    fn want(&mut self, now: Time, client: ClientId, want: ClientInput, out: &mut Vec<Output>) {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         if want.avatar != session.avatar && self.mutant != Some(Mutant::TrustIds) {
             self.counters.foreign += 1;
@@ -102,13 +102,13 @@ impl Gateway {
         };
         session.velocity = want.velocity;
         let astray = self.main.filter(|_| self.mutant == Some(Mutant::WantAstray));
-        if let Some(wing) = self.wings.get_mut(&astray.unwrap_or(session.home)) {
-            wing.wants.insert(want.avatar, want);
+        if let Some(link) = self.group_links.get_mut(&astray.unwrap_or(session.home)) {
+            link.wants.insert(want.avatar, want);
         }
         if let Some(reason) = reason {
             let attempt = session.attempt;
             self.counters.corrected += 1;
-            self.tell(client, GatewaySays::Correct { attempt, want, reason }, out);
+            self.send_to_client(client, GatewayMessage::Correct { attempt, want, reason }, out);
             if reason != Reason::Change {
                 self.strike(now, client, CHEAT, reason, out);
             }
@@ -120,10 +120,10 @@ impl Gateway {
 fn cut_down(
     now: Time,
     session: &mut Session,
-    want: Want,
+    want: ClientInput,
     limits: &Limits,
-) -> (Want, Option<Reason>) {
-    let Want { velocity, spin, .. } = want;
+) -> (ClientInput, Option<Reason>) {
+    let ClientInput { velocity, spin, .. } = want;
     let slow = shorten(velocity, u64::from(limits.speed));
     let calm = shorten(spin, u64::from(limits.spin));
     let allowance = limits.change_allowance();
@@ -136,5 +136,5 @@ fn cut_down(
         () if reached != slow => Some(Reason::Change),
         () => None,
     };
-    (Want { velocity: reached, spin: calm, ..want }, reason)
+    (ClientInput { velocity: reached, spin: calm, ..want }, reason)
 }

@@ -3,8 +3,8 @@
 
 use super::Gateway;
 use super::arrive::Parting;
-use super::wing::Wing;
-use crate::client::{ClientId, GatewaySays, Refusal};
+use super::group_link::GroupLink;
+use crate::client::{ClientId, GatewayMessage, Refusal};
 use crate::groups::GroupId;
 use crate::node::Output;
 use crate::object::ObjectId;
@@ -14,18 +14,18 @@ impl Gateway {
     /// that group has ended, some other one knows; and the first group has heard of everything
     /// that has moved out of a group before that could end.
     pub(super) fn current_home(&self, avatar: ObjectId, home: GroupId) -> GroupId {
-        let lives = |wing: &&Wing| !wing.is_over;
+        let lives = |link: &&GroupLink| !link.is_over;
         let mut now = home;
-        if self.wings.get(&home).is_some_and(|wing| wing.is_over) {
-            let mut wings = self.wings.iter().filter(|(_, wing)| lives(wing));
-            let at_home = wings.clone().find(|(_, wing)| wing.class_of(avatar).is_some());
+        if self.group_links.get(&home).is_some_and(|link| link.is_over) {
+            let mut group_links = self.group_links.iter().filter(|(_, link)| lives(link));
+            let at_home = group_links.clone().find(|(_, link)| link.class_of(avatar).is_some());
             now = at_home
                 .map(|(&group, _)| group)
-                .or_else(|| wings.find_map(|(_, wing)| wing.elsewhere(avatar)))
+                .or_else(|| group_links.find_map(|(_, link)| link.elsewhere(avatar)))
                 .filter(|found| *found != home)
                 .unwrap_or(GroupId(0));
         }
-        let next = |group| self.wings.get(&group).filter(lives)?.elsewhere(avatar);
+        let next = |group| self.group_links.get(&group).filter(lives)?.elsewhere(avatar);
         // Homes move to older groups only, so this ends.
         while let Some(older) = next(now).filter(|next| *next < now) {
             now = older;
@@ -35,14 +35,14 @@ impl Gateway {
 
     /// Does some group have a copy of it? Then it is at home somewhere, or on its way.
     pub(super) fn is_copied(&self, avatar: ObjectId) -> bool {
-        let mut wings = self.wings.values().filter(|wing| !wing.is_over);
-        wings.any(|wing| wing.elsewhere(avatar).is_some())
+        let mut group_links = self.group_links.values().filter(|link| !link.is_over);
+        group_links.any(|link| link.elsewhere(avatar).is_some())
     }
 
     /// Is it at home in this group, which has not ended?
     fn is_at_home(&self, group: GroupId, avatar: ObjectId) -> bool {
-        let wing = self.wings.get(&group).filter(|wing| !wing.is_over);
-        wing.is_some_and(|wing| wing.class_of(avatar).is_some())
+        let link = self.group_links.get(&group).filter(|link| !link.is_over);
+        link.is_some_and(|link| link.class_of(avatar).is_some())
     }
 
     /// The avatar of a connection has moved, or is on its way. Its client is served where it was
@@ -53,7 +53,11 @@ impl Gateway {
         let home = self.current_home(avatar, session.home);
         self.open(self.woke, home);
         if self.is_at_home(home, avatar) {
-            self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Unknown }, out);
+            self.send_to_client(
+                client,
+                GatewayMessage::Refused { attempt, why: Refusal::Unknown },
+                out,
+            );
             self.part(client, Parting::Moved);
         }
     }
@@ -64,12 +68,12 @@ impl Gateway {
         let Some(session) = self.sessions.get(&client) else { return };
         let (avatar, attempt) = (session.avatar, session.attempt);
         let home = self.current_home(avatar, session.home);
-        let wing = self.wings.get(&home);
-        let known = wing.is_some_and(|wing| wing.is_over || wing.known_tick().is_some());
+        let link = self.group_links.get(&home);
+        let known = link.is_some_and(|link| link.is_over || link.known_tick().is_some());
         if self.is_at_home(home, avatar) || self.is_copied(avatar) || !known {
             return self.follow_home(client, out);
         }
-        self.tell(client, GatewaySays::Refused { attempt, why: Refusal::Gone }, out);
+        self.send_to_client(client, GatewayMessage::Refused { attempt, why: Refusal::Gone }, out);
         self.part(client, Parting::Moved);
     }
 }

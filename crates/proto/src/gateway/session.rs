@@ -11,7 +11,7 @@ use crate::wire::Snapshot;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Glimpses that are kept until one of them is acknowledged.
-pub(super) const TOLD_MAX: usize = 32;
+pub(super) const SENT_UPDATES_MAX: usize = 32;
 
 /// Contacts of one client that are open, and changes that wait for it, at most.
 pub(super) const CONTACTS_MAX: usize = 256;
@@ -28,7 +28,7 @@ pub(super) enum Standing {
 
 /// A glimpse that was sent.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct SentUpdate {
     pub(super) near: Snapshot,
     /// The last change of a contact that was in it, or in one before it.
     pub(super) contacts: u64,
@@ -53,7 +53,7 @@ pub(super) struct Session {
     pub(super) bytes: RateLimiter,
     pub(super) change: RateLimiter,
     pub(super) strikes: u32,
-    pub(super) told: VecDeque<Told>,
+    pub(super) sent_updates: VecDeque<SentUpdate>,
     /// The newest of those that the client holds.
     pub(super) acked: Option<Tick>,
     /// How much it is time to tell about something far away.
@@ -88,7 +88,7 @@ impl Session {
             bytes: RateLimiter::full(now, settings.bytes),
             change: RateLimiter::full(now, settings.limits.change_allowance()),
             strikes: 0,
-            told: VecDeque::new(),
+            sent_updates: VecDeque::new(),
             acked: None,
             urgency: Vec::new(),
             sees: Vec::new(),
@@ -113,7 +113,7 @@ impl Session {
         self.standing = Standing::Arriving;
         self.heard = now;
         self.unheard = 0;
-        self.told.clear();
+        self.sent_updates.clear();
         self.acked = None;
         self.urgency.clear();
         self.touching.clear();
@@ -128,13 +128,13 @@ impl Session {
             self.acked = None;
             return !lost;
         };
-        let Some(at) = self.told.iter().position(|told| told.near.tick() == tick) else {
+        let Some(at) = self.sent_updates.iter().position(|sent| sent.near.tick() == tick) else {
             return true;
         };
         // Those before it are not needed any more.
-        self.told.drain(..at);
+        self.sent_updates.drain(..at);
         self.acked = Some(tick);
-        if let Some(until) = self.told.front().map(|told| told.contacts) {
+        if let Some(until) = self.sent_updates.front().map(|sent| sent.contacts) {
             self.changes.retain(|change| change.number > until);
         }
         true
@@ -143,17 +143,17 @@ impl Session {
     /// What differences are told against.
     pub(super) fn base(&self) -> Option<&Snapshot> {
         let acked = self.acked?;
-        self.told.iter().map(|told| &told.near).find(|near| near.tick() == acked)
+        self.sent_updates.iter().map(|sent| &sent.near).find(|near| near.tick() == acked)
     }
 
     /// A glimpse was sent. False if the client has let too many pass without a word, so that what
     /// it held is given up.
     pub(super) fn sent(&mut self, near: Snapshot, contacts: u64) -> bool {
-        self.told.push_back(Told { near, contacts });
-        if self.told.len() <= TOLD_MAX {
+        self.sent_updates.push_back(SentUpdate { near, contacts });
+        if self.sent_updates.len() <= SENT_UPDATES_MAX {
             return true;
         }
-        let lost = self.told.pop_front().map(|told| told.near.tick());
+        let lost = self.sent_updates.pop_front().map(|sent| sent.near.tick());
         let had = self.acked.is_some() && lost == self.acked;
         if had {
             self.acked = None;

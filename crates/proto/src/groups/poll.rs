@@ -389,7 +389,7 @@ impl Polls {
             return;
         }
         match ballot.votes.get_mut(&vote.voter) {
-            Some(said @ None) => *said = Some(vote.opinion),
+            Some(opinion @ None) => *opinion = Some(vote.opinion),
             Some(_) if self.mutant == Some(Mutant::VoteTwice) => ballot.again.push(vote.opinion),
             _ => return,
         }
@@ -411,8 +411,8 @@ impl Polls {
         let Ballot { call, caller, group, from, votes, again, .. } = ballot;
         let mut tally = Tally::default();
         again.into_iter().for_each(|opinion| tally.add(opinion));
-        for said in votes.values() {
-            tally.add(said.unwrap_or(Opinion::Abstain));
+        for opinion in votes.values() {
+            tally.add(opinion.unwrap_or(Opinion::Abstain));
         }
         let slow = self.measured.get(&call.subject).is_some_and(|&d| d > self.settings.rejection);
         let outcome = match (void, passes(call.kind, &tally, slow)) {
@@ -444,7 +444,7 @@ impl Polls {
                 ballot.resend = NEVER;
             }
             let call = ballot.call;
-            let silent = ballot.votes.iter().filter(|(_, said)| said.is_none());
+            let silent = ballot.votes.iter().filter(|(_, opinion)| opinion.is_none());
             out.extend(silent.map(|(&to, _)| PollOutput::Call { to, call }));
         }
     }

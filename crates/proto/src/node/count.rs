@@ -5,7 +5,7 @@
 //! eight nodes 1.4 times the mean of the next second.
 
 use super::Node;
-use crate::crowd::Crowd;
+use crate::load::NodeLoad;
 use crate::time::{Span, Tick, Time};
 use crate::view::Epoch;
 
@@ -22,7 +22,7 @@ const TICKS_MAX: u32 = 8;
 /// What was counted, and what will be.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Count {
-    crowd: Crowd,
+    load: NodeLoad,
     /// The view that it was counted in, and until when it will do.
     of: Epoch,
     until: Time,
@@ -41,11 +41,11 @@ impl Node {
     }
 
     /// What it has to do; counted anew if that was long ago or in other regions.
-    pub(super) fn crowd(&mut self, now: Time) -> Crowd {
-        let Some(settled) = &self.settled else { return Crowd::default() };
-        let Count { crowd, of, until, pairs, ticks } = &mut self.count;
+    pub(super) fn load(&mut self, now: Time) -> NodeLoad {
+        let Some(settled) = &self.settled else { return NodeLoad::default() };
+        let Count { load, of, until, pairs, ticks } = &mut self.count;
         if *of == settled.view.epoch && now < *until {
-            return crowd.clone();
+            return load.clone();
         }
         if *ticks == 0 || *of != settled.view.epoch {
             // What was taken is of other regions.
@@ -53,14 +53,14 @@ impl Node {
             pairs.extend_from_slice(self.detector.took());
             *ticks = 1;
         }
-        let counted = Crowd::of(settled.held.mine.values(), pairs, *ticks);
-        *crowd = match self.lead.leads() {
+        let counted = NodeLoad::of(settled.held.mine.values(), pairs, *ticks);
+        *load = match self.lead.leads() {
             true => counted.leading(settled.last.touches.len()),
             false => counted,
         };
         (*of, *until) = (settled.view.epoch, now + EVERY);
         pairs.clear();
         *ticks = 0;
-        crowd.clone()
+        load.clone()
     }
 }

@@ -100,8 +100,8 @@ impl Node {
             return;
         }
         // One who was not in the base view has nothing to say about how far it came.
-        let told = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
-        let Some(last) = told.max_by_key(|last| last.tick).cloned() else { return };
+        let lasts = self.lead.flushes.values().filter_map(|flush| flush.last.as_ref());
+        let Some(last) = lasts.max_by_key(|last| last.tick).cloned() else { return };
         let resume = Resume { epoch: view.epoch, last, before: Vec::new() };
         self.lead.resume = Some(resume.clone());
         for &member in &view.ring {
@@ -303,7 +303,7 @@ impl Node {
         if self.lead.published < Some(commit.tick) || self.lead.published.is_none() {
             self.lead.published = Some(commit.tick);
             out.push(Output::Publish(commit.clone()));
-            self.serve.tell(commit, out);
+            self.serve.publish(commit, out);
         }
     }
 

@@ -64,9 +64,9 @@ impl Node {
     /// The same, measuring delays, for a directory that groups nodes by them. Every group has the
     /// scenery, which never moves, as its own.
     #[must_use]
-    pub fn measuring(self, rule: PingRule, scenery: Vec<Object>) -> Node {
+    pub fn measuring(self, rule: PingRule, static_objects: Vec<Object>) -> Node {
         let pings = Pings::new(rule).with_mutant(self.mutant);
-        Node { monitor: Some(Monitor::new(pings, true)), scenery, ..self }
+        Node { monitor: Some(Monitor::new(pings, true)), static_objects, ..self }
     }
 
     /// The same, measuring delays for those who watch: all nodes are one group
@@ -111,7 +111,7 @@ impl Node {
     }
 
     /// Tells the directory what was measured, and calls votes.
-    pub(super) fn tell_delays(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn report_delays(&mut self, out: &mut Vec<Output>) {
         let keeps = self.is_alone_with(|home| home);
         let Some(monitor) = &mut self.monitor else { return };
         let nodes = monitor.peers.iter().flat_map(|peers| peers.nodes.iter().copied());
@@ -280,11 +280,11 @@ impl Node {
             return self.end_group(now, out);
         }
         let Some(relay) = &mut self.relay else { return };
-        let mut said = Vec::new();
+        let mut outputs = Vec::new();
         if now >= relay.wake_at() {
-            relay.wake(now, &mut said);
+            relay.wake(now, &mut outputs);
         }
-        out.append(&mut said);
+        out.append(&mut outputs);
         self.keep_own(out);
     }
 

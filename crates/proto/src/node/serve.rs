@@ -60,7 +60,7 @@ impl Serve {
     }
 
     /// Tells a published tick to all followers.
-    pub(super) fn tell(&self, commit: &Arc<Commit>, out: &mut Vec<Output>) {
+    pub(super) fn publish(&self, commit: &Arc<Commit>, out: &mut Vec<Output>) {
         for follower in self.followers.keys() {
             let message = Message::Published(commit.clone());
             out.push(Output::Send(address(*follower), message));
@@ -104,7 +104,7 @@ impl Node {
 
     /// The gateway beside this node asks which group it is in. Before the node is in one, and while
     /// that changes, there is nothing to say.
-    pub(super) fn tell_group(&self, to: GatewayId, known: Epoch, out: &mut Vec<Output>) {
+    pub(super) fn send_group(&self, to: GatewayId, known: Epoch, out: &mut Vec<Output>) {
         let Phase::Running { view, .. } = &self.phase else { return };
         if known < view.epoch {
             let (node, group, epoch) = (self.me.node, view.group, view.epoch);

@@ -92,7 +92,7 @@ impl Node {
                 } else if bundle.tick == round.tick.next() {
                     self.early.insert((bundle.tick, from), bundle);
                 } else if bundle.tick.next() == round.tick && !bundle.answer {
-                    answer(self.told.get(&from), from, out);
+                    answer(self.bundles_sent.get(&from), from, out);
                 }
             }
             Phase::Out | Phase::Leaving(_) => {}
@@ -149,7 +149,7 @@ impl Node {
     /// The leader says what holds.
     pub(super) fn commit(&mut self, now: Time, commit: Arc<Commit>, out: &mut Vec<Output>) {
         let begin = self.laps.now();
-        let (view, complete, told, runs) = match &mut self.phase {
+        let (view, complete, bundles_sent, runs) = match &mut self.phase {
             phase @ (Phase::Refreshing { .. } | Phase::Running { .. }) => {
                 let runs = matches!(phase, Phase::Running { .. });
                 let (Phase::Refreshing { view, round, .. } | Phase::Running { view, round }) =
@@ -173,7 +173,7 @@ impl Node {
             _ => Held::begin(complete),
         };
         let tick = commit.tick;
-        self.told = told;
+        self.bundles_sent = bundles_sent;
         self.serve.keep(&commit);
         self.send_shares(now, &view, &held, &commit, out);
         self.settled = Some(Settled { view: view.clone(), last: commit, held, pending: None });

@@ -141,7 +141,7 @@ impl Node {
     }
 
     /// Tells the directory who cannot be reached.
-    pub(super) fn tell_unreached(&self, now: Time, out: &mut Vec<Output>) {
+    pub(super) fn report_unreached(&self, now: Time, out: &mut Vec<Output>) {
         let unreached = self.probes.unreached(now, self.timing.unreached());
         if !unreached.is_empty() {
             let links = Links { from: self.me, reached: Vec::new(), unreached };

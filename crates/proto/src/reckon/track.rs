@@ -24,12 +24,12 @@ pub struct Update {
     /// The moment that it is about.
     pub stamp: Time,
     /// What was true then.
-    pub told: Told,
+    pub data: UpdateData,
 }
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Told {
+pub enum UpdateData {
     /// For the position-history protocol.
     Place(Place),
     /// For dead reckoning of the first order.
@@ -167,12 +167,12 @@ impl Tracker {
     /// # Errors
     /// Bad numbers; an update that was overtaken by another or came twice.
     pub fn take(&mut self, update: &Update) -> Result<(), Refused> {
-        let Update { seq, stamp, told } = *update;
+        let Update { seq, stamp, data } = *update;
         if self.newest.is_some_and(|newest| seq <= newest.seq || stamp <= newest.stamp) {
             return Err(Refused::Stale { seq });
         }
-        let course = match told {
-            Told::Place(place) => {
+        let course = match data {
+            UpdateData::Place(place) => {
                 place.check()?;
                 if let Some(contact) = self.contact.filter(|contact| contact.stamp < stamp) {
                     self.places = vec![contact];
@@ -181,14 +181,14 @@ impl Tracker {
                 self.places.truncate(3);
                 Course::Even(continued(&self.places, &self.angles).unwrap_or(Motion::still(place)))
             }
-            Told::First(place, speed) => {
+            UpdateData::First(place, speed) => {
                 Course::Even(Motion { place, speed, change: Rates::default() })
             }
-            Told::Second(motion) => Course::Even(motion),
-            Told::Closed(closed) => Course::Closed(closed),
+            UpdateData::Second(motion) => Course::Even(motion),
+            UpdateData::Closed(closed) => Course::Closed(closed),
         };
         let path = Path { since: stamp, course };
-        if !matches!(told, Told::Place(_)) {
+        if !matches!(data, UpdateData::Place(_)) {
             path.check()?;
             self.places.clear();
         }
@@ -298,21 +298,21 @@ impl Sender {
         self.others.advance(now, around);
         let due = match (self.others.path(), self.others.stamp()) {
             // Nothing that is told twice about one moment, or about one before, is heard.
-            (_, Some(told)) if now <= told => false,
-            (Some(path), Some(told)) => {
+            (_, Some(last)) if now <= last => false,
+            (Some(path), Some(last)) => {
                 let shown = path.at(now).place;
-                now - told >= thresholds.time
+                now - last >= thresholds.time
                     || shown.distance(&truth.place) > thresholds.error
                     || shown.turned_from(&truth.place) > chord(thresholds.turn)
             }
             _ => true,
         };
-        let told = match self.tracking {
-            Tracking::First => Told::First(truth.place, truth.speed),
-            Tracking::Second => Told::Second(*truth),
-            Tracking::History => Told::Place(truth.place),
+        let data = match self.tracking {
+            Tracking::First => UpdateData::First(truth.place, truth.speed),
+            Tracking::Second => UpdateData::Second(*truth),
+            Tracking::History => UpdateData::Place(truth.place),
         };
-        Ok(if due { Some(self.tell(now, told)) } else { None })
+        Ok(if due { Some(self.make_update(now, data)) } else { None })
     }
 
     /// The update that says that the object follows a formula from now on. Steps then give no more
@@ -322,13 +322,13 @@ impl Sender {
     /// Numbers that are not finite or too large.
     pub fn launch(&mut self, now: Time, closed: Closed) -> Result<Update, BadNumber> {
         closed.check()?;
-        Ok(self.tell(now, Told::Closed(closed)))
+        Ok(self.make_update(now, UpdateData::Closed(closed)))
     }
 
-    fn tell(&mut self, now: Time, told: Told) -> Update {
+    fn make_update(&mut self, now: Time, data: UpdateData) -> Update {
         // Stamps ascend, even if a formula is told at the moment of an update.
-        let stamp = self.others.stamp().map_or(now, |told| now.max(told + Span(1)));
-        let update = Update { seq: self.next, stamp, told };
+        let stamp = self.others.stamp().map_or(now, |last| now.max(last + Span(1)));
+        let update = Update { seq: self.next, stamp, data };
         self.next += 1;
         // It is newer than all before, and its numbers were checked.
         let taken = self.others.take(&update);

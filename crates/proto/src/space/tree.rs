@@ -126,10 +126,10 @@ pub(super) struct Vertex {
 /// use jostle_proto::{NodeId, Tree};
 ///
 /// let nodes = [NodeId(1), NodeId(2), NodeId(3)];
-/// let crowd: Vec<[i32; 3]> = (0..300).map(|x| [x, 0, 0]).collect();
-/// let mut tree = Tree::shared_among(&nodes, &crowd)?;
+/// let load: Vec<[i32; 3]> = (0..300).map(|x| [x, 0, 0]).collect();
+/// let mut tree = Tree::shared_among(&nodes, &load)?;
 /// for node in nodes {
-///     assert_eq!(crowd.iter().filter(|&&point| tree.owner_of(point) == node).count(), 100);
+///     assert_eq!(load.iter().filter(|&&point| tree.owner_of(point) == node).count(), 100);
 /// }
 /// tree.leave(NodeId(2))?;
 /// assert_eq!(tree.owner_of([0, 0, 0]), NodeId(1));

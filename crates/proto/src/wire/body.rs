@@ -7,9 +7,9 @@
 use super::WireError;
 use super::frame::{Kind, take};
 use super::touches::{read_touches, write_touches};
+use crate::free_running::FreeRunningMessage;
 use crate::groups::GroupId;
 use crate::input::{Input, Source};
-use crate::loose::Letter;
 use crate::message::{Commit, Done, Message, RemoteKick};
 use crate::object::NodeId;
 use crate::time::Tick;
@@ -32,10 +32,10 @@ pub(super) fn kind(message: &Message) -> Kind {
         Message::Follow(_) | Message::Where { .. } | Message::Here { .. } => Kind::Follow,
         Message::Published(_) => Kind::Event,
         Message::Share(_) => Kind::Share,
-        Message::Loose(Letter::Shown(_)) => Kind::Share,
-        Message::Loose(_) => Kind::Transfer,
-        Message::Asked(_) => Kind::Input,
-        Message::Told(_) => Kind::World,
+        Message::FreeRunning(FreeRunningMessage::Shown(_)) => Kind::Share,
+        Message::FreeRunning(_) => Kind::Transfer,
+        Message::FromClient(_) => Kind::Input,
+        Message::ToClient(_) => Kind::World,
         Message::Ping { .. } | Message::Pong { .. } => Kind::Ping,
         Message::Delays(_) | Message::Links(_) | Message::Probe(_) => Kind::Lease,
         Message::Peers(_) | Message::Halted { .. } => Kind::View,

@@ -9,9 +9,9 @@
 
 use super::WireError;
 use super::body;
+use super::bundle_content::BundleContent;
 use super::chunks::{Chunk, Credit, Incoming, Outgoing};
 use super::frame::{Check, Kind, kind_of, open, pack, seal, take};
-use super::told::Told;
 use crate::message::{Bundle, Message};
 use crate::mutant::Mutant;
 use crate::object::{NodeId, Object};
@@ -90,7 +90,7 @@ pub fn is_reply(frame: &[u8]) -> bool {
 /// A bundle that was sent.
 #[derive(Clone, Debug)]
 struct Kept {
-    told: Told,
+    content: BundleContent,
     from: NodeId,
     /// Whether it was an answer when it was last sent.
     answer: bool,
@@ -100,8 +100,8 @@ struct Kept {
 
 impl Kept {
     fn content(&self) -> Result<Vec<u8>, WireError> {
-        let &Kept { ref told, from, answer, form, ref bytes } = self;
-        let (epoch, tick) = (told.epoch, told.tick());
+        let &Kept { ref content, from, answer, form, ref bytes } = self;
+        let (epoch, tick) = (content.epoch, content.tick());
         let mut content = body::plain(&Head { form, answer, epoch, tick, from })?;
         content.extend(bytes);
         Ok(content)
@@ -215,31 +215,32 @@ impl Sender {
 
     fn bundle(&mut self, bundle: &Bundle) -> Result<Vec<u8>, WireError> {
         let &Bundle { epoch, tick, from, answer, .. } = bundle;
-        let Some(told) = Told::of(bundle) else {
+        let Some(content) = BundleContent::of(bundle) else {
             let Bundle { transfers, ghosts, backup, entrusted, .. } = bundle;
             let lists = (transfers, ghosts, backup, entrusted);
             return body::plain(&(Head { form: Form::Plain, answer, epoch, tick, from }, lists));
         };
-        let same = |kept: &&mut Kept| (kept.from, &kept.told) == (from, &told);
+        let same = |kept: &&mut Kept| (kept.from, &kept.content) == (from, &content);
         if let Some(kept) = self.kept.iter_mut().find(same) {
             kept.answer = answer;
             return kept.content();
         }
-        self.kept.retain(|kept| (kept.told.epoch, kept.told.tick()) != (epoch, tick));
-        let base = self.kept.iter().find(|kept| kept.from == from && kept.told.precedes(&told));
+        self.kept.retain(|kept| (kept.content.epoch, kept.content.tick()) != (epoch, tick));
+        let base =
+            self.kept.iter().find(|kept| kept.from == from && kept.content.precedes(&content));
         let base = base.filter(|_| self.mutant != Some(Mutant::NoDelta));
         let mut bytes = Vec::new();
         let form = match base {
             Some(base) => {
-                told.encode_since(&base.told, self.rate, &mut bytes);
+                content.encode_since(&base.content, self.rate, &mut bytes);
                 Form::Since
             }
             None => {
-                told.encode(&mut bytes);
+                content.encode(&mut bytes);
                 Form::Whole
             }
         };
-        let kept = Kept { told, from, answer, form, bytes };
+        let kept = Kept { content, from, answer, form, bytes };
         let content = kept.content();
         if self.kept.len() == KEPT {
             self.kept.pop_front();
@@ -251,12 +252,13 @@ impl Sender {
     /// The receiver cannot do anything with a delta. It is told the whole, once by this; then
     /// whenever the bundle is sent again.
     fn lack(&mut self, lack: &Lack) -> Result<Vec<Vec<u8>>, WireError> {
-        let of = |kept: &&mut Kept| (kept.told.epoch, kept.told.tick()) == (lack.epoch, lack.tick);
+        let of =
+            |kept: &&mut Kept| (kept.content.epoch, kept.content.tick()) == (lack.epoch, lack.tick);
         let kept = self.kept.iter_mut().find(of).filter(|kept| kept.form == Form::Since);
         let Some(kept) = kept else { return Ok(Vec::new()) };
         kept.form = Form::Whole;
         kept.bytes.clear();
-        kept.told.encode(&mut kept.bytes);
+        kept.content.encode(&mut kept.bytes);
         let content = kept.content()?;
         self.frames(Kind::Bundle, &content)
     }
@@ -283,7 +285,7 @@ fn whole<Part: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<Part, WireEr
 pub struct Receiver {
     limits: Limits,
     mutant: Option<Mutant>,
-    held: VecDeque<Told>,
+    held: VecDeque<BundleContent>,
     coming: VecDeque<Incoming>,
     replies: VecDeque<Vec<u8>>,
 }
@@ -369,7 +371,7 @@ impl Receiver {
     fn bundle(&mut self, bytes: &[u8]) -> Result<Bundle, WireError> {
         let (Head { form, answer, epoch, tick, from }, rest) = take(bytes)?;
         let most = self.limits.objects;
-        let told = match form {
+        let content = match form {
             Form::Plain => {
                 let (transfers, ghosts, backup, entrusted) = whole::<Lists>(rest)?;
                 let count = transfers.len() + ghosts.len() + backup.len() + entrusted.len();
@@ -380,41 +382,46 @@ impl Receiver {
                     Bundle { epoch, tick, from, answer, transfers, ghosts, backup, entrusted };
                 return Ok(bundle);
             }
-            Form::Whole => Told::decode((epoch, tick), rest, most)?,
+            Form::Whole => BundleContent::decode((epoch, tick), rest, most)?,
             Form::Since => {
-                let told = self.since((epoch, tick), rest);
+                let content = self.since((epoch, tick), rest);
                 if let Err(WireError::NoBase | WireError::OtherBase { .. } | WireError::Diverged) =
-                    told
+                    content
                 {
                     self.answer(pack(Kind::Lack, &Lack { epoch, tick }));
                 }
-                told?
+                content?
             }
         };
-        let bundle = told.bundle(from, answer);
-        self.hold(told);
+        let bundle = content.bundle(from, answer);
+        self.hold(content);
         Ok(bundle)
     }
 
-    fn since(&self, (epoch, tick): (Epoch, Tick), bytes: &[u8]) -> Result<Told, WireError> {
+    fn since(
+        &self,
+        (epoch, tick): (Epoch, Tick),
+        bytes: &[u8],
+    ) -> Result<BundleContent, WireError> {
         let blind = self.mutant == Some(Mutant::DeltaWrongBase);
-        let before =
-            |told: &&Told| told.epoch == epoch && told.tick().0.checked_add(1) == Some(tick.0);
+        let before = |content: &&BundleContent| {
+            content.epoch == epoch && content.tick().0.checked_add(1) == Some(tick.0)
+        };
         let base = if blind { self.held.back() } else { self.held.iter().find(before) };
         let base = base.ok_or(WireError::NoBase)?;
-        Told::decode_since(base, tick, bytes, self.limits.objects, blind)
+        BundleContent::decode_since(base, tick, bytes, self.limits.objects, blind)
     }
 
     /// Keeps what was told, for the delta that comes next.
-    fn hold(&mut self, told: Told) {
-        let key = (told.epoch, told.tick());
+    fn hold(&mut self, content: BundleContent) {
+        let key = (content.epoch, content.tick());
         if let Some(held) = self.held.iter_mut().find(|held| (held.epoch, held.tick()) == key) {
-            *held = told;
+            *held = content;
             return;
         }
         if self.held.len() == HELD {
             self.held.pop_front();
         }
-        self.held.push_back(told);
+        self.held.push_back(content);
     }
 }

@@ -76,8 +76,8 @@ fn exactly_one_owner_reports_a_pair_and_knows_both() {
         let mut random = Random(seed);
         let nodes = random.nodes(20);
         let count = random.below(60);
-        let crowd = random.points(count);
-        let tree = Tree::shared_among(&nodes, &crowd).unwrap();
+        let load = random.points(count);
+        let tree = Tree::shared_among(&nodes, &load).unwrap();
         for _ in 0..50 {
             let (a, b) = (random.block(&tree), random.block(&tree));
             if !a.meets(&b) {

@@ -59,11 +59,11 @@ fn shares_are_as_equal_as_points_allow() {
         let names: Vec<_> = (0..nodes).map(NodeId).collect();
         let mut random = Random(u64::from(nodes));
         let mut place = || random.next() as i32;
-        let crowd: Vec<_> = (0..4000).map(|_| [place(), place(), place()]).collect();
-        let tree = Tree::shared_among(&names, &crowd).unwrap();
+        let load: Vec<_> = (0..4000).map(|_| [place(), place(), place()]).collect();
+        let tree = Tree::shared_among(&names, &load).unwrap();
         let fair = 4000 / nodes as usize;
         for node in names {
-            let share = crowd.iter().filter(|&&point| tree.owner_of(point) == node).count();
+            let share = load.iter().filter(|&&point| tree.owner_of(point) == node).count();
             // A cut is off by less than one point, and there are at most six of them.
             assert!(share.abs_diff(fair) <= 6, "{nodes} nodes, {node:?}: {share} of {fair}");
         }
@@ -81,10 +81,10 @@ fn worlds_that_are_hard_to_cut_are_shared() {
         &[[i32::MAX; 3], [i32::MAX, i32::MAX, i32::MAX - 1]],
         &[[i32::MIN; 3], [i32::MIN, i32::MIN + 1, i32::MIN], [i32::MAX; 3]],
     ];
-    for (case, crowd) in cases.into_iter().enumerate() {
+    for (case, load) in cases.into_iter().enumerate() {
         for nodes in [1, 2, 3, 7, 64, 100] {
             let names: Vec<_> = (0..nodes).map(NodeId).collect();
-            let tree = Tree::shared_among(&names, crowd).unwrap();
+            let tree = Tree::shared_among(&names, load).unwrap();
             assert_eq!(tree.owners().count(), names.len());
             check_everything(&tree, &mut Random(1), &format!("case {case}, {nodes} nodes"));
         }
@@ -96,16 +96,16 @@ fn worlds_that_are_hard_to_cut_are_shared() {
 fn a_crowd_in_a_corner_leaves_room_for_everybody() {
     for end in [i32::MIN, i32::MAX - 2] {
         let cells = (0..27).map(|at| [at % 3, at / 3 % 3, at / 9].map(|part| end + part));
-        let crowd: Vec<[i32; 3]> = cells.collect();
+        let load: Vec<[i32; 3]> = cells.collect();
         for nodes in [27, 64, 333, 1024] {
             let names: Vec<_> = (0..nodes).map(NodeId).collect();
-            let tree = Tree::shared_among(&names, &crowd).unwrap();
+            let tree = Tree::shared_among(&names, &load).unwrap();
             assert_eq!(tree.owners().count(), names.len());
             check_partition(&tree, &format!("{nodes} nodes at {end}"));
         }
         let splits = Splits { split: 1, merge: 0, side_min: 2, ..Splits::default() };
         let mut tree = Tree::whole(A);
-        tree.adapt(&crowd, &splits).unwrap();
+        tree.adapt(&load, &splits).unwrap();
         for leaf in tree.leaves() {
             let Region { min, max } = tree.region(leaf).unwrap();
             assert!((0..3).all(|axis| max[axis] - min[axis] >= 2), "{min:?} {max:?}");
@@ -120,21 +120,21 @@ fn whoever_comes_and_goes_only_what_must_move_moves() {
     for seed in 0..60 {
         let mut random = Random(seed);
         let nodes = random.nodes(9);
-        let crowd = random.points(80);
-        let mut tree = Tree::shared_among(&nodes, &crowd).unwrap();
+        let load = random.points(80);
+        let mut tree = Tree::shared_among(&nodes, &load).unwrap();
         for step in 0..25 {
             let case = format!("seed {seed}, step {step}");
             let before = tree.clone();
             let node = NodeId(random.below(120) as u32);
-            let crowd = random.points(40);
+            let load = random.points(40);
             let probes = random.points(200);
             let owners = |tree: &Tree| -> Vec<NodeId> {
-                probes.iter().chain(&crowd).map(|&point| tree.owner_of(point)).collect()
+                probes.iter().chain(&load).map(|&point| tree.owner_of(point)).collect()
             };
             if before.share_of(node).is_none() && random.below(5) > 0 {
                 joined += 1;
-                tree.join(node, &crowd).unwrap();
-                let count = |node| crowd.iter().filter(|&&at| before.owner_of(at) == node).count();
+                tree.join(node, &load).unwrap();
+                let count = |node| load.iter().filter(|&&at| before.owner_of(at) == node).count();
                 let most = before.owners().map(|(_, node)| count(node)).max().unwrap();
                 let mut from = BTreeSet::new();
                 for (was, is) in owners(&before).into_iter().zip(owners(&tree)) {
@@ -146,17 +146,17 @@ fn whoever_comes_and_goes_only_what_must_move_moves() {
                 assert!(from.iter().all(|&from| count(from) == most), "{case}");
                 assert!(from.len() <= 1, "{case}");
             } else {
-                let leaver = random.pick(&before.owners().collect::<Vec<_>>()).1;
+                let leaving = random.pick(&before.owners().collect::<Vec<_>>()).1;
                 if before.owners().count() == 1 {
                     refused += 1;
-                    assert_eq!(tree.leave(leaver), Err(TreeError::NoNodes));
+                    assert_eq!(tree.leave(leaving), Err(TreeError::NoNodes));
                 } else {
                     left += 1;
-                    tree.leave(leaver).unwrap();
+                    tree.leave(leaving).unwrap();
                     for (was, is) in owners(&before).into_iter().zip(owners(&tree)) {
-                        assert!(was == is || was == leaver, "{case}");
+                        assert!(was == is || was == leaving, "{case}");
                     }
-                    assert_eq!(tree.share_of(leaver), None, "{case}");
+                    assert_eq!(tree.share_of(leaving), None, "{case}");
                 }
             }
             check_everything(&tree, &mut random, &case);
@@ -224,11 +224,11 @@ fn adapting_changes_no_owner() {
         for step in 0..6 {
             let case = format!("seed {seed}, step {step}");
             let count = random.below(200);
-            let crowd = random.points(count);
+            let load = random.points(count);
             let before = tree.clone();
-            let changed = tree.adapt(&crowd, &splits).unwrap();
+            let changed = tree.adapt(&load, &splits).unwrap();
             assert_eq!(changed, tree != before, "{case}");
-            assert_eq!(tree.adapt(&crowd, &splits), Ok(false), "{case}");
+            assert_eq!(tree.adapt(&load, &splits), Ok(false), "{case}");
             assert!(before.owners().eq(tree.owners()), "{case}");
             check_everything(&tree, &mut random, &case);
             let [was, is] = [&before, &tree].map(|tree| tree.leaves().count());

@@ -137,12 +137,12 @@ fn what_the_directory_measures_seconds_a_vote() {
 /// Of five, one that lies puts nobody out who is well, whatever gets lost.
 #[test]
 fn one_liar_of_five_evicts_nobody() {
-    for said in 0..27 {
+    for opinions in 0..27 {
         let mut polls = polls(&[&[1, 2, 3, 4, 5]]);
         polls.step(at(10_000), request(Kind::Reject, 1, 5));
         let mut ended = polls.step(at(10_001), vote(0, 1, Opinion::Reject));
         for (voter, digit) in [(2, 1), (3, 3), (4, 9)] {
-            match said / digit % 3 {
+            match opinions / digit % 3 {
                 0 => {}
                 1 => ended.extend(polls.step(at(10_002), vote(0, voter, Opinion::Include))),
                 _ => ended.extend(polls.step(at(10_002), vote(0, voter, Opinion::Abstain))),

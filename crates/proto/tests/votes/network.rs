@@ -234,22 +234,22 @@ impl World {
                 continue;
             };
             assert!(ended <= deadline, "{case}: too late");
-            let mut said = BTreeMap::new();
+            let mut opinions = BTreeMap::new();
             for &(at, from, vote) in &heard.votes {
                 let counts_at_all = at <= ended && at < deadline && from == vote.voter;
-                if counts_at_all && heard.voters.contains(&from) && said.contains_key(&from) {
+                if counts_at_all && heard.voters.contains(&from) && opinions.contains_key(&from) {
                     counts.doubled += 1;
                 } else if counts_at_all && heard.voters.contains(&from) {
-                    said.insert(from, vote.opinion);
+                    opinions.insert(from, vote.opinion);
                 }
             }
             let mut tally = Tally::default();
             for voter in &heard.voters {
-                tally.add(said.get(voter).copied().unwrap_or(Opinion::Abstain));
+                tally.add(opinions.get(voter).copied().unwrap_or(Opinion::Abstain));
             }
             assert_eq!(closed.tally, tally, "{case}");
             assert!(!heard.voters.contains(&closed.subject), "{case}");
-            counts.silent += u32::from(said.len() < heard.voters.len());
+            counts.silent += u32::from(opinions.len() < heard.voters.len());
             match closed.outcome {
                 Outcome::Passed => counts.passed += 1,
                 Outcome::Failed => counts.failed += 1,
@@ -261,7 +261,7 @@ impl World {
             assert!(
                 ended == deadline
                     || closed.outcome == Outcome::Void
-                    || said.len() == heard.voters.len()
+                    || opinions.len() == heard.voters.len()
             );
         }
         self.judge_pauses(seed);
@@ -287,7 +287,7 @@ impl World {
 }
 
 #[test]
-fn every_ballot_ends_in_time_with_what_was_said() {
+fn every_ballot_ends_in_time_with_the_votes_that_were_cast() {
     let mut counts = Counts::default();
     for seed in 0..400 {
         let mut world = World::new(seed);

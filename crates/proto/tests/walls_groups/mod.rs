@@ -2,8 +2,9 @@
 
 use super::{RATE, World, ball, object, place, state, steer, still, wall};
 use jostle_proto::{
-    Address, Block, Class, Commit, Directory, GatewayId, Having, LooseNode, Member, Message, Node,
-    NodeId, Object, ObjectId, Output, Shapes, Solid, Source, State, Stream, Time, Timing, Tuning,
+    Address, Block, Class, Commit, Directory, FreeRunningNode, GatewayId, Having, Member, Message,
+    Node, NodeId, Object, ObjectId, Output, Shapes, Solid, Source, State, Stream, Time, Timing,
+    Tuning,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -89,7 +90,7 @@ impl Lockstep {
             match output {
                 Output::Send(to, message) => self.queue.push_back((to, message)),
                 Output::Publish(commit) => self.published(&commit),
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
             }
         }
     }
@@ -151,7 +152,7 @@ fn any_number_of_nodes_in_lockstep_bounces_alike() {
 struct Free {
     now: Time,
     directory: Directory,
-    nodes: BTreeMap<NodeId, LooseNode>,
+    nodes: BTreeMap<NodeId, FreeRunningNode>,
     queue: VecDeque<(Address, Message)>,
 }
 
@@ -163,7 +164,7 @@ impl Free {
         let still: Arc<Vec<Object>> = Arc::new(still.copied().collect());
         let tuning = Tuning { timing: timing(), ..Tuning::default() };
         let node = |number: u32| {
-            let node = LooseNode::new(member(number), shapes.clone(), still.clone(), tuning);
+            let node = FreeRunningNode::new(member(number), shapes.clone(), still.clone(), tuning);
             let node = if number == 0 { node.founding(objects.clone()) } else { node };
             (NodeId(number), node)
         };
@@ -188,7 +189,7 @@ impl Free {
                     _ => {}
                 }
             } else {
-                let wakes = self.nodes.values().map(LooseNode::wake_at);
+                let wakes = self.nodes.values().map(FreeRunningNode::wake_at);
                 self.now = self.now.max(wakes.chain([self.directory.wake_at()]).min().unwrap());
                 if self.directory.wake_at() <= self.now {
                     self.directory.wake(self.now, &mut out);
@@ -206,7 +207,7 @@ impl Free {
     }
 
     fn state(&self, id: u64) -> State {
-        let records = self.nodes.values().flat_map(LooseNode::holds);
+        let records = self.nodes.values().flat_map(FreeRunningNode::holds);
         let mut held = records
             .filter(|(having, record)| *having == Having::Held && record.object.id == ObjectId(id));
         held.next().unwrap().1.object.state

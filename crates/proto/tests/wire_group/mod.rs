@@ -3,8 +3,8 @@
 use crate::wire_samples::Random;
 use jostle_proto::wire::{Limits, Receiver, Sender, WireError, is_reply};
 use jostle_proto::{
-    Address, Block, Class, Directory, GatewayId, Input, Member, Message, Node, NodeId, Object,
-    ObjectId, Output, ShapeId, Shapes, Solid, Source, State, Stream, Time, Timing, Want,
+    Address, Block, Class, ClientInput, Directory, GatewayId, Input, Member, Message, Node, NodeId,
+    Object, ObjectId, Output, ShapeId, Shapes, Solid, Source, State, Stream, Time, Timing,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -43,7 +43,7 @@ pub(crate) struct Ends {
 }
 
 /// A frame on its way, and what may be in it.
-struct Letter {
+struct Packet {
     from: Address,
     to: Address,
     frame: Vec<u8>,
@@ -57,7 +57,7 @@ pub(crate) struct Group {
     directory: Directory,
     nodes: BTreeMap<NodeId, Node>,
     pub(crate) ends: BTreeMap<(Address, Address), Ends>,
-    way: VecDeque<Letter>,
+    way: VecDeque<Packet>,
     hand: Stream,
     avatars: Vec<ObjectId>,
     absent: Option<ObjectId>,
@@ -180,8 +180,8 @@ impl Group {
         if !self.way.is_empty() {
             let overtaken = self.random.chance(self.plan.faults.overtaken);
             let at = if overtaken { self.random.below(self.way.len()) } else { 0 };
-            if let Some(letter) = self.way.remove(at) {
-                self.arrive(letter);
+            if let Some(packet) = self.way.remove(at) {
+                self.arrive(packet);
             }
             return;
         }
@@ -204,7 +204,7 @@ impl Group {
         for output in out {
             match output {
                 Output::Send(to, message) => self.send(from, to, message),
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
                 Output::Publish(commit) => {
                     self.ticks += 1;
                     self.touches += commit.touches.len() as u64;
@@ -221,7 +221,7 @@ impl Group {
             let avatar = self.avatars[self.random.below(self.avatars.len())];
             self.wants += 1;
             let velocity = [(); 3].map(|()| self.random.within(1500) as i16);
-            let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
+            let want = ClientInput { avatar, number: self.wants, velocity, spin: [0; 3] };
             self.hand.push(vec![Input::Steer(want)]);
         }
         if self.random.chance(10) {
@@ -272,12 +272,12 @@ impl Group {
         }
         if self.random.chance(self.plan.faults.doubled) {
             let (frame, sent) = (frame.clone(), sent.clone());
-            self.way.push_back(Letter { from, to, frame, sent });
+            self.way.push_back(Packet { from, to, frame, sent });
         }
-        self.way.push_back(Letter { from, to, frame, sent });
+        self.way.push_back(Packet { from, to, frame, sent });
     }
 
-    fn arrive(&mut self, Letter { from, to, mut frame, sent }: Letter) {
+    fn arrive(&mut self, Packet { from, to, mut frame, sent }: Packet) {
         if self.random.chance(self.plan.faults.damaged) {
             for _ in 0..1 + self.random.below(3) {
                 let at = self.random.below(frame.len());

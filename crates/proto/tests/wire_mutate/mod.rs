@@ -4,8 +4,8 @@ use crate::wire_samples::Random;
 
 /// How many messages a test tries.
 pub(crate) fn mutations() -> usize {
-    let told = std::env::var("JOSTLE_WIRE_MUTATIONS").ok();
-    told.map_or(1_000_000, |number| number.parse().unwrap())
+    let number_of = std::env::var("JOSTLE_WIRE_MUTATIONS").ok();
+    number_of.map_or(1_000_000, |number| number.parse().unwrap())
 }
 
 /// Bytes changed in a few places, most of them behind the spared ones.

@@ -6,7 +6,7 @@
 
 use super::{Cluster, What};
 use crate::dice::Dice;
-use crate::faults::Weather;
+use crate::faults::FaultProfile;
 use crate::options::Options;
 use jostle_proto::{Address, Member, NodeId, View};
 
@@ -24,8 +24,9 @@ impl Deaths {
     /// What a seed draws: in storms, in every other run in which there is more than pauses.
     pub(super) fn draw(seed: u64, options: &Options, only_pauses: bool) -> Deaths {
         let mut dice = Dice::new(seed ^ 0xdead_2026);
-        let storm = options.weather == Weather::Storm && options.backups >= 2 && !only_pauses;
-        let often = if storm && dice.coin() { dice.below(2_000) as u32 } else { 0 };
+        let campaign =
+            options.fault_profile == FaultProfile::Campaign && options.backups >= 2 && !only_pauses;
+        let often = if campaign && dice.coin() { dice.below(2_000) as u32 } else { 0 };
         Deaths { dice, often, disaster: false }
     }
 
@@ -68,7 +69,7 @@ impl Cluster {
     /// fails for long, one more may have to be left out.
     pub(super) fn die(&mut self, id: NodeId) {
         if self.bears_death(id) {
-            self.referees.died_together();
+            self.checkers.died_together();
             let later = 200_000 + self.deaths.dice.below(2_000_000);
             self.kill(id, later);
         }
@@ -126,7 +127,7 @@ impl Cluster {
         let Some(directory) = self.directory() else { return false };
         // Nodes that are up are heard all the time, whichever clock the directory goes by.
         let reports = directory.report(directory.newest_time());
-        let (mut said, mut halted) = (Vec::new(), 0);
+        let (mut violations, mut halted) = (Vec::new(), 0);
         for report in reports {
             let group = report.group;
             let stable = directory.stable_view_of(group).filter(|view| view.epoch.0 > 0);
@@ -135,12 +136,12 @@ impl Cluster {
             let found = report.halt.as_ref().map(|halt| halt.lost.clone()).unwrap_or_default();
             if lost != found {
                 let what = format!("group {}: {lost:?} are lost, reported: {found:?}", group.0);
-                said.push(("E7", what));
+                violations.push(("E7", what));
             }
             halted += u64::from(!lost.is_empty());
         }
         if (halted > 0) != self.deaths.disaster {
-            said.push(("E7", format!("{halted} groups cannot go on")));
+            violations.push(("E7", format!("{halted} groups cannot go on")));
         }
         if halted > 0 {
             let up = self.machines.keys().filter_map(|address| match address {
@@ -149,13 +150,14 @@ impl Cluster {
             });
             let deaf = up.filter(|node| self.member(*node).is_some());
             let deaf: Vec<NodeId> =
-                deaf.filter(|node| !self.referees.heard_of_halt(self.now, *node)).collect();
+                deaf.filter(|node| !self.checkers.heard_of_halt(self.now, *node)).collect();
             if !deaf.is_empty() && self.sites.count < 2 {
-                said.push(("E7", format!("{deaf:?} were not told that the group cannot go on")));
+                violations
+                    .push(("E7", format!("{deaf:?} were not told that the group cannot go on")));
             }
         }
         self.outcome.halted += halted;
-        self.referees.note(self.now, said);
+        self.checkers.note(self.now, violations);
         halted > 0
     }
 }

@@ -34,11 +34,11 @@ impl Cluster {
         if self.dice.once_in_million(pause) {
             let (id, until) = (Address::Node(self.any_node()), self.soon(2_000_000));
             self.machines.entry(id).and_modify(|machine| machine.paused = until);
-            self.referees.disturbed(id, until);
+            self.checkers.disturbed(id, until);
         }
         if self.dice.once_in_million(directory_pause) {
             let until = self.soon(1_000_000);
-            self.referees.directory_down(until.0 - self.now.0);
+            self.checkers.directory_down(until.0 - self.now.0);
             self.machines.entry(Address::Directory).and_modify(|machine| machine.paused = until);
         }
         if self.dice.once_in_million(crash) {
@@ -95,8 +95,8 @@ impl Cluster {
         }
         self.outcome.crashes += 1;
         self.died = view.map(|(epoch, _)| (self.now, epoch));
-        self.referees.crashed(view.is_some_and(|(_, leads)| leads));
-        self.referees.loose_gone(id);
+        self.checkers.crashed(view.is_some_and(|(_, leads)| leads));
+        self.checkers.free_running_gone(id);
         true
     }
 

@@ -3,7 +3,7 @@
 
 use super::Cluster;
 use crate::options::Operation;
-use jostle_proto::{Address, GatewayId, Input, Message, NodeId, ObjectId, Stream, Want};
+use jostle_proto::{Address, ClientInput, GatewayId, Input, Message, NodeId, ObjectId, Stream};
 
 /// Somebody who steers avatars of a group.
 pub(super) struct Hand {
@@ -24,10 +24,10 @@ impl Cluster {
             let avatar = hand.avatars[at];
             self.wants += 1;
             let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
-            let want = Want { avatar, number: self.wants, velocity, spin: [0; 3] };
+            let want = ClientInput { avatar, number: self.wants, velocity, spin: [0; 3] };
             hand.stream.push(vec![Input::Steer(want)]);
             // Only the newest counts there, and nobody answers.
-            if self.options.operation == Operation::Unsynchronised {
+            if self.options.operation == Operation::FreeRunning {
                 hand.stream.heard(self.wants - 1);
             }
         }

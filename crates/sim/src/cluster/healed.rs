@@ -16,7 +16,7 @@ impl Cluster {
     /// Is somebody in no group, or has one changed so lately that somebody may be on its way to
     /// another? Then it is judged later: where everybody is counts when all has come to rest.
     pub(super) fn is_still_moving(&self, end: Time) -> bool {
-        let lately = self.referees.last_change().0 + 3_000_000 > end.0;
+        let lately = self.checkers.last_change().0 + 3_000_000 > end.0;
         let moves = || lately || !self.judge_partition().is_empty();
         self.sites.count > 1 && self.replicas.are_there() && end.0 < LATEST && moves()
     }
@@ -27,18 +27,18 @@ impl Cluster {
     }
 
     pub(super) fn judge_healed(&mut self, ticks_then: &BTreeMap<GroupId, u64>) {
-        let mut said = Vec::new();
-        let ticks = self.referees.ticks_by_group();
+        let mut violations = Vec::new();
+        let ticks = self.checkers.ticks_by_group();
         // L1: three seconds after the faults have stopped, ticks are committed again.
         let groups: Vec<(GroupId, u64, bool)> = self.directory().map_or(Vec::new(), |directory| {
             directory.views().map(|(view, stable)| (view.group, view.epoch.0, stable)).collect()
         });
         if self.directory().is_none() {
-            said.push(("L1", "there is no directory".to_string()));
+            violations.push(("L1", "there is no directory".to_string()));
         }
         for &(group, view, stable) in &groups {
             let (now, then) = (ticks.get(&group), ticks_then.get(&group));
-            let since = self.referees.changed(group);
+            let since = self.checkers.changed(group);
             let late = self.now.0.saturating_sub(since.map_or(0, |time| time.0)) > 3_000_000;
             if now.copied().unwrap_or(0) <= then.copied().unwrap_or(0) && late {
                 let what = format!(
@@ -47,23 +47,23 @@ impl Cluster {
                     group.0,
                     then.copied().unwrap_or(0),
                 );
-                said.push(("L1", what));
+                violations.push(("L1", what));
             }
         }
         if self.sites.count > 1 {
-            said.extend(self.judge_partition());
-            said.extend(self.judge_admission());
-            said.extend(self.judge_merges());
-            said.extend(self.judge_pauses(&self.rings(), RULES.polls.size_max));
+            violations.extend(self.judge_partition());
+            violations.extend(self.judge_admission());
+            violations.extend(self.judge_merges());
+            violations.extend(self.judge_pauses(&self.rings(), RULES.polls.size_max));
             let groups: Vec<GroupId> = groups.iter().map(|&(group, _, _)| group).collect();
             // Who has just begun to speak for a group needs a moment, and while a group goes over
             // to a new view others let its objects fly on.
-            if self.referees.last_view().0 + 3_000_000 < self.now.0 {
-                said.extend(self.referees.apart(&groups));
+            if self.checkers.last_view().0 + 3_000_000 < self.now.0 {
+                violations.extend(self.checkers.apart(&groups));
             }
         }
-        said.extend(self.referees.open_ballots(self.now, self.directory()));
-        self.referees.note(self.now, said);
+        violations.extend(self.checkers.open_ballots(self.now, self.directory()));
+        self.checkers.note(self.now, violations);
     }
 
     fn rings(&self) -> Vec<&View> {
@@ -88,7 +88,7 @@ impl Cluster {
 
     /// G2: when nothing has changed for long, groups that may be one are one.
     fn judge_merges(&self) -> Vec<(&'static str, String)> {
-        let quiet = self.referees.last_change().0 + LONG < self.now.0;
+        let quiet = self.checkers.last_change().0 + LONG < self.now.0;
         if !quiet || self.slowest() >= THRESHOLDS.inclusion.0 {
             return Vec::new();
         }
@@ -112,15 +112,15 @@ impl Cluster {
     /// L4: a node that is near to all members of a group that is larger than its own and has room
     /// is let in, unless it is alone with what is at home in its own.
     fn judge_admission(&self) -> Vec<(&'static str, String)> {
-        let quiet = self.referees.last_change().0 + LONG < self.now.0;
+        let quiet = self.checkers.last_change().0 + LONG < self.now.0;
         if !quiet || self.slowest() >= THRESHOLDS.inclusion.0 {
             return Vec::new();
         }
         let rings = self.rings();
         let site = |node: NodeId| self.sites.of.get(&Address::Node(node)).copied();
-        let mut said = Vec::new();
+        let mut violations = Vec::new();
         for view in &rings {
-            let home = || self.referees.objects(view.group).any(|it| is_home(it.class));
+            let home = || self.checkers.objects(view.group).any(|it| is_home(it.class));
             let keeps = view.ring.len() == 1 && (view.group == GroupId(0) || home());
             for node in view.nodes().filter(|_| !keeps) {
                 let better = rings.iter().find(|other| {
@@ -130,10 +130,10 @@ impl Cluster {
                 });
                 if let Some(better) = better {
                     let (from, to) = (view.group.0, better.group.0);
-                    said.push(("L4", format!("node {} stays in {from}, not {to}", node.0)));
+                    violations.push(("L4", format!("node {} stays in {from}, not {to}", node.0)));
                 }
             }
         }
-        said
+        violations
     }
 }

@@ -2,22 +2,22 @@
 //! cannot make credentials, nor speak on the connections of others.
 
 use super::{Cluster, What};
-use jostle_proto::client::{ClientSays, Credential, Hello, Report};
+use jostle_proto::client::{ClientMessage, Credential, Hello, Report};
 use jostle_proto::wire::PROTOCOL;
 use jostle_proto::{
-    Address, Client, ClientId, GatewayId, GroupId, Input, Inputs, Message, ObjectId, Source, Tick,
-    Want,
+    Address, Client, ClientId, ClientInput, GatewayId, GroupId, Input, Inputs, Message, ObjectId,
+    Source, Tick,
 };
 
 impl Cluster {
     /// Everybody's avatars.
     fn any_avatar(&mut self) -> Option<ObjectId> {
-        let at = self.dice.below(self.crowd.people.len() as u64) as usize;
+        let at = self.dice.below(self.simulated_clients.people.len() as u64) as usize;
         self.client(at).and_then(Client::avatar)
     }
 
     fn made_up(&mut self, at: usize) -> u64 {
-        let person = &mut self.crowd.people[at];
+        let person = &mut self.simulated_clients.people[at];
         person.made_up += 1;
         person.made_up
     }
@@ -27,18 +27,19 @@ impl Cluster {
     }
 
     pub(super) fn be_hostile(&mut self, at: usize) {
-        let id = self.crowd.people[at].id;
+        let id = self.simulated_clients.people[at].id;
         let Some(client) = self.client(at) else { return };
         let (gate, attempt) = (Address::Gate(client.gate()), client.attempt());
         let own = client.avatar();
-        let report = |want| ClientSays::Report(Report { attempt, ack: None, want });
+        let report = |want| ClientMessage::Report(Report { attempt, ack: None, want });
         match self.dice.below(9) {
             // Moves the avatar of another.
             0 | 1 => {
                 let (avatar, number) = (self.any_avatar(), self.made_up(at));
                 let velocity = self.any_velocity().map(|along| along / 32);
-                let want = avatar.map(|avatar| Want { avatar, number, velocity, spin: [0; 3] });
-                self.letter(id, gate, report(want));
+                let want =
+                    avatar.map(|avatar| ClientInput { avatar, number, velocity, spin: [0; 3] });
+                self.send_as(id, gate, report(want));
             }
             // Says that it is another.
             2 => {
@@ -47,26 +48,29 @@ impl Cluster {
                 let credential = Some(Credential { avatar, since: Tick(0), home, seal });
                 let attempt = attempt + 1;
                 let hello = Hello { credential, protocol: PROTOCOL, attempt };
-                self.letter(id, gate, ClientSays::Hello(hello));
+                self.send_as(id, gate, ClientMessage::Hello(hello));
             }
             // Says again what it has said, or heard.
             3 => {
                 for _ in 0..4 {
-                    let at = self.dice.below(self.crowd.overheard.len() as u64) as usize;
-                    let Some(says) = self.crowd.overheard.get(at).copied() else { return };
-                    self.letter(id, gate, says);
+                    let at =
+                        self.dice.below(self.simulated_clients.overheard.len() as u64) as usize;
+                    let Some(message) = self.simulated_clients.overheard.get(at).copied() else {
+                        return;
+                    };
+                    self.send_as(id, gate, message);
                 }
             }
             // Goes faster than light.
             4 => {
                 let (number, velocity) = (self.made_up(at), self.any_velocity());
                 let spin = self.any_velocity();
-                let want = own.map(|avatar| Want { avatar, number, velocity, spin });
-                self.letter(id, gate, report(want));
+                let want = own.map(|avatar| ClientInput { avatar, number, velocity, spin });
+                self.send_as(id, gate, report(want));
             }
             5 => {
                 for _ in 0..150 {
-                    self.letter(id, gate, report(None));
+                    self.send_as(id, gate, report(None));
                 }
             }
             6 => self.garbage(id, gate, report(None)),
@@ -75,7 +79,7 @@ impl Cluster {
                 for connection in 0..24 {
                     let id = ClientId { host: id.host, connection: 1_000_000 + connection };
                     let hello = Hello { credential: None, protocol: PROTOCOL, attempt: 1 };
-                    self.letter(id, gate, ClientSays::Hello(hello));
+                    self.send_as(id, gate, ClientMessage::Hello(hello));
                 }
             }
             // Says nothing.
@@ -88,13 +92,13 @@ impl Cluster {
     }
 
     /// Bytes of any kind, and messages that only nodes may send.
-    fn garbage(&mut self, id: ClientId, gate: Address, model: ClientSays) {
+    fn garbage(&mut self, id: ClientId, gate: Address, model: ClientMessage) {
         let Ok(mut frame) = model.write() else { return };
         for _ in 0..20 {
             let at = self.dice.below(frame.len() as u64) as usize;
             frame[at] = self.dice.any() as u8;
-            if let Ok(says) = ClientSays::read(&frame) {
-                self.letter(id, gate, says);
+            if let Ok(message) = ClientMessage::read(&frame) {
+                self.send_as(id, gate, message);
             }
         }
         let source = Source::Gateway(GatewayId { number: 0, life: 99 });
@@ -105,9 +109,9 @@ impl Cluster {
     }
 
     /// A letter that no client of ours would have sent.
-    fn letter(&mut self, from: ClientId, gate: Address, says: ClientSays) {
-        let (from, message) = (Address::Client(from), Message::Asked(says));
-        self.referees.sent(self.now, from, gate, &message);
+    fn send_as(&mut self, from: ClientId, gate: Address, message: ClientMessage) {
+        let (from, message) = (Address::Client(from), Message::FromClient(message));
+        self.checkers.sent(self.now, from, gate, &message);
         self.transmit(from, gate, message);
     }
 }

@@ -4,11 +4,11 @@
 //!
 //! They have dice of their own: what else happens in a run is drawn as if there were none.
 
+use super::fault_bursts::FaultBursts;
 use super::sites::Sites;
-use super::squalls::Squalls;
 use super::{Cluster, What};
 use crate::dice::Dice;
-use crate::faults::{Faults, Weather};
+use crate::faults::{FaultProfile, Faults};
 use crate::options::{Operation, Options};
 use jostle_proto::{Address, GroupId, NodeId, Time, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,7 @@ impl Lasting {
     pub(super) fn draw(seed: u64, options: &Options) -> Lasting {
         let mut dice = Dice::new(seed ^ 0x1a_5719);
         let mut lasting = Lasting::default();
-        if options.weather != Weather::Storm {
+        if options.fault_profile != FaultProfile::Campaign {
             return lasting;
         }
         let length = (options.seconds * 1e6) as u64;
@@ -68,7 +68,7 @@ impl Lasting {
             lasting.cut = Some((begin, (from, to), Time(begin + length / 2)));
             // Groups would have to speak to each other across it. And free-running nodes find out
             // that it fails when something has to go across, which may be at the very end.
-            let lockstep = options.operation == Operation::Synchronised;
+            let lockstep = options.operation == Operation::Lockstep;
             lasting.stays = lockstep && options.sites == 1 && dice.coin();
         }
         lasting.stretched(seed, options)
@@ -105,11 +105,16 @@ impl Lasting {
     }
 
     /// The squalls of such a run; nobody moves either where machines only stand still.
-    pub(super) fn spare(&self, seed: u64, sites: &mut Sites, weather: Weather) -> Squalls {
+    pub(super) fn spare(
+        &self,
+        seed: u64,
+        sites: &mut Sites,
+        fault_profile: FaultProfile,
+    ) -> FaultBursts {
         if self.only_pauses {
             sites.heal();
         }
-        Squalls::draw(seed, if self.only_pauses { Weather::None } else { weather })
+        FaultBursts::draw(seed, if self.only_pauses { FaultProfile::None } else { fault_profile })
     }
 
     /// The nodes between which a link fails at some time.
@@ -148,12 +153,12 @@ impl Cluster {
     pub(super) fn pause(&mut self, at: usize) {
         let Some((_, who, span)) = self.lasting.pauses.get(at).cloned() else { return };
         let until = Time((self.now.0 + span).min(self.heal_at.0));
-        self.referees.paused();
+        self.checkers.paused();
         for machine in who {
             if machine == Address::Directory {
-                self.referees.directory_down(until.0.saturating_sub(self.now.0));
+                self.checkers.directory_down(until.0.saturating_sub(self.now.0));
             }
-            self.referees.disturbed(machine, until);
+            self.checkers.disturbed(machine, until);
             let longer = |time: &mut Time| *time = (*time).max(until);
             self.machines.entry(machine).and_modify(|machine| longer(&mut machine.paused));
         }

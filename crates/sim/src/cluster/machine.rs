@@ -3,7 +3,7 @@
 use super::replicas::Replicas;
 use jostle_directory::Replica;
 use jostle_proto::{
-    Address, Client, Directory, Gateway, LooseNode, Member, Message, Node, Output, Time,
+    Address, Client, Directory, FreeRunningNode, Gateway, Member, Message, Node, Output, Time,
 };
 use jostle_store::{DirectoryStore, Recorder};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) enum Role {
     Node(Box<Node>),
     Gateway(Box<Gateway>),
     Client(Box<Client>),
-    Loose(Box<LooseNode>),
+    FreeRunning(Box<FreeRunningNode>),
 }
 
 impl Role {
@@ -38,11 +38,11 @@ impl Role {
             Role::Node(node) => node.receive(now, message, out),
             Role::Gateway(gateway) => gateway.receive(now, from, message, out),
             Role::Client(client) => {
-                if let Message::Told(says) = message {
-                    client.receive(now, from, says, out);
+                if let Message::ToClient(message) = message {
+                    client.receive(now, from, message, out);
                 }
             }
-            Role::Loose(node) => node.receive(now, message, out),
+            Role::FreeRunning(node) => node.receive(now, message, out),
         }
     }
 
@@ -66,7 +66,7 @@ impl Role {
             Role::Node(node) => node.wake(now, out),
             Role::Gateway(gateway) => gateway.wake(now, out),
             Role::Client(client) => client.wake(now, out),
-            Role::Loose(node) => node.wake(now, out),
+            Role::FreeRunning(node) => node.wake(now, out),
         }
     }
 
@@ -79,7 +79,7 @@ impl Role {
             Role::Node(node) => node.wake_at(),
             Role::Gateway(gateway) => gateway.wake_at(),
             Role::Client(client) => client.wake_at(),
-            Role::Loose(node) => node.wake_at(),
+            Role::FreeRunning(node) => node.wake_at(),
         }
     }
 
@@ -89,7 +89,7 @@ impl Role {
             Role::Directory(_) | Role::DirectoryStore(_) | Role::Recorder(_) => None,
             Role::Replica(_) | Role::Gateway(_) | Role::Client(_) => None,
             Role::Node(node) => Some((node.member(), node.tick().is_some())),
-            Role::Loose(node) => Some((node.member(), node.settled_in().is_some())),
+            Role::FreeRunning(node) => Some((node.member(), node.settled_in().is_some())),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::disk::{Disk, Kept};
 use super::machine::{Machine, Role};
 use super::{Cluster, What};
 use crate::dice::Dice;
-use crate::faults::Weather;
+use crate::faults::FaultProfile;
 use crate::options::{Operation, Options};
 use jostle_directory::{Basis, Change, Output, PeerMessage, Position, Record, Replica, Settings};
 use jostle_proto::{Address, Directory, Message, Mutant, ReplicaId, Span, Time, Timing};
@@ -68,14 +68,14 @@ pub(super) enum Event {
 impl Replicas {
     /// What a seed draws; nothing for one replica.
     pub(super) fn draw(options: &Options, seed: u64, timing: Timing) -> Replicas {
-        let Options { replicas: count, weather, operation, .. } = *options;
-        let loose = operation == Operation::Unsynchronised;
+        let Options { replicas: count, fault_profile, operation, .. } = *options;
+        let free_running = operation == Operation::FreeRunning;
         let mut dice = Dice::new(seed ^ 0x4449_5245_4354_4f52);
-        let storm = weather == Weather::Storm && count > 1;
+        let campaign = fault_profile == FaultProfile::Campaign && count > 1;
         let all = dice.below(20) == 0;
         let mut pick = |most: u64| {
             let strength = dice.below(most + 1) as u32;
-            if storm && (all || dice.coin()) { strength } else { 0 }
+            if campaign && (all || dice.coin()) { strength } else { 0 }
         };
         let faults = Faults {
             crash: pick(2_000),
@@ -87,8 +87,8 @@ impl Replicas {
             full: pick(500),
             change: pick(1_000),
             roll: pick(300),
-            dark: if loose { pick(600) } else { 0 },
-            unheard: if loose { pick(1_500) } else { 0 },
+            dark: if free_running { pick(600) } else { 0 },
+            unheard: if free_running { pick(1_500) } else { 0 },
         };
         let settings =
             Settings { compact: 4 + dice.below(40), ..Settings::new(ReplicaId(0), timing) };
@@ -156,7 +156,7 @@ impl Cluster {
             self.add_replica(id, &founding);
         }
         let span = i64::from(self.faults.drift);
-        self.referees.directory_drifts(span);
+        self.checkers.directory_drifts(span);
         self.replicas.newest = 1;
     }
 
@@ -175,7 +175,7 @@ impl Cluster {
             Ok(replica) => {
                 self.add_machine(Address::Replica(id), Role::Replica(Box::new(replica)));
             }
-            Err(error) => self.referees.note(self.now, vec![("D3", error.to_string())]),
+            Err(error) => self.checkers.note(self.now, vec![("D3", error.to_string())]),
         }
     }
 
@@ -197,12 +197,12 @@ impl Cluster {
             Event::Peer(bytes) => match PeerMessage::decode(&bytes) {
                 Ok(message) => replica.hear(local, &message, &mut out),
                 Err(error) => {
-                    return self.referees.note(self.now, vec![("S2", error.to_string())]);
+                    return self.checkers.note(self.now, vec![("S2", error.to_string())]);
                 }
             },
             Event::Change(change) => {
                 let done = replica.change(local, change, &mut out);
-                self.referees.directory_changes(done.is_ok());
+                self.checkers.directory_changes(done.is_ok());
             }
         }
         let mut answers = Vec::new();
@@ -220,11 +220,11 @@ impl Cluster {
                 }
                 Output::SendPeer(to, message) => match message.encode() {
                     Ok(bytes) => self.transmit_peer(address, Address::Replica(to), bytes),
-                    Err(error) => self.referees.note(self.now, vec![("R1", error.to_string())]),
+                    Err(error) => self.checkers.note(self.now, vec![("R1", error.to_string())]),
                 },
                 Output::Send { to, message, basis } => {
                     answers.push(self.in_true_time(basis, local, drift));
-                    self.referees.sent(self.now, Address::Directory, to, &message);
+                    self.checkers.sent(self.now, Address::Directory, to, &message);
                     self.transmit(address, to, message);
                 }
             }
@@ -243,7 +243,7 @@ impl Cluster {
         let Some(machine) = self.machines.get(&Address::Replica(id)) else { return };
         let Some(Role::Replica(replica)) = &machine.role else { return };
         let position = replica.position();
-        self.referees.replica(self.now, replica, answers);
+        self.checkers.replica(self.now, replica, answers);
         if position.applied > self.replicas.newest {
             self.replicas.newest = position.applied;
             self.replicas.held = None;
@@ -277,12 +277,12 @@ impl Cluster {
         if let Some(machine) = self.machines.get(&Address::Replica(id))
             && let Some(Role::Replica(replica)) = &machine.role
         {
-            self.referees.replica_writes(self.now, replica, records);
+            self.checkers.replica_writes(self.now, replica, records);
         }
         let now = self.now;
         let Some(disk) = self.replicas.disks.get_mut(&id) else { return false };
         if let Some(until) = disk.is_full(now) {
-            self.referees.disk_full();
+            self.checkers.disk_full();
             self.put_away(id, Span((until - now).0 + 1));
             return false;
         }
@@ -324,13 +324,13 @@ impl Cluster {
         let directory = replica.directory();
         let changing = directory.is_some_and(|it| it.views().any(|(_, stable)| !stable));
         if position.leads {
-            self.referees.directory_crashed(changing);
+            self.checkers.directory_crashed(changing);
         }
         self.replicas.disks.entry(id).and_modify(Disk::crash);
         if let Some(wire) = &mut self.wire {
             wire.crashed(address);
         }
-        self.referees.replica_gone(id);
+        self.checkers.replica_gone(id);
         self.after(later.0, What::Recover(id));
     }
 
@@ -346,13 +346,13 @@ impl Cluster {
         let Some(disk) = self.replicas.disks.get_mut(&id) else { return };
         let restored = match disk.read() {
             Ok(restored) => restored,
-            Err(error) => return self.referees.note(self.now, vec![("D3", error.to_string())]),
+            Err(error) => return self.checkers.note(self.now, vec![("D3", error.to_string())]),
         };
         let snapshot = restored.records.iter().any(|record| match record {
             Record::Snapshot(snapshot) => snapshot.index > 1,
             _ => false,
         });
-        self.referees.replica_back(snapshot, restored.torn);
+        self.checkers.replica_back(snapshot, restored.torn);
         match Replica::new(settings, restored.records) {
             Ok(replica) => {
                 let address = Address::Replica(id);
@@ -363,7 +363,7 @@ impl Cluster {
                     self.after(0, What::Wake(address, alarm));
                 }
             }
-            Err(error) => self.referees.note(self.now, vec![("D3", error.to_string())]),
+            Err(error) => self.checkers.note(self.now, vec![("D3", error.to_string())]),
         }
     }
 
@@ -492,16 +492,16 @@ impl Cluster {
                     let changing =
                         directory.is_some_and(|it| it.views().any(|(_, stable)| !stable));
                     let another = self.replicas.led.is_some();
-                    self.referees.directory_led(self.now, changing, another);
+                    self.checkers.directory_led(self.now, changing, another);
                     self.replicas.led = Some(lead);
                 }
             }
             None => {
-                self.referees.directory_down(1000);
-                let ticks = self.referees.published_ticks();
+                self.checkers.directory_down(1000);
+                let ticks = self.checkers.published_ticks();
                 let (since, then) = *self.replicas.leaderless.get_or_insert((self.now, ticks));
                 if (self.now - since).0 == 1_000_000 && ticks > then + 5 {
-                    self.referees.went_on_without();
+                    self.checkers.went_on_without();
                 }
             }
         }
@@ -520,7 +520,7 @@ impl Cluster {
         self.replicas.unkept = (commit < index).then_some((commit, since));
         let farthest = self.sites.farthest();
         if self.replicas.unkept.is_some_and(|(_, since)| (now - since).0 > farthest) {
-            self.referees.directory_down(1000);
+            self.checkers.directory_down(1000);
         }
     }
 }

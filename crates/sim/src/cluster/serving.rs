@@ -10,7 +10,7 @@ mod start;
 use super::machine::Role;
 use super::{Cluster, What};
 use crate::dice::Dice;
-use crate::faults::Weather;
+use crate::faults::FaultProfile;
 use crate::options::{Operation, Options};
 use crate::world::FOUNDER;
 use damage::Damage;
@@ -98,17 +98,17 @@ impl Serving {
     /// None if the seed does not draw one, and nobody asks for it.
     pub(super) fn draw(seed: u64, options: &Options) -> Option<Serving> {
         let mut dice = Dice::new(seed ^ 0x5354_4f52_4544);
-        let storm = options.weather == Weather::Storm;
-        let single = options.operation == Operation::Synchronised
+        let campaign = options.fault_profile == FaultProfile::Campaign;
+        let single = options.operation == Operation::Lockstep
             && (options.sites, options.replicas, options.clients) == (1, 1, 0)
             && !options.disaster;
-        let drawn = dice.below(ONE_OF) == 0 && storm && options.mutant.is_none();
+        let drawn = dice.below(ONE_OF) == 0 && campaign && options.mutant.is_none();
         if !single || !drawn && !options.store {
             return None;
         }
         let mut pick = |most: u64| {
             let strength = dice.below(most + 1) as u32;
-            if storm && dice.coin() { strength } else { 0 }
+            if campaign && dice.coin() { strength } else { 0 }
         };
         let troubles = Troubles { disk: pick(2_000), dies_writing: pick(600), dies: pick(400) };
         let settings = StoreSettings {
@@ -122,8 +122,8 @@ impl Serving {
         let at = length * (50 + dice.below(120)) / 100;
         let power = dice.coin();
         let slow = if dice.coin() { Some(dice.below(12_000_000)) } else { None };
-        let outage = (storm && dice.below(4) > 0).then_some(Outage { at, power, slow });
-        let damages = storm && dice.coin();
+        let outage = (campaign && dice.below(4) > 0).then_some(Outage { at, power, slow });
+        let damages = campaign && dice.coin();
         let last_start = outage.map_or(0, |outage| outage.at);
         Some(Serving {
             dice,
@@ -177,7 +177,7 @@ impl Cluster {
         if let Some(Outage { at, .. }) = serving.outage {
             self.after(at, What::Serving(Moment::Outage));
         }
-        self.referees.judge_stored();
+        self.checkers.judge_stored();
     }
 
     pub(super) fn serving_moment(&mut self, moment: Moment) {
@@ -197,7 +197,7 @@ impl Cluster {
             serving.gone = None;
         } else if now - *serving.gone.get_or_insert(now) > READS_THE_LOG {
             serving.gone = None;
-            self.referees.stored_counts().operated += 1;
+            self.checkers.stored_counts().operated += 1;
             self.stop_serving(false);
         }
     }
@@ -219,7 +219,7 @@ impl Cluster {
             };
             serving.disk.fail(fault);
             serving.fails_until = Time(now.0 + serving.dice.below(2_000_000));
-            self.referees.stored_counts().fault(fault);
+            self.checkers.stored_counts().fault(fault);
         }
         if serving.dice.once_in_million(dies_writing) {
             let operations = serving.dice.below(60);
@@ -240,13 +240,13 @@ impl Cluster {
         let Some(serving) = self.serving.as_mut().filter(|serving| serving.up) else { return };
         if serving.disk.is_dead() {
             let power = serving.dice.below(4) > 0;
-            self.referees.stored_counts().deaths_in_a_write += 1;
+            self.checkers.stored_counts().deaths_in_a_write += 1;
             return self.stop_serving(power);
         }
         if let Some(machine) = self.machines.get(&Address::Gate(RECORDER))
             && let Some(Role::Recorder(recorder)) = &machine.role
         {
-            self.referees.store_reports(self.now, recorder.status().1.tick);
+            self.checkers.store_reports(self.now, recorder.status().1.tick);
         }
         let Some(restorations) = self.directory().map(jostle_proto::Directory::restorations) else {
             return;
@@ -262,26 +262,27 @@ impl Cluster {
         let Some(serving) = &self.serving else { return };
         let Some((member, stored)) = serving.offered.clone() else {
             let what = "the world was restored, and no node offers one".to_owned();
-            return self.referees.note(self.now, vec![("P3", what)]);
+            return self.checkers.note(self.now, vec![("P3", what)]);
         };
         let views = self.directory().map(|it| it.views().map(|(view, _)| view.clone()).collect());
         let views: Vec<View> = views.unwrap_or_default();
-        let mut said = Vec::new();
+        let mut violations = Vec::new();
         // P3: only if the living could not go on.
         let since = serving.started;
         let heard = |it: Member| it != member && self.is_undisturbed(it, since);
         let could = |view: &View| view.unrecoverable(heard).is_empty();
         if !serving.views.is_empty() && serving.views.iter().all(could) {
-            said.push(("P3", format!("the world of {member:?} was restored beside the living")));
+            violations
+                .push(("P3", format!("the world of {member:?} was restored beside the living")));
         }
         let before = |it: &Member| !serving.views.is_empty() && serving.members.contains(it);
         let mut ring = views.iter().flat_map(|view| view.ring.iter());
         if let Some(old) = ring.find(|it| before(it)) {
-            said.push(("P3", format!("{old:?} is in the restored world of {member:?}")));
+            violations.push(("P3", format!("{old:?} is in the restored world of {member:?}")));
         }
-        self.referees.note(self.now, said);
+        self.checkers.note(self.now, violations);
         let newest = self.directory().map(jostle_proto::Directory::newest).unwrap_or_default();
-        self.referees.world_restored(self.now, newest, &stored);
+        self.checkers.world_restored(self.now, newest, &stored);
         // Those who steer have been told that more was followed than is true now.
         if let Some(hand) = self.hands.get_mut(&GroupId(0))
             && let Source::Gateway(id) = hand.stream.source()
@@ -311,7 +312,7 @@ impl Cluster {
         if !serving.up || self.directory().is_none_or(|directory| !directory.is_stable()) {
             return self.after(20_000, What::Serving(Moment::Outage));
         }
-        self.referees.stored_counts().outage(power);
+        self.checkers.stored_counts().outage(power);
         let own = serving.node;
         let nodes: Vec<NodeId> = (0..self.nodes).map(NodeId).filter(|it| *it != own).collect();
         if !power
@@ -350,7 +351,7 @@ impl Cluster {
         let directory = self.machines.get(&Address::Directory).and_then(|it| it.role.as_ref());
         let mut views =
             if directory.is_some_and(written) { self.known_views() } else { Vec::new() };
-        views.retain(|view| view.epoch.0 == 0 || self.referees.was_sent(view.epoch));
+        views.retain(|view| view.epoch.0 == 0 || self.checkers.was_sent(view.epoch));
         let members = self.directory().map(|it| it.settled_members().collect());
         let changing = self.directory().is_some_and(|it| it.views().any(|(_, stable)| !stable));
         let Some(serving) = &mut self.serving else { return };
@@ -367,8 +368,8 @@ impl Cluster {
         disk.heal();
         let node = serving.node;
         self.damage_store();
-        self.referees.directory_crashed(changing);
-        self.referees.directory_down(later + ANSWER);
+        self.checkers.directory_crashed(changing);
+        self.checkers.directory_down(later + ANSWER);
         for address in [Address::Directory, Address::Gate(RECORDER)] {
             if let Some(machine) = self.machines.get_mut(&address) {
                 machine.role = None;
@@ -391,13 +392,13 @@ impl Cluster {
         let Some(Role::Recorder(recorder)) = machine.and_then(|machine| machine.role.as_ref())
         else {
             let what = format!("there is no recorder; up: {}", serving.up);
-            return self.referees.note(self.now, vec![("L7", what)]);
+            return self.checkers.note(self.now, vec![("L7", what)]);
         };
-        let (ticks, (_, status)) = (self.referees.published_ticks(), recorder.status());
+        let (ticks, (_, status)) = (self.checkers.published_ticks(), recorder.status());
         let late = u64::from(self.options.rate) * 3;
         if status.trouble.is_some() || status.tick.unwrap_or(0) + late < ticks {
             let what = format!("tick {ticks} is published, the store is at {status:?}");
-            self.referees.note(self.now, vec![("L7", what)]);
+            self.checkers.note(self.now, vec![("L7", what)]);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::hands::{HAND, Hand};
 use super::machine::Role;
 use super::{Cluster, What, place_of};
 use crate::dice::Dice;
-use crate::faults::{Faults, Weather};
+use crate::faults::{FaultProfile, Faults};
 use jostle_proto::{
     Address, Class, Directory, GatewayId, GroupId, GroupRules, Grouping, Input, Mutant, NodeId,
     Object, PingRule, PollSettings, Saved, Source, Span, Stream, Thresholds,
@@ -61,7 +61,7 @@ pub(super) fn ping_rule() -> PingRule {
 
 impl Sites {
     /// What a seed draws; nothing for one site.
-    pub(super) fn draw(count: u32, weather: Weather, dice: &mut Dice) -> Sites {
+    pub(super) fn draw(count: u32, fault_profile: FaultProfile, dice: &mut Dice) -> Sites {
         if count < 2 {
             return Sites { count: 1, ..Sites::default() };
         }
@@ -72,8 +72,9 @@ impl Sites {
                 delays.insert((a, b), delay);
             }
         }
-        let storm = weather == Weather::Storm;
-        let mut pick = |most: u64| if storm && dice.coin() { dice.below(most) as u32 } else { 0 };
+        let campaign = fault_profile == FaultProfile::Campaign;
+        let mut pick =
+            |most: u64| if campaign && dice.coin() { dice.below(most) as u32 } else { 0 };
         let (moves, directory_crash) = (pick(1500), pick(1500));
         Sites { count, delays, moves, directory_crash, ..Sites::default() }
     }
@@ -173,12 +174,12 @@ impl Cluster {
         // Whatever it has said was saved before.
         self.sites.saved = Some(directory.save());
         let changing = directory.views().any(|(_, stable)| !stable);
-        self.referees.directory_crashed(changing);
+        self.checkers.directory_crashed(changing);
         if let Some(wire) = &mut self.wire {
             wire.crashed(Address::Directory);
         }
         let later = 50_000 + self.dice.below(600_000);
-        self.referees.directory_down(later);
+        self.checkers.directory_down(later);
         self.after(later, What::Restart);
     }
 

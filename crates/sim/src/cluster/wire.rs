@@ -3,7 +3,7 @@
 
 use super::{Cluster, Operation, Options, What, place_of};
 use crate::dice::Dice;
-use crate::faults::{Faults, Weather};
+use crate::faults::{FaultProfile, Faults};
 use jostle_proto::wire::{Limits, Receiver, Sender, is_reply};
 use jostle_proto::{Address, Message, Mutant};
 use std::collections::{BTreeMap, VecDeque};
@@ -20,7 +20,7 @@ const LATELY: usize = 32;
 
 /// A frame, and the messages that may be in it.
 #[derive(Debug)]
-pub(super) struct Letter {
+pub(super) struct Packet {
     frame: Vec<u8>,
     sent: Vec<Arc<Message>>,
     damaged: bool,
@@ -50,11 +50,11 @@ impl Wire {
         let corrupt = dice.below(CORRUPT_MAX + 1) as u32;
         let coin = dice.coin();
         // How late news may be in an unsynchronised group is told of whole messages.
-        let drawn = drawn && options.operation == Operation::Synchronised;
+        let drawn = drawn && options.operation == Operation::Lockstep;
         if !drawn && !options.wire {
             return None;
         }
-        if options.weather == Weather::Storm && coin {
+        if options.fault_profile == FaultProfile::Campaign && coin {
             faults.corrupt = corrupt;
         }
         let (rate, mutant) = (options.rate, options.mutant);
@@ -107,7 +107,7 @@ impl Cluster {
             Ok(frames) => frames,
             Err(error) => {
                 let what = format!("{from:?} cannot write to {to:?}: {error}");
-                return self.referees.note(self.now, vec![("S2", what)]);
+                return self.checkers.note(self.now, vec![("S2", what)]);
             }
         };
         if frames.len() > 1 || matches!(*message, Message::Bundle(_)) {
@@ -117,7 +117,7 @@ impl Cluster {
             }
         }
         let bytes = frames.iter().map(Vec::len).sum();
-        self.referees.packed(self.now, (from, to), (&message, bytes));
+        self.checkers.packed(self.now, (from, to), (&message, bytes));
         for frame in frames {
             self.travel(from, to, frame, vec![message.clone()]);
         }
@@ -130,25 +130,25 @@ impl Cluster {
             let (mut frame, sent) = (frame.clone(), sent.clone());
             let chance = self.faults.corrupt;
             let damaged = self.wire.as_mut().is_some_and(|wire| wire.corrupt(&mut frame, chance));
-            self.after(later, What::Arrive(to, from, Letter { frame, sent, damaged }));
+            self.after(later, What::Arrive(to, from, Packet { frame, sent, damaged }));
         }
     }
 
     /// A frame arrives: at the receiver of its link, or as a reply at the sender of the other one.
-    pub(super) fn arrive(&mut self, to: Address, from: Address, letter: Letter) {
+    pub(super) fn arrive(&mut self, to: Address, from: Address, packet: Packet) {
         let Some(machine) = self.machines.get(&place_of(to)) else { return };
         if machine.paused > self.now {
             let later = machine.paused.0 - self.now.0;
-            return self.after(later, What::Arrive(to, from, letter));
+            return self.after(later, What::Arrive(to, from, packet));
         }
         if machine.role.is_none() {
             return;
         }
         let Some(wire) = &mut self.wire else { return };
-        if is_reply(&letter.frame) {
+        if is_reply(&packet.frame) {
             let sending = wire.sender((to, from));
             // What is no reply, or an old one, is answered by nothing.
-            let frames = sending.end.reply(&letter.frame).unwrap_or_default();
+            let frames = sending.end.reply(&packet.frame).unwrap_or_default();
             let sent: Vec<_> = sending.lately.iter().cloned().collect();
             for frame in frames {
                 self.travel(to, from, frame, sent.clone());
@@ -156,19 +156,19 @@ impl Cluster {
             return;
         }
         let receiver = wire.receiver((from, to));
-        let before = letter.damaged.then(|| receiver.clone());
-        let outcome = receiver.unpack(&letter.frame);
-        let mut said = Vec::new();
+        let before = packet.damaged.then(|| receiver.clone());
+        let outcome = receiver.unpack(&packet.frame);
+        let mut violations = Vec::new();
         if outcome.is_err() && before.is_some_and(|before| before != *receiver) {
-            said.push(("R2", format!("a damaged frame from {from:?} has changed {to:?}")));
+            violations.push(("R2", format!("a damaged frame from {from:?} has changed {to:?}")));
         }
         let replies: Vec<_> = receiver.replies().collect();
         if let Ok(Some(message)) = &outcome
-            && !letter.sent.iter().any(|sent| **sent == *message)
+            && !packet.sent.iter().any(|sent| **sent == *message)
         {
-            said.push(("S2", format!("{from:?} did not send {to:?} what it received")));
+            violations.push(("S2", format!("{from:?} did not send {to:?} what it received")));
         }
-        self.referees.note(self.now, said);
+        self.checkers.note(self.now, violations);
         for reply in replies {
             self.travel(to, from, reply, Vec::new());
         }

@@ -18,7 +18,7 @@ const REPEATS: usize = 7;
 #[derive(Clone, Debug)]
 pub(super) enum Heard {
     Woken(Time),
-    Told(Time, Message),
+    Received(Time, Message),
 }
 
 /// A node as it was when the tape began, and what it heard in each tick since.
@@ -78,7 +78,7 @@ impl Track {
             for heard in heard {
                 match heard {
                     Heard::Woken(now) => node.wake(now, &mut out),
-                    Heard::Told(now, message) => node.receive(now, message, &mut out),
+                    Heard::Received(now, message) => node.receive(now, message, &mut out),
                 }
             }
             stopwatch().saturating_sub(begin)

@@ -4,7 +4,7 @@ use super::decode;
 use crate::manifest::{OperationMode, PROTOCOL, WorldManifest};
 use crate::view::follower::ViewFollower;
 use crate::view::hub::{ViewHub, ViewSettings, ViewerSlot};
-use axum::extract::ws::Message as Said;
+use axum::extract::ws::Message as WsMessage;
 use jostle_proto::client::Limits;
 use jostle_proto::{
     Address, Block, Class, Commit, Directory, GatewayId, GroupId, GroupRules, Grouping, Input,
@@ -51,7 +51,7 @@ impl Net {
         for output in out {
             match output {
                 Output::Send(to, message) => self.send(from, to, message),
-                Output::Happened(_) => {}
+                Output::Event(_) => {}
                 Output::Publish(commit) => drop(self.published.insert(commit.group, commit)),
             }
         }
@@ -96,15 +96,15 @@ impl Net {
 
     /// Takes the messages to the page.
     fn look(&mut self) {
-        while let Some(said) = self.place.viewer.take() {
-            match said {
-                Said::Text(text) => {
+        while let Some(message) = self.place.viewer.take() {
+            match message {
+                WsMessage::Text(text) => {
                     let value: Value = serde_json::from_str(&text).unwrap();
                     if value["type"] == "regions" {
                         self.regions = value;
                     }
                 }
-                Said::Binary(bytes) => self.picture.take(&decode::frame(&bytes)),
+                WsMessage::Binary(bytes) => self.picture.take(&decode::frame(&bytes)),
                 other => panic!("{other:?}"),
             }
         }

@@ -2,8 +2,8 @@
 
 use super::super::Cluster;
 use super::{Serving, start::FOLDER};
+use crate::checkers::{Harm, Harmed};
 use crate::dice::Dice;
-use crate::referee::{Harm, Harmed};
 use jostle_store::{Disk, MemoryDisk, Store, StoreSettings, copy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -164,7 +164,7 @@ impl Cluster {
         let files = generations(&serving.disk);
         if files.len() == 1 && files.iter().any(|(number, _)| *number > 0) {
             let what = format!("the store has one file only: {files:?}");
-            self.referees.note(self.now, vec![("P4", what)]);
+            self.checkers.note(self.now, vec![("P4", what)]);
         }
         let Some(serving) = &mut self.serving else { return };
         serving.damage = None;
@@ -172,7 +172,7 @@ impl Cluster {
             serving.damage = serving.draw_damage();
         }
         if let Some(damage) = &serving.damage {
-            self.referees.stored_counts().damaged(damage.harmed.harm);
+            self.checkers.stored_counts().damaged(damage.harmed.harm);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::machine::Role;
 use super::super::{Cluster, What};
 use super::{Moment, RECORDER, Serving};
-use crate::referee::Harm;
+use crate::checkers::Harm;
 use jostle_proto::{Address, Member, Node, NodeId, Objects, Tick};
 use jostle_store::{
     DirectoryError, DirectoryStart, DirectoryStore, Disk, Notice, Recorder, Store, StoreError,
@@ -94,7 +94,7 @@ impl Cluster {
         let Some(serving) = self.serving.as_mut().filter(|serving| !serving.up) else { return };
         let opened = serving.open();
         let harmed = serving.damage.as_ref().map(|damage| &damage.harmed);
-        self.referees.store_opened(self.now, opened.as_ref(), harmed);
+        self.checkers.store_opened(self.now, opened.as_ref(), harmed);
         let Ok(StoredFound { stored, store, notices }) = opened else {
             return self.put_copies_there(Start::Stored);
         };
@@ -144,7 +144,7 @@ impl Cluster {
 
     /// What cannot be read is brought back, or given up.
     fn put_copies_there(&mut self, next: Start) {
-        self.referees.stored_counts().refused += 1;
+        self.checkers.stored_counts().refused += 1;
         if let Some(serving) = &mut self.serving
             && next == Start::Stored
             && let Some(damage) = serving.damage.take()
@@ -162,9 +162,9 @@ impl Cluster {
         let missing = damage.harmed.files.iter().find(|file| !named(file));
         if let (Harm::Copy, Some(file)) = (damage.harmed.harm, missing) {
             let what = format!("{file} is damaged, and that is not reported: {notices:?}");
-            return self.referees.note(self.now, vec![("P4", what)]);
+            return self.checkers.note(self.now, vec![("P4", what)]);
         }
-        self.referees.stored_counts().copies_used += u64::from(damage.harmed.harm == Harm::Copy);
+        self.checkers.stored_counts().copies_used += u64::from(damage.harmed.harm == Harm::Copy);
     }
 
     /// P4: only if both copies are damaged a start is refused, and they are named.
@@ -176,7 +176,7 @@ impl Cluster {
         });
         if !right {
             let what = format!("the directory does not start: {error}; damaged: {harmed:?}");
-            self.referees.note(self.now, vec![("P4", what)]);
+            self.checkers.note(self.now, vec![("P4", what)]);
         }
     }
 
