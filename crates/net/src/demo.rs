@@ -9,16 +9,15 @@ mod spawner;
 
 pub(crate) use spawner::BodySpawner;
 
-use crate::edge::EdgeLimits;
 use crate::machine::Machine;
 use crate::manifest::OperationMode;
 use crate::name;
 use crate::process::{Process, StartError, timing};
-use crate::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use crate::serve::{AccessControl, InitialWorld, ServeSettings};
 use crate::transport::{Engine, NetworkConditions, Switch};
 use crate::view::{Control, Controls};
 use bots::Bots;
-use jostle_proto::{Address, BACKUPS, Class, GatewaySettings, Interest, NodeId};
+use jostle_proto::{Address, Class, GatewaySettings, Interest, NodeId};
 use serde::Serialize;
 use spawner::SpawnStatus;
 use std::collections::BTreeMap;
@@ -409,22 +408,13 @@ fn serve_settings(
         ..usual
     };
     ServeSettings {
-        name: "demo".into(),
-        start,
         rate,
-        // Delays are set by hand here, so distant nodes are not excluded.
-        operation: OperationMode::Lockstep,
-        backups: BACKUPS,
         listen,
         web,
-        guards: AccessControl::default(),
-        store: None,
-        restore: false,
-        files: OutputFiles::default(),
         engine: local(switch),
         gateway,
-        edge: EdgeLimits::default(),
-        replicas: Vec::new(),
-        controls: Controls::default(),
+        // Delays are set by hand here, so distant nodes are not excluded.
+        operation: OperationMode::Lockstep,
+        ..ServeSettings::local("demo", start)
     }
 }

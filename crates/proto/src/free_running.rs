@@ -1,5 +1,5 @@
 //! A node of an unsynchronised group: it moves what it holds by its own clock and waits for nobody
-//! (Storey 2006, 3.3.8: the second kind of operation; DISTRIBUTED 6.1).
+//! (Storey 2006, 3.3.8: the second kind of operation).
 //!
 //! * An object has one *holder*, who has its token. A holder whose object leaves its region puts it
 //!   into *escrow* under the next token and tells the owner of the region until that one answers.

@@ -144,6 +144,21 @@ fn a_client_served_in_a_group_that_ends_is_notified() {
     assert_eq!(gateway.clients(), 0);
 }
 
+/// A tick of the first group without contacts.
+fn commit(tick: u64, world: &Objects, inputs: Vec<Input>, heard: Vec<(Source, u64)>) -> Commit {
+    Commit {
+        group: GroupId(0),
+        epoch: Epoch(1),
+        tick: Tick(tick),
+        touches: Vec::new(),
+        kicks: Vec::new(),
+        inputs,
+        heard,
+        digest: digest(world.values()),
+        dilation: 1000,
+    }
+}
+
 /// The ticks from 51 to 300 of a group in which an avatar is absent, but for ten ticks.
 fn absent_but_for_ten_ticks(mut world: Objects) -> Vec<Message> {
     let tick = |tick: u64| {
@@ -153,19 +168,7 @@ fn absent_but_for_ten_ticks(mut world: Objects) -> Vec<Message> {
             _ => Vec::new(),
         };
         advance(&mut world, Tick(tick - 1), Timing::default().rate);
-        let (group, epoch, digest) = (GroupId(0), Epoch(1), digest(world.values()));
-        let (touches, heard, tick) = (Vec::new(), Vec::new(), Tick(tick));
-        let commit = Commit {
-            group,
-            epoch,
-            tick,
-            touches,
-            kicks: Vec::new(),
-            inputs,
-            heard,
-            digest,
-            dilation: 1000,
-        };
+        let commit = commit(tick, &world, inputs, Vec::new());
         apply(&mut world, &commit, |_| true);
         Message::Published(Arc::new(commit))
     };
@@ -248,21 +251,7 @@ fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_
     // It comes back for an avatar that is no more.
     let out = come_back(&mut gateway, 0, 1);
     let [(_, enter @ Input::Enter(new))] = inputs(&out, node(0))[..] else { panic!("{out:?}") };
-    let (group, epoch, tick) = (GroupId(0), Epoch(1), Tick(51));
-    let digest = digest(Objects::default().values());
-    let (touches, inputs_of_tick, heard) =
-        (Vec::new(), vec![enter], vec![(Source::Gateway(ME), 1)]);
-    let commit = Commit {
-        group,
-        epoch,
-        tick,
-        touches,
-        kicks: Vec::new(),
-        inputs: inputs_of_tick,
-        heard,
-        digest,
-        dilation: 1000,
-    };
+    let commit = commit(51, &Objects::default(), vec![enter], vec![(Source::Gateway(ME), 1)]);
     let mut out = Vec::new();
     let published = Message::Published(Arc::new(commit));
     gateway.receive(Time(1_950_000), Address::Node(node(0)), published, &mut out);

@@ -1,7 +1,7 @@
 //! Every order in which the letters of a hand-over can come, with some of them lost and some of
 //! them coming twice: two nodes of an unsynchronised group, one object that crosses their border
 //! (and comes back). Storms of the simulator draw orders by chance; here, in a small world, none is
-//! left out (DISTRIBUTED 5.4).
+//! left out.
 
 use jostle_proto::{
     Address, Block, Class, ClientInput, Directory, FreeRunningMessage, FreeRunningNode, GatewayId,

@@ -219,7 +219,7 @@ fn any_bytes_give_an_error_or_a_message() {
         let mut random = Random(seed as u64);
         let message = &target.messages[random.below(target.messages.len())];
         let mutated = if random.chance(5) {
-            (0..random.below(200)).map(|_| random.next() as u8).collect()
+            (0..random.below(200)).map(|_| jostle_dice::bits(&mut random.0) as u8).collect()
         } else {
             mutate(message, target.spared, &mut random)
         };

@@ -240,7 +240,7 @@ fn any_frames_leave_a_link_that_works() {
         let source = &line.frames[random.below(line.frames.len())];
         let kind = kind_of(source).ok().map(|(kind, _)| kind);
         let mut frame = if random.chance(5) {
-            (0..random.below(200)).map(|_| random.next() as u8).collect()
+            (0..random.below(200)).map(|_| jostle_dice::bits(&mut random.0) as u8).collect()
         } else {
             mutate(source, if mended { 12 } else { 0 }, &mut random)
         };

@@ -245,7 +245,8 @@ fn chunks_arrive_over_any_network() {
         let piece = CHUNK_BYTES;
         let lengths = [0, 1, piece - 1, piece, piece + 1, 3 * piece, 50 * piece + 7];
         let length = lengths[random.below(lengths.len())];
-        let content: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let content: Vec<u8> =
+            (0..length).map(|_| jostle_dice::bits(&mut random.0) as u8).collect();
         let mut sender = Outgoing::new(seed, content.clone().into()).unwrap();
         let mut receiver = Incoming::new(seed, length as u64);
         let (mut wire, mut credits) = (Vec::new(), Vec::new());

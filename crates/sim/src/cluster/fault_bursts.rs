@@ -1,4 +1,4 @@
-//! Squalls: what befalls many messages, or many machines, at once (DISTRIBUTED 5.2). Losses come in
+//! Squalls: what befalls many messages, or many machines, at once. Losses come in
 //! bursts, links jam and let everything go at once, and machines fall into two sides that do not
 //! hear each other.
 //!
