@@ -178,11 +178,10 @@ fn two_sites_are_two_groups_and_each_goes_on_without_the_other() {
     edge.wait("all objects", |status| status.objects() == OBJECTS);
     let figures = world.end();
     let recovery = figures.recoveries.iter().rfind(|it| it.group == there).unwrap();
-    let last = figures.of(there).rfind(|tick| tick.at < recovery.detected).unwrap();
-    let meanwhile =
-        || figures.of(GroupId(0)).filter(|it| it.at > last.at && it.at < recovery.served);
+    let (last, _) = figures.of(there).rfind(|(at, _)| *at < recovery.detected).unwrap();
+    let meanwhile = || figures.of(GroupId(0)).filter(|(at, _)| at > last && *at < recovery.served);
     let collisions: usize = meanwhile().map(|tick| tick.collisions).sum();
     println!("{} ticks and {collisions} collisions elsewhere meanwhile", meanwhile().count());
     assert!(collisions > 0);
-    assert!(figures.of(there).any(|tick| tick.at > recovery.served));
+    assert!(figures.of(there).any(|(at, _)| *at > recovery.served));
 }

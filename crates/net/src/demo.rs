@@ -22,7 +22,6 @@ use serde::Serialize;
 use spawner::SpawnStatus;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -175,7 +174,7 @@ impl Demo {
         check(nodes, bodies, bots).map_err(StartError::Other)?;
         let switch = Switch::new(seed)?;
         let status = Arc::new(SpawnStatus::default());
-        status.wanted.store(bodies, Relaxed);
+        status.want(bodies);
         let spawner = BodySpawner::new(
             status.clone(),
             (&start.objects, &start.shapes),
@@ -308,7 +307,7 @@ impl Demo {
         if count > BODIES_MAX {
             return Err(DemoError::TooManyBodies(count));
         }
-        self.status.wanted.store(count, Relaxed);
+        self.status.want(count);
         self.publish_state();
         Ok(())
     }
@@ -324,7 +323,7 @@ impl Demo {
         DemoState {
             nodes: self.nodes().keys().copied().collect(),
             network,
-            bodies: self.status.wanted.load(Relaxed),
+            bodies: self.status.wanted(),
             bots: self.bots,
         }
     }
@@ -332,14 +331,7 @@ impl Demo {
     /// The current figures.
     #[must_use]
     pub fn figures(&self) -> DemoFigures {
-        DemoFigures {
-            tick: self.status.tick.load(Relaxed),
-            dilation: self.status.dilation.load(Relaxed) as f64 / 1000.0,
-            objects: self.status.objects.load(Relaxed),
-            bodies: self.status.bodies.load(Relaxed),
-            bots: self.bot_clients.active(),
-            touching: self.status.touching.load(Relaxed),
-        }
+        self.status.figures(self.bot_clients.active())
     }
 
     /// Returns true if the view is stable: every node has its part, and backups have copies.
