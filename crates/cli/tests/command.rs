@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CUBE, Folder, cube_model, pose, stderr};
+use common::{CUBE, Folder, contains_all, cube_model, pose, stderr};
 use jostle_geom::{Model, Pair, Pose};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -30,11 +30,16 @@ fn mesh_reports_what_is_in_a_file() {
     assert_eq!((&json["gap"], &json["weld"]), (&Value::Null, &Value::Null));
     let output = folder.jostle(&["mesh", "cube.obj", "--unit", "mm"]);
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("triangles          12"), "{text}");
-    assert!(text.contains("size               1 × 1 × 1 mm"), "{text}");
-    assert!(text.contains("volume             1 mm³"), "{text}");
-    assert!(text.contains("odd                nothing"), "{text}");
-    assert!(text.contains("bytes per triangle"), "{text}");
+    contains_all(
+        &text,
+        &[
+            "triangles          12",
+            "size               1 × 1 × 1 mm",
+            "volume             1 mm³",
+            "odd                nothing",
+            "bytes per triangle",
+        ],
+    );
 }
 
 #[test]

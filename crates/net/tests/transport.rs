@@ -15,19 +15,18 @@ fn local() -> Engine {
     Engine::Local(Switch::new(1).expect("a switch"))
 }
 
-/// All that there are. What fails says which one it was, as the last that is named.
-fn engines() -> impl Iterator<Item = Engine> {
-    [Engine::Zenoh, Engine::Quic, local()].into_iter().inspect(|engine| println!("{engine:?}"))
+/// All that there are, open to everybody.
+fn engines() -> [(Engine, TransportAuth); 3] {
+    [Engine::Zenoh, Engine::Quic, local()].map(|engine| (engine, TransportAuth::default()))
 }
 
 #[test]
 fn three_find_each_other_through_one() {
-    for engine in engines() {
-        let engine = &engine;
-        let guard = TransportAuth::default();
-        let first = Post::listener(engine, &guard, "d");
-        let second = Post::joined(engine, &guard, &first, "n1");
-        let third = Post::joined(engine, &guard, &first, "n2");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let first = Post::listener(engine, guard, "d");
+        let second = Post::joined(engine, guard, &first, "n1");
+        let third = Post::joined(engine, guard, &first, "n2");
         let posts = [(&first, "d"), (&second, "n1"), (&third, "n2")];
         for (from, own) in posts {
             for (to, name) in posts {
@@ -48,16 +47,15 @@ fn three_find_each_other_through_one() {
 
 #[test]
 fn one_may_join_before_the_other_listens() {
-    for engine in engines() {
-        let engine = &engine;
-        let guard = TransportAuth::default();
-        let place = Post::listener(engine, &guard, "d");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let place = Post::listener(engine, guard, "d");
         let address = place.transport.listening();
         drop(place);
-        let early = Post::open(&settings(engine, &guard, vec![], address.clone()));
+        let early = Post::open(&settings(engine, guard, vec![], address.clone()));
         early.transport.answer_to("n1").unwrap();
         early.transport.send("d", b"lost", Urgency::Tick);
-        let late = Post::open(&settings(engine, &guard, address, vec![]));
+        let late = Post::open(&settings(engine, guard, address, vec![]));
         late.transport.answer_to("d").unwrap();
         early.reach(&late, "d", b"from early");
         late.reach(&early, "n1", b"from late");
@@ -67,20 +65,19 @@ fn one_may_join_before_the_other_listens() {
 
 #[test]
 fn one_may_close_and_open_again() {
-    for engine in engines() {
-        let engine = &engine;
-        let guard = TransportAuth::default();
-        let stays = Post::listener(engine, &guard, "d");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let stays = Post::listener(engine, guard, "d");
         for round in 0..3 {
-            let comes = Post::joined(engine, &guard, &stays, "n1");
+            let comes = Post::joined(engine, guard, &stays, "n1");
             stays.reach(&comes, "n1", &[round]);
             comes.reach(&stays, "d", &[round]);
         }
         // The process that others joined restarts, too.
-        let comes = Post::joined(engine, &guard, &stays, "n1");
+        let comes = Post::joined(engine, guard, &stays, "n1");
         let address = stays.transport.listening();
         drop(stays);
-        let again = Post::open(&settings(engine, &guard, address, vec![]));
+        let again = Post::open(&settings(engine, guard, address, vec![]));
         again.transport.answer_to("d").unwrap();
         comes.reach(&again, "d", b"still there");
         again.reach(&comes, "n1", b"back again");
@@ -89,11 +86,10 @@ fn one_may_close_and_open_again() {
 
 #[test]
 fn all_sizes_up_to_the_largest_are_carried() {
-    for engine in engines() {
-        let engine = &engine;
-        let guard = TransportAuth::default();
-        let to = Post::listener(engine, &guard, "d");
-        let from = Post::joined(engine, &guard, &to, "n1");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let to = Post::listener(engine, guard, "d");
+        let from = Post::joined(engine, guard, &to, "n1");
         for length in [0, 1, 1_000, 65_535, LARGEST_MESSAGE] {
             let bytes: Vec<u8> = (0..length).map(|index| (index * 7) as u8).collect();
             from.reach(&to, "d", &bytes);
@@ -110,11 +106,10 @@ fn all_sizes_up_to_the_largest_are_carried() {
 /// A tick sends many messages at once to the same peer: none may be dropped by the sender.
 #[test]
 fn a_burst_is_carried() {
-    for engine in engines() {
-        let engine = &engine;
-        let guard = TransportAuth::default();
-        let to = Post::listener(engine, &guard, "d");
-        let from = Post::joined(engine, &guard, &to, "n1");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let to = Post::listener(engine, guard, "d");
+        let from = Post::joined(engine, guard, &to, "n1");
         from.reach(&to, "d", b"first");
         to.transport.answer_to("d").unwrap(); // Saying it twice changes nothing.
         for number in 0..200_u32 {
@@ -129,17 +124,16 @@ fn a_burst_is_carried() {
 
 #[test]
 fn worlds_do_not_hear_each_other() {
-    for engine in engines() {
-        let engine = &engine;
-        let guard = TransportAuth::default();
-        let here = Post::listener(engine, &guard, "d");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let here = Post::listener(engine, guard, "d");
         let join = here.transport.listening();
         let elsewhere = TransportSettings {
             world: "elsewhere".to_owned(),
-            ..settings(engine, &guard, vec![LOOPBACK], join)
+            ..settings(engine, guard, vec![LOOPBACK], join)
         };
         let elsewhere = Post::open(&elsewhere);
-        let neighbour = Post::joined(engine, &guard, &here, "n1");
+        let neighbour = Post::joined(engine, guard, &here, "n1");
         for _ in 0..20 {
             elsewhere.transport.send("d", b"foreign", Urgency::Now);
             neighbour.reach(&here, "d", b"ours");

@@ -21,6 +21,10 @@ fn gateway() -> Gateway {
     Gateway::new(ME, Shapes::default(), Timing::default(), settings)
 }
 
+fn avatar(class: Class) -> Object {
+    Object { id: AVATAR, class, shape: ShapeId(0), state: State::default() }
+}
+
 fn node(group: u32) -> NodeId {
     NodeId(10 + group)
 }
@@ -180,8 +184,7 @@ fn who_was_back_while_several_ticks_came_at_once_has_not_been_absent_since_befor
     // Others than the one that made an avatar forget it after twice as long: 120 ticks.
     let settings = GatewaySettings { forget: Span::from_ms(1000), ..GatewaySettings::default() };
     let mut gateway = Gateway::new(ME, Shapes::default(), Timing::default(), settings);
-    let (shape, state) = (ShapeId(0), State::default());
-    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    let avatar = avatar(Class::Absent);
     share(&mut gateway, 0, vec![avatar]);
     let mut ticks = absent_but_for_ten_ticks([avatar].into_iter().collect());
     // The ticks from 101 to 175 come at once, because the first of them comes last.
@@ -208,8 +211,7 @@ fn lose_the_world(gateway: &mut Gateway) {
 #[test]
 fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
     let mut gateway = gateway();
-    let (shape, state) = (ShapeId(0), State::default());
-    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    let avatar = avatar(Class::Absent);
     share(&mut gateway, 0, vec![avatar]);
     lose_the_world(&mut gateway);
     // What became of the avatar is not known, so nothing is said and nothing is done.
@@ -224,8 +226,7 @@ fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avata
 #[test]
 fn a_served_client_that_sends_hello_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
     let mut gateway = gateway();
-    let (shape, state) = (ShapeId(0), State::default());
-    let avatar = Object { id: AVATAR, class: Class::Avatar, shape, state };
+    let avatar = avatar(Class::Avatar);
     share(&mut gateway, 0, vec![avatar]);
     let messages = |out: &[Output]| -> Vec<GatewayMessage> {
         let messages = out.iter().filter_map(|output| match output {

@@ -66,23 +66,17 @@ impl Cell for String {
     }
 }
 
-impl Cell for u32 {
-    fn text(&self) -> String {
-        self.to_string()
-    }
+macro_rules! counts {
+    ($($count:ty),*) => {
+        $(impl Cell for $count {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
 }
 
-impl Cell for u64 {
-    fn text(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Cell for usize {
-    fn text(&self) -> String {
-        self.to_string()
-    }
-}
+counts!(u32, u64, usize);
 
 impl Cell for f64 {
     fn text(&self) -> String {
