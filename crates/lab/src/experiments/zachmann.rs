@@ -98,10 +98,14 @@ pub(crate) fn run(args: &ZachmannArgs, out: &mut dyn Write) -> Result<(), LabErr
         }
     }
     drop(progress);
-    let queries: Vec<&Query> = rows
-        .iter()
-        .filter_map(|row| if let Row::Query(row) = row { Some(row) } else { None })
-        .collect();
+    let (mut queries, mut built, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    for row in &rows {
+        match row {
+            Row::Query(query) => queries.push(query),
+            Row::Build(build) => built.push(build),
+            Row::Polygons(pair) => pairs.push(pair),
+        }
+    }
     let table = tables::times(&queries);
     let results = Results { rows: &rows, table, figure: tables::figure(&queries) };
     results.show(&args.output, out)?;
@@ -111,18 +115,10 @@ pub(crate) fn run(args: &ZachmannArgs, out: &mut dyn Write) -> Result<(), LabErr
         if let Some(curve) = tables::curve(&queries) {
             writeln!(out, "{curve}")?;
         }
-        let built: Vec<&Build> = rows
-            .iter()
-            .filter_map(|row| if let Row::Build(row) = row { Some(row) } else { None })
-            .collect();
         if !built.is_empty() {
             writeln!(out, "{}\n{}", tables::builds(&built), thesis::builds())?;
             writeln!(out, "{}", tables::depths()?)?;
         }
-        let pairs: Vec<&PolygonPair> = rows
-            .iter()
-            .filter_map(|row| if let Row::Polygons(row) = row { Some(row) } else { None })
-            .collect();
         if !pairs.is_empty() {
             writeln!(out, "{}\n{}", tables::polygons(&pairs), thesis::polygons())?;
         }

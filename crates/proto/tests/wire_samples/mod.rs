@@ -31,16 +31,35 @@ impl Random {
 /// How a world behaves.
 #[derive(Clone, Copy)]
 pub(crate) struct Habits {
-    pub(crate) objects: usize,
+    objects: usize,
     /// How many of a hundred move.
-    pub(crate) moving: usize,
+    moving: usize,
     /// How many of a hundred that move do so by somebody's will: velocity and spin change in every
     /// tick, as with 10 m/s^2.
-    pub(crate) avatars: usize,
+    avatars: usize,
     /// How many of a hundred others run into something in a tick.
-    pub(crate) bumps: usize,
+    bumps: usize,
     /// How many of a hundred are replaced by another one in a tick.
-    pub(crate) replaced: usize,
+    replaced: usize,
+}
+
+impl Habits {
+    pub(crate) fn objects(self) -> usize {
+        self.objects
+    }
+
+    pub(crate) fn with_objects(self, objects: usize) -> Habits {
+        Habits { objects, ..self }
+    }
+
+    pub(crate) fn with_avatars(self, avatars: usize) -> Habits {
+        Habits { avatars, ..self }
+    }
+
+    /// How many of a hundred run into something, and how many are replaced.
+    pub(crate) fn with_changes(self, bumps: usize, replaced: usize) -> Habits {
+        Habits { bumps, replaced, ..self }
+    }
 }
 
 pub(crate) const ORDINARY: Habits =
@@ -48,7 +67,7 @@ pub(crate) const ORDINARY: Habits =
 
 pub(crate) struct World {
     pub(crate) random: Random,
-    pub(crate) habits: Habits,
+    habits: Habits,
     tick: Tick,
     objects: Vec<Object>,
     next_id: u64,
