@@ -62,7 +62,7 @@ impl Drop for Running {
 }
 
 /// Of those that have objects: the serving process, or a node of its own.
-struct Seat {
+struct Slot {
     process: Running,
     serves: bool,
 }
@@ -73,7 +73,7 @@ struct World {
     edge: SocketAddr,
     replicas: Vec<SocketAddr>,
     directory: Vec<Running>,
-    seats: Vec<Seat>,
+    slots: Vec<Slot>,
     started: u32,
 }
 
@@ -88,11 +88,11 @@ impl World {
             edge: free_address()?,
             replicas,
             directory: Vec::new(),
-            seats: Vec::new(),
+            slots: Vec::new(),
             started: 0,
         };
         let first = world.serve()?;
-        world.seats.push(Seat { process: first, serves: true });
+        world.slots.push(Slot { process: first, serves: true });
         world.wait("an answer", |_| true)?;
         for id in 1..=3 {
             let store = format!("store-{id}");
@@ -121,10 +121,10 @@ impl World {
         self.start(&[&world[..], &["--listen", &edge, "--replicas", &replicas]].concat())
     }
 
-    /// How the world is, as any door says that answers.
+    /// The status of the world, from any edge server that answers.
     fn status(&self) -> Option<Value> {
-        // A door that is not there takes seconds to be given up.
-        let serving = self.seats.iter().any(|seat| seat.serves) || self.seats.is_empty();
+        // An edge server that is not there takes seconds to time out.
+        let serving = self.slots.iter().any(|slot| slot.serves) || self.slots.is_empty();
         let edges = serving.then_some(&self.edge).into_iter().chain(&self.replicas);
         let ask = |edge: &SocketAddr| fetch_status(*edge, None, &Trust::Anyone).ok();
         let text = edges.filter_map(ask).next()?;
@@ -149,11 +149,11 @@ impl World {
         let before = view(&self.wait("a view", |status| members(status) == 4)?);
         let begin = Instant::now();
         for at in pair {
-            let seat = self.seats.get(at).ok_or("no such process")?;
-            kill(Pid::from_raw(i32::try_from(seat.process.0.id())?), Signal::SIGKILL)?;
+            let slot = self.slots.get(at).ok_or("no such process")?;
+            kill(Pid::from_raw(i32::try_from(slot.process.0.id())?), Signal::SIGKILL)?;
         }
         for at in pair.into_iter().rev() {
-            self.seats.remove(at);
+            self.slots.remove(at);
         }
         let healed = |status: &Value| {
             let stable = status["groups"][0]["stable"] == true;
@@ -165,16 +165,16 @@ impl World {
 
     /// Four processes with objects again; all objects are there, and ticks go on.
     fn restore(&mut self) -> Result<(), Failure> {
-        if !self.seats.iter().any(|seat| seat.serves) {
+        if !self.slots.iter().any(|slot| slot.serves) {
             let process = self.serve()?;
-            self.seats.push(Seat { process, serves: true });
+            self.slots.push(Slot { process, serves: true });
             self.wait("the serving process", |status| status["tick"].as_u64().is_some())?;
         }
-        while self.seats.len() < 4 {
+        while self.slots.len() < 4 {
             let edge = self.edge.to_string();
             let process = self.start(&["node", "--join", &edge])?;
-            self.seats.push(Seat { process, serves: false });
-            let count = self.seats.len();
+            self.slots.push(Slot { process, serves: false });
+            let count = self.slots.len();
             self.wait("a node more", |status| members(status) == count)?;
         }
         let all = |status: &Value| status["objects"] == OBJECTS;

@@ -1,4 +1,4 @@
-//! `jostle sim`: a cluster under seeded faults, with referees.
+//! `jostle sim`: a cluster under seeded faults, with checkers.
 
 use crate::error::CliError;
 use crate::progress::Progress;

@@ -1,5 +1,5 @@
-//! What the network has computed is what the simulator's referee computes from the same inputs,
-//! tick by tick; and a recording in which a single number is another one is found out.
+//! What the network has computed is what the simulator's checkers compute from the same inputs,
+//! tick by tick; and a recording in which a single number is another one is detected.
 
 mod share;
 
@@ -102,7 +102,7 @@ fn the_network_and_the_simulator_agree_about_every_tick() {
     finds_changes(&ground);
 }
 
-/// The referee is given what leaders have published, the replay what a follower has recorded.
+/// The checker is given what leaders have published, the replay what a follower has recorded.
 fn agree(ground: &Ground, files: &[&str]) {
     let files: Vec<_> = files.iter().map(|name| ground.path(name)).collect();
     let mut commits: BTreeMap<Tick, (Time, Arc<Commit>)> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn finds_changes(ground: &Ground) {
     assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(ground.path("recording")).unwrap());
     let changes: [(&str, Change); 5] = [
         ("a velocity at the beginning", faster_at_the_beginning),
-        ("a wish", other_input),
+        ("an input", other_input),
         ("a collision that is left out", no_touch),
         ("what a collision does", other_kick),
         ("a digest", other_digest),
@@ -169,7 +169,7 @@ fn finds_changes(ground: &Ground) {
         let (same, different) = play(&file);
         println!("{what}, record {at}: different from {different:?} on, {same} ticks are the same");
         assert!(different.is_some() && same < all, "{what}");
-        // A wish is seen in the tick after its own.
+        // An input takes effect in the tick after its own.
         let ticks = records[..at].iter().filter(|record| matches!(record, Record::Tick(_)));
         let before = ticks.count() as u64;
         assert!((before..=before + 1).contains(&same), "{what}, record {at}, {same} are the same");

@@ -1,6 +1,6 @@
 //! A shared world of real processes, which are killed, stopped and started again: nothing is lost,
-//! nothing is in two places, and whoever looks afterwards finds every tick as one machine would
-//! have computed it.
+//! nothing is in two places, and the recordings show every tick as one machine would have computed
+//! it.
 
 mod share;
 

@@ -127,7 +127,7 @@ fn a_dead_direction_between_two_hosts_does_not_stop_the_others() {
     edge.wait("one group", is_whole);
     edge.wait_ticks(60);
 
-    // Everybody else hears both, and so does the directory.
+    // All others hear both, and so does the directory.
     hosts.switch.cut_one_way(2, 3);
     let without = |status: &Status| {
         let group = status.nodes(0);

@@ -1,5 +1,5 @@
 //! Where processes listen, with real ones: nothing beyond loopback without a token, nothing for
-//! foreign names, and idle connections keep nobody out.
+//! foreign names, and idle connections keep no client out.
 
 mod share;
 
@@ -33,8 +33,8 @@ fn page(line: &str) -> String {
 
 const SCENE: &str = "#VRML V2.0 utf8\nDEF A Shape { geometry Box {} }\n";
 
-/// The story: `serve --web 0.0.0.0:…` and the pages of other commands listened for everybody,
-/// without a token and without a word.
+/// A regression: `serve --web 0.0.0.0:…` and the pages of other commands accepted any client,
+/// without a token and without a warning.
 #[test]
 fn no_command_listens_beyond_this_machine_without_a_token() {
     let ground = Ground::new();

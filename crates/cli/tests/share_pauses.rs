@@ -55,7 +55,7 @@ fn a_world_whose_serving_process_is_paused_stays_one_group() {
         assert_eq!(status.nodes(0), [0, 1, 2], "after {seconds} s: {status:?}");
         edge.wait_ticks(60);
     }
-    // Counters only grow, whoever comes and goes.
+    // Counters only grow, whatever nodes come and go.
     let after = counters(&page);
     for (name, count) in before {
         assert!(after.get(&name).is_some_and(|now| *now >= count), "{name} was {count}: {after:?}");

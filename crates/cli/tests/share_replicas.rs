@@ -158,7 +158,7 @@ fn the_leader_of_three_replicas_and_a_node_are_killed_at_once_under_load() {
     assert!(served.places().iter().all(|place| nodes.contains(&place.node)));
     goes_on(&edge, all);
 
-    // The replica comes back, and a node: nobody's number is given twice.
+    // The replica comes back, and a node: no number is given twice.
     replicas[old as usize - 1] = Some(world.replica(old as usize, &[]));
     let three = world.node("three");
     let status = edge.wait("three nodes again", |status| full(status) && status.is_stable());
@@ -200,7 +200,7 @@ fn without_a_majority_the_world_goes_on_and_with_one_every_process_may_be_replac
 
     second.kill();
     third.kill();
-    edge.wait("nobody leads", |status| leader(status).is_none());
+    edge.wait("no leader", |status| leader(status).is_none());
     let before = edge.status().unwrap();
     let mut late = world.newcomer("late");
     let after = edge.wait_ticks(90);
@@ -259,7 +259,7 @@ fn without_a_majority_a_free_running_world_goes_on() {
     // Those that the serving process found, with the help of the other: each goes on by the
     // other's word.
     let contacts = |status: &Status| status.value()["counters"]["contacts"].as_u64().unwrap();
-    // Without the walls, which nobody holds. What is on its way is nobody's for a moment.
+    // Without the walls, which are static. What is on its way has no holder for a moment.
     let held = |status: &Status| {
         let members = status.groups()[0]["members"].as_array().unwrap();
         members.iter().map(|member| member["objects"].as_u64().unwrap()).sum::<u64>()
@@ -269,7 +269,7 @@ fn without_a_majority_a_free_running_world_goes_on() {
 
     second.kill();
     third.kill();
-    edge.wait("nobody leads", |status| leader(status).is_none());
+    edge.wait("no leader", |status| leader(status).is_none());
     for _ in 0..3 {
         // Two leases.
         std::thread::sleep(Duration::from_secs(1));
@@ -352,7 +352,7 @@ fn another_takes_its_place(world: &World<'_>, edge: &EdgeProbe<'_>) -> Running {
     fourth
 }
 
-/// And everybody says so.
+/// And all report it.
 fn another_version_is_not_heard(
     world: &World<'_>,
     edge: &EdgeProbe<'_>,

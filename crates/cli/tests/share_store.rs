@@ -1,5 +1,5 @@
-//! What a world is after its processes: whoever starts again with a store gets it, whatever was
-//! killed, full or damaged meanwhile; nothing is there twice, and what is missing is said.
+//! What remains of a world after its processes: a start with the same store continues it, whatever
+//! was killed, full or damaged meanwhile; nothing is there twice, and what is missing is reported.
 
 mod share;
 

@@ -32,7 +32,7 @@ fn a_fault_campaign_breaks_no_rule_and_a_seed_gives_the_same_run() {
     for what in ["ticks", "collisions", "crashes", "views"] {
         assert!(first[what].as_u64().unwrap() > 10, "{what}: {first}");
     }
-    assert!(first["sometimes"]["rifts"].as_u64().unwrap() > 10, "{first}");
+    assert!(first["sometimes"]["partitions"].as_u64().unwrap() > 10, "{first}");
     let (_, second) = sim(&["--seeds", "60", "--seed", "100", "--boxes"]);
     assert_eq!(first, second);
 }
@@ -83,7 +83,7 @@ fn all_caught(run: &[&str], mutants: &[(&str, &str, &str, &str)]) {
         let args = ["--boxes", "--seed", seed, "--seeds", seeds, "--mutant", mutant];
         let (code, json) = sim(&[run, &args].concat());
         assert_eq!(code, 1, "{mutant} was not caught in {seeds} seeds");
-        let checkers = json["referees"].as_array().unwrap();
+        let checkers = json["checkers"].as_array().unwrap();
         let judge = checkers.iter().find(|checker| checker["rule"] == *rule).unwrap();
         assert!(judge["violations"].as_u64().unwrap() > 0, "{mutant} by {rule}: {json}");
     }
@@ -142,7 +142,7 @@ fn every_mutant_of_the_wire_is_caught() {
         ("damage-forgets", "1", "60", "R2"),
     ];
     all_caught(&[], &mutants);
-    // It takes many at borders to show: copies are told once in sixteen ticks.
+    // It takes many at borders to show: copies are sent once in sixteen ticks.
     all_caught(&["--objects", "300"], &[("no-delta", "1", "20", "R1")]);
 }
 
@@ -243,7 +243,7 @@ fn every_mutant_of_a_free_running_group_is_caught() {
         ("keep-until-ack", "1", "5", "A1"),
         ("ignore-lease", "1", "20", "A7"),
         ("stale-token", "1", "40", "A1"),
-        ("say-early", "1", "100", "C4"),
+        ("ack-early", "1", "100", "C4"),
         ("short-ghosts", "251", "1", "C5"),
         ("nudge-twice", "1", "10", "C4"),
         ("no-resend", "1", "20", "L2"),
@@ -319,7 +319,7 @@ fn a_node_that_may_not_look_at_everything_says_so_and_misses_nothing() {
     assert_eq!((code, assumed(&wide)), (0, 0), "{}", wide["failures"]);
     for mutant in ["drop-unsure", "sure-of-all"] {
         let (code, json) = sim(&[&SHORT[..], &seeds, &["--mutant", mutant]].concat());
-        let checkers = json["referees"].as_array().unwrap();
+        let checkers = json["checkers"].as_array().unwrap();
         let judge = checkers.iter().find(|checker| checker["rule"] == "C8").unwrap();
         assert!(code == 1 && judge["violations"].as_u64().unwrap() > 0, "{mutant}: {json}");
     }
@@ -342,9 +342,9 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     assert_eq!(three, sim(&args).1);
     let five = keeps_the_rules(&["--seeds", "15", "--seed", "500", "--boxes", "--replicas", "5"]);
     let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--free-running", "--nodes", "5"];
-    let unsync = keeps_the_rules(&args);
+    let run = keeps_the_rules(&args);
     for what in ["ticks by the word of backups", "contacts by the word of backups"] {
-        assert!(unsync["sometimes"][what].as_u64().unwrap() > 100, "{what}: {unsync}");
+        assert!(run["sometimes"][what].as_u64().unwrap() > 100, "{what}: {run}");
     }
 }
 
@@ -395,7 +395,7 @@ fn every_mutant_of_a_store_is_caught() {
 fn bad_questions_are_refused() {
     // A synchronised group has no limit: its nodes must agree.
     let limit = &["--operations", "5"][..];
-    for args in [&["--mutant", "nobody"][..], &["--nodes", "0"], &["--seconds", "-1"], limit] {
+    for args in [&["--mutant", "no-such"][..], &["--nodes", "0"], &["--seconds", "-1"], limit] {
         let output = Folder::new("sim-bad").jostle(&[&["sim"], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}");
     }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use jostle_proto::ReplicaId;
 use raft::eraftpb;
 
-/// raft-rs takes 0 for nobody.
+/// raft-rs takes 0 for no replica.
 pub(crate) fn raft_id(replica: ReplicaId) -> u64 {
     u64::from(replica.0) + 1
 }

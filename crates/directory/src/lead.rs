@@ -143,7 +143,7 @@ impl Lead {
         }
     }
 
-    /// Begins a round if somebody waits for one and none is under way.
+    /// Begins a round if a caller waits for one and none is under way.
     pub(crate) fn ask(&mut self, raw: &mut RawNode<Store>) -> bool {
         let wanted = |waiting: &Waiting| waiting.round.is_some_and(|round| round > self.begun);
         if self.begun > self.confirmed || !self.waiting.iter().any(wanted) {

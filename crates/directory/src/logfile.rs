@@ -1,11 +1,12 @@
 //! A log as bytes: a head, then records, each with its length, checksums and a mark at its end.
 //!
-//! A record that was being written when the machine died was not answered for; it is cut off. It
-//! is recognised by being shorter than it says, or by zeros from its end mark on (a file that had
-//! become longer before its content was there). Everything else that is wrong is damage: it may
-//! have been answered for, so nobody may go on from there. The length has a checksum of its own and
-//! the mark is never zero, so no single bit that is wrong, wherever it is, looks like a record
+//! A record that was being written when the machine died was not answered for; it is cut off. It is
+//! recognised by being shorter than its length field, or by zeros from its end mark on (a file that
+//! had become longer before its content was there). Everything else that is wrong is damage: it may
+//! have been answered for, so no replica may go on from there. The length has a checksum of its own
+//! and the mark is never zero, so no single bit that is wrong, wherever it is, looks like a record
 //! that was cut short. A machine that died while the end of a record was on its disk before its
+//! beginning is refused, too: that cannot be distinguished from damage.
 //! beginning is refused, too: that cannot be told from damage.
 
 use crate::record::{Record, STATE_MAX};
@@ -30,7 +31,7 @@ pub enum LogError {
     /// Of another replica.
     #[error("this is the log of replica {}, not of {}", .found.0, .expected.0)]
     Another {
-        /// Whose.
+        /// The replica that the log belongs to.
         found: ReplicaId,
         /// Who asked.
         expected: ReplicaId,
@@ -41,7 +42,7 @@ pub enum LogError {
          replica from the directory, delete its log, and add it again as a new one"
     )]
     Damaged {
-        /// Where.
+        /// Offset in the file.
         at: usize,
     },
 }

@@ -77,13 +77,13 @@ pub enum Record {
 struct Written {
     /// Of what follows: a replica that does not know it can keep it, but cannot lead.
     format: u8,
-    /// The directory's time when it was like this. Whoever leads next goes on from there.
+    /// The directory's time at this state. The next leader goes on from there.
     at: Time,
 }
 
 const FORMAT: u8 = 3;
 
-/// A state as bytes; none if it is too long. What nodes tell again anyway is left out if it must
+/// A state as bytes; none if it is too long. What nodes send again anyway is left out if it must
 /// be.
 pub(crate) fn write_state(at: Time, saved: &Saved) -> Option<Bytes> {
     let write = |saved: &Saved| {

@@ -119,7 +119,7 @@ impl Replica {
         directory.into_iter().chain(tick).min().unwrap_or(Time(u64::MAX))
     }
 
-    /// Is there nobody to agree with?
+    /// Are there no others to agree with?
     fn is_alone(&self) -> bool {
         self.raw.store().tip().voters == [self.settings.id]
     }
@@ -132,7 +132,7 @@ impl Replica {
             self.tick_at = now + self.settings.pace.tick;
             self.ticks += 1;
             if self.is_alone() && self.raw.raft.state != StateRole::Leader {
-                // Nobody else can want to lead. That it cannot is not possible then.
+                // There is no other candidate, so this cannot fail.
                 let _ = self.raw.campaign();
             }
             self.wait_for_lead();
@@ -167,7 +167,7 @@ impl Replica {
     /// A node or a gateway has said something to the directory.
     pub fn receive(&mut self, now: Time, message: Message, out: &mut Vec<Output>) {
         self.clock.begin(now);
-        // Those who do not lead say nothing; whoever asked asks again.
+        // A follower does not answer; the caller asks again.
         self.decide(now, Some(message));
         self.pump(now, out);
     }
@@ -342,7 +342,7 @@ impl Replica {
     /// The log was followed a little further.
     fn followed(&mut self, now: Time) {
         self.seen = OnceCell::new();
-        // The leader's time goes on here, so that whoever leads next does not begin anew.
+        // The leader's time goes on here, so that the next leader does not begin anew.
         if self.lead.is_none()
             && let Some(at) = read_time(&self.raw.store().tip().state)
         {
@@ -393,7 +393,7 @@ impl Replica {
         }
     }
 
-    /// Snapshots can be lost like everything else; raft-rs waits to be told so.
+    /// Snapshots can be lost like everything else; raft-rs waits for a report of that.
     fn retry_snapshots(&mut self) {
         if self.raw.raft.state != StateRole::Leader || !self.ticks.is_multiple_of(4) {
             return;
@@ -505,8 +505,8 @@ impl Replica {
 
 /// What must be on disk before anything else is said: promises and entries.
 ///
-/// What is known to hold stands before the entries, too. Whoever has an entry that changes the
-/// replicas knows that the change before it holds (the leader waits for that); if a torn write
+/// What is known to hold stands before the entries, too. A replica that has an entry that changes
+/// the replicas knows that the change before it holds (the leader waits for that); if a torn write
 /// could leave the entry and lose that knowledge, this replica would vote and be elected by
 /// replicas of two changes ago. A seed found that.
 fn to_write(store: &Store, entries: &[Entry]) -> Vec<Record> {

@@ -1,11 +1,11 @@
-//! What a replica tells those who watch it.
+//! What a replica reports to operators.
 
 use jostle_proto::ReplicaId;
 
 /// How a replica is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaReport {
-    /// Which.
+    /// The replica.
     pub id: ReplicaId,
     /// Does it answer for the directory, as far as it knows?
     pub leads: bool,
@@ -33,7 +33,7 @@ pub struct ReplicaReport {
 /// How far another replica is, as the leader knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerReport {
-    /// Which.
+    /// The replica.
     pub id: ReplicaId,
     /// How many entries it lacks.
     pub lag: u64,

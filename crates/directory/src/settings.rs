@@ -1,4 +1,4 @@
-//! What a replica is told, what it wants done, and why it says no.
+//! The settings of a replica, its outputs and its errors.
 
 use crate::peer::PeerMessage;
 use crate::record::{REPLICAS_MAX, Record};
@@ -36,7 +36,7 @@ impl Pace {
     }
 }
 
-/// What a replica is told about itself.
+/// The settings of a replica.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Which one it is.
@@ -47,7 +47,7 @@ pub struct Settings {
     pub pace: Pace,
     /// The log is shortened when it has so many entries.
     pub compact: u64,
-    /// A mistake to build in, to try the referees.
+    /// A defect to build in, to test the checkers.
     pub mutant: Option<Mutant>,
 }
 
@@ -126,13 +126,13 @@ pub enum Output {
     Write(Vec<Record>),
     /// This stands for everything in the log.
     Replace(Vec<Record>),
-    /// Tell another replica.
+    /// Send another replica a message.
     SendPeer(ReplicaId, PeerMessage),
-    /// Tell a node or a gateway, in the directory's name.
+    /// Send a node or a gateway a message, in the directory's name.
     Send {
         /// Whom.
         to: Address,
-        /// What.
+        /// The message.
         message: Message,
         /// Why that may be said.
         basis: Basis,

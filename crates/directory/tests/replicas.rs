@@ -21,7 +21,7 @@ struct Net {
     /// How long that takes.
     delay: Span,
     sent: Vec<(ReplicaId, Address, Message)>,
-    /// Replicas that nobody reaches.
+    /// Replicas that cannot be reached.
     parted: Vec<ReplicaId>,
     /// Nodes that say all the time that they are alive.
     nodes: Vec<u32>,
@@ -139,7 +139,7 @@ fn what_was_answered_for_survives_any_one_of_three() {
     for dies in 0..3 {
         let mut net = Net::new(3);
         net.run(1000);
-        let leader = net.leader().expect("somebody leads after a second");
+        let leader = net.leader().expect("a leader after a second");
         for node in 1..4 {
             net.join(node);
             net.run(200);
@@ -177,7 +177,7 @@ fn nobody_answers_without_a_majority_and_a_leader_that_was_replaced_grants_nothi
     // Before it notices: it still takes itself for the leader.
     net.run(150);
     assert!(net.up[&old].report().leads);
-    assert_eq!(net.leases(old), granted, "nobody has confirmed that it leads");
+    assert_eq!(net.leases(old), granted, "its lead was not confirmed");
     net.run(2000);
     assert!(!net.up[&old].report().leads, "after a while it knows");
     let new = net.leader().unwrap();
@@ -195,8 +195,8 @@ fn nobody_answers_without_a_majority_and_a_leader_that_was_replaced_grants_nothi
     assert!(net.views().iter().any(|view| view.has(member(5))));
 }
 
-/// A storm found it: what this leader decided could not be proposed while it handed the lead on, so
-/// it began anew, and counted its rounds from one again.
+/// A fault campaign found it: what this leader decided could not be proposed while it handed the
+/// lead on, so it began anew, and counted its rounds from one again.
 #[test]
 fn a_leader_that_could_not_propose_takes_no_old_answer_for_a_new_one() {
     let mut net = Net::new(3);
@@ -212,7 +212,7 @@ fn a_leader_that_could_not_propose_takes_no_old_answer_for_a_new_one() {
     net.send(Message::Join(member(7)));
     net.run(60);
     assert!(net.up[&old].report().leads);
-    // The answer has come. Nobody hears this leader from now on.
+    // The answer has come. This leader is not heard from now on.
     net.parted.push(old);
     let granted = net.leases(old);
     net.nodes.clear();
@@ -221,7 +221,7 @@ fn a_leader_that_could_not_propose_takes_no_old_answer_for_a_new_one() {
         net.run(20);
     }
     assert!(net.up[&old].report().leads, "it has not noticed");
-    assert_eq!(net.leases(old), granted, "nobody has confirmed that it leads");
+    assert_eq!(net.leases(old), granted, "its lead was not confirmed");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_new_leader_suspects_nobody_for_a_lease() {
     let ring = net.up[&net.leader().unwrap()].directory().unwrap().view().ring.len();
     net.up.remove(&net.leader().unwrap());
     assert_eq!(ring, 3);
-    // Nobody is heard meanwhile.
+    // No node is heard meanwhile.
     while net.leader().is_none() {
         net.run(1);
     }
@@ -360,7 +360,7 @@ fn records_that_no_replica_writes_are_refused() {
 
 #[test]
 fn the_largest_directory_fits_into_an_entry() {
-    // Every node with as much to tell as it may.
+    // Every node with the largest report.
     let mut directory = Directory::new(member(0), EXTENT, Timing::default());
     let mut out = Vec::new();
     for node in 0..jostle_proto::NODES_MAX as u32 {
@@ -376,12 +376,12 @@ fn the_largest_directory_fits_into_an_entry() {
     }
     let founding = Record::founding(&directory, &[ReplicaId(0)]).expect("it fits");
     let Record::Snapshot(snapshot) = &founding[0] else { panic!("a founding record") };
-    // Without what nodes tell again.
+    // Without what nodes send again.
     assert!(snapshot.state.len() < STATE_MAX / 4, "{} bytes", snapshot.state.len());
 }
 
-/// Found by a storm in which the replicas were 300 ms from each other, there and back: whoever had
-/// been elected gave up before a majority could answer.
+/// Found by a fault campaign in which the replicas were 300 ms from each other, there and back: an
+/// elected replica gave up before a majority could answer.
 #[test]
 fn replicas_far_from_each_other_keep_a_leader_if_their_pace_is_for_that() {
     let round_trip = Span::from_ms(340);
@@ -406,5 +406,5 @@ fn replicas_far_from_each_other_keep_a_leader_if_their_pace_is_for_that() {
         (before.is_some() && before == net.leader() && first == last, joined)
     };
     assert_eq!(led(true), (true, Some(2)));
-    assert!(!led(false).0, "at the usual pace nobody leads for long");
+    assert!(!led(false).0, "at the usual pace no replica leads for long");
 }

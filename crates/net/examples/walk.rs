@@ -8,7 +8,8 @@ use std::time::Duration;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let address = arguments.next().ok_or("the address of a door is needed, like 127.0.0.1:7400")?;
+    let address =
+        arguments.next().ok_or("expected the address of an edge server, like 127.0.0.1:7400")?;
     let token = arguments.next().map(Secret::new);
     let connection =
         Connection::open(ClientOptions { token, ..ClientOptions::to(address.parse()?) })?;
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let statistics = connection.statistics();
     println!(
-        "{} letters ({} B) sent, {} ({} B) heard, {} corrections, round trip {:?}",
+        "{} messages ({} B) sent, {} ({} B) received, {} corrections, round trip {:?}",
         statistics.messages_sent,
         statistics.bytes_sent,
         statistics.messages_received,

@@ -63,7 +63,7 @@ pub struct EdgeSettings {
     pub token: Option<Secret>,
     /// Required of nodes, if set.
     pub node_token: Option<Secret>,
-    /// A directory with door.pem, door.key and ca.pem. Without it a self-signed certificate is
+    /// A directory with "door.pem", "door.key" and ca.pem. Without it a self-signed certificate is
     /// made, which clients cannot verify, and the web side is not encrypted.
     pub certificates: Option<PathBuf>,
     /// Clients need no token, even where other machines reach the listeners.
@@ -132,7 +132,7 @@ pub struct EdgeLimits {
 }
 
 impl Default for EdgeLimits {
-    /// Message limits are twice those of the gateway, which can tell a client what it did wrong.
+    /// Message limits are twice the gateway's, which can report to a client what it did wrong.
     fn default() -> EdgeLimits {
         EdgeLimits {
             connections: 512,

@@ -35,7 +35,7 @@ mod tests {
             ("no path at all", "no path at all"),
             ("tls/127.0.0.1:1 => tls/127.0.0.1:2", "tls/127.0.0.1:1 => tls/127.0.0.1:2"),
             ("/var/lib/world/journal: no such file", "/var/lib/world/journal: no such file"),
-            ("crates/net/src/door.rs:12:3", "crates/net/src/door.rs:12:3"),
+            ("crates/net/src/edge.rs:12:3", "crates/net/src/edge.rs:12:3"),
             ("(/rustc/0f1e/library/core/src/option.rs:7:1)\n", "(core/src/option.rs:7:1)\n"),
             ("at /build/odd.rs:9. Then", "at odd.rs:9. Then"),
             ("é /a/é/src/b.rs:1 ü", "é é/src/b.rs:1 ü"),

@@ -118,7 +118,7 @@ impl NodeRegistry {
         self.number(followers)
     }
 
-    /// A node, and the first of so many followers. On disk before anybody is told.
+    /// A node, and the first of so many followers. On disk before it is announced.
     pub(crate) fn number(&mut self, followers: u32) -> Result<(u32, u32), RecordError> {
         let (node, follower) = (self.numbers.next_node, self.numbers.next_follower);
         self.numbers.next_node = node.saturating_add(1);
@@ -135,7 +135,7 @@ impl NodeRegistry {
         })
     }
 
-    /// The same for who has a name; what it is told besides is always the same.
+    /// The same for a caller with a name; the rest of its answer is always the same.
     pub(crate) fn admit(
         &mut self,
         name: u64,

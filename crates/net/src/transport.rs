@@ -30,7 +30,7 @@ pub const LARGEST_MESSAGE: usize = 200_000;
 /// Settings of a transport.
 #[derive(Clone, Debug)]
 pub struct TransportSettings {
-    /// Worlds are isolated from each other. Letters, digits, `-` and `_`.
+    /// Worlds are isolated from each other. ASCII letters, digits, `-` and `_`.
     pub world: String,
     /// Listen addresses. Port 0 takes a free one.
     pub listen: Vec<SocketAddr>,
@@ -84,10 +84,10 @@ pub type Deliver = Arc<dyn Fn(&str, &[u8]) + Send + Sync>;
 #[derive(Debug, Error)]
 pub enum TransportError {
     /// Not a valid world name.
-    #[error("world name {0:?}: expected 1 to 64 letters, digits, - and _")]
+    #[error("world name {0:?}: expected 1 to 64 characters: A-Z, a-z, 0-9, - and _")]
     World(String),
     /// Not a valid name on the transport.
-    #[error("{0:?} is not a transport name: expected 1 to 32 small letters and digits")]
+    #[error("{0:?} is not a transport name: expected 1 to 32 characters: a-z and 0-9")]
     Name(String),
     /// A listener would be reachable by other machines without authentication.
     #[error(transparent)]

@@ -124,14 +124,14 @@ impl WriteAheadLog {
         Ok((WriteAheadLog { replica, path: path.into(), file, length }, restored.records))
     }
 
-    /// Adds records. Afterwards they are on the disk; after an error nobody knows, and the log is
-    /// to be opened anew.
+    /// Adds records. Afterwards they are on the disk; after an error their state is unknown, and
+    /// the log is to be opened anew.
     pub(crate) fn append(&mut self, records: &[Record]) -> Result<(), WriteAheadLogError> {
         let mut bytes = Vec::new();
         write_log(records, &mut bytes);
         let written = self.file.write_all_at(&bytes, self.length);
         if let Err(source) = written.and_then(|()| self.file.sync_data()) {
-            // What was written of it has been answered for by nobody.
+            // The part that was written has not been acknowledged.
             let _cut_when_opened = self.file.set_len(self.length);
             return Err(WriteAheadLogError::File { path: self.path.clone(), source });
         }

@@ -112,7 +112,7 @@ fn a_node_is_killed_one_is_added_and_nothing_is_lost() {
     // One in a process of its own, then the leader beside directory and edge server.
     for (killed, left) in [(2, &[0, 1, 3][..]), (0, &[1, 3])] {
         demo.kill(killed).expect("killed");
-        assert_eq!(demo.kill(1), Err(DemoError::Unstable), "nobody could take over");
+        assert_eq!(demo.kill(1), Err(DemoError::Unstable), "no node could take over");
         assert_eq!(demo.kill(killed), Err(DemoError::NoNode(killed)));
         assert_eq!(demo.state().nodes, left);
         wait(&demo, "others take over", |demo| demo.is_stable() && all_owned(demo));

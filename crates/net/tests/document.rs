@@ -171,5 +171,5 @@ fn every_block_of_hex_is_what_is_written() {
         }
     }
     assert!(wrong.is_empty(), "should be\n{}", wrong.join("\n"));
-    assert_eq!(blocks.keys().collect::<Vec<_>>(), Vec::<&String>::new(), "nobody checks these");
+    assert_eq!(blocks.keys().collect::<Vec<_>>(), Vec::<&String>::new(), "these are not checked");
 }

@@ -164,7 +164,7 @@ fn an_avatar_waits_for_who_has_its_credential() {
     let avatar = active(&connection);
     let credential = connection.leave();
     assert_eq!(credential.map(|credential| credential.avatar), Some(avatar));
-    until_true("an empty door", || server.edge.counters().connections == 0);
+    until_true("an idle edge", || server.edge.counters().connections == 0);
     let options = ClientOptions { credential, ..ClientOptions::to(server.quic()) };
     let back = clients.open(options.clone()).unwrap();
     assert_eq!(active(&back), avatar);
@@ -185,7 +185,7 @@ fn many_clients_of_one_program_see_each_other() {
     let all: Vec<Connection> =
         (0..20).map(|_| clients.open(ClientOptions::to(server.quic())).unwrap()).collect();
     let avatars: Vec<ObjectId> = all.iter().map(active).collect();
-    until_true("that everybody sees everybody", || {
+    until_true("that all see each other", || {
         all.iter().all(|connection| {
             let seen: Vec<ObjectId> = connection.others().iter().map(|other| other.id).collect();
             let own = connection.avatar();
@@ -201,7 +201,7 @@ fn many_clients_of_one_program_see_each_other() {
         all.sum::<u64>() as f64 / 20.0
     };
     println!(
-        "per client and second: {:.0} glimpses; letters in {:.0} B, out {:.0} B; packets in \
+        "per client and second: {:.0} state updates; messages in {:.0} B, out {:.0} B; packets in \
          {:.0} B, out {:.0} B",
         sum(|s| s.updates),
         sum(|s| s.bytes_received),
@@ -303,8 +303,8 @@ fn a_malformed_json_message_is_answered_with_what_was_expected() {
     }
 }
 
-/// The story: a tool sends malformed messages and is not told why. It is told, but with fewer
-/// errors than messages, and not more than ten kilobytes in all.
+/// A regression: a tool sent malformed messages and was not informed of the reason. It is, but with
+/// fewer errors than messages, and not more than ten kilobytes in all.
 #[test]
 fn malformed_json_is_answered_a_few_times_and_never_amplified() {
     let server = TestServer::new();

@@ -37,7 +37,7 @@ fn guest(server: &TestServer) -> Connection {
 /// Checks that a client still receives the world.
 fn is_served(connection: &Connection) {
     let before = connection.statistics().updates;
-    until_true("more glimpses", || connection.statistics().updates > before + 10);
+    until_true("more state updates", || connection.statistics().updates > before + 10);
     assert_eq!(connection.statistics().links, 1);
 }
 
@@ -114,7 +114,7 @@ impl Raw {
     fn end(&self, connection: &quinn::Connection) -> String {
         self.runtime.block_on(async {
             let closed = tokio::time::timeout(Duration::from_secs(8), connection.closed()).await;
-            closed.expect("the door closes it").to_string()
+            closed.expect("the edge closes it").to_string()
         })
     }
 }
@@ -444,8 +444,8 @@ fn while_a_flood_lasts_the_others_see_on() {
         stop.store(true, Ordering::Relaxed);
         let sent = flooding.join().unwrap();
         println!(
-            "in {seconds:?}: {sent} letters, {} thrown away undecoded, {} to the gateway; the \
-             other saw {updates} glimpses",
+            "in {seconds:?}: {sent} messages, {} thrown away undecoded, {} to the gateway; the \
+             other saw {updates} state updates",
             server.edge.counters().excess,
             server.observed.lock().unwrap().messages,
         );
@@ -468,7 +468,7 @@ fn a_client_that_wants_too_much_too_often_is_kicked_with_a_reason() {
         client.send(&ClientMessage::Report(Report { attempt, ack: None, want: Some(want) }));
     }
     until_logged(&["client disconnected: ", &me, "Speed"]);
-    until_true("an empty door", || server.edge.counters().connections == 0);
+    until_true("an idle edge", || server.edge.counters().connections == 0);
     // It was never faster than allowed.
     let position = server.state(avatar).unwrap().position;
     assert!(position.iter().all(|along| along.abs() < 40 * METRE), "{position:?}");

@@ -43,7 +43,7 @@ fn settings() -> ServeSettings {
 fn node(world: &Process, engine: Engine, guards: AccessControl) -> NodeSettings {
     let here = "127.0.0.1:0".parse().expect("an address");
     NodeSettings {
-        join: world.edge_address().expect("a door"),
+        join: world.edge_address().expect("an edge"),
         trust: Trust::Anyone,
         listen: here,
         edge: None,
@@ -131,7 +131,7 @@ fn two_processes(engine: &Engine) {
     assert!(published > 80, "{published}");
 }
 
-/// An address with two ports, for the door and for the plane.
+/// An address with two ports, for the edge and for the transport.
 fn two_ports() -> SocketAddr {
     loop {
         let first = UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -229,7 +229,7 @@ fn home(client: &Connection) -> Option<GroupId> {
 #[test]
 fn a_client_of_a_distant_edge_is_at_home_there_and_all_see_each_other() {
     let switch = Switch::new(7).expect("a switch");
-    // Nobody who is so far away is let into a group of 30 ticks per second.
+    // No node that is so far away is let into a group of 30 ticks per second.
     switch.set(NetworkConditions {
         delay: Duration::from_millis(80),
         ..NetworkConditions::default()
@@ -243,9 +243,9 @@ fn a_client_of_a_distant_edge_is_at_home_there_and_all_see_each_other() {
     wait(&world, "the first group", |status| status["group"] == 0 && tick(status) > 0);
     wait(&far, "a group of its own", |status| status["group"] == 1 && tick(status) > 0);
 
-    let near_edge = ClientOptions::to(world.edge_address().expect("a door"));
+    let near_edge = ClientOptions::to(world.edge_address().expect("an edge"));
     let one = come_in(near_edge.clone());
-    let other = come_in(ClientOptions::to(far.edge_address().expect("a door")));
+    let other = come_in(ClientOptions::to(far.edge_address().expect("an edge")));
     assert_eq!((home(&one), home(&other)), (Some(GroupId(0)), Some(GroupId(1))));
     let sees = |client: &Connection, avatar: Option<ObjectId>| {
         client.others().iter().any(|shown| Some(shown.id) == avatar)
@@ -254,14 +254,14 @@ fn a_client_of_a_distant_edge_is_at_home_there_and_all_see_each_other() {
         sees(&one, other.avatar()) && sees(&other, one.avatar())
     });
 
-    // It goes to the other door, and is who it was.
+    // It goes to the other edge, and keeps its identity.
     let (avatar, credential) = (other.avatar(), other.leave());
     let other = come_in(ClientOptions { credential, ..near_edge });
     assert_eq!((other.avatar(), home(&other)), (avatar, Some(GroupId(1))));
     other.send_input([1.0, 0.0, 0.0], [0.0; 3]);
     let moves =
         |client: &Connection| client.own_received().is_some_and(|(_, it)| it.velocity[0] > 0.5);
-    wait(&world, "it walks at home, from the other door", |_| moves(&other));
+    wait(&world, "it walks at home, from the other edge", |_| moves(&other));
 }
 
 #[test]
@@ -270,11 +270,11 @@ fn a_stored_world_goes_on_and_an_avatar_comes_back() {
     let store = Some(folder.path().join("store"));
     let world =
         Process::serve(ServeSettings { store: store.clone(), ..settings() }).expect("begins");
-    let client = Connection::open(ClientOptions::to(world.edge_address().expect("a door")));
+    let client = Connection::open(ClientOptions::to(world.edge_address().expect("an edge")));
     let client = client.expect("a connection");
     assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());
     client.send_input([1.0, 0.0, 0.0], [0.0; 3]);
-    wait(&world, "the wish is followed", |status| status["input_ms"]["p50"].is_number());
+    wait(&world, "the input is followed", |status| status["input_ms"]["p50"].is_number());
     let credential = client.leave();
     let before = credential.expect("an avatar has a credential");
     let then = wait(&world, "ticks", |status| tick(status) > 60);
@@ -285,7 +285,7 @@ fn a_stored_world_goes_on_and_an_avatar_comes_back() {
     let now = wait(&world, "has the world", |status| status["objects"].as_u64() > Some(0));
     assert!(tick(&now) + 60 >= tick(&then), "{} after {}", tick(&now), tick(&then));
     assert_eq!(now["objects"].as_u64(), Some(OBJECTS + 6 + 1), "with the avatar");
-    let options = ClientOptions::to(world.edge_address().expect("a door"));
+    let options = ClientOptions::to(world.edge_address().expect("an edge"));
     let again = Connection::open(ClientOptions { credential: Some(before), ..options });
     let again = again.expect("a connection");
     assert!(again.wait_until_active(Duration::from_secs(30)), "{:?}", again.last_error());
@@ -314,7 +314,7 @@ fn without_the_token_nobody_joins_and_status_is_refused() {
     };
     let world = Process::serve(ServeSettings { guards: guards.clone(), ..settings() });
     let world = world.expect("begins");
-    let edge = world.edge_address().expect("a door");
+    let edge = world.edge_address().expect("an edge");
     for token in [None, Some(Secret::new("for clients")), Some(Secret::new("nonsense"))] {
         let wrong = AccessControl { node_token: token, ..AccessControl::default() };
         let refused = Process::join(node(&world, Engine::Zenoh, wrong));
@@ -389,7 +389,7 @@ fn people_walk_in_a_free_running_world_and_outlive_a_node() {
     let other =
         Process::join(node(&world, Engine::Zenoh, AccessControl::default())).expect("joins");
     wait(&world, "two members", |status| members(status) == 2);
-    let edge = world.edge_address().expect("a door");
+    let edge = world.edge_address().expect("an edge");
     let [one, two] = [(); 2].map(|()| {
         let client = Connection::open(ClientOptions::to(edge)).expect("a connection");
         assert!(client.wait_until_active(Duration::from_secs(30)), "{:?}", client.last_error());

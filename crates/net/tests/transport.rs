@@ -59,7 +59,7 @@ fn one_may_join_before_the_other_listens() {
         late.transport.answer_to("d").unwrap();
         early.reach(&late, "d", b"from early");
         late.reach(&early, "n1", b"from late");
-        assert!(!late.has("d", b"lost"), "what nobody answers to is not kept");
+        assert!(!late.has("d", b"lost"), "what has no receiver is not kept");
     }
 }
 
@@ -154,7 +154,7 @@ fn bad_settings_are_refused_with_advice() {
         let open = TransportSettings { listen: vec!["0.0.0.0:0".parse().unwrap()], ..good.clone() };
         assert!(refused(&open).contains("requires --node-token or --tls"));
         let slash = TransportSettings { world: "a/**".to_owned(), ..good.clone() };
-        assert!(refused(&slash).contains("expected 1 to 64 letters"));
+        assert!(refused(&slash).contains("expected 1 to 64 characters"));
         let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap();
         let also = std::net::TcpListener::bind(address).unwrap();

@@ -78,7 +78,7 @@ fn the_dice_lose_about_as_many_as_they_should_and_the_same_for_a_seed() {
 #[test]
 fn a_node_that_is_cut_off_neither_receives_nor_sends_also_of_what_is_on_its_way() {
     let (switch, first, second) = two(6);
-    assert!(!switch.cut("nobody"));
+    assert!(!switch.cut("unknown"));
     switch.set(NetworkConditions {
         delay: Duration::from_millis(30),
         ..NetworkConditions::default()

@@ -42,7 +42,7 @@ fn a_page_sees_the_world_from_what_changes() {
         listed += if next.whole { 0 } else { next.objects.len() };
         picture.take(&next);
     }
-    assert!(listed > 0 && listed < 60 * 67 / 2, "{listed} were told again");
+    assert!(listed > 0 && listed < 60 * 67 / 2, "{listed} were sent again");
     let mut second = Page::open(web);
     let whole = second.until_frame("a whole frame", |_| true);
     while picture.tick < whole.tick {

@@ -15,7 +15,7 @@ use wire_samples::{Habits, ORDINARY, RATE, World};
 
 const TICKS: usize = 1000;
 
-/// All objects of a world, as a member tells its buddy.
+/// All objects of a world, as a member sends its backup.
 fn backup(world: &World) -> Message {
     let now = world.snapshot();
     Message::Bundle(Bundle {

@@ -4,8 +4,8 @@
 //! Connecting -> Active -> (silence, or refused) -> Connecting with the same credential
 //! ```
 //!
-//! It answers to nobody's clock but the one it is given, trusts one gateway at a time, and does
-//! without any of them: what it needs to come back is its credential.
+//! It has no clock but the times that it is given, trusts one gateway at a time, and depends on
+//! none of them: what it needs to reconnect is its credential.
 
 mod message;
 mod others;
@@ -38,14 +38,14 @@ pub struct ClientSettings {
     pub resend: Span,
     /// A gateway that says nothing for so long is left for the next one.
     pub patience: Span,
-    /// The least time between two reports while somebody is near (row O17).
+    /// The shortest interval between two reports while another avatar is near (row O17).
     pub close: Span,
-    /// And while nobody is.
+    /// The same while no other is near.
     pub apart: Span,
     /// Near is who would be touched within this, in seconds.
     pub within: f64,
-    /// What the avatar wants is said again after this even if it is the same, so that the world
-    /// knows that somebody is there.
+    /// The input is sent again after this interval even if it has not changed, so that the world
+    /// knows that the client is still there.
     pub refresh: Span,
 }
 
@@ -62,10 +62,10 @@ impl Default for ClientSettings {
     }
 }
 
-/// Glimpses that are kept, because the next one may be told against any of them.
+/// State updates that are kept, because the next one may be a delta to any of them.
 const KEPT_MAX: usize = 64;
 
-/// Objects in one glimpse, at most: what 1200 bytes can hold and more.
+/// Objects in one state update, at most: what 1200 bytes can hold and more.
 const SEEN_MAX: usize = 4096;
 
 /// Changes of contacts that wait to be taken.
@@ -117,7 +117,7 @@ pub struct Client {
     own: Own,
     others: Others,
     kept: VecDeque<Snapshot>,
-    /// What it was told about last in the rough encoding.
+    /// Distant objects of the newest update, in the rough encoding.
     far: Vec<(ObjectId, State)>,
     touching: BTreeSet<(ObjectId, ObjectId)>,
     changes: VecDeque<ContactChange>,
@@ -230,7 +230,7 @@ impl Client {
         self.own.shown(now)
     }
 
-    /// The own avatar as the world had it in the newest tick that was told.
+    /// The own avatar as of the newest state update.
     #[must_use]
     pub fn own_received(&self) -> Option<(Tick, State)> {
         self.own.last_received()
@@ -257,7 +257,7 @@ impl Client {
         Object { id, class: Class::Avatar, shape, state }
     }
 
-    /// The pairs that touch, as far as it was told.
+    /// The pairs that touch, as far as they were reported.
     pub fn contacts(&self) -> impl Iterator<Item = (ObjectId, ObjectId)> + '_ {
         self.touching.iter().copied()
     }
@@ -267,13 +267,13 @@ impl Client {
         self.changes.drain(..).collect()
     }
 
-    /// What it holds exactly of the newest tick that it was told.
+    /// The objects that the newest state update has exactly.
     #[must_use]
     pub fn sees(&self) -> Option<&Snapshot> {
         self.kept.back()
     }
 
-    /// What it was told roughly with that.
+    /// The objects that it has roughly.
     #[must_use]
     pub fn sees_far(&self) -> &[(ObjectId, State)] {
         &self.far
@@ -284,7 +284,7 @@ impl Client {
     pub fn holdings(&self) -> [(&'static str, usize, usize); 4] {
         [
             ("others", self.others.len(), others::OTHERS_MAX),
-            ("glimpses", self.kept.len(), KEPT_MAX),
+            ("state updates", self.kept.len(), KEPT_MAX),
             ("wants", self.own.pending(), own::PENDING_MAX),
             ("changes", self.changes.len(), CHANGES_MAX),
         ]
@@ -376,7 +376,7 @@ impl Client {
         if close { self.settings.close } else { self.settings.apart }
     }
 
-    /// A letter has come.
+    /// Handles a message of a gateway.
     pub fn receive(
         &mut self,
         now: Time,

@@ -1,10 +1,10 @@
 //! What a member keeps for one whose backup it is.
 //!
-//! Copies are needed only when that one is lost. So nobody moves them from tick to tick: what was
-//! told is put aside together with what was committed, and played back when it is needed. A member
-//! tells each of its objects once in [`TURNS`] ticks, a part of them in every tick, so that there
-//! is an end to what must be kept and played back. (Telling all in every tick, the buddy then
-//! keeping them up to date, was a quarter of a member's work in a group of eight.)
+//! Copies are needed only when that one is lost. So they are not moved from tick to tick: what was
+//! sent is put aside together with what was committed, and played back when it is needed. A member
+//! sends each of its objects once in [`TURNS`] ticks, a part of them in every tick, which bounds
+//! what must be kept and played back. (Sending all in every tick, the backup then keeping them up
+//! to date, was a quarter of a member's work in a group of eight.)
 
 use crate::held::{advance, apply};
 use crate::message::Commit;
@@ -15,7 +15,7 @@ use crate::view::View;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Ticks in which a member tells each of its objects to its buddy once.
+/// Ticks in which a member sends each of its objects to its backup once.
 pub const TURNS: u64 = 16;
 
 /// Is it this object's turn?
@@ -26,9 +26,9 @@ pub(crate) fn is_turn(id: ObjectId, tick: Tick) -> bool {
 /// What is kept for another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Copies {
-    /// All its objects when the view began; none once each was told again.
+    /// All its objects when the view began; none once each was sent again.
     base: Objects,
-    /// Of the ticks after that, at most [`TURNS`]: what was told, and what was committed then.
+    /// Of the ticks after that, at most [`TURNS`]: what was sent, and what was committed then.
     turns: VecDeque<(Arc<Commit>, Vec<Object>)>,
 }
 
@@ -38,7 +38,7 @@ impl Copies {
         Copies { base: objects.into_iter().collect(), turns: VecDeque::new() }
     }
 
-    /// What was told for a tick, before anything was done to it, and what was committed.
+    /// What was sent for a tick, before anything was done to it, and what was committed.
     pub(crate) fn add(&mut self, sent: Vec<Object>, commit: Arc<Commit>) {
         self.turns.push_back((commit, sent));
         if self.turns.len() as u64 > TURNS {

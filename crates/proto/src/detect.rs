@@ -59,7 +59,7 @@ impl Shapes {
     }
 
     /// The block of all that an object went through in the last tick, its rotation as it is now.
-    /// Whoever owns a part of it must know the object.
+    /// The owner of any part of it must know the object.
     #[must_use]
     pub fn swept_block(&self, object: &Object, rate: u32) -> Block {
         swept(self.block(object), object, rate)
@@ -89,7 +89,7 @@ struct Known {
     changed: bool,
 }
 
-/// Nobody, in a list of places.
+/// No entry, in a list of places.
 const NOBODY: u32 = u32::MAX;
 
 /// Two objects and their swept blocks.
@@ -182,8 +182,8 @@ impl Detector {
         self.touches_of(objects.iter(), |_| true)
     }
 
-    /// The same of the pairs whose blocks meet and that are `wanted`: the others are somebody
-    /// else's, and are not looked at.
+    /// The same of the pairs whose blocks meet and that are `wanted`: the others belong to other
+    /// members and are not tested.
     pub(crate) fn touches_of<'a>(
         &mut self,
         objects: impl Iterator<Item = &'a Object>,
@@ -261,7 +261,7 @@ impl Detector {
     /// Two objects whose blocks meet: do they touch, and how? And how many tests did that take?
     fn touch(&mut self, slots: SlotPair) -> (Option<(Certainty, Hit)>, u32) {
         let mut places = slots.map(|slot| self.holders[slot as usize]);
-        // Whoever compares them has them in the order of ids.
+        // The comparison expects them in the order of ids.
         places.sort_unstable();
         let [a, b] = places.map(|place| &self.known[place as usize]);
         let Detector { shapes, placed, decided, before, effort, .. } = self;

@@ -47,7 +47,7 @@ pub enum Grouping {
     ByDelay(GroupRules),
 }
 
-/// Where all are one group, everybody is near enough. (An hour: far beyond any lease.)
+/// Thresholds for a world of one group: every node is near enough. (An hour: far beyond any lease.)
 const ANYBODY: Thresholds =
     Thresholds { inclusion: Span(3_600_000_000), rejection: Span(3_600_000_000) };
 
@@ -138,7 +138,7 @@ pub struct Directory {
     since: Time,
     /// Nodes with a stored world that may count.
     offers: BTreeSet<NodeId>,
-    /// When nodes that wait for a group were told whom to measure.
+    /// When nodes that wait for a group were sent the peers to measure.
     peers_sent: BTreeMap<NodeId, Time>,
     /// What it says goes out later, see [`Directory::sent`].
     defers: bool,
@@ -201,8 +201,8 @@ impl Directory {
         self
     }
 
-    /// The same where what it says is kept back for a while: whoever does that says when it goes
-    /// out, by [`Directory::sent`].
+    /// The same where outgoing messages are kept back for a while: the caller reports when one is
+    /// sent, by [`Directory::sent`].
     #[must_use]
     pub fn deferring(self) -> Directory {
         let mut kept = self.kept;
@@ -232,7 +232,7 @@ impl Directory {
         }
     }
 
-    /// Nobody keeps back what stands behind `from`.
+    /// Without a caller that defers, everything from `from` on is sent at once.
     fn note_sent(&mut self, now: Time, from: usize, out: &[Output]) {
         if self.defers {
             return;
@@ -250,11 +250,11 @@ impl Directory {
         self.kept.clone()
     }
 
-    /// A directory that was down and goes on. It has heard nobody meanwhile, so it suspects nobody
+    /// A directory that was down and goes on. It has heard no node meanwhile, so it suspects none
     /// before a full lease has passed.
     #[must_use]
     pub fn load(saved: Saved, now: Time, timing: Timing) -> Directory {
-        // It told them when they came.
+        // They were sent when the nodes came.
         let waits = saved.known.iter().filter(|(_, known)| known.group.is_none());
         let peers_sent = waits.map(|(&node, known)| (node, known.since)).collect();
         let mut directory = Directory::keeping(saved, now, timing, peers_sent);
@@ -262,7 +262,7 @@ impl Directory {
         directory
     }
 
-    /// It goes on now: nobody could be heard before.
+    /// It goes on now: no node could be heard before.
     pub fn resume(&mut self, now: Time) {
         for known in self.kept.known.values_mut() {
             known.heard = now;
@@ -291,7 +291,7 @@ impl Directory {
         }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Directory {
         let mut kept = self.kept;
@@ -486,7 +486,7 @@ impl Directory {
         }
     }
 
-    /// A node tells what it has measured.
+    /// A node reports what it has measured.
     fn measured(&mut self, now: Time, delays: Delays, out: &mut Vec<Output>) {
         let Delays { from, medians, keeps } = delays;
         if let Some(known) = self.kept.known.get_mut(&from.node) {
@@ -494,7 +494,7 @@ impl Directory {
             known.keeps = keeps;
         }
         if self.kept.grouping == Grouping::Together {
-            // Nobody moves for that: it is only shown.
+            // No node moves for that: the delays are only shown.
             return self.send_peers(now, Address::Node(from.node), ANYBODY, out);
         }
         self.corroborate(now, from, out);

@@ -1,10 +1,10 @@
-//! The world as somebody has it who follows it without computing collisions: a gateway, another
-//! group, a recording, a page to watch.
+//! The world of a group as seen by a follower, which computes no collisions: a gateway, another
+//! group, a recording, a page.
 //!
-//! Everything that happens is in the published ticks, so whoever has the world at one tick and all
-//! ticks after it has the world, bit by bit; the digest in every tick says whether that is so. The
-//! world at one tick comes from all members, each telling its share. An unsynchronised world has no
-//! such ticks; it is followed by one's own clock (`free_running`).
+//! All changes are in the published ticks, so a follower that has the world at one tick and all
+//! ticks after it has the world, bit by bit; the digest in every tick confirms it. The world at one
+//! tick comes from all members, each sending its share. A free-running world has no such ticks; it
+//! is followed by the follower's own clock (`free_running`).
 
 mod free_running;
 
@@ -28,7 +28,7 @@ const EARLY_MAX: usize = 256;
 /// A gap that is not filled for so long is not filled any more: the world is asked for anew.
 const PATIENCE: Span = Span::from_ms(2000);
 
-/// Somebody who follows the world of a group.
+/// Follows the world of a group.
 #[derive(Clone, Debug)]
 pub struct Follower {
     me: GatewayId,
@@ -45,7 +45,7 @@ pub struct Follower {
     /// When it last came on.
     moved: Time,
     ask_at: Time,
-    /// Of an unsynchronised world.
+    /// Present if the world is free-running.
     free_running: Option<FreeRunning>,
 }
 
@@ -69,9 +69,9 @@ impl Follower {
         }
     }
 
-    /// The same for an unsynchronised world, in which `static_objects` never moves: ticks are its own, and
-    /// [`Follower::take`] gives them without a digest, with what touches and which wishes were
-    /// followed.
+    /// The same for a free-running world, in which `static_objects` never move: ticks are its own,
+    /// and [`Follower::take`] returns them without a digest, with what touches and which inputs
+    /// were followed.
     #[must_use]
     pub fn free_running(self, static_objects: &[Object]) -> Follower {
         let free_running = Some(FreeRunning::new(self.timing.rate, static_objects));
@@ -115,13 +115,13 @@ impl Follower {
         at.ok().and_then(|at| self.heard.get(at)).map_or(0, |&(_, number)| number)
     }
 
-    /// Of an unsynchronised world: who was last heard to have an object.
+    /// In a free-running world: the node that was last heard to have an object.
     #[must_use]
     pub fn holder(&self, id: ObjectId) -> Option<NodeId> {
         self.free_running.as_ref().and_then(|free_running| free_running.holder(id))
     }
 
-    /// Of an unsynchronised world: how often all members have told all that they have.
+    /// In a free-running world: how often all members have sent all that they have.
     #[must_use]
     pub fn sweeps(&self) -> u64 {
         self.free_running.as_ref().map_or(0, FreeRunning::sweeps)

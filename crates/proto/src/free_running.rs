@@ -1,18 +1,18 @@
-//! A node of an unsynchronised group: it moves what it holds by its own clock and waits for nobody
-//! (Storey 2006, 3.3.8: the second kind of operation).
+//! A node of a free-running group: it moves what it holds by its own clock and waits for no other
+//! node (Storey 2006, 3.3.8: the second kind of operation).
 //!
-//! * An object has one *holder*, who has its token. A holder whose object leaves its region puts it
-//!   into *escrow* under the next token and tells the owner of the region until that one answers.
-//!   Whoever sees a token that is not larger than the last one only answers.
-//! * Others know an object as a *ghost*: as it was, moved on as it went (dead reckoning).
+//! * An object has one *holder*, which has its token. A holder whose object leaves its region puts
+//!   it into *escrow* under the next token and sends it to the owner of the region until that one
+//!   answers. A node that sees a token that is not larger than the last one only answers.
+//! * Others know an object as a *ghost*: its last known state, extrapolated (dead reckoning).
 //! * Everything that a node holds is with its *backups* too. What cannot be taken back (an event,
 //!   an answer, a nudge) is sent only when all backups have what it follows from.
-//! * A node speaks only while its *lease* lasts, or the word of all its backups that no other node
-//!   takes its place.
-//! * A view that loses nobody changes nothing until it is stable; then objects go to their new
-//!   owners as they always do. In a view that has lost somebody everybody stops, all copies are
-//!   compared, and the latest of each object is granted anew, in a new *era*: older tokens, and
-//!   letters of older eras, change nothing any more.
+//! * A node sends only while its *lease* lasts, or the promises of all its backups that no other
+//!   node takes its place.
+//! * A view that loses no member changes nothing until it is stable; then objects go to their new
+//!   owners as they always do. In a view that has lost a member all stop, all copies are compared,
+//!   and the latest of each object is granted anew, in a new *era*: older tokens, and messages of
+//!   older eras, change nothing any more.
 
 mod change;
 mod ghosts;
@@ -48,21 +48,21 @@ use serve::Serve;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// How an unsynchronised group works. All its members have the same numbers.
+/// The parameters of a free-running group. All its members have the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
     /// How long things take.
     pub timing: Timing,
-    /// Objects with a longer half edge are told to everybody; in units of positions, as all lengths
-    /// here.
+    /// Objects with a longer half edge are sent to all members; in units of positions, as all
+    /// lengths here.
     pub largest: i32,
     /// An object is handed over when its centre is farther outside than this.
     pub hysteresis: i32,
-    /// Others are told about an object when they would take it to be this far from where it is.
+    /// Others are sent an object again when their extrapolation would be this far from where it is.
     pub threshold: i32,
     /// How far an object may come while others hear of it.
     pub margin: i32,
-    /// They are told every so many ticks in any case.
+    /// They are sent it every so many ticks in any case.
     pub heartbeat: u32,
     /// Box and triangle tests that a node may make in a tick; what it cannot find out with them is
     /// assumed to touch, and is said to be. None: it looks at everything to the end.
@@ -92,19 +92,20 @@ pub enum Having {
     Escrow,
 }
 
-/// A node of an unsynchronised group.
+/// A node of a free-running group.
 #[derive(Clone)]
 pub struct FreeRunningNode {
     me: Member,
     tuning: Tuning,
     shapes: Shapes,
-    /// What never moves: everybody has the same table (Storey 2006, 3.2.1).
+    /// What never moves: every node has the same table (Storey 2006, 3.2.1).
     static_objects: Arc<Vec<Object>>,
     mutant: Option<Mutant>,
     detector: Detector,
     /// The last view that it knows to be stable.
     ground: Option<View>,
-    /// See [`Token::era`]. One who came into a view and was never told does not know it.
+    /// See [`Token::era`]. A node that came into a view and did not receive the era does not know
+    /// it.
     era: Option<Epoch>,
     /// A newer view, which may come to nothing.
     change: Option<Change>,
@@ -118,9 +119,9 @@ pub struct FreeRunningNode {
     ghosts: Ghosts,
     keep: Keep,
     probes: Probes,
-    /// Nudges that will happen with the next tick, by object and lead, and who told.
+    /// Nudges that are applied with the next tick, by object and lead, and their senders.
     nudges: BTreeMap<(ObjectId, ObjectId), (NodeId, Nudge)>,
-    /// Wishes that will be followed with the next tick.
+    /// Inputs that are followed with the next tick.
     wants: BTreeMap<ObjectId, ClientInput>,
     people: People,
     serve: Serve,
@@ -207,7 +208,7 @@ impl FreeRunningNode {
         self
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> FreeRunningNode {
         FreeRunningNode { mutant, ..self }
@@ -273,8 +274,8 @@ impl FreeRunningNode {
         now >= self.lease_until && now >= self.vouched_until()
     }
 
-    /// Until when it may go on although the directory does not answer. In a view that has lost
-    /// somebody there is nothing to go on with.
+    /// Until when it may go on although the directory does not answer. In a view that has lost a
+    /// member there is nothing to go on with.
     fn vouched_until(&self) -> Time {
         match self.mutant {
             Some(Mutant::IgnoreLease) => Time(u64::MAX),
@@ -363,8 +364,8 @@ impl FreeRunningNode {
         }
     }
 
-    /// After its lease a node says nothing (rule A7), whatever it would have said, but for what
-    /// everybody needs to come back when nobody may speak.
+    /// After its lease a node sends nothing (rule A7) but what is needed to come back when no node
+    /// may send.
     fn hush(&self, now: Time, first: usize, out: &mut Vec<Output>) {
         if self.is_suspended(now) && (self.ground.is_some() || self.change.is_some()) {
             let later = out.split_off(first);
@@ -375,8 +376,8 @@ impl FreeRunningNode {
         }
     }
 
-    /// The directory leaves nobody out before `span` has passed by its clock since it heard them,
-    /// which was after `sent`.
+    /// The directory leaves no node out before `span` has passed by its clock since it heard the
+    /// node, which was after `sent`.
     fn lease(&mut self, sent: Time, span: Span) {
         self.lease_until = self.lease_until.max(sent + believed(span));
     }
@@ -489,7 +490,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Do letters of this era change anything now?
+    /// Do messages of this era change anything now?
     fn counts(&self, era: Epoch) -> bool {
         self.is_running() && self.era == Some(era)
     }
@@ -520,7 +521,7 @@ impl FreeRunningNode {
     }
 }
 
-/// How much of a span somebody else's clock shows at least while this passes here. Clocks are
+/// How much of a span another machine's clock shows at least while this passes here. Clocks are
 /// wrong by at most 2 in 100 each: a slow one here needs 0.94 / 0.98 = 0.96 of the span's true
 /// time, a fast one there at least 1 / 1.02 = 0.98.
 fn believed(span: Span) -> Span {

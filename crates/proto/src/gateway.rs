@@ -1,14 +1,13 @@
-//! A gateway: the door between clients, whom nobody trusts, and the groups that share a world.
+//! The gateway connects untrusted clients to the groups that share a world.
 //!
-//! It follows a group's world, says to the group what its clients want once it has judged it,
-//! and tells each client what concerns it. It decides nothing about the world. What it knows may
-//! be lost at any time: a client shows its credential at any gateway, and the world says what
-//! became of its avatar. Wants are numbered by clients, and the group follows each number once and
-//! in order ([`crate::Source::Avatar`]), whatever gateways they come through.
+//! It replicates a group's world read-only, validates client inputs and forwards them, and sends
+//! each client the state updates within its interest. It holds no authority: its state can be lost
+//! at any time and is rebuilt from credentials and the world. Inputs are numbered by clients, and
+//! the group follows each number once and in order ([`crate::Source::Avatar`]), whatever gateways
+//! they come through.
 //!
-//! Whoever is new comes into the group that the gateway belongs to, which is that of the node
-//! beside it. An avatar that is at home in another group is served there, over the distance: for
-//! each group in which somebody is served there is a wing (`link`).
+//! New avatars join the gateway's own group, which is that of the node beside it. An avatar whose
+//! home is another group is served remotely through a group link (`group_link`), one per group.
 
 mod arrive;
 mod group_link;
@@ -57,16 +56,16 @@ pub struct GatewaySettings {
     pub shape: ShapeId,
     /// Where avatars come into the world.
     pub places: Block,
-    /// Who is told about what.
+    /// Which objects a client is sent.
     pub interest: Interest,
-    /// Bytes of a glimpse, at most.
+    /// Bytes of a state update, at most.
     pub budget: usize,
-    /// How many of the nearest are told exactly, at most.
+    /// How many of the nearest are sent exactly, at most.
     pub near: usize,
-    /// Ticks from one glimpse to the next.
+    /// Ticks from one state update to the next.
     pub every: u64,
-    /// Glimpses for a client that says nothing in between, at most: who speaks seldom is told
-    /// seldom.
+    /// State updates sent without a message of the client in between, at most: a client that
+    /// reports seldom gets updates seldom.
     pub unheard: u32,
     /// Connections, at most.
     pub sessions: usize,
@@ -84,8 +83,8 @@ pub struct GatewaySettings {
     pub ban: Span,
     /// A client that is silent for so long is gone; its avatar is absent.
     pub silence: Span,
-    /// Nobody has said for so long, in the world's time, what an avatar wants, at no gateway: it is
-    /// absent. Clients say it more often ([`crate::ClientSettings::refresh`]).
+    /// An avatar without an input at any gateway for so long, in the world's time, becomes absent.
+    /// Clients repeat inputs more often ([`crate::ClientSettings::refresh`]).
     pub idle: Span,
     /// An avatar that is absent for so long, in the world's time, is removed.
     pub forget: Span,
@@ -124,7 +123,7 @@ pub struct GatewayCounters {
     pub entered: u64,
     /// Avatars whose clients came back.
     pub resumed: u64,
-    /// Letters that were not taken: no such connection or attempt, wrong credential, no room.
+    /// Messages that were rejected: no such connection or attempt, wrong credential, no room.
     pub refused: u64,
     /// Wants with a number that had been there.
     pub replays: u64,
@@ -132,20 +131,20 @@ pub struct GatewayCounters {
     pub foreign: u64,
     /// Wants that were cut down.
     pub corrected: u64,
-    /// Letters beyond the allowance.
+    /// Messages beyond the rate limit.
     pub flooded: u64,
     /// Clients that were put out.
     pub kicked: u64,
-    /// Times that a whole glimpse had to follow because the client lost what it held, or said
+    /// Times that a complete update had to follow because the client lost what it held, or sent
     /// nothing for too long.
     pub bases_lost: u64,
-    /// Glimpses that were sent.
+    /// State updates that were sent.
     pub updates: u64,
     /// Bytes in them.
     pub update_bytes: u64,
 }
 
-/// Numbers that wait for the group; with more, nobody new comes in.
+/// Inputs that wait for the group; with more, no new avatars are admitted.
 const STREAM_MAX: usize = 256;
 
 /// With more numbers waiting, wants are not put behind them but wait to be replaced by newer ones.
@@ -209,8 +208,8 @@ impl Gateway {
         Gateway { beside, main: None, group_links: BTreeMap::new(), ..self }
     }
 
-    /// The same for an unsynchronised world, which has one group, and in which `static_objects` never
-    /// moves.
+    /// The same for a free-running world, which has one group, and in which `static_objects` never
+    /// move.
     #[must_use]
     pub fn free_running(self, static_objects: &[Object]) -> Gateway {
         let group_links = self.group_links.into_iter();
@@ -219,7 +218,7 @@ impl Gateway {
         Gateway { group_links, ..self }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Gateway {
         Gateway { mutant, ..self }
@@ -281,12 +280,16 @@ impl Gateway {
         let inputs = self.group_links.values().map(GroupLink::waiting).max();
         let wants = self.group_links.values().map(GroupLink::wanting).sum();
         [
-            ("wings", self.group_links.len(), GROUP_LINKS_MAX),
+            ("group links", self.group_links.len(), GROUP_LINKS_MAX),
             ("sessions", self.sessions.len(), sessions),
             ("hosts", self.hosts.len(), arrive::HOSTS_MAX),
             ("inputs", inputs.unwrap_or(0), STREAM_MAX + 2 * sessions),
             ("wants", wants, sessions),
-            ("glimpses", most(|s| s.sent_updates.len()).unwrap_or(0), session::SENT_UPDATES_MAX),
+            (
+                "state updates",
+                most(|s| s.sent_updates.len()).unwrap_or(0),
+                session::SENT_UPDATES_MAX,
+            ),
             (
                 "contacts",
                 most(|s| s.changes.len().max(s.open_contacts())).unwrap_or(0),
@@ -304,7 +307,7 @@ impl Gateway {
 
     /// The clock says so.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Output>) {
-        // Whoever has slept has not heard those who spoke.
+        // After a pause, messages of clients wait to be read: their silence is not counted.
         if (now - self.woke).0 > self.settings.silence.0 / 2 {
             for session in self.sessions.values_mut() {
                 session.heard = now;
@@ -315,7 +318,7 @@ impl Gateway {
         for &group in &groups {
             if let Some(link) = self.group_links.get_mut(&group) {
                 link.follower.wake(now, out);
-                // An unsynchronised world comes on with the clock.
+                // A free-running world comes on with the clock.
                 self.follow(now, group, out);
             }
         }
@@ -342,7 +345,7 @@ impl Gateway {
         }
     }
 
-    /// A message has come. One of a client can only be a letter.
+    /// Handles a message. One of a client can only be a client message.
     pub fn receive(&mut self, now: Time, from: Address, message: Message, out: &mut Vec<Output>) {
         match (from, message) {
             (Address::Client(client), Message::FromClient(message)) => {
@@ -362,8 +365,8 @@ impl Gateway {
         }
     }
 
-    /// Which group this is about. A share names its view and not its group; an unsynchronised
-    /// world has one.
+    /// Which group this is about. A share names its view and not its group; a free-running world
+    /// has one group.
     fn group_of(&self, message: &Message) -> Option<GroupId> {
         match message {
             Message::View(view) => Some(view.group),
@@ -397,7 +400,7 @@ impl Gateway {
         }
     }
 
-    /// There is a wing for this group from now on, if there is room. Says whether there is.
+    /// Opens a link to this group, if there is room. Returns whether there is one.
     fn open(&mut self, now: Time, group: GroupId) -> bool {
         if self.group_links.len() >= GROUP_LINKS_MAX && !self.group_links.contains_key(&group) {
             return false;
@@ -409,7 +412,7 @@ impl Gateway {
         true
     }
 
-    /// Wings in which nobody is served are closed after a while.
+    /// Links to groups in which no client is served are closed after a while.
     fn close_group_links(&mut self, now: Time) {
         let (main, sessions) = (self.main, &self.sessions);
         self.group_links.retain(|&group, link| {
@@ -515,7 +518,7 @@ impl Gateway {
         link.push_inputs();
     }
 
-    /// Everybody who is in a group is told what they see.
+    /// Sends every client of a group its state update.
     fn show(&mut self, group: GroupId, out: &mut Vec<Output>) {
         let Some(link) = self.group_links.get(&group) else { return };
         let Some((tick, objects)) = link.follower.world() else { return };

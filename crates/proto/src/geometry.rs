@@ -2,9 +2,9 @@
 //! many objects have that form, while the group goes on without it (Storey 2006, 4.3.2.10; row
 //! S16).
 //!
-//! A form's bytes are known by their sum and length, so that whoever has them already, from an
-//! earlier life or another world, need not fetch them. They come in pieces from any machine that
-//! has them; if one falls silent or sends something else, the next is asked.
+//! A form's bytes are known by their sum and length, so that a machine that has them already, from
+//! an earlier incarnation or another world, need not fetch them. They come in pieces from any
+//! machine that has them; if one falls silent or sends something else, the next is asked.
 
 use crate::detect::Shapes;
 use crate::node::Address;
@@ -52,7 +52,7 @@ pub struct Form {
     pub content: Option<Content>,
 }
 
-/// What machines tell each other about forms.
+/// What machines send each other about forms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GeometryMessage {
     /// Which forms are there?
@@ -61,7 +61,7 @@ pub enum GeometryMessage {
     Table(Vec<Form>),
     /// Send me this.
     Ask {
-        /// What.
+        /// The content.
         content: Content,
         /// So much of it is here.
         credit: Credit,
@@ -72,7 +72,7 @@ pub enum GeometryMessage {
     Piece(Chunk),
 }
 
-/// A letter to somebody.
+/// A message and its receiver.
 pub type Mail = (Address, GeometryMessage);
 
 #[derive(Clone, Debug)]
@@ -163,7 +163,7 @@ impl Library {
         library
     }
 
-    /// Of a machine that has been told which forms there are, and none of their triangles.
+    /// Of a machine that knows which forms there are, and none of their triangles.
     #[must_use]
     pub fn awaiting(forms: Vec<Form>, resend: Span) -> Library {
         Library { table: Some(forms), ..Library::new(resend) }
@@ -229,7 +229,7 @@ impl Library {
         if idle || self.peers.is_empty() { Time(u64::MAX) } else { self.wake_at }
     }
 
-    /// The clock says so: asks, or asks somebody else.
+    /// To be called at [`Library::wake_at`]: asks, or asks another machine.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Mail>) {
         if now < self.wake_at() {
             return;
@@ -265,7 +265,7 @@ impl Library {
         }
     }
 
-    /// A letter has come.
+    /// Handles a message.
     pub fn receive(
         &mut self,
         now: Time,
@@ -349,7 +349,7 @@ impl Library {
                 }
             }
             Err(_) => {
-                // Pieces of somebody who sends something else; all of it again, from another.
+                // Pieces of a machine that sends something else; all of it again, from another.
                 self.fetch = None;
                 self.asked = self.asked.wrapping_add(1);
                 self.ask(now, true, out);

@@ -28,7 +28,7 @@ impl Held {
         Held { mine: complete.mine, copies: copies.collect() }
     }
 
-    /// A tick is over: everybody who holds an object does the same to it.
+    /// A tick is over: every holder of an object applies the same to it.
     pub(crate) fn go_on(
         &mut self,
         complete: Complete,
@@ -78,10 +78,10 @@ fn change(objects: &mut Objects, input: &Input) {
     }
 }
 
-/// An object comes in. A copy of it that is here already makes room, in whoever's region that is
-/// and whatever it says: no member knows what the others hold, so what each does may depend on the
-/// new one alone. If that is the older word, the next correction mends it. What is at home here
-/// stays.
+/// An object comes in. A copy of it that is here already makes room, in whichever region that is
+/// and whatever it contains: no member knows what the others hold, so what each does may depend on
+/// the new one alone. If that is the older version, the next correction mends it. What is at home
+/// here stays.
 fn enter(objects: &mut Objects, object: &Object, holds: bool) {
     let at_home = |known: &Object| known.class.elsewhere().is_none();
     if objects.get(&object.id).is_some_and(at_home) {

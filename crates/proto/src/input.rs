@@ -1,9 +1,9 @@
-//! What comes into a group from outside: what nobody in it can compute.
+//! Inputs of a group: what its members cannot compute.
 //!
 //! Everything that happens to a group's world is in its commits, so that any of its members, a
-//! gateway and a referee come to the same world. Whoever has something to say numbers it; the
-//! leader takes a source's inputs in their order and each once, and every commit says how far it
-//! has come with whom, so that the next leader knows it too.
+//! gateway and a checker come to the same world. A source numbers its inputs; the leader takes them
+//! in their order and each once, and every commit records how far it has come with each source, so
+//! that the next leader knows it too.
 
 use crate::gateway::AVATARS_FROM;
 use crate::groups::GroupId;
@@ -180,8 +180,8 @@ impl Input {
     }
 }
 
-/// What an avatar wants: other velocities. Nobody can compute it, so it must not be lost once
-/// somebody has seen what came of it.
+/// The input of a client: other velocities for its avatar. It cannot be computed, so it must not be
+/// lost once its outcome has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientInput {
     /// Which avatar.
@@ -199,7 +199,7 @@ pub struct ClientInput {
 pub struct Inputs {
     /// For which group: a node that leads another one by now takes no notice.
     pub group: GroupId,
-    /// Whose.
+    /// Its source.
     pub source: Source,
     /// The number of the first one; the others count on from there.
     pub first: u64,
@@ -272,7 +272,7 @@ impl Stream {
         self.waiting.len()
     }
 
-    /// What the leader is to be told, until it has been heard.
+    /// What the leader is to be sent, until it has taken it.
     #[must_use]
     pub fn message(&self) -> Option<Inputs> {
         if self.waiting.is_empty() {

@@ -1,6 +1,7 @@
-//! Whom a node waits for in vain. Two nodes may both reach the directory and not each other, in one
-//! direction or both; then a group stands still although every node of it is alive. A node that
-//! does not get on asks those whom it waits for to answer, and tells the directory who does not.
+//! The nodes that a node waits for in vain. Two nodes may both reach the directory and not each
+//! other, in one direction or both; then a group stands still although every node of it is alive. A
+//! node that does not get on asks those that it waits for to answer, and reports to the directory
+//! which do not.
 //!
 //! An answer has gone both ways, so it proves the link, and a missing one blames the link and not
 //! one of its ends: which end has to go is for the directory to decide.
@@ -64,8 +65,8 @@ impl Probes {
         pings
     }
 
-    /// Something has come that was waited for; or this process was paused, so that nobody was
-    /// asked, and answers wait to be read.
+    /// Something has come that was waited for; or this process was paused, so that none was asked,
+    /// and answers wait to be read.
     pub(crate) fn clear(&mut self) {
         self.awaited.clear();
     }

@@ -3,7 +3,7 @@
 use crate::object::{Class, Object};
 use serde::{Deserialize, Serialize};
 
-/// Places that a node tells of its objects.
+/// Places that a node sends of its objects.
 pub const PLACES_MAX: usize = 64;
 
 /// Points that are looked at for them; of more work, some.
@@ -27,7 +27,7 @@ const PER_TOUCH: u64 = 2;
 /// How many objects a node has that move, what it has to do, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeLoad {
-    /// How many.
+    /// The number of objects that move.
     pub objects: u32,
     /// What a tick takes it, counted: in units of about one box test, of which an object alone
     /// takes [`NodeLoad::OBJECT`].
@@ -41,9 +41,9 @@ impl NodeLoad {
     pub const OBJECT: u32 = PER_OBJECT as u32;
 
     /// Of these objects, in a given order, and of the pairs of so many ticks, with what their
-    /// triangles took. Pairs count
-    /// where their reference point is: whoever owns that has to compare them. (Objects alone were
-    /// not even enough: of eight nodes with equally many one had 1.7 times the mean of pairs.)
+    /// triangles took. Pairs count where their reference point is: the owner of that place has to
+    /// compare them. (Objects alone were not even enough: of eight nodes with equally many one had
+    /// 1.7 times the mean of pairs.)
     ///
     /// Taking every so-manyth object as a place was not even enough either: regions cut by 16 of
     /// 4000 gave one of eight nodes twice the mean.

@@ -1,4 +1,4 @@
-//! Everything that directory and nodes tell each other.
+//! All messages between directory, nodes, gateways and clients.
 //!
 //! Every message may be lost, doubled and overtaken. Each names the view and the tick that it
 //! belongs to, so that it changes nothing anywhere else, and is sent again until what it is for
@@ -29,7 +29,7 @@ pub enum Message {
     },
     /// Node to directory: I am alive and have seen this view.
     Alive {
-        /// Who.
+        /// The sender.
         member: Member,
         /// The newest view that it has seen.
         epoch: Epoch,
@@ -47,7 +47,7 @@ pub enum Message {
     },
     /// Directory to members: a new view.
     View(View),
-    /// Leader to directory: everybody in this view holds what belongs to them.
+    /// Leader to directory: every member of this view holds what belongs to it.
     Stable {
         /// Which view.
         epoch: Epoch,
@@ -78,7 +78,7 @@ pub enum Message {
     FromClient(ClientMessage),
     /// Gateway to client.
     ToClient(GatewayMessage),
-    /// Member to member of an unsynchronised group.
+    /// Member to member of a free-running group.
     FreeRunning(FreeRunningMessage),
     /// Node to node: answer at once.
     Ping {
@@ -96,9 +96,9 @@ pub enum Message {
     },
     /// Node to directory: how long others take to answer me.
     Delays(Delays),
-    /// Directory to node: who there is; to whoever follows a group that is not there any more, too.
+    /// Directory to node: the peers; also to followers of a group that is not there any more.
     Peers(Peers),
-    /// Member to directory: let us vote about somebody.
+    /// Member to directory: call a vote about a node.
     VoteRequest {
         /// Who asks.
         from: NodeId,
@@ -117,17 +117,18 @@ pub enum Message {
     Leave {
         /// The view that it is alone in.
         epoch: Epoch,
-        /// Who.
+        /// The sender.
         from: Member,
     },
     /// Leader of one group to the leader of another: all that is at home here, as the first inputs
-    /// of a group that has not been heard of yet. Whoever has heard of it takes no notice.
+    /// of a group that has not been heard of yet. A receiver that knows the group already ignores
+    /// it.
     Greet(Inputs),
     /// Leader of one group to the leader of another: we have taken your inputs up to this.
     Heard {
         /// Who has taken them.
         by: GroupId,
-        /// Whose.
+        /// The group whose inputs were taken.
         of: GroupId,
         /// The number of the last one; none before the first.
         number: Option<u64>,
@@ -150,7 +151,7 @@ pub enum Message {
     },
     /// Node to the gateway beside it: this one, and we go from tick to tick.
     Here {
-        /// Who.
+        /// The node.
         node: NodeId,
         /// Its group.
         group: GroupId,
@@ -185,7 +186,7 @@ impl Message {
 /// What a node has measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delays {
-    /// Who.
+    /// The sender.
     pub from: Member,
     /// Half of the answers of each took no longer; only of those that were asked often enough, and
     /// at most [`PEERS_MAX`].
@@ -194,7 +195,7 @@ pub struct Delays {
     pub keeps: bool,
 }
 
-/// Nodes that a node measures, and groups that it is told of.
+/// Nodes that a node measures, and groups that it is sent.
 pub const PEERS_MAX: usize = 64;
 
 /// Who there is besides, as the directory knows it.
@@ -219,7 +220,7 @@ pub struct Peers {
 pub struct Flush {
     /// The new view.
     pub epoch: Epoch,
-    /// Who.
+    /// The sender.
     pub from: Member,
     /// The last tick that was committed to it. None for one who was not in the base view.
     pub last: Option<Arc<Commit>>,
@@ -230,23 +231,23 @@ pub struct Flush {
 pub struct Resume {
     /// The view.
     pub epoch: Epoch,
-    /// The last tick that was committed to anybody.
+    /// The last tick that was committed to any member.
     pub last: Arc<Commit>,
-    /// For one who was not in the base view, in a world of several groups: the ticks before it,
-    /// as far as they fit. Whoever leads must know what other groups have not taken yet.
+    /// For a member that was not in the base view, in a world of several groups: the ticks before
+    /// it, as far as they fit. The leader must know what other groups have not taken yet.
     pub before: Vec<Arc<Commit>>,
 }
 
-/// What one member tells another for a tick.
+/// What one member sends another for a tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
     /// The view.
     pub epoch: Epoch,
     /// The tick.
     pub tick: Tick,
-    /// Who tells.
+    /// The sender.
     pub from: NodeId,
-    /// This answers somebody who told twice. Answers are not answered.
+    /// This answers a bundle that arrived twice. Answers are not answered.
     pub answer: bool,
     /// What the receiver owns from now on.
     pub transfers: Vec<Object>,
@@ -266,7 +267,7 @@ pub struct Done {
     pub epoch: Epoch,
     /// The tick.
     pub tick: Tick,
-    /// Who.
+    /// The sender.
     pub from: NodeId,
     /// Pairs that touch and whose reference point is in its regions.
     pub touches: Vec<Touch>,
@@ -322,16 +323,16 @@ impl Commit {
     }
 }
 
-/// Somebody follows the world without computing it.
+/// Requests the world, without taking part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Follow {
-    /// Who.
+    /// The follower.
     pub from: GatewayId,
     /// Whose world.
     pub group: GroupId,
     /// The newest view that it has seen.
     pub epoch: Epoch,
-    /// The last tick that it holds. None if it needs to be told the whole world.
+    /// The last tick that it holds. None if it needs the whole world.
     pub have: Option<Tick>,
 }
 
@@ -342,7 +343,7 @@ pub struct Share {
     pub epoch: Epoch,
     /// The tick.
     pub tick: Tick,
-    /// Who.
+    /// The sender.
     pub from: NodeId,
     /// How many members there are: so many shares are the world.
     pub members: u32,

@@ -1,4 +1,4 @@
-//! Mistakes that can be built in on purpose: a referee that finds none of them is no referee.
+//! Defects that can be built in on purpose, to test that the checkers catch them.
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub enum Mutant {
     StaleDone,
     /// The leader does not wait for the directory to record a view.
     NoStableRecord,
-    /// A tick is published before everybody holds it.
+    /// A tick is published before all members hold it.
     PublishEarly,
     /// A tick that was found out but not committed is forgotten when the view changes.
     DropPendingTick,
@@ -29,15 +29,15 @@ pub enum Mutant {
     KeepTransferred,
     /// What is handed over does not arrive.
     LoseTransfer,
-    /// A buddy gets a copy that is not quite right.
+    /// A backup gets a copy that is not quite right.
     WrongCopy,
-    /// Everybody reports every pair that they see.
+    /// Every member reports every pair that it sees.
     ReportAll,
-    /// Everybody compares every pair that they see, and reports their own.
+    /// Every member compares every pair that it sees, and reports its own.
     CompareAll,
-    /// What a buddy keeps is a tick old when it is needed.
+    /// The copies of a backup are a tick old when they are needed.
     StaleCopies,
-    /// The directory leaves out nodes without looking whether anybody holds their objects.
+    /// The directory leaves out nodes without checking whether others hold their objects.
     CarelessDirectory,
     /// A group that cannot go on is not reported.
     SilentHalt,
@@ -51,7 +51,7 @@ pub enum Mutant {
     NoChecksum,
     /// Every bundle is sent whole.
     NoDelta,
-    /// A damaged frame makes the receiver forget what it was told.
+    /// A damaged frame makes the receiver forget what it received.
     DamageForgets,
     /// Messages of an older view count.
     OldEpoch,
@@ -63,15 +63,15 @@ pub enum Mutant {
     VoteTwice,
     /// A vote that comes too late counts in the next ballot.
     LateVote,
-    /// A ballot waits for everybody, and asks once.
+    /// A ballot waits for all votes, and asks once.
     NoDeadline,
     /// Votes may follow each other at once.
     NoHysteresis,
-    /// Nobody is let into another group.
+    /// No node is let into another group.
     NoInclusion,
-    /// What a group decided in a tick is not told to the others now and then.
+    /// What a group decided in a tick is not sent to the others now and then.
     RelaySkips,
-    /// What a group decided in a tick is told to the others in the next one again.
+    /// What a group decided in a tick is sent to the others in the next one again.
     RelayRepeats,
     /// Groups do not correct each other's copies.
     RelayMute,
@@ -89,43 +89,43 @@ pub enum Mutant {
     WantTwice,
     /// A gateway removes the avatar of a client that is silent.
     ForgetAbsent,
-    /// A gateway tells differences to what it has sent, not to what the client has.
+    /// A gateway sends deltas to what it has sent, not to what the client has.
     UnackedBase,
-    /// A gateway lets everybody in.
+    /// A gateway admits every client.
     UnboundedSessions,
-    /// A gateway does not remember which contacts it has told of.
+    /// A gateway does not remember which contacts it has sent.
     ForgetContacts,
     /// A gateway knows no avatars but those of its own group.
     ForgetHome,
     /// A gateway says what avatars want to its own group, whichever they are at home in.
     WantAstray,
-    /// An object is forgotten when it is told to its next holder (Storey 2006, 3.3.10).
+    /// An object is forgotten when it is sent to its next holder (Storey 2006, 3.3.10).
     RelinquishOnSend,
     /// An object is held until its next holder answers.
     KeepUntilAck,
     /// A node speaks although its lease is over.
     IgnoreLease,
-    /// A buddy that has promised a node that it may go on helps to replace it all the same.
+    /// A backup that has promised a node that it may go on helps to replace it all the same.
     BreakPromise,
-    /// A node stands still when the directory does not answer, whatever its buddy says.
+    /// A node stands still when the directory does not answer, whatever its backup has promised.
     DirectoryOnly,
     /// An object is taken whatever token it has.
     StaleToken,
-    /// What cannot be taken back is said before the buddy knows.
+    /// What cannot be taken back is sent before the backup has it.
     AckEarly,
-    /// An object is told only to those whose regions it meets.
+    /// An object is sent only to those whose regions it meets.
     ShortGhosts,
-    /// What a contact does happens as often as it is told.
+    /// A nudge is applied as often as it arrives.
     NudgeTwice,
-    /// An object on its way is told once.
+    /// An object on its way is sent once.
     NoResend,
     /// A hand-over does not make a new token.
     SameToken,
     /// An object is kept wherever it goes.
     HoldOn,
-    /// A replica of the directory votes for whoever has as many entries, of whatever terms.
+    /// A replica of the directory votes for any that has as many entries, of whatever terms.
     VoteByIndex,
-    /// A replica of the directory votes for everybody who asks, as if it had not voted.
+    /// A replica of the directory votes for all that ask, as if it had not voted.
     TwoVotes,
     /// A replica of the directory that follows several entries takes the first for the last.
     FollowFirst,
@@ -139,13 +139,13 @@ pub enum Mutant {
     DropUnsure,
     /// What there was no time to look at is said to touch for sure.
     SureOfAll,
-    /// Those who follow an unsynchronised world are told what its buddy does not have yet.
+    /// Followers of a free-running world are sent what its backup does not have yet.
     ShowEarly,
-    /// An unsynchronised node does not remember who has entered.
+    /// A free-running node does not remember which avatars have entered.
     EnterTwice,
-    /// An unsynchronised node forgets at once who is removed.
+    /// A free-running node forgets a removed avatar at once.
     BuryAtOnce,
-    /// A missing answer is a long delay, and nobody notices that it was paused itself.
+    /// A missing answer is a long delay, and a node does not notice that it was paused itself.
     PauseIsDelay,
     /// The directory leaves out a member whose links fail while that one still has a lease.
     LeaveOutAtOnce,
@@ -226,7 +226,7 @@ impl Mutant {
         (Mutant::BreakPromise, "break-promise"),
         (Mutant::DirectoryOnly, "directory-only"),
         (Mutant::StaleToken, "stale-token"),
-        (Mutant::AckEarly, "say-early"),
+        (Mutant::AckEarly, "ack-early"),
         (Mutant::ShortGhosts, "short-ghosts"),
         (Mutant::NudgeTwice, "nudge-twice"),
         (Mutant::NoResend, "no-resend"),

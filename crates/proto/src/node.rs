@@ -1,15 +1,15 @@
 //! A node: its share of the world, tick by tick, and what it does when the members change.
 //!
-//! A tick (bundle, done, commit): every member moves its objects and tells each other
+//! A tick (bundle, done, commit): every member moves its objects and sends each other
 //! member what reaches into that one's regions, what belongs to it from now on, and, for its
 //! backups, a copy of everything. Once it has heard from all it looks for collisions and reports
 //! those whose reference point it owns to the leader, who commits the tick when all have reported.
 //!
-//! A change of members: the directory names a new view, and the last *stable* one, from which it
-//! is made. Members tell the new leader how far they are; it goes on from the last tick that was
-//! committed to anybody. Then everything is handed to whom it belongs in the new view, where it
-//! stands. Only when the directory has recorded that this is done may anybody forget what they
-//! held in the stable view: if the new view fails too, it begins again from there.
+//! A change of members: the directory names a new view, and the last *stable* one, from which it is
+//! made. Members report to the new leader how far they are; it goes on from the last tick that was
+//! committed to any member. Then every object is handed to its owner in the new view, where it
+//! stands. Only when the directory has recorded that this is done may a member forget what it held
+//! in the stable view: if the new view fails too, it begins again from there.
 
 mod count;
 mod lead;
@@ -67,10 +67,10 @@ pub enum Address {
 pub enum Output {
     /// Send this.
     Send(Address, Message),
-    /// Tell everybody who listens that this holds. It will never be taken back; the same tick may
-    /// be told again, in the same words.
+    /// Send all followers that this holds. It will never be taken back; the same tick may be
+    /// published again, with the same content.
     Publish(Arc<Commit>),
-    /// The same in an unsynchronised group: two objects have begun, or ceased, to touch.
+    /// The same in a free-running group: two objects have begun, or ceased, to touch.
     Event(Event),
 }
 
@@ -81,7 +81,7 @@ pub struct Timing {
     pub rate: u32,
     /// What was not answered is sent again after this.
     pub resend: Span,
-    /// How often a node tells the directory that it is alive.
+    /// How often a node reports to the directory that it is alive.
     pub alive: Span,
     /// How long the directory believes it without hearing.
     pub lease: Span,
@@ -120,8 +120,8 @@ struct Settled {
     view: View,
     last: Arc<Commit>,
     held: Held,
-    /// The tick after that, if everybody has told and nothing was committed yet: somebody else may
-    /// have seen it committed.
+    /// The tick after that, if all have sent and nothing was committed yet: another member may have
+    /// seen it committed.
     pending: Option<Round>,
 }
 
@@ -159,7 +159,7 @@ pub struct Node {
     static_objects: Vec<Object>,
     /// Bundles that came before their time, of the newest view.
     early: BTreeMap<(Tick, NodeId), Bundle>,
-    /// What was told in the last exchange, for those who missed it.
+    /// What was sent in the last exchange, for members that missed it.
     bundles_sent: BTreeMap<NodeId, Bundle>,
     /// The newest view that was seen.
     seen: Epoch,
@@ -232,7 +232,7 @@ impl Node {
         Node { settled, offers: true, ..self }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Node {
         Node { mutant, ..self }
@@ -249,7 +249,7 @@ impl Node {
     #[must_use]
     pub fn holdings(&self) -> [(&'static str, usize, usize); 3] {
         let [ticks, followers] = self.serve.holdings();
-        // Of this tick and of the next, of everybody.
+        // Of this tick and of the next, of all members.
         let early = ("early bundles", self.early.len(), 2 * NODES_MAX);
         [ticks, followers, early]
     }
@@ -320,7 +320,7 @@ impl Node {
             Message::Greet(inputs) => self.lead_greeted(inputs, out),
             Message::Follow(follow) => self.followed(now, follow, out),
             Message::Where { from, epoch } => self.send_group(from, epoch, out),
-            // Its ticks need everybody's word, so it needs no lease.
+            // Its ticks need an answer of every member, so it needs no lease.
             Message::Lease { .. } => {}
             message @ (Message::Published(_) | Message::Share(_)) => {
                 self.relayed(now, message, out);
@@ -378,7 +378,7 @@ impl Node {
                     settled.pending = Some(*round);
                 }
             }
-            // The view was stable, although nobody has told this member.
+            // The view was stable, although this member was not notified.
             Phase::Refreshing { view, round, last }
                 if view.epoch == next.base && view.group == next.group =>
             {
@@ -391,7 +391,7 @@ impl Node {
         }
     }
 
-    /// A new group begins with the scenery.
+    /// A new group begins with the static objects.
     fn found(&mut self, view: &View) {
         if self.settled.is_some()
             || view.group == GroupId(0)

@@ -30,7 +30,7 @@ pub enum Class {
     Immovable,
     /// By its velocity and what it runs into: every machine can compute it.
     Dynamic,
-    /// By somebody's will: only their machine knows what comes next.
+    /// Moved by a client: only its machine knows what comes next.
     Avatar,
     /// Not at all, and it touches nothing: an avatar whose client is gone keeps its place.
     Absent,
@@ -117,7 +117,7 @@ impl Class {
 /// An object as machines hand it to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Object {
-    /// Who.
+    /// The object.
     pub id: ObjectId,
     /// How it moves.
     pub class: Class,
@@ -128,7 +128,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// The same as clients are told it: they need not know which group answers for what.
+    /// The same as clients are sent it: they need not know which group answers for what.
     #[must_use]
     pub fn for_clients(&self) -> Object {
         let class = match self.class {

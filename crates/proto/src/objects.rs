@@ -32,7 +32,7 @@ impl Objects {
         Objects::default()
     }
 
-    /// How many.
+    /// The number of objects.
     #[must_use]
     pub fn len(&self) -> usize {
         self.list.len()

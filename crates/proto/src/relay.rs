@@ -1,13 +1,13 @@
-//! What groups tell each other: the leader's machine speaks for its group.
+//! What groups send each other: the leader's machine represents its group.
 //!
 //! Every group computes its own objects and has copies of the others' (Storey 2006, 3.3.8). An
-//! avatar is at home in the group of its gateway, everything else in the group that created it;
-//! what never moves is scenery, of which each group has its own. The relay follows its own group
-//! like any other follower, and tells every other group's leader, tick by tick and numbered by
-//! its ticks: what came in and what left, where dead reckoning is too far off, and what contacts
-//! that were decided here do to the others' objects. These are inputs of the other group's
-//! commits, so all its members and followers agree on them, each is taken once and in order, and
-//! whoever leads next on either side goes on from what the other says it has taken.
+//! avatar is at home in the group of its gateway, everything else in the group that created it; of
+//! static objects each group has its own. The relay follows its own group like any other follower,
+//! and sends every other group's leader, tick by tick and numbered by its ticks: what came in and
+//! what left, where dead reckoning is too far off, and what contacts that were decided here do to
+//! the others' objects. These are inputs of the other group's commits, so all its members and
+//! followers agree on them, each is taken once and in order, and the next leader on either side
+//! goes on from what the other has acknowledged.
 
 mod drain;
 mod send;
@@ -33,7 +33,7 @@ const KEPT: usize = 600;
 /// Corrections in one tick, at most.
 const CORRECTIONS_MAX: usize = 1024;
 
-/// Is an object computed in the group that holds it like this? Scenery is everybody's.
+/// Is an object computed in the group that holds it like this? Static objects belong to all.
 #[must_use]
 pub fn is_home(class: Class) -> bool {
     matches!(class, Class::Dynamic | Class::Avatar | Class::Absent)
@@ -77,7 +77,7 @@ struct RelayedTick {
     departed: Vec<(GroupId, Object, u64)>,
     /// What was decided about others' objects.
     kicks: Vec<RemoteKick>,
-    /// The groups that there were copies of objects of; none if nobody has looked.
+    /// The groups that there were copies of objects of; none if this was not examined.
     copied: Option<BTreeSet<GroupId>>,
 }
 
@@ -104,13 +104,13 @@ pub(crate) struct Relay {
     relayed: VecDeque<RelayedTick>,
     /// The tick of the first of them.
     first: u64,
-    /// Ticks before that, as far as members have told them.
+    /// Ticks before that, as far as members have sent them.
     back: BTreeMap<Tick, Arc<Commit>>,
-    /// What others take an object of this group to be by now, if nothing is told.
+    /// What others extrapolate an object of this group to be by now, if nothing is sent.
     reckoned: BTreeMap<ObjectId, State>,
     /// Has it looked at all that is at home here, since it began?
     has_looked: bool,
-    /// Objects are told again in turn, each once a second.
+    /// Objects are sent again in turn, each once a second.
     turn: Option<ObjectId>,
     others: BTreeMap<GroupId, Other>,
     drain: Drain,
@@ -289,10 +289,10 @@ impl Relay {
     }
 }
 
-/// What a commit is for other groups, apart from corrections. Of what left, `home` says whether
-/// it was at home here; if nobody knows it any more it is told in any case, and does no harm.
+/// What a commit is for other groups, apart from corrections. Of what left, `home` decides whether
+/// it was at home here; if that is not known any more it is sent in any case, and does no harm.
 /// What has departed stands still as it was, until the other group has it: after that the other
-/// group needs no telling.
+/// group needs no more messages about it.
 fn relayed_tick(
     group: GroupId,
     commit: &Commit,

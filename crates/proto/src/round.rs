@@ -1,4 +1,4 @@
-//! One exchange of bundles: what a member tells the others for a tick, and what comes of it.
+//! One exchange of bundles: what a member sends the others for a tick, and what comes of it.
 
 use crate::copies::is_turn;
 use crate::detect::{Couple, Detector, Shapes};
@@ -26,7 +26,7 @@ pub(crate) struct Round {
     entrusted: Vec<(NodeId, Object)>,
     /// What has come for objects that are at home elsewhere by now.
     passed_on: Vec<RemoteKick>,
-    /// What it tells each of the others.
+    /// What it sends each of the others.
     pub(crate) out: BTreeMap<NodeId, Bundle>,
     pub(crate) incoming: BTreeMap<NodeId, Bundle>,
     pub(crate) complete: Option<Complete>,
@@ -120,7 +120,7 @@ impl Round {
         let region = means.region();
         let stays = objects.filter(|object| {
             let block = shapes.swept_block(object, rate);
-            // Most are well inside, and nobody else is concerned.
+            // Most are well inside, and no other member is concerned.
             let inside = region.is_some_and(|region| region.holds(&block));
             inside || round.sort_out(means, object, &block)
         });
@@ -128,7 +128,7 @@ impl Round {
         Round { kept, ..round }
     }
 
-    /// Tells everybody else who must know of an object. Does it stay?
+    /// Adds an object to the bundles of all other members that must know it. Does it stay?
     fn sort_out(&mut self, means: &Means<'_>, object: &Object, block: &Block) -> bool {
         let Means { me, view, mutant, .. } = *means;
         let owner = view.owner(object.state.position);
@@ -175,13 +175,13 @@ impl Round {
         }
     }
 
-    /// Has everybody told?
+    /// Have all bundles arrived?
     pub(crate) fn is_full(&self) -> bool {
         self.out.keys().all(|node| self.incoming.contains_key(node))
     }
 
-    /// Works out what the exchange came to, once everybody has told; what touches, if there is a
-    /// detector.
+    /// Works out what the exchange came to, once all bundles have arrived; what touches, if there
+    /// is a detector.
     pub(crate) fn finish(&mut self, means: &Means<'_>, detector: Option<&mut Detector>) {
         if self.complete.is_some() || !self.is_full() {
             return;

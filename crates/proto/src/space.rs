@@ -75,7 +75,7 @@ pub enum Rule {
 
 /// The point whose owner reports the pair.
 ///
-/// With the thesis' rule nobody reports these two, which overlap; the border is at 5:
+/// With the thesis' rule these two, which overlap, are not reported; the border is at 5:
 ///
 /// ```
 /// use jostle_proto::{Block, NodeId, Rule, Tree, reports};

@@ -1,7 +1,7 @@
 //! Where an object is, in whole numbers: what machines agree on bit by bit.
 //!
-//! The authority rounds its own state to these numbers before anything is decided about it, so
-//! that everybody decides about the same ones.
+//! The authority rounds its own state to these numbers before anything is decided about it, so that
+//! all decide about the same ones.
 
 use crate::time::Tick;
 use glam::{DQuat, DVec3};
@@ -216,9 +216,9 @@ impl Block {
         }
     }
 
-    /// The point of a pair of blocks that decides who reports it: the larger of their lowest
+    /// The point of a pair of blocks that decides which node reports it: the larger of their lowest
     /// corners, which is in both if they meet. (Storey's midpoint, 3.2.2.1, need not be in a region
-    /// that both are in, and then nobody reports them; see `space`.)
+    /// that both are in, and then the pair is not reported; see `space`.)
     #[must_use]
     pub fn reference_point(&self, other: &Block) -> [i32; 3] {
         [0, 1, 2].map(|axis: usize| self.min[axis].max(other.min[axis]))

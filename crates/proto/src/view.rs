@@ -37,8 +37,8 @@ pub struct View {
     pub group: GroupId,
     /// Its number; no two groups use the same.
     pub epoch: Epoch,
-    /// The last view that the directory knows to be stable: everybody in it holds what belongs to
-    /// them. This one is made from that one, whatever views there were in between.
+    /// The last view that the directory knows to be stable: each of its members holds what belongs
+    /// to it. This one is made from that one, whatever views there were in between.
     pub base: Epoch,
     /// The members of that view.
     pub base_ring: Vec<Member>,

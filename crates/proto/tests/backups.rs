@@ -144,7 +144,7 @@ fn with_one_backup_two_neighbours_that_die_stop_the_world_and_that_is_reported()
     // What node 2 held was with 3 only; the objects of 3 are still with 4.
     assert_eq!(world.halts(), [(0, vec![2], false)]);
     assert_eq!(world.directory.view(), &view);
-    // Members and newcomers are told why they wait.
+    // Members and newcomers are sent the reason why they wait.
     world.heard.push(member(7));
     world.pass(200);
     assert!([0, 1, 4, 7].iter().all(|node| world.was_sent_halt(*node)));

@@ -1,5 +1,5 @@
 //! Clients, a gateway, a node and the directory on lines that always take the same time; every
-//! letter goes as bytes. Prediction, reconciliation, interest, floods.
+//! message goes as bytes. Prediction, reconciliation, interest, floods.
 
 use jostle_proto::client::{Report, StateUpdate};
 use jostle_proto::{
@@ -104,7 +104,7 @@ impl Net {
         }
     }
 
-    /// Letters are bytes on their way, within their caps.
+    /// Messages are bytes on their way, within their caps.
     fn through_bytes(&mut self, message: Message) -> Message {
         match message {
             Message::FromClient(message) => {
@@ -124,7 +124,7 @@ impl Net {
         }
     }
 
-    /// The next thing that happens; true if the client was told something.
+    /// Handles the next event; true if the client received a message.
     fn step(&mut self) -> bool {
         let wakes = [
             self.directory.wake_at(),
@@ -183,14 +183,14 @@ impl Net {
         self.send(Address::Client(self.client.id()), out);
     }
 
-    /// Goes on until the client has been told of a new tick.
+    /// Goes on until the client has received a new tick.
     fn until_update(&mut self) {
         for _ in 0..100_000 {
             if self.step() {
                 return;
             }
         }
-        panic!("no glimpse comes, {:?}", self.now);
+        panic!("no state update comes, {:?}", self.now);
     }
 
     fn steer(&mut self, velocity: [i16; 3]) {
@@ -313,7 +313,7 @@ fn interest_sends_the_near_and_saves_bytes() {
     let (by_regions, _) = bytes_per_update(regions);
     let (by_auras, mut net) = bytes_per_update(auras);
     println!(
-        "bytes per glimpse, 400 objects: everyone {everyone:.0} (cut at 1200), regions \
+        "bytes per state update, 400 objects: everyone {everyone:.0} (cut at 1200), regions \
          {by_regions:.0}, auras {by_auras:.0}"
     );
     assert!(by_auras < everyone && by_regions < everyone);
@@ -329,7 +329,7 @@ fn interest_sends_the_near_and_saves_bytes() {
         let there: Vec<ObjectId> = there.map(|object| object.id).collect();
         assert!(there.len() > 1);
         for id in there {
-            assert!(seen.get(id).is_some(), "object {} is near and not told", id.0);
+            assert!(seen.get(id).is_some(), "object {} is near and not sent", id.0);
         }
     }
 }
@@ -380,7 +380,7 @@ fn with_little_room_the_near_are_sent_often_and_the_far_in_time() {
         order.iter().map(|object| received.get(&object.id).copied().unwrap_or(0)).collect();
     let mean = |part: &[u32]| part.iter().sum::<u32>() as f64 / part.len() as f64;
     let (near, end) = (mean(&counts[1..20]), mean(&counts[380..]));
-    println!("in 240 glimpses: the nearest told {near:.1} times, the farthest {end:.1} times");
+    println!("in 240 state updates: the nearest sent {near:.1} times, the farthest {end:.1} times");
     assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
     assert!(near > 3.0 * end);
 }

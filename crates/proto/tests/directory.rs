@@ -77,7 +77,7 @@ impl Town {
         Member { node, life: self.lives[&node] }
     }
 
-    /// A tenth of a second, in which everybody says what they measure.
+    /// A tenth of a second, in which all nodes report what they measure.
     fn pass(&mut self, measured: bool) {
         self.now = self.now + Span::from_ms(100);
         let mut out = Vec::new();
@@ -126,7 +126,7 @@ fn nodes_are_grouped_with_those_that_they_are_near_to() {
         for _ in 0..30 {
             town.pass(true);
         }
-        // The slow twin: whoever is at one site is together.
+        // The slow twin: the nodes of one site are together.
         let mut right: BTreeMap<u32, BTreeSet<NodeId>> = BTreeMap::new();
         for (node, site) in &town.sites {
             right.entry(*site).or_default().insert(*node);
@@ -186,7 +186,7 @@ fn a_vote_takes_one_who_is_alone_into_a_group_and_its_own_ends() {
     for _ in 0..110 {
         town.pass(true);
     }
-    assert_eq!(town.groups().len(), 2, "nobody has called a vote");
+    assert_eq!(town.groups().len(), 2, "no vote was called");
     let epoch = town.sent.iter().rev().find_map(|output| match output {
         Output::Send(_, Message::Peers(peers)) => Some(peers.epoch),
         _ => None,
@@ -252,7 +252,7 @@ fn a_directory_that_comes_back_suspects_nobody_for_a_lease() {
     }
     assert_eq!(town.groups().len(), 1);
     let lease = Timing::default().lease;
-    // Down for an hour: nobody could be heard.
+    // Down for an hour: no node could be heard.
     let back = town.now + Span::from_ms(3_600_000);
     let mut directory = Directory::load(town.directory.save(), back, Timing::default());
     let ring = |directory: &Directory| directory.view_of(GroupId(0)).unwrap().ring.len();
@@ -277,8 +277,8 @@ fn a_directory_that_comes_back_suspects_nobody_for_a_lease() {
     assert_eq!(town.group_of(1), GroupId(0));
 }
 
-/// Issue 19: `serve` was stopped for some seconds. When it went on it took for dead whoever it had
-/// not read yet.
+/// Issue 19: `serve` was stopped for some seconds. When it went on it took all nodes for dead whose
+/// messages it had not read yet.
 #[test]
 fn a_directory_that_was_paused_suspects_nobody_for_it() {
     for seconds in [1, 3, 6, 12, 25] {
@@ -343,8 +343,8 @@ fn ballots_that_a_pause_has_interrupted_are_void() {
     assert_eq!(outcomes.into_iter().collect::<Vec<_>>(), [format!("{:?}", Outcome::Void)]);
 }
 
-/// A directory that is kept by machines far from each other says things long after it has decided
-/// them. Voters who were called late were counted as silent, so nobody ever came in.
+/// A directory that is kept by machines far from each other sends messages long after it has
+/// decided them. Voters who were called late were counted as silent, so no node was ever admitted.
 #[test]
 fn voters_have_their_time_from_when_they_are_called() {
     let mut town = Town::new(8);
@@ -371,7 +371,7 @@ fn voters_have_their_time_from_when_they_are_called() {
         })
         .collect();
     assert_eq!(calls.len(), 2, "both members are asked");
-    // Nobody hears of it for three times as long as a ballot is open, and nobody is asked twice.
+    // No voter hears of it for three times as long as a ballot is open, and none is asked twice.
     let later = town.now + Span(3 * rules(8).polls.open.0);
     for tenth in (100..3000).step_by(100).map(Span::from_ms) {
         directory.wake(town.now + tenth, &mut out);
@@ -433,7 +433,7 @@ fn those_who_wait_together_are_placed_by_all_that_they_have_measured() {
     assert_eq!(town.directory.newest().0, 3);
 }
 
-/// It waits for measurements, so it waits from when it was told whom to measure.
+/// It waits for measurements, so it waits from when it was sent its peers.
 #[test]
 fn patience_begins_when_a_node_is_sent_its_peers() {
     let founder = Member { node: NodeId(0), life: 1 };
@@ -460,7 +460,7 @@ fn patience_begins_when_a_node_is_sent_its_peers() {
     }
 }
 
-/// All members of a group were out of reach while somebody came in, so the newcomer was placed in
+/// All members of a group were out of reach while a node joined, so the newcomer was placed in
 /// another group. Then the first group's leader could be heard again and reported the view that the
 /// newcomer had been part of: it was recorded, and both groups waited for the same node for ever.
 #[test]
@@ -481,14 +481,14 @@ fn who_has_found_another_group_is_not_held_by_a_view_that_is_reported_late() {
         town.pass(true);
     }
     let unfinished = first(&town);
-    // Nobody begins a group beside one that cannot go on, so it goes where there is one.
+    // No group begins beside one that cannot go on, so the node goes where there is one.
     town.sites.insert(NodeId(1), 1);
     for _ in 0..200 {
         town.pass(true);
     }
     let one = town.member(NodeId(1));
     let with_one = town.directory.views().filter(|(view, _)| view.has(one));
-    assert_eq!(with_one.count(), 2, "its new group, and the view that nobody has finished");
+    assert_eq!(with_one.count(), 2, "its new group, and the view that was not finished");
     town.sent.clear();
     town.deliver(Message::Stable { epoch: unfinished.epoch, from: unfinished.ring[0] });
     let kept = |output: &Output| matches!(output, Output::Send(_, Message::StableKept(_)));

@@ -7,7 +7,7 @@ use jostle_proto::{
 
 const NODES: u32 = 4;
 
-/// A directory, and four nodes that tell it where they have objects.
+/// A directory, and four nodes that report where they have objects.
 struct Town {
     directory: Directory,
     now: Time,
@@ -44,13 +44,13 @@ impl Town {
         (0..NODES).map(NodeId).map(owned).collect()
     }
 
-    /// Nobody has more than twice the mean to do.
+    /// No node has more than twice the mean to do.
     fn is_even(&self) -> bool {
         let most = self.counts().into_iter().max().unwrap_or(0);
         most * NODES as usize <= 2 * self.places.len()
     }
 
-    /// Everybody says that it is alive, and what it has to do, for so long.
+    /// All nodes report that they are alive, and what they have to do, for so long.
     fn go_on(&mut self, span: Span) {
         let end = self.now + span;
         while self.now < end {

@@ -1,5 +1,5 @@
-//! People in an unsynchronised world: three nodes, two gateways and two clients on lines that
-//! always take a millisecond, unless a test loses something or ends somebody.
+//! Clients of a free-running world: three nodes, two gateways and two clients on lines that always
+//! take a millisecond, unless a test loses messages or ends a process.
 
 use jostle_proto::{
     Address, Block, Class, Client, ClientId, ClientSettings, Directory, FreeRunningMessage,
@@ -365,7 +365,7 @@ fn who_was_removed_is_remembered_as_long_as_somebody_has_an_older_copy() {
     assert!(copies.iter().any(|(node, _, record)| *node == first && !record.over));
     assert!(copies.iter().any(|(node, _, record)| *node == second && record.over));
     net.loses = |_, _, _| false;
-    net.until("nobody has it", |net| net.copies(mine).is_empty());
+    net.until("no node has it", |net| net.copies(mine).is_empty());
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn what_the_backup_does_not_have_is_not_shown() {
     let before = net.log.len();
     let heard = net.holder(mine).unwrap().1.heard;
     net.steer(0, [512, 0, 0]);
-    net.until("the wish is followed", |net| net.holder(mine).unwrap().1.heard > heard);
+    net.until("the input is followed", |net| net.holder(mine).unwrap().1.heard > heard);
     net.run(300);
     let shown = |log: &[(Address, Address, Message)]| {
         let sights = log.iter().filter_map(|(_, _, message)| match message {

@@ -28,7 +28,7 @@ fn view_with(backups: u8, epoch: u64, ring: &[u32], base: &View) -> View {
     }
 }
 
-/// Nodes whose letters take no time, and a directory that a test plays.
+/// Nodes whose messages take no time, and a directory that the test plays.
 struct Group {
     nodes: BTreeMap<u32, FreeRunningNode>,
     now: Time,
@@ -61,7 +61,7 @@ impl Group {
         group
     }
 
-    /// Tells a view to all members that the directory answers.
+    /// Sends a view to all members that the directory answers.
     fn send_view(&mut self, view: &View) {
         let reached = view.nodes().filter(|node| self.answered.contains(&node.0));
         self.deliver(reached.map(|node| (node.0, Message::View(view.clone()))).collect());
@@ -164,7 +164,8 @@ fn a_node_comes_back_by_itself_when_it_hears_its_backup_again() {
     group.pass(2000);
     group.cut.insert((1, 0));
     group.pass(1000);
-    // Who does not hear its buddy stands still; the other one hears that the first has its copies.
+    // The node that does not hear its backup stands still; the other one hears that the first has
+    // its copies.
     assert!(!group.runs(0));
     group.cut.insert((0, 1));
     group.pass(1000);
@@ -192,7 +193,7 @@ fn a_node_that_may_be_in_a_newer_view_needs_the_promise_of_its_backup_there_too(
     group.settle(&old);
     group.cut.extend([(0, 2), (2, 0)]);
     group.send_view(&view(2, &[0, 2, 1], &old));
-    // The newcomer has nobody's word.
+    // The newcomer has no promise.
     group.answered = BTreeSet::from([2]);
     group.pass(2000);
     // Without its word the newer view cannot hold, so only the older one matters.
@@ -200,7 +201,7 @@ fn a_node_that_may_be_in_a_newer_view_needs_the_promise_of_its_backup_there_too(
     group.cut.clear();
     group.pass(100);
     assert!(group.ready.contains(&Epoch(2)) && group.runs(0));
-    // It has given it: now the view may hold, although nobody says so.
+    // It has promised: now the view may hold, although no message confirms it.
     group.cut.insert((2, 0));
     group.pass(500);
     assert!(!group.runs(0));

@@ -47,7 +47,7 @@ fn is_in(gateway: &mut Gateway, group: u32, epoch: u64) {
     gateway.receive(Time(1), Address::Node(node), here, &mut Vec::new());
 }
 
-/// Somebody comes back to an avatar of this group; what the gateway says in the second after.
+/// A client comes back to an avatar of this group; what the gateway sends in the second after.
 fn come_back(gateway: &mut Gateway, group: u32, second: u64) -> Vec<Output> {
     let credential = Some(KEY.credential(AVATAR, GroupId(group), Tick(40)));
     let hello = ClientMessage::Hello(Hello { credential, protocol: PROTOCOL, attempt: 1 });
@@ -58,7 +58,7 @@ fn come_back(gateway: &mut Gateway, group: u32, second: u64) -> Vec<Output> {
     out
 }
 
-/// What a node is told to do to the world, and for which group.
+/// The inputs that a node is sent, and for which group.
 fn inputs(out: &[Output], to: NodeId) -> Vec<(GroupId, Input)> {
     let sent = out.iter().filter_map(|output| match output {
         Output::Send(Address::Node(node), Message::Inputs(inputs)) if *node == to => Some(inputs),
@@ -89,7 +89,7 @@ fn an_avatar_is_called_back_in_its_home_and_not_where_it_is_a_copy() {
     let (shape, state) = (ShapeId(0), State::default());
     let as_a = |class| Object { id: AVATAR, class, shape, state };
     share(&mut gateway, 2, vec![as_a(Class::Foreign(GroupId(0)))]);
-    // Nobody knows yet what became of it at home.
+    // It is not known yet what became of it at home.
     let out = come_back(&mut gateway, 1, 1);
     assert!(inputs(&out, node(2)).is_empty());
     let to_client = |output: &Output| matches!(output, Output::Send(Address::Client(_), _));

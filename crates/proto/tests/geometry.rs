@@ -42,7 +42,7 @@ impl Dice {
 
 struct Net {
     dice: Dice,
-    /// Of a hundred letters, so many are lost, and as many come twice.
+    /// Of a hundred messages, so many are lost, and as many come twice.
     bad: u64,
     libraries: BTreeMap<Address, Library>,
     /// When, to whom, from whom.
@@ -153,7 +153,7 @@ fn bytes_that_are_something_else_are_not_taken() {
     let (_, table) = answers.pop().unwrap();
     out.clear();
     taker.receive(Time(1), node(1), table, &mut out);
-    // Every piece of the first answer with a byte changed: the sum tells.
+    // Every piece of the first answer with a byte changed: the sum detects it.
     let mut wrong = 0;
     for _ in 0..30 {
         let Some((_, ask)) = out.pop() else { break };

@@ -1,7 +1,7 @@
-//! Every order in which the letters of a hand-over can come, with some of them lost and some of
-//! them coming twice: two nodes of an unsynchronised group, one object that crosses their border
-//! (and comes back). Storms of the simulator draw orders by chance; here, in a small world, none is
-//! left out.
+//! Every order in which the messages of a hand-over can come, with some of them lost and some of
+//! them coming twice: two nodes of a free-running group, one object that crosses their border (and
+//! comes back). Fault campaigns of the simulator draw orders by chance; here, in a small world,
+//! none is left out.
 
 use jostle_proto::{
     Address, Block, Class, ClientInput, Directory, FreeRunningMessage, FreeRunningNode, GatewayId,
@@ -19,17 +19,17 @@ const TICK: Span = Span(1_000_000 / 60);
 const OUT: i16 = 12_000;
 const BACK: i16 = -30_000;
 
-/// What may happen besides letters that come.
+/// What may happen besides messages that arrive.
 #[derive(Clone, Copy)]
 struct Budget {
     ticks: u32,
     lost: u32,
     doubled: u32,
-    /// Letters that come, and those of the other kinds, at most.
+    /// Messages that arrive, and those of the other kinds, at most.
     steps: u32,
 }
 
-/// Two nodes, the directory, and the letters that are under way.
+/// Two nodes, the directory, and the messages that are under way.
 #[derive(Clone)]
 struct Play {
     now: Time,
@@ -43,7 +43,7 @@ struct Play {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     ends: u64,
-    /// Moments in which nobody holds the object, because it is on its way.
+    /// Moments in which the object has no holder, because it is on its way.
     on_its_way: u64,
     /// Who holds it in the end.
     holders: BTreeSet<NodeId>,
@@ -113,8 +113,8 @@ impl Play {
         }
     }
 
-    /// A node is woken, or hears something; what it says is under way. The directory answers at
-    /// once, and ghosts are always lost: they change nobody's hands.
+    /// A node is woken, or receives a message; what it sends is under way. The directory answers at
+    /// once, and ghosts are always lost: they change no ownership.
     fn step(&mut self, at: usize, message: Option<Message>) {
         let mut out = Vec::new();
         match message {
@@ -202,8 +202,8 @@ impl Play {
         }
     }
 
-    /// All that can happen next. What two nodes do at the same time has one outcome, whoever is
-    /// first; so a letter to node 0 that was under way before one to node 1 came was before it.
+    /// All that can happen next. What two nodes do at the same time has one outcome, whichever is
+    /// first; so a message to node 0 that was under way before one to node 1 came was before it.
     fn explore(
         &self,
         budget: Budget,
@@ -272,7 +272,7 @@ fn explore(mutant: Option<Mutant>, budget: Budget) -> (Seen, Result<(), String>)
     (seen, verdict)
 }
 
-/// One letter is lost, or one comes twice.
+/// One message is lost, or one comes twice.
 const ONE_LOST: Budget = Budget { ticks: 2, lost: 1, doubled: 0, steps: 8 };
 const ONE_TWICE: Budget = Budget { ticks: 2, lost: 0, doubled: 1, steps: 8 };
 

@@ -124,7 +124,7 @@ fn a_dead_direction_between_two_nodes_does_not_stop_the_others() {
         town.run(10_000);
         let case = format!("{from} to {to}: {:?}", town.ring());
         assert!(town.published > before + 200, "{case}: {}", town.published - before);
-        assert_eq!(town.views, views, "{case}: nobody comes back while the link fails");
+        assert_eq!(town.views, views, "{case}: no node comes back while the link fails");
         assert_eq!(town.ring().len(), 2, "{case}");
         let out = if town.ring().contains(&from) { to } else { from };
         assert!(!town.ring().contains(&out), "{case}");
@@ -149,7 +149,7 @@ fn who_hears_nobody_is_the_one_to_go() {
         }
         town.run(6000);
         let others: Vec<u32> = (0..4).filter(|other| *other != deaf).collect();
-        assert_eq!(town.ring(), others, "node {deaf} hears nobody");
+        assert_eq!(town.ring(), others, "node {deaf} hears no other");
         let before = town.published;
         town.run(2000);
         assert!(town.published > before + 40);

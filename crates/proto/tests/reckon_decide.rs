@@ -23,7 +23,7 @@ fn known(dice: &mut Dice) -> Known {
     Known { position: dice.vector(9.0), velocity, facing: dice.direction(), view: 0.5 }
 }
 
-/// What a host has told by `now`, and what of it has reached the other one, in any order.
+/// What a host has sent by `now`, and what of it has reached the other one, in any order.
 fn pasts(dice: &mut Dice, now: u64, lost: bool) -> (Past, Past) {
     let (mut own, mut heard) = (Past::default(), Past::default());
     let mut arrivals = Vec::new();

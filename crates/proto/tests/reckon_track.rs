@@ -19,7 +19,7 @@ fn thresholds() -> Thresholds {
     Thresholds { error: 0.3, turn: 0.2, time: Span::from_ms(2000) }
 }
 
-/// Somebody who turns now and then.
+/// An object that turns now and then.
 fn wander(dice: &mut Dice, truth: &mut Motion) {
     if dice.below(30) == 0 {
         truth.speed.linear = dice.vector(5.0);

@@ -38,7 +38,7 @@ fn bound(bytes: usize) -> usize {
 /// What stays: four long messages and four bundles at most, and a few replies.
 const STAYS: usize = 4 * (1 << 20) + 4 * 256 * 500 + (64 << 10);
 
-/// A world as one member tells another about it.
+/// A world as one member sends it to another.
 fn bundle(world: &World) -> Bundle {
     let now = world.snapshot();
     let list = |of: u64| -> Vec<Object> {
@@ -134,7 +134,7 @@ fn messages(world: &World) -> Vec<Message> {
     ]
 }
 
-/// Two ends that somebody else writes to as well.
+/// Two ends, and a third party that writes to them as well.
 struct Line {
     world: World,
     sender: Sender,
@@ -277,7 +277,7 @@ fn prefixes_are_refused(line: &mut Line) {
     line.go_on();
 }
 
-/// Pieces of more long messages than anybody sends, and of messages that are too long.
+/// Pieces of more long messages than any sender sends, and of messages that are too long.
 fn floods_are_borne(line: &mut Line) {
     let before = MEMORY.current_usage();
     let bytes = vec![7; CHUNK_BYTES];
@@ -300,7 +300,8 @@ fn floods_are_borne(line: &mut Line) {
         assert!(used <= STAYS, "{used} bytes after {transfer} transfers");
     }
     line.go_on();
-    // Deltas to what nobody has: every one is asked for, and nothing is kept.
+    // Deltas to a base that the receiver does not have: every one is asked for, and nothing is
+    // kept.
     let mut stranger = Sender::new(RATE);
     let mut world = World::new(9, ORDINARY.with_objects(100));
     for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! What goes into a link comes out of it, or nothing does: with real nodes, in any weather.
+//! What goes into a link comes out of it, or nothing does: with real nodes, under any faults.
 
 mod wire_group;
 mod wire_samples;
@@ -54,7 +54,7 @@ fn only(bundle: &Bundle, list: &str) -> Bundle {
     part
 }
 
-/// What real nodes tell each other: bytes per tick, of all nodes together, by what they are for. A
+/// What real nodes send each other: bytes per tick, of all nodes together, by what they are for. A
 /// list of a bundle counts as if the others were not there; what several hold is written once, so
 /// that all of it is less than its parts.
 fn bytes_of_a_group(nodes: u32) -> BTreeMap<&'static str, usize> {
@@ -121,7 +121,7 @@ fn deliver(message: &Message, ends: (&mut Sender, &mut Receiver), random: &mut R
     let (sender, receiver) = ends;
     let (mut there, mut back) = (Vec::new(), Vec::new());
     for packed in 1..1000 {
-        // Both sides' timers: whoever sends does so again.
+        // Both sides' timers: the sender sends again.
         there.extend(sender.pack(message).unwrap());
         while !there.is_empty() || !back.is_empty() {
             if !there.is_empty() {
@@ -235,7 +235,7 @@ proptest! {
         let (mut sender, mut receiver) = (Sender::new(RATE), Receiver::new(Limits::default()));
         for (at, drawn) in bundles.into_iter().enumerate() {
             let (transfers, ghosts, backup, owners, late, epoch) = drawn;
-            // A tick now and then is told again, in other words; and the view changes.
+            // A tick now and then is sent again, with other content; and the view changes.
             let tick = Tick((at as u64).saturating_sub(late / 3));
             let (epoch, answer) = (Epoch(epoch / 2), late == 1);
             let entrusted = owners.into_iter().map(NodeId).zip(ghosts.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Judges that see only what machines tell the outside and each other.
+//! Checkers, which see only what machines send to the outside and to each other.
 
 mod between;
 mod clients;
@@ -50,7 +50,7 @@ pub struct Violation {
     pub rule: &'static str,
     /// What happened.
     pub what: String,
-    /// When.
+    /// When it was found.
     pub time: Time,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Checkers {
     clients: Clients,
     clients_view: ClientsView,
     house: Option<House>,
-    /// In an unsynchronised group.
+    /// Present for a free-running group.
     free_running: Option<FreeRunning>,
     /// Of a world with a store.
     stored: Option<Stored>,
@@ -124,7 +124,7 @@ impl Checkers {
         }
     }
 
-    /// The world of a group; a new one begins with the scenery.
+    /// The world of a group; a new one begins with the static objects.
     fn world(&mut self, group: GroupId) -> &mut Judged {
         let (static_objects, shapes, rate) = (&self.static_objects, &self.shapes, self.rate);
         self.worlds.entry(group).or_insert_with(|| Judged {
@@ -236,7 +236,7 @@ impl Checkers {
         self.note(now, violations);
     }
 
-    /// What somebody has in their hands, and how much of it they may have.
+    /// What a machine keeps, and how much of it it may keep.
     pub(crate) fn held(&mut self, now: Time, holdings: &[(&'static str, usize, usize)]) {
         let over = holdings.iter().filter(|(_, count, most)| count > most);
         let violations = over.map(|(what, count, most)| ("R1", format!("{count} {what} > {most}")));
@@ -286,7 +286,7 @@ impl Checkers {
         self.watch.sometimes.deaths_together += 1;
     }
 
-    /// Was a node told in the last second that its group cannot go on?
+    /// Was a node informed in the last second that its group cannot go on?
     pub(crate) fn heard_of_halt(&self, now: Time, node: NodeId) -> bool {
         self.watch.halts.get(&node).is_some_and(|at| now.0 <= at.0 + 1_000_000)
     }
@@ -363,7 +363,7 @@ impl Checkers {
         self.watch.sometimes.led_in_change += u64::from(another && changing);
     }
 
-    /// Ticks were published for a second in which nobody led the directory.
+    /// Ticks were published for a second in which the directory had no leader.
     pub(crate) fn went_on_without(&mut self) {
         self.watch.sometimes.without_majority += 1;
     }
@@ -422,8 +422,8 @@ impl Checkers {
         world.flat_map(|world| world.one_machine.objects().values())
     }
 
-    /// From now on an unsynchronised group is judged, in which letters take at most `news`
-    /// microseconds unless it is said that one is late.
+    /// From now on a free-running group is checked, in which messages take at most `news`
+    /// microseconds unless one is reported as late.
     pub(crate) fn check_free_running(&mut self, start: &Start, tuning: Tuning, news: u64) {
         self.free_running = Some(FreeRunning::new(start, tuning, news, self.house));
     }
@@ -476,7 +476,7 @@ impl Checkers {
 
     /// A message is lost, or comes at this moment, which is too late.
     pub(crate) fn late(&mut self, now: Time, from: Address, to: Address, until: Time) {
-        // What gateways and nodes tell each other has nothing to do with contacts.
+        // What gateways and nodes send each other has nothing to do with contacts.
         let outside = |who: Address| matches!(who, Address::Gateway(_) | Address::Gate(_));
         if let Some(free_running) =
             self.free_running.as_mut().filter(|_| !outside(from) && !outside(to))

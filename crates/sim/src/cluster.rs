@@ -50,7 +50,7 @@ enum What {
     Wake(Address, u64),
     /// A millisecond has passed: faults are thrown for.
     Fate,
-    /// Somebody steers an avatar.
+    /// An avatar is steered.
     Steer,
     Revive(NodeId),
     /// A node dies, if the objects of no member are lost by that.
@@ -100,7 +100,7 @@ struct Cluster {
     cuts: BTreeMap<(Address, Address), Time>,
     checkers: Checkers,
     outcome: Outcome,
-    /// What avatars were told to do.
+    /// The inputs that avatars were sent.
     hands: BTreeMap<GroupId, Hand>,
     sites: Sites,
     replicas: Replicas,
@@ -158,7 +158,8 @@ impl Cluster {
         let tuning = Tuning { operations: options.operations, ..tuning(timing) };
         let static_objects = static_objects(&start);
         if options.operation == Operation::FreeRunning {
-            // Nobody waits for a slow one there; how late news may be is a bound that is told.
+            // No node waits for a slow one there; how late news may be is a bound that is
+            // configured.
             faults.slow = 0;
             checkers.check_free_running(&start, tuning, faults.delay + faults.jitter);
         }
@@ -511,8 +512,8 @@ impl Cluster {
         }
     }
 
-    /// Hostile clients know what others say, except for credentials: lines are encrypted, and
-    /// whoever has one's credential is one.
+    /// Hostile clients know what others send, except for credentials: lines are encrypted, and a
+    /// client with another's credential is that client.
     fn overhear(&mut self, message: &Message) {
         if let Message::FromClient(message) = message
             && !matches!(message, ClientMessage::Hello(hello) if hello.credential.is_some())
@@ -529,9 +530,7 @@ impl Cluster {
         self.outcome.trace = mixed.rotate_left(17);
     }
 
-    /// Somebody tells all nodes what avatars are to do, until it has happened; whoever leads hears
-    /// it.
-    /// What can be seen of a machine from outside. What hostile clients see is their own affair.
+    /// What can be seen of a machine from outside. What hostile clients see is not checked.
     fn judge_role(&mut self, who: Address) {
         let honest = |id: ClientId| !self.simulated_clients.people[id.host as usize].hostile;
         let role = self.machines.get_mut(&who).and_then(|machine| machine.role.as_mut());
@@ -574,7 +573,7 @@ fn place_of(address: Address) -> Address {
     }
 }
 
-/// How an unsynchronised group works in these worlds: what is longer than three metres is wide.
+/// The parameters of free-running groups in these worlds: what is longer than three metres is wide.
 fn tuning(timing: Timing) -> Tuning {
     Tuning { timing, largest: 6144, ..Tuning::default() }
 }

@@ -29,7 +29,7 @@ pub struct Faults {
     pub clogged: u32,
     /// A link in one direction fails for up to two seconds, per millisecond.
     pub cut: u32,
-    /// A node is cut off from everybody for up to two seconds, per millisecond.
+    /// A node is cut off from all others for up to two seconds, per millisecond.
     pub parted: u32,
     /// A node dies and comes back later with nothing, per millisecond.
     pub crash: u32,
@@ -43,7 +43,8 @@ pub struct Faults {
     pub join: u32,
     /// Some nodes need up to so many microseconds for a message.
     pub slow: u32,
-    /// Frames of which bits are flipped, in storms in which messages go through their bytes.
+    /// Frames of which bits are flipped, in fault campaigns in which messages go through their
+    /// bytes.
     pub corrupt: u32,
 }
 

@@ -1,9 +1,9 @@
 //! And if the network and the machines fail?
 //!
-//! A whole cluster in one thread and in virtual time. The seed decides about the world, about
-//! which faults exist and how strong they are, and about every single one of them; so a failure
-//! is a number, and comes again whenever that number is run. Referees see only what machines say
-//! and are told.
+//! A whole cluster in one thread and in virtual time. The seed decides about the world, about which
+//! faults exist and how strong they are, and about every single one of them; so a failure is a
+//! number, and comes again whenever that number is run. Checkers see only what machines send and
+//! receive.
 
 mod checkers;
 mod cluster;

@@ -11,7 +11,7 @@ pub enum Operation {
     /// A tick waits for all members.
     #[default]
     Lockstep,
-    /// Nobody waits for anybody.
+    /// No node waits for another.
     FreeRunning,
 }
 
@@ -48,11 +48,12 @@ pub struct Options {
     /// that it cannot go on.
     pub disaster: bool,
     /// The world has a store, whose disk fails, and all machines stop at once; otherwise in one
-    /// storm of four. Only in lockstep, at one site, with one directory and without clients.
+    /// fault campaign of four. Only in lockstep, at one site, with one directory and without
+    /// clients.
     pub store: bool,
     /// How the group works together.
     pub operation: Operation,
-    /// See [`jostle_proto::Tuning::operations`]; only an unsynchronised group has such a limit.
+    /// See [`jostle_proto::Tuning::operations`]; only a free-running group has such a limit.
     pub operations: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The same judges for a world that was not simulated: they are told what its processes said.
+//! The same checkers for a world that was not simulated: they are fed what its processes sent.
 
 use crate::checkers::{Checkers, Verdict};
 use jostle_proto::{Address, Commit, GroupId, Message, NodeId, Object, Shapes, Tick, Time};
@@ -33,7 +33,7 @@ impl RecordingChecker {
 
     /// A process has sent something.
     pub fn sent(&mut self, at: Time, from: Address, to: Address, message: &Message) {
-        // The directory is one to everybody else.
+        // The directory is one machine to all others.
         let from = if let Address::Replica(_) = from { Address::Directory } else { from };
         self.checkers.sent(at, from, to, message);
     }
@@ -80,9 +80,9 @@ impl RecordingChecker {
         self.checkers.objects(GroupId(0))
     }
 
-    /// Groups that could not go on in the end, as the directory told their nodes: with each the
-    /// nodes whose objects no living node had. Nothing that they do is against a rule, but they do
-    /// nothing.
+    /// Groups that could not go on in the end, as the directory reported to their nodes: with each
+    /// the nodes whose objects no living node had. Nothing that they do is against a rule, but they
+    /// do nothing.
     pub fn halted(&self) -> impl Iterator<Item = (GroupId, &[NodeId])> {
         self.checkers.halted().iter().map(|(&group, lost)| (group, lost.as_slice()))
     }

@@ -36,8 +36,8 @@ pub struct Work {
     pub pairs: f64,
     /// Objects that were moved.
     pub moved: f64,
-    /// States of objects that were told to others: handed over, shown to a neighbour, copied to a
-    /// buddy.
+    /// States of objects that were sent to others: handed over, shown to a neighbour, copied to a
+    /// backup.
     pub sent: f64,
 }
 
@@ -143,7 +143,7 @@ pub fn measure(scale: Scale, stopwatch: fn() -> Duration) -> Option<Scaled> {
     Some(bench.means())
 }
 
-/// Ticks before the first that is measured: in four seconds the directory hears what everybody has
+/// Ticks before the first that is measured: in four seconds the directory hears what all nodes have
 /// to do and cuts the regions anew, as it does in any group that lasts. Of very large worlds fewer,
 /// so that objects times ticks do not get more than this; their regions stay as they were cut at
 /// first, evenly.
@@ -192,7 +192,7 @@ impl Bench {
         }
     }
 
-    /// Delivers what is on its way, or lets time pass until somebody wants to be woken.
+    /// Delivers what is on its way, or lets time pass until a node wants to be woken.
     fn advance(&mut self) {
         if let Some((to, message)) = self.queue.pop_front() {
             let mut out = Vec::new();
@@ -258,7 +258,7 @@ impl Bench {
                     self.sums.collisions += commit.touches.len() as f64;
                     self.end_tick();
                 }
-                // Of an unsynchronised group.
+                // Of a free-running group.
                 Output::Event(_) => {}
             }
         }

@@ -17,7 +17,7 @@ pub(crate) struct Start {
     pub(crate) objects: Vec<Object>,
     pub(crate) shapes: Shapes,
     pub(crate) extent: Block,
-    /// Those that somebody steers.
+    /// Those that are steered.
     pub(crate) avatars: Vec<ObjectId>,
 }
 

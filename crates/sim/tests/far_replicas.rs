@@ -1,4 +1,4 @@
-//! Stories that storms told, of a directory whose replicas are far from each other.
+//! Cases that fault campaigns found, of a directory whose replicas are far from each other.
 
 use jostle_proto::BACKUPS;
 use jostle_sim::{FaultProfile, Layout, Matter, Operation, Options, run};

@@ -1,4 +1,4 @@
-//! The story of an unsynchronised group whose directory is away for several leases.
+//! A free-running group whose directory is away for several leases.
 
 use jostle_proto::{BACKUPS, Mutant};
 use jostle_sim::{FaultProfile, Layout, Matter, Operation, Options, Outcome, run};

@@ -169,7 +169,7 @@ fn replace(
     let written = RecordWriter::create(disk, &beside, magic, Readers::Owner)
         .and_then(|mut writer| writer.write(record).and_then(|()| writer.sync()));
     if written.is_err() {
-        // It is of no use to anybody, and takes room on a disk that may be full.
+        // It is of no use, and takes room on a disk that may be full.
         let _left = disk.remove(&beside);
     }
     written?;

@@ -11,7 +11,7 @@ pub enum Severity {
     Error,
 }
 
-/// A line for the log. Whoever has a store writes it down; none of them may be dropped.
+/// A line for the log. The owner of a store must log every notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// How much it matters.

@@ -1,7 +1,6 @@
-//! Recordings: the world at a tick, then everything that came from outside with the digest of
-//! every tick, then a mark that says where the recording ends. Whoever plays one computes the same
-//! world again, and finds the first tick that is another one. The recorder of a process writes
-//! them.
+//! Recordings: the world at a tick, then everything that came from outside with the digest of every
+//! tick, then a mark at the end of the recording. A replay computes the same world again, and finds
+//! the first tick that differs. The recorder of a process writes them.
 
 use crate::disk::Disk;
 use crate::records::{Magic, RecordError, RecordReader, RecordWriter};
@@ -97,7 +96,7 @@ pub enum ReplayError {
     /// A tick is another one than was recorded.
     #[error("the recording differs in tick {}: {what}", tick.0)]
     Different {
-        /// Which.
+        /// The tick.
         tick: Tick,
         /// In what.
         what: String,

@@ -2,9 +2,10 @@
 //! number, checksum of the content) has a checksum of its own, seeded with the kind of the file,
 //! and a mark stands behind the content that is never zero.
 //!
-//! What was being written when the machine died is told apart from damage: such a record is
-//! shorter than it says, or ends in the zeros of a file that had become longer before its content
-//! was there. No single bit that is wrong looks like that. Everything else that is wrong is damage.
+//! What was being written when the machine died is distinguished from damage: such a record is
+//! shorter than its length field, or ends in the zeros of a file that had become longer before its
+//! content was there. No single bit that is wrong looks like that. Everything else that is wrong is
+//! damage.
 
 use crate::disk::{Disk, DiskFile, Opened, Readers};
 use jostle_proto::Mutant;

@@ -75,7 +75,7 @@ pub enum StoreError {
     /// The folder.
     #[error("{path}: {source}")]
     Folder {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -93,7 +93,7 @@ pub enum StoreError {
          copy of its files there"
     )]
     Gone {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
         /// What was stored last.
         tick: u64,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A group that went on without somebody.
+/// A group that went on without one of its members.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     pub(crate) group: GroupId,
@@ -71,7 +71,7 @@ impl Figures {
     }
 }
 
-/// Has somebody been left out?
+/// Has a member been left out?
 fn is_smaller(view: &View) -> bool {
     view.base_ring.iter().any(|member| !view.has(*member))
 }

@@ -123,7 +123,7 @@ impl Ground {
         replay
     }
 
-    /// The referees have nothing to say.
+    /// The checkers find no violation.
     pub(crate) fn judge(&self, events: &[&str], recording: &str) -> Value {
         // A machine with much to do is slow, which is no stall.
         let mut args = vec!["judge", "--json", "--stalled-after", "60", "--recording", recording];
@@ -242,7 +242,7 @@ impl Drop for Running {
     }
 }
 
-/// Somebody in a group.
+/// A member of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) group: u64,

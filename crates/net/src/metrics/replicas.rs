@@ -77,7 +77,7 @@ impl ReplicaStatus {
             ..self
         };
         match report.has_lost {
-            true => status.with_trouble("its disk has forgotten what it had told others"),
+            true => status.with_trouble("its disk has lost what it had acknowledged"),
             false => status,
         }
     }

@@ -142,7 +142,7 @@ fn services(deliver: Box<dyn Fn(ClientId, ClientMessage) + Send + Sync>) -> Edge
         status: Box::new(|| "{\"well\":true}".to_string()),
         metrics: Box::new(|| "jostle_up 1\n".to_string()),
         admit: Box::new(move |_, name, followers| match name {
-            0 => Err("nobody is called 0".to_string()),
+            0 => Err("0 is no valid name".to_string()),
             _ => Ok(place(static_objects, followers)),
         }),
         deliver,

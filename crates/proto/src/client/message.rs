@@ -1,9 +1,9 @@
 //! Everything that clients and gateways say to each other.
 //!
-//! Clients are not trusted: what they say is a type of its own, so that nothing a client sends can
-//! ever be taken for a message of a node. A letter may be lost, doubled and overtaken; each names
-//! the attempt (the connection, as its client counts them) that it belongs to, so that one of an
-//! earlier attempt changes nothing.
+//! Clients are not trusted: their messages are a type of its own, so that nothing a client sends
+//! can be taken for a message of a node. A message may be lost, duplicated and reordered; each
+//! names the attempt (the connection, as its client counts them) that it belongs to, so that one of
+//! an earlier attempt changes nothing.
 
 use crate::groups::GroupId;
 use crate::input::ClientInput;
@@ -32,7 +32,7 @@ pub struct Credential {
     pub since: Tick,
     /// The group that the avatar is at home in, whose tick that is.
     pub home: GroupId,
-    /// Nobody who does not have the gateways' key can make it.
+    /// Cannot be computed without the gateways' key.
     pub seal: u64,
 }
 
@@ -66,7 +66,7 @@ pub struct Hello {
 pub struct Report {
     /// The attempt that led to this connection.
     pub attempt: u32,
-    /// The newest glimpse that it holds; none if it needs a whole one.
+    /// The newest state update that it holds; none if it needs a complete one.
     pub ack: Option<Tick>,
     /// What it wants now, if that is new.
     pub want: Option<ClientInput>,
@@ -157,7 +157,7 @@ pub enum Reason {
     Speed,
     /// Turns too fast.
     Spin,
-    /// Changes its speed too fast. Nobody is put out for that.
+    /// Changes its speed too fast. A client is not disconnected for that.
     Change,
     /// Wants something of an avatar that is not its own.
     Foreign,
@@ -170,11 +170,11 @@ pub enum Reason {
 pub struct StateUpdate {
     /// The attempt that led to this connection.
     pub attempt: u32,
-    /// When.
+    /// The tick of the world that it shows.
     pub tick: Tick,
     /// How long ticks take now, see [`crate::Commit::dilation`].
     pub dilation: u32,
-    /// The glimpse that `near` is told against; none if it is whole.
+    /// The update that `near` is a delta to; none if it is complete.
     pub base: Option<Tick>,
     /// What is near, exactly: a [`crate::wire::Snapshot`].
     pub near: Vec<u8>,
@@ -186,16 +186,16 @@ pub struct StateUpdate {
     pub followed: u64,
     /// The tick in which it did.
     pub followed_at: Tick,
-    /// Contacts that began or ended, oldest first; told again until acknowledged.
+    /// Contacts that began or ended, oldest first; repeated until acknowledged.
     pub contacts: Vec<ContactChange>,
 }
 
 /// Two objects begin or cease to touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ContactChange {
-    /// Numbers the changes told to this client in this attempt, from 1.
+    /// Numbers the changes sent to this client in this attempt, from 1.
     pub number: u64,
-    /// When.
+    /// The tick in which it happened.
     pub tick: Tick,
     /// The one with the smaller id.
     pub a: ObjectId,
@@ -210,7 +210,7 @@ fn read_as<T: DeserializeOwned>(frame: &[u8], kind: fn(&T) -> Kind) -> Result<T,
     let (expected, _) = kind_of(frame)?;
     let message = unpack(expected, frame)?;
     if kind(&message) != expected {
-        return Err(WireError::Malformed("a letter of another kind"));
+        return Err(WireError::Malformed("a message of another kind"));
     }
     Ok(message)
 }

@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 /// Objects that are known at a time.
 pub(super) const OTHERS_MAX: usize = 2048;
 
-/// What was not told of for so long is forgotten: it is gone, or none of the client's business.
+/// An object that was in no update for so long is forgotten: it is gone, or not of interest to the
+/// client.
 const FORGET: Span = Span::from_ms(3000);
 
 /// Obstacles of one object, the nearest.
@@ -30,13 +31,13 @@ const AROUND: f64 = 8.0;
 /// Where something is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
-    /// What.
+    /// The object.
     pub id: ObjectId,
     /// How it moves.
     pub class: Class,
     /// Its form.
     pub shape: ShapeId,
-    /// Where.
+    /// Its pose at the moment of the client's clock.
     pub place: Place,
 }
 
@@ -57,7 +58,7 @@ pub(super) struct Others {
 }
 
 impl Others {
-    /// Something was told of, exactly or roughly; newer than before or not at all.
+    /// Takes an object of an update, exact or rough, unless something newer is known.
     pub(super) fn receive(&mut self, now: Time, tick: Tick, object: Object) {
         if self.known.len() >= OTHERS_MAX && !self.known.contains_key(&object.id) {
             return;

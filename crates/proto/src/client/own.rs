@@ -1,5 +1,5 @@
-//! Where a client's own avatar is: what the world was told to have made of it, and what will have
-//! become of that by the time that what the client wants now is followed.
+//! Where a client's own avatar is: its last known state in the world, moved on to the tick in which
+//! the present input will be followed.
 //!
 //! The motion is the one that the group computes ([`State::moved`]), so as long as nothing is run
 //! into, and wants are followed in the tick that was expected, the prediction is what the world
@@ -137,7 +137,7 @@ impl Own {
         self.show_anew(now);
     }
 
-    /// The world was told: the avatar at a tick, the last want that was followed and when.
+    /// A state update: the avatar at a tick, the last input that was followed and when.
     pub(super) fn receive(
         &mut self,
         now: Time,
@@ -200,7 +200,7 @@ impl Own {
         Some(state)
     }
 
-    /// The newest state that the world was told to have, and when.
+    /// The newest known state of the avatar, and its tick.
     pub(super) fn last_received(&self) -> Option<(Tick, State)> {
         self.received.map(|(tick, _, state)| (tick, state))
     }

@@ -1,5 +1,5 @@
 //! A limit to what exact tests may cost in a tick: the time-critical narrow phase (Storey 2006,
-//! 4.3.2.3) for a node of an unsynchronised group.
+//! 4.3.2.3) for a node of a free-running group.
 //!
 //! What `crates/world/src/step/budget.rs` does with a clock is done here with counted operations,
 //! so that a seed remains a seed: pairs that were cheap last time come first, so that most have
@@ -23,7 +23,7 @@ pub enum Certainty {
 
 /// No pair of trees is this deep: no limit (see [`SearchLimits::depth_max`]).
 const DEPTH_FREE: u32 = 63;
-/// Opening less than this tells little more than the boxes do.
+/// A walk of less depth is hardly more exact than the boxes.
 const DEPTH_LEAST: u32 = 2;
 /// The first limit when operations get short: a pair of a million triangles each needs about 16.
 const DEPTH_FIRST: u32 = 16;
@@ -35,7 +35,7 @@ pub(super) struct Effort {
     operations: u64,
     left: u64,
     depth_max: u32,
-    /// Somebody was not looked at, or not to the end, because operations were used up.
+    /// A pair was not tested, or not to the end, because operations were used up.
     ran_out: bool,
     /// What every pair cost in the last tick, sorted by pair; and in this one, unsorted.
     costs: Vec<(SlotPair, u32)>,

@@ -66,7 +66,7 @@ impl Chain {
         self.current.epoch == self.stable.epoch && self.has_run()
     }
 
-    /// Somebody is to go.
+    /// A member is to leave.
     pub(super) fn leave(&mut self, now: Time, member: Member) {
         self.leaving = Some((member, now + LEAVING));
     }
@@ -234,8 +234,8 @@ impl Directory {
         late
     }
 
-    /// Would the busiest member have at least a twentieth less to do? A crowd in one place cannot
-    /// be shared, and cutting regions again and again for little helps nobody.
+    /// Would the busiest member have at least a twentieth less to do? Objects that crowd in one
+    /// place cannot be shared, and cutting regions again and again for little gains nothing.
     fn gains(&self, chain: &Chain, tree: &Tree) -> bool {
         let points = self.population(chain);
         let worst = |tree: &Tree| {
@@ -246,7 +246,7 @@ impl Directory {
         20 * worst(tree) <= 19 * worst(&chain.current.tree)
     }
 
-    /// Regions in which everybody has about the same to do.
+    /// Regions in which all members have about the same to do.
     fn even_tree(&self, group: GroupId, ring: &[Member]) -> Result<Tree, TreeError> {
         let nodes: Vec<NodeId> = ring.iter().map(|member| member.node).collect();
         let chain = self.kept.chains.get(&group);
@@ -254,8 +254,8 @@ impl Directory {
         Tree::shared_among(&nodes, &points)
     }
 
-    /// Points that stand for the work of a group, as its members have told; evenly spread before
-    /// they have.
+    /// Points that stand for the work of a group, as its members have reported; evenly spread
+    /// before they have.
     fn population(&self, chain: &Chain) -> Vec<[i32; 3]> {
         const POINTS: u64 = 4096;
         let known = |member: &Member| self.kept.known.get(&member.node);

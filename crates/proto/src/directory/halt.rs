@@ -65,8 +65,8 @@ impl Directory {
         self.halts(now).next().is_some()
     }
 
-    /// Tells a node what prevents its group from going on; one that waits to be let in, what
-    /// prevents any.
+    /// Reports to a node what prevents its group from going on; to one that waits to be admitted,
+    /// what prevents any.
     pub(super) fn report_halts(&self, now: Time, member: Member, out: &mut Vec<Output>) {
         let home = self.kept.known.get(&member.node).and_then(|known| known.group);
         let concerns = |group: &GroupId| home.is_none_or(|home| home == *group);

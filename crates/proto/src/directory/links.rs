@@ -1,7 +1,7 @@
-//! Links that fail although both their ends reach the directory (it hears that from members that
-//! wait in vain). A group goes on without one of the two, and that one stays out until the link
-//! has been seen to work again: what is decided once is not decided otherwise because the node
-//! that is left out complains in its turn, or because nobody waits for it any more.
+//! Links that fail although both their ends reach the directory (it learns that from members that
+//! wait in vain). A group goes on without one of the two, and that one stays out until the link has
+//! been seen to work again: a decision is not changed because the node that is left out complains
+//! in its turn, or because no node waits for it any more.
 
 use super::Directory;
 use super::chain::Chain;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A complaint counts when it has been repeated for so long (nodes repeat it every tenth of a
 /// second), and until it has not been heard for so long: others may complain of the same node, and
-/// more than one complaint tells which end to leave out.
+/// more than one complaint shows which end to leave out.
 const REPEATED: Span = Span::from_ms(200);
 const STALE: Span = Span::from_ms(400);
 
@@ -95,8 +95,8 @@ impl LinkTable {
         others.any(|other| self.is_cut(node, other))
     }
 
-    /// Which of these would have to go so that all links between the others work: first whoever
-    /// has most links that fail, of equal ones the last.
+    /// Which of these would have to go so that all links between the others work: first the one
+    /// with most links that fail, of equal ones the last.
     fn without(&self, ring: &[Member]) -> Vec<Member> {
         let mut rest = ring.to_vec();
         let mut gone = Vec::new();
@@ -114,7 +114,7 @@ impl LinkTable {
 }
 
 impl Directory {
-    /// A node tells about its links.
+    /// A node reports on its links.
     pub(super) fn hear_links(&mut self, now: Time, links: &Links) {
         let from = links.from.node;
         if self.mutant == Some(Mutant::IgnoreUnreached) {

@@ -1,6 +1,6 @@
 //! A directory whose process was paused (stopped, swapped out, on a machine that slept) has heard
-//! no node meanwhile, and no node had it to talk to: that time counts for nobody's silence,
-//! patience or vote. It sees this by its own clock: it runs far later than it asked to be woken.
+//! no node meanwhile, and no node could reach it: that time counts for no node's silence, patience
+//! or vote. It notices a pause by its own clock: it runs far later than it asked to be woken.
 
 use super::Directory;
 use crate::mutant::Mutant;

@@ -29,7 +29,7 @@ pub(super) struct Ruled {
 /// A node that waits for a group.
 struct Waiting {
     node: NodeId,
-    /// It knows how far everybody is who has one.
+    /// It has measured all nodes that have a group.
     measured: bool,
     /// It has waited long enough.
     is_late: bool,
@@ -66,7 +66,7 @@ impl Directory {
         let patience = rules.patience;
         self.unplaced(now).take(GROUP_NODES_MAX).map(move |(Member { node, .. }, known)| {
             let measured = placed.iter().all(|other| known.delays.contains_key(other));
-            // Before it was told whom to measure it could not.
+            // Before it was sent its peers it could not measure them.
             let sent = self.peers_sent.get(&node).filter(|sent| **sent >= known.since);
             let patience = match self.may_be_near(now, node, rules) {
                 true => Span(patience.0.saturating_mul(UNKNOWN_PATIENCE)),
@@ -107,11 +107,11 @@ impl Directory {
         }
     }
 
-    /// Finds groups for all who wait, from all that they have measured, largest groups first. One
-    /// after the other, the first to come would take those with it who have more neighbours
-    /// elsewhere. Who has measured everybody goes into a group that is there; a new one begins only
-    /// when somebody in it has waited long enough: the other side may not have measured yet. None
-    /// begins beside a world that cannot go on.
+    /// Finds groups for all waiting nodes, from all that they have measured, largest groups first.
+    /// If they were placed one by one, the first would take those with it that have more neighbours
+    /// elsewhere. A node that has measured all others goes into a group that is there; a new one
+    /// begins only when one of its nodes has waited long enough: the other side may not have
+    /// measured yet. None begins beside a world that cannot go on.
     fn place_together(&mut self, now: Time, waiting: &[Waiting], rules: &GroupRules) {
         let (groups, parties) = self.parties(now, waiting, rules);
         let is = |node: &NodeId, what: fn(&Waiting) -> bool| {
@@ -256,7 +256,7 @@ impl Directory {
         self.kept.known.get(&member.node).is_some_and(|known| known.is(member, group))
     }
 
-    /// Those that belong to a group and can be heard; nobody if one of its stable view cannot.
+    /// Those that belong to a group and can be heard; none if one of its stable view cannot.
     fn members(&self, now: Time, group: GroupId) -> Vec<NodeId> {
         let Some(chain) = self.kept.chains.get(&group) else { return Vec::new() };
         if !chain.stable.ring.iter().all(|member| self.is_alive(now, member)) {

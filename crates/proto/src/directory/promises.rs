@@ -5,8 +5,8 @@ use super::{Directory, Known, Saved};
 use crate::view::Epoch;
 
 impl Directory {
-    /// Is there anything that it must stand by and that is not in `before`? What it has only
-    /// heard (when, how far, how much) is no such thing: nodes tell it again and again.
+    /// Is there anything that it must stand by and that is not in `before`? What it has only heard
+    /// (when, how far, how much) is no such thing: nodes send it again and again.
     #[must_use]
     pub fn has_decided_since(&self, before: &Saved) -> bool {
         // Numbers of views are in the views; the settings never change.
@@ -43,7 +43,7 @@ impl Directory {
 }
 
 impl Saved {
-    /// The same without what was only heard: nodes tell it again.
+    /// The same without what was only heard: nodes send it again.
     #[must_use]
     pub fn without_hearsay(mut self) -> Saved {
         for known in self.known.values_mut() {

@@ -1,4 +1,4 @@
-//! What a directory tells those who watch a world.
+//! What a directory reports to operators.
 
 use super::{Directory, Halt};
 use crate::groups::GroupId;
@@ -10,11 +10,11 @@ use crate::view::{Epoch, Member};
 /// How a group is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupReport {
-    /// Which.
+    /// The group.
     pub group: GroupId,
     /// Its newest view.
     pub epoch: Epoch,
-    /// Does everybody in it have what belongs to them?
+    /// Does every member hold what belongs to it?
     pub stable: bool,
     /// Who leads it.
     pub leader: Option<NodeId>,
@@ -32,7 +32,7 @@ pub struct GroupReport {
 /// How a member of a group is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberReport {
-    /// Who.
+    /// The member.
     pub member: Member,
     /// How long it has not been heard.
     pub silent: Span,
@@ -78,7 +78,7 @@ impl Directory {
         self.kept.chains.iter().map(group).collect()
     }
 
-    /// Everybody who was in a stable view of any group.
+    /// All that were in a stable view of any group.
     pub fn settled_members(&self) -> impl Iterator<Item = Member> {
         self.kept.chains.values().flat_map(|chain| chain.stable.ring.iter().copied())
     }

@@ -28,11 +28,11 @@ const ANSWER: Span = Span::from_ms(5000);
 /// Which of the groups of the directory can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holders {
-    /// It is too early to tell.
+    /// It is too early to decide.
     Unknown,
     /// All that hold something.
     Living,
-    /// None: nobody who answers has the world, or enough of it.
+    /// None: no node that answers has the world, or enough of it.
     Gone,
     /// Some of those that hold something.
     Partly,
@@ -73,8 +73,8 @@ impl Directory {
         self.kept.epoch.incarnation()
     }
 
-    /// The world begins again with what this node holds, whoever else may have it: the lives of all
-    /// others are over.
+    /// The world begins again with what this node holds, whichever others may have it: the
+    /// incarnations of all others are over.
     #[must_use]
     pub fn restored(mut self, now: Time, founder: Member) -> Directory {
         self.restore(now, founder);

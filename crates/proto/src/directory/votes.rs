@@ -61,7 +61,7 @@ impl Directory {
                 PollOutput::Closed { to, closed } => {
                     out.push(Output::Send(Address::Node(to), Message::VoteClosed(closed)));
                 }
-                // Whoever asked will ask again.
+                // The caller will ask again.
                 PollOutput::Refused { .. } => {}
                 PollOutput::Change(closed) => self.change(now, &closed),
             }
@@ -92,7 +92,7 @@ impl Directory {
         self.kept.ruled.insert(node, Ruled { group, into: true, until: now + MOVE });
     }
 
-    /// Tells one who is alone in its group that another would take it.
+    /// Offers a node that is alone in its group that another would take it.
     pub(super) fn offer_leave(&self, now: Time, member: Member, out: &mut Vec<Output>) {
         let ruled = self.kept.ruled.get(&member.node);
         let wanted = ruled.is_some_and(|ruled| {
@@ -112,7 +112,7 @@ impl Directory {
     }
 
     /// Groups have changed, or a member of one has begun a new incarnation, which belongs to none
-    /// yet: votes under way are void. Nobody votes, or is voted about, whose incarnation is over.
+    /// yet: votes under way are void. An incarnation that is over neither votes nor is voted about.
     pub(super) fn regroup(&mut self, now: Time, out: &mut Vec<Output>) {
         if self.kept.grouping == Grouping::Together {
             return;

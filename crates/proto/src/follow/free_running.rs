@@ -1,11 +1,11 @@
-//! An unsynchronised world as somebody has it who follows it: there are no ticks that all agree on,
-//! so it goes by its own clock. Members tell what they have, each object at least once in a round
-//! ([`crate::Shown`]); in between everything goes on as it went. Of an object the newest token, and
-//! of that the newest tick, counts.
+//! A free-running world as seen by a follower: there are no ticks that all agree on, so it goes by
+//! its own clock. Members send what they have, each object at least once in a round
+//! ([`crate::Shown`]); in between everything is extrapolated. Of an object the newest token, and of
+//! that the newest tick, counts.
 //!
-//! A *sweep* is over when every member of the view has told a whole round since the last one. After
-//! the first the world is known; what nobody has named in several of them is not there any more. So
-//! while the group stands still, or somebody cannot be heard, nothing is dropped.
+//! A *sweep* is over when every member of the view has sent a whole round since the last one. After
+//! the first the world is known; an object that was in none of several sweeps is not there any
+//! more. So while the group stands still, or a member cannot be heard, nothing is dropped.
 
 use crate::free_running::{Ghost, ROUND, Shown, Sight, Token};
 use crate::groups::GroupId;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// hands at the wrong moment.
 const SWEEPS: u64 = 3;
 
-/// What was not told for so many rounds stands still: nobody knows where it is by now.
+/// An object that was not sent for so many rounds stands still: its place is not known any more.
 const ROUNDS_MAX: u64 = 2;
 
 /// Parts of a round that are counted; a member with more is not heard out.
@@ -40,7 +40,7 @@ const FRESH_MAX: usize = 256;
 struct Known {
     token: Token,
     tick: Tick,
-    /// Own ticks since it was told.
+    /// Own ticks since it was received.
     age: u64,
     heard: u64,
     holder: NodeId,
@@ -49,7 +49,7 @@ struct Known {
     touching: Vec<ObjectId>,
 }
 
-/// How far a member has told what it has.
+/// How much of a round a member has sent.
 #[derive(Clone, Debug, Default)]
 struct Rounds {
     round: u64,
@@ -60,7 +60,7 @@ struct Rounds {
     swept: u64,
 }
 
-/// Somebody who follows an unsynchronised world.
+/// Follows a free-running world.
 #[derive(Clone, Debug)]
 pub(super) struct FreeRunning {
     rate: u32,
@@ -71,13 +71,13 @@ pub(super) struct FreeRunning {
     sweeps: u64,
     tick: Tick,
     step_at: Time,
-    /// Wishes that were followed since the last step.
+    /// Inputs that were followed since the last step.
     news: BTreeMap<ObjectId, ClientInput>,
     fresh: VecDeque<Arc<Commit>>,
 }
 
 impl FreeRunning {
-    /// `static_objects` is what never moves, which everybody knows.
+    /// `static_objects` are those that never move, which every node knows.
     pub(super) fn new(rate: u32, static_objects: &[Object]) -> FreeRunning {
         FreeRunning {
             rate: rate.max(1),
@@ -118,7 +118,7 @@ impl FreeRunning {
         self.fresh.pop_front()
     }
 
-    /// A member tells what it has.
+    /// A member sends what it has.
     pub(super) fn shown(&mut self, shown: Shown, view: &View) {
         let Shown { era, from, round, part, parts, sights } = shown;
         if era < self.era || !view.has(from) {
@@ -166,7 +166,7 @@ impl FreeRunning {
         self.objects.insert(object);
     }
 
-    /// Has everybody told everything once more?
+    /// Has every member sent everything once more?
     fn sweep(&mut self, view: &View) {
         let reported = |member: &Member| {
             self.rounds.get(member).is_some_and(|rounds| rounds.whole > rounds.swept)
@@ -227,7 +227,8 @@ impl FreeRunning {
         }
     }
 
-    /// The pairs that touch, as far as they were told. What that does has been done.
+    /// The pairs that touch, as far as they were received. Their responses have been applied
+    /// already.
     fn touches(&self) -> Vec<Touch> {
         let reported = self.known.iter().flat_map(|(&id, known)| {
             known.touching.iter().map(move |&other| (id.min(other), id.max(other)))

@@ -1,14 +1,15 @@
 //! When members come and go.
 //!
-//! A view that loses nobody: everybody goes on as before and has their new backups keep copies too;
-//! when all are ready the directory records the view, and only then its regions count. So whoever
-//! came holds nothing before the view is stable, and if it fails nothing has changed.
+//! A view that loses no member: all go on as before and have their new backups keep copies too;
+//! when all are ready the directory records the view, and only then its regions count. So a node
+//! that has just joined holds nothing before the view is stable, and if the view fails nothing has
+//! changed.
 //!
-//! A view that has lost somebody: everybody stops and sends the leader every copy that they have.
-//! Of each object the one with the largest token, and among these the latest, is granted to the
-//! owner of its place, and to that one's backups. Who has promised a lost member that it may go on
-//! waits with that until the promise is over. Nothing of this counts before the view is stable:
-//! if it fails, everybody goes on from what they had, or the next view asks for it again.
+//! A view that has lost a member: all stop and send the leader every copy that they have. Of each
+//! object the one with the largest token, and among these the latest, is granted to the owner of
+//! its place, and to that one's backups. A node that has promised a lost member that it may go on
+//! waits with that until the promise is over. Nothing of this counts before the view is stable: if
+//! it fails, all go on from what they had, or the next view asks for it again.
 
 use super::keep::Keep;
 use super::record::{Record, Token};
@@ -32,7 +33,7 @@ struct Grant {
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) view: View,
-    /// Is somebody of the stable view not in it?
+    /// Is a member of the stable view not in it?
     pub(super) lost: bool,
     /// What will be this member's.
     grant: Option<Grant>,
@@ -54,7 +55,7 @@ impl FreeRunningNode {
             return;
         }
         if self.change.as_ref().is_some_and(|change| change.view.epoch == view.base) {
-            // It was stable, although nobody has told this member.
+            // It was stable, although this member was not notified.
             self.settle(None);
         }
         let based = self.ground.as_ref().map(|ground| ground.epoch) == Some(view.base);
@@ -120,7 +121,8 @@ impl FreeRunningNode {
         records
     }
 
-    /// Tells the leader, if it is so, that as far as this member is concerned the view may hold.
+    /// Reports to the leader, if it is so, that as far as this member is concerned the view may
+    /// hold.
     pub(super) fn send_ready(&mut self, out: &mut Vec<Output>) {
         let Some(change) = &mut self.change else { return };
         let backups: Vec<Member> = change.view.backups_of(self.me.node).collect();
@@ -205,7 +207,7 @@ impl FreeRunningNode {
         }
         let Some(grants) = &lead.grants else { return };
         let mut messages = Vec::new();
-        // Who tells again has not heard.
+        // A message that arrives twice means that the answer was lost, so it is answered again.
         for (&to, grant) in grants.iter().filter(|(to, _)| fresh || **to == from.node) {
             let Grant { yours, kept } = grant.clone();
             messages.push((to, FreeRunningMessage::Grants { epoch, yours, kept }));
@@ -289,7 +291,7 @@ fn grants(view: &View, copies: impl Iterator<Item = Record>) -> BTreeMap<NodeId,
     }
     let mut grants: BTreeMap<NodeId, Grant> =
         view.nodes().map(|node| (node, Grant::default())).collect();
-    // Nobody has anything else when the new era begins: what is over need not be remembered.
+    // No node has anything else when the new era begins: what is over need not be remembered.
     let over: BTreeSet<ObjectId> =
         best.values().filter(|record| record.is_settled()).map(|record| record.object.id).collect();
     for mut record in best.into_values().filter(|record| !over.contains(&record.object.id)) {

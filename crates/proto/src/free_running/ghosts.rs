@@ -1,5 +1,5 @@
-//! Objects as others see them: who is told, when, and what a node takes an object to be of which
-//! it hears now and then (Storey 2006, 3.3.8; dead reckoning of the first order).
+//! Objects as others see them: which nodes are sent an object, when, and how a node extrapolates an
+//! object of which it hears now and then (Storey 2006, 3.3.8; dead reckoning of the first order).
 
 use super::record::{Record, Token};
 use super::tick::UNSEEN_MAX;
@@ -12,11 +12,11 @@ use crate::time::Tick;
 use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A change is told in so many ticks one after the other: a letter may be lost.
+/// A change is sent in so many successive ticks: a message may be lost.
 const REPEATS: u32 = 3;
 
 /// A ghost of which nothing is heard for so many heartbeats is forgotten: it may have changed its
-/// course, or be too far away, and the letter that said so was lost.
+/// course, or be too far away, and the message about that was lost.
 const HEARTBEATS_MAX: u32 = 4;
 
 /// One that another holds.
@@ -27,20 +27,20 @@ struct Seen {
     token: Token,
     tick: Tick,
     holder: NodeId,
-    /// Ticks since it was told.
+    /// Ticks since it was received.
     age: u32,
 }
 
-/// What others were told about one that is held here.
+/// What others were sent about an object that is held here.
 #[derive(Clone, Debug)]
 struct SentGhost {
     class: Class,
-    /// Where they take it to be, if the letter came.
+    /// Where they extrapolate it to be, if the message arrived.
     state: State,
     to: Vec<NodeId>,
     /// Ticks since.
     age: u32,
-    /// So often it is told again at once.
+    /// So often it is sent again at once.
     again: u32,
 }
 
@@ -64,7 +64,7 @@ impl Ghosts {
         self.seen.get(&id).map(|seen| seen.holder)
     }
 
-    /// It is held here from now on. Those who were told about it before will be told with the next
+    /// It is held here from now on. The nodes that were sent it before are sent it with the next
     /// tick, if only that it is away.
     pub(super) fn come(&mut self, record: &Record, me: NodeId) {
         let Record { object, .. } = record;
@@ -75,7 +75,7 @@ impl Ghosts {
         self.sent.insert(object.id, sent);
     }
 
-    /// It was held here and is on its way. Gives those who were told about it.
+    /// It was held here and is on its way. Returns the nodes that were sent it.
     pub(super) fn leave(&mut self, record: &Record, to: NodeId) -> Vec<NodeId> {
         let Record { object, token, tick, .. } = *record;
         let seen = Seen { object, token, tick, holder: to, age: 0 };
@@ -132,7 +132,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Whoever may hold something that this object touches. They hold what is centred in their
+    /// All nodes that may hold an object that this one touches. They hold what is centred in their
     /// regions, or a hysteresis beyond, and is not wide; a ghost of it is there before it is, if it
     /// comes no farther than the margin in the meantime.
     fn audience(&self, view: &View, object: &Object) -> Vec<NodeId> {
@@ -150,7 +150,7 @@ impl FreeRunningNode {
         nodes
     }
 
-    /// Tells others about objects that they would take to be elsewhere.
+    /// Sends others the objects that they would extrapolate to be elsewhere.
     pub(super) fn send_ghosts(&mut self, out: &mut Vec<Output>) {
         let (Some(view), Some(era)) = (&self.ground, self.era) else { return };
         let rate = self.tuning.timing.rate;

@@ -3,8 +3,8 @@
 //! A node numbers what it sends to its backups. Each message holds everything that changed since
 //! the last number that this backup acknowledged, so any of them may be lost. What cannot be taken
 //! back waits at the gate until *every* backup has acknowledged the number that has what it follows
-//! from: any one of them may be the only one that is left, and whoever takes this node's place from
-//! its copies knows about it.
+//! from: any one of them may be the only one that is left, and the node that takes this node's
+//! place from its copies knows about it.
 //!
 //! An acknowledgement is also a promise. No view can leave a node out without the copies of one of
 //! its backups, and a backup holds them back until what it has promised is over: so a node that the
@@ -20,7 +20,7 @@ use crate::time::{Span, Time};
 use crate::view::{Epoch, Member, View};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A node with so much to say that nobody answers makes no more ticks.
+/// A node with so many unanswered messages makes no more ticks.
 pub(super) const GATE_MAX: usize = 1 << 14;
 
 /// What waits for the backups.
@@ -29,7 +29,7 @@ pub(super) enum Gated {
     /// To be published, for the object that decided and under its token: one that went away and
     /// came back has brought with it what it still owes, in the right order.
     Event(ObjectId, Token, Event),
-    /// To be told to the other object's holder.
+    /// To be sent to the other object's holder.
     Nudge(Token, Nudge),
     /// An answer.
     FreeRunningMessage(NodeId, FreeRunningMessage),
@@ -71,11 +71,11 @@ pub(super) struct Kept {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Keep {
-    /// The last number that was told.
+    /// The last number that was sent.
     number: u64,
     /// Something has changed since.
     dirty: bool,
-    /// When numbers were first told, as long as an answer to them is worth something.
+    /// When numbers were first sent, as long as an answer to them is worth something.
     sent: Vec<(u64, Time)>,
     /// With which number an object last changed, or went.
     changed: BTreeMap<ObjectId, u64>,
@@ -180,9 +180,9 @@ impl Keep {
         all
     }
 
-    /// Until when all those vouch for this node who keep its copies in a view that may be stable;
-    /// one whose answer the gate does not wait for is in no such view. Nobody can do without a node
-    /// that has no backups, so there it is for ever.
+    /// Until when all nodes vouch for this one that keep its copies in a view that may be stable;
+    /// one whose answer the gate does not wait for is in no such view. A node without backups
+    /// cannot be replaced, so it is vouched for without end.
     pub(super) fn vouched_until(&self, mutant: Option<Mutant>) -> Time {
         let required = self.links.iter().filter(|link| link.required).map(|link| link.vouches);
         let until = match mutant {
@@ -192,7 +192,7 @@ impl Keep {
         until.unwrap_or(Time(u64::MAX))
     }
 
-    /// Until when this node has promised to let no view come about that leaves somebody out.
+    /// Until when this node has promised to let no view come about that leaves a member out.
     pub(super) fn promised_until(&self, view: &View, promise: Span) -> Time {
         let lost = self.kept.iter().filter(|(member, _)| !view.has(**member));
         lost.map(|(_, kept)| kept.answered + promise).max().unwrap_or(Time(0))
@@ -214,7 +214,7 @@ impl Keep {
         !self.changed.contains_key(&id) && !self.gone.contains_key(&id)
     }
 
-    /// The number up to which everybody who must have copies has them.
+    /// The number up to which all that must have copies have them.
     pub(super) fn open_to(&self, mutant: Option<Mutant>) -> u64 {
         let required = self.links.iter().filter(|link| link.required);
         let acked = required.map(|link| link.acked.unwrap_or(0));
@@ -259,8 +259,8 @@ impl FreeRunningNode {
         }
     }
 
-    /// Asks the backups for their word if nothing has been told for a while: one who holds nothing,
-    /// or may not speak, needs it too. It changes nothing, so it is said in any case.
+    /// Asks the backups for their promises if nothing has been sent for a while: a node that holds
+    /// nothing, or may not send, needs them too. It changes nothing, so it is sent in any case.
     pub(super) fn ask_backups(&mut self, out: &mut Vec<Output>) {
         let last = self.keep.sent.last().map_or(Time(0), |&(_, sent)| sent);
         if self.now - last >= self.tuning.timing.alive {
@@ -277,7 +277,7 @@ impl FreeRunningNode {
         Span(lease.0.saturating_sub(alive.0))
     }
 
-    /// Another node's copies. In a view that has lost somebody nothing moves any more.
+    /// Another node's copies. In a view that has lost a member nothing moves any more.
     pub(super) fn keep_backup(&mut self, backup: Backup, out: &mut Vec<Output>) {
         let Backup { era, from, stream, number, since, records, gone } = backup;
         let change = self.change.as_ref();

@@ -1,8 +1,8 @@
-//! What members of an unsynchronised group tell each other.
+//! What members of a free-running group send each other.
 //!
-//! Every letter names the era (or the view) that it belongs to and changes nothing in another.
-//! Ghosts are told and forgotten; everything else is told again until it is answered. What members
-//! and gateways tell each other is here too.
+//! Every message names the era (or the view) that it belongs to and changes nothing in another.
+//! Ghosts are sent and forgotten; everything else is repeated until it is answered. What members
+//! and gateways send each other is here too.
 
 use super::record::{Episode, Nudge, Record, Token};
 use crate::input::GatewayId;
@@ -11,7 +11,7 @@ use crate::time::Tick;
 use crate::view::{Epoch, Member};
 use serde::{Deserialize, Serialize};
 
-/// A letter.
+/// A message between members of a free-running group, or of a gateway to one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FreeRunningMessage {
     /// Holder to owner of the region: it is yours, with this token.
@@ -49,7 +49,7 @@ pub enum FreeRunningMessage {
         era: Epoch,
         /// Who says so.
         from: NodeId,
-        /// What.
+        /// The nudge.
         nudge: Nudge,
     },
     /// It has happened, and the holder's backups know.
@@ -78,11 +78,11 @@ pub enum FreeRunningMessage {
         /// Up to which.
         number: u64,
     },
-    /// Member to leader of a view that has lost somebody: every copy that I have.
+    /// Member to leader of a view that has lost a member: every copy that I have.
     Copies {
         /// The new view.
         epoch: Epoch,
-        /// Who.
+        /// The sender.
         from: Member,
         /// Its own, those on their way, and those it kept for the lost.
         records: Vec<Record>,
@@ -98,14 +98,14 @@ pub enum FreeRunningMessage {
     },
     /// Member to leader: as far as I am concerned, the view may hold.
     Ready {
-        /// Which.
+        /// The view.
         epoch: Epoch,
-        /// Who.
+        /// The sender.
         from: Member,
     },
     /// Leader to member: the view holds.
     Settled {
-        /// Which.
+        /// The view.
         epoch: Epoch,
         /// Of all tokens that count in it.
         era: Epoch,
@@ -134,8 +134,8 @@ pub enum FreeRunningMessage {
     Shown(Shown),
 }
 
-/// What a gateway brings into the world. It goes to one member in one of its lives and to nobody
-/// else, so that it enters once.
+/// What a gateway brings into the world. It goes to one member in one of its incarnations and to no
+/// other, so that it enters once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Where it enters.
@@ -144,7 +144,7 @@ pub struct Entry {
     pub from: GatewayId,
     /// Those of this gateway up to this id are in, or were given up: none of them enters any more.
     pub over: ObjectId,
-    /// What.
+    /// The objects.
     pub objects: Vec<Object>,
 }
 
@@ -170,7 +170,7 @@ pub struct Shown {
 pub struct Sight {
     /// What it was.
     pub ghost: Ghost,
-    /// The last wish of its client that it has followed.
+    /// The last input of its client that it has followed.
     pub heard: u64,
     /// What it touches, of the pairs that it decides about.
     pub touching: Vec<ObjectId>,
@@ -200,7 +200,7 @@ pub struct Ghost {
 pub struct Backup {
     /// In which the numbers count.
     pub era: Epoch,
-    /// Whose.
+    /// The sender.
     pub from: Member,
     /// The view in which the receiver began to keep copies for it. One who was not in a stable
     /// view forgets them with the next, and must not be taken to have them.

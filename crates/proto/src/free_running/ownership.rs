@@ -18,7 +18,7 @@ const TAKEN_MAX: usize = 256;
 /// An object on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Escrow {
-    /// To whom, and to nobody else under this token.
+    /// The next holder, the only one under this token.
     pub(super) to: NodeId,
     pub(super) record: Record,
     sent: Time,
@@ -36,7 +36,7 @@ impl Ownership {
     pub(super) fn hold(&mut self, record: Record) {
         let id = record.object.id;
         self.seen.insert(id, record.token);
-        // What comes back was taken by somebody: the old letter needs no answer any more.
+        // What comes back was taken over: the old message needs no answer any more.
         self.escrow.remove(&id);
         self.held.insert(id, record);
     }
@@ -127,8 +127,9 @@ impl FreeRunningNode {
         }
     }
 
-    /// Somebody hands an object over. The answer lets them forget it, so it waits until the backups
-    /// have everything that is here now: also when the object was seen, or has gone on, before.
+    /// Another node hands an object over. The answer lets that node forget it, so it waits until
+    /// the backups have everything that is here now: also when the object was seen, or has gone on,
+    /// before.
     pub(super) fn take_over(&mut self, from: NodeId, record: Record, out: &mut Vec<Output>) {
         let (id, token) = (record.object.id, record.token);
         let Some(era) = self.era else { return };
@@ -217,8 +218,8 @@ impl FreeRunningNode {
         }
     }
 
-    /// A nudge has arrived. Says where its lead has gone, if it is not here any more: one that is
-    /// faster than its answers would never hear of them (a storm found that).
+    /// A nudge has arrived. Reports where its lead has gone, if it is not here any more: a lead
+    /// that is faster than its answers would never receive them (a fault campaign found that).
     pub(super) fn nudged(
         &mut self,
         lead: ObjectId,
@@ -237,8 +238,8 @@ impl FreeRunningNode {
         None
     }
 
-    /// Tells nudges that may be told; of each pair the oldest, so that they arrive in order. First
-    /// to whom the other object was last seen with, then to everybody.
+    /// Sends the nudges that are due; of each pair the oldest, so that they arrive in order. First
+    /// to the node that the other object was last seen with, then to all.
     pub(super) fn nudges_again(&mut self, everybody: bool, out: &mut Vec<Output>) {
         let (Some(era), Some(view)) = (self.era, &self.ground) else { return };
         let nodes: Vec<NodeId> = view.nodes().collect();

@@ -1,11 +1,11 @@
-//! Avatars of people: how they come into an unsynchronised world, are absent, come back, and leave.
+//! Avatars of clients: how they come into a free-running world, are absent, come back, and leave.
 //!
 //! There is no order that all agree on, so nothing here rests on one. An avatar enters at one
-//! member in one of its lives, which remembers that. What becomes of it later its holder does, and
-//! a gateway asks for it until it sees it. One that is removed stays as a record that says so
-//! (`Record::over`): it has the largest token, so no older copy wins against it. It is dropped
-//! when every member has said that neither it nor its backups have any copy, or when a new era
-//! begins and nobody has.
+//! member in one of its incarnations, which remembers that. All later changes are made by its
+//! holder, and a gateway asks for them until it sees them. One that is removed stays as a record of
+//! its removal (`Record::over`): it has the largest token, so no older copy wins against it. It is
+//! dropped when every member has reported that neither it nor its backups have any copy, or when a
+//! new era begins and no node has one.
 
 use super::ownership::OBJECTS_MAX;
 use super::record::{Record, Token};
@@ -26,7 +26,7 @@ pub(super) const TAKEN_MAX: usize = 4096;
 /// Forgotten ones that are remembered to answer for.
 const BURIED_MAX: usize = 1024;
 
-/// Graves that are asked about at a time.
+/// Tombstones that are asked about at a time.
 const TOMBSTONES_AT_ONCE: usize = 64;
 
 /// What a gateway brought, in the newest life of it that was heard.
@@ -74,8 +74,8 @@ impl FreeRunningNode {
         let (Some(era), true) = (self.era, self.is_running() && to == self.me) else { return };
         let known = self.people.entered.get(&from.number).map(|entered| entered.life);
         if known.is_none() && self.people.entered.len() >= GATEWAYS_MAX {
-            // Those that are silent bring nobody; should one speak again, what it brought in this
-            // era is known by its tokens.
+            // Those that are silent bring no avatars; should one send again, what it brought in
+            // this era is known by its tokens.
             let serve = &self.serve;
             self.people.entered.retain(|number, _| serve.is_followed_by(*number));
         }
@@ -139,8 +139,8 @@ impl FreeRunningNode {
         }
     }
 
-    /// Asks the others whether they have anything of those that have left the world, and forgets
-    /// those of which nobody has.
+    /// Asks the others whether they have any copy of those that have left the world, and forgets
+    /// those of which none is left.
     pub(super) fn resend_tombstones(&mut self, out: &mut Vec<Output>) {
         let (Some(era), Some(view)) = (self.era, &self.ground) else { return };
         let me = self.me.node;

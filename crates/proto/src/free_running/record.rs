@@ -27,8 +27,8 @@ impl Token {
     }
 }
 
-/// Names a contact of a pair. Later ones are larger, whoever finds them: token and tick of the
-/// object that decides about the pair, when it began.
+/// Names a contact of a pair. Later ones are larger, whichever node finds them: token and tick of
+/// the object that decides about the pair, when it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Episode {
     /// Under which token.
@@ -112,13 +112,14 @@ pub struct Record {
     pub nudges: Vec<Nudge>,
     /// The last contact that nudged it, by the object that decided.
     pub taken: BTreeMap<ObjectId, Episode>,
-    /// Who was last told about it: the next holder tells those who need not know any more.
+    /// The nodes that were last sent it: the next holder notifies those that need not know it any
+    /// more.
     pub ghosts_at: Vec<NodeId>,
     /// How often it was nudged from elsewhere.
     pub nudged: u64,
-    /// The number of the last wish of its client that it has followed.
+    /// The number of the last input of its client that it has followed.
     pub heard: u64,
-    /// It has left the world. The record stays until nobody has an older one, from which it could
+    /// It has left the world. The record stays until no node has an older one, from which it could
     /// come back.
     pub over: bool,
 }

@@ -1,6 +1,6 @@
-//! For those who follow an unsynchronised world: a member tells them what it has, when they would
-//! take it to be elsewhere, and in any case once in a round. What it sends waits until its
-//! backups have it, so nobody outside sees what a death could undo.
+//! For followers of a free-running world: a member sends them what it has, when their extrapolation
+//! would be off, and in any case once in a round. What it sends waits until its backups have it, so
+//! nothing is visible outside that a crash could undo.
 
 use super::ghosts::is_off;
 use super::{FreeRunningMessage, FreeRunningNode, Ghost, Shown, Sight};
@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::time::{Span, Tick, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Ticks in which everything is told once.
+/// Ticks in which everything is sent once.
 pub(crate) const ROUND: u64 = 8;
 
 /// A follower that has not been heard for so long is forgotten.
@@ -25,18 +25,18 @@ const FOLLOWERS_MAX: usize = 256;
 /// Messages that wait for the backups; the oldest are forgotten, as if they were lost.
 const WAITING_MAX: usize = 256;
 
-/// Objects in a letter.
+/// Objects in a message.
 const SIGHTS_MAX: usize = 512;
 
-/// What followers were told about an object.
+/// What followers were sent about an object.
 #[derive(Clone, Debug)]
 struct SentObject {
     class: Class,
-    /// Where they take it to be, if the letter came.
+    /// Where they extrapolate it to be, if the message arrived.
     state: State,
     heard: u64,
     touching: Vec<ObjectId>,
-    /// It is told once more: a letter may be lost.
+    /// It is sent once more: a message may be lost.
     again: bool,
 }
 
@@ -66,7 +66,7 @@ impl Serve {
 }
 
 impl FreeRunningNode {
-    /// Somebody follows.
+    /// A follower asks for the world.
     pub(super) fn followed(&mut self, now: Time, follow: Follow) {
         let group = self.ground.as_ref().map(|view| view.group);
         let followers = &mut self.serve.followers;
@@ -124,7 +124,7 @@ impl FreeRunningNode {
             });
             let touching: Vec<ObjectId> = record.contacts.keys().copied().collect();
             let same = |sent: &SentObject| {
-                // Where somebody's own avatar is they must know to the last unit.
+                // The place of an own avatar must be known to the last unit.
                 let there = match class {
                     Class::Dynamic => !is_off(&sent.state, &state, self.tuning.threshold),
                     _ => sent.state == state,

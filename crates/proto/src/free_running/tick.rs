@@ -1,4 +1,4 @@
-//! One tick of a node's own clock: wishes, nudges, motion, contacts, and who hears of it.
+//! One tick of a node's own clock: inputs, nudges, motion, contacts, and which nodes are sent it.
 
 use super::FreeRunningNode;
 use super::keep::Gated;
@@ -168,8 +168,9 @@ fn episode_of(record: &Record) -> Episode {
     Episode { token, tick: Tick(tick) }
 }
 
-/// Who decides about a pair: the one with the smaller id of those that move. But of a wide object
-/// everybody knows, while its holder does not know everybody, so the other one decides.
+/// The object that decides about a pair: the one with the smaller id of those that move. But a wide
+/// object is known to all members, while its holder does not know all objects, so the other one
+/// decides.
 fn lead<'a>(
     shapes: &Shapes,
     largest: i32,

@@ -57,7 +57,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Tells the directory who cannot be reached.
+    /// Reports to the directory which nodes cannot be reached.
     pub(super) fn report_unreached(&self, now: Time, out: &mut Vec<Output>) {
         let unreached = self.probes.unreached(now, self.tuning.timing.unreached());
         if !unreached.is_empty() {
@@ -66,7 +66,7 @@ impl FreeRunningNode {
         }
     }
 
-    /// Messages about links. They change nothing in the world, so whoever may not speak answers
+    /// Messages about links. They change nothing in the world, so a node that may not send answers
     /// them too.
     pub(super) fn linked(&mut self, now: Time, message: &Message, out: &mut Vec<Output>) {
         let me = self.me.node;

@@ -370,8 +370,9 @@ impl Gateway {
         }
     }
 
-    /// After a tick of a group: avatars that came are welcomed, those that should be there are
-    /// called back, those that nobody serves are absent, and those absent for long are removed.
+    /// After a tick of a group: avatars that have entered are welcomed, those that should be there
+    /// are called back, those without a client become absent, and those absent for long are
+    /// removed.
     pub(super) fn look_after(&mut self, group: GroupId, tick: Tick, out: &mut Vec<Output>) {
         let own = self.sessions.iter().filter(|(_, session)| session.home == group);
         let clients: Vec<ClientId> = own.map(|(client, _)| *client).collect();

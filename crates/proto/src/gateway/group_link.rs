@@ -1,7 +1,7 @@
-//! A wing of a gateway: what it knows of one group, and what it says to it.
+//! A group link: what a gateway knows of one group, and what it sends to it.
 //!
-//! An avatar is at home in one group at a time, so a gateway has a wing for the group that it
-//! belongs to, and one for every other group in which it serves somebody.
+//! An avatar is at home in one group at a time, so a gateway has a link to the group that it
+//! belongs to, and one to every other group in which it serves an avatar.
 
 use super::arrive::{AVATARS_FROM, made_by};
 use super::requests::PendingRequests;
@@ -19,13 +19,13 @@ use crate::view::Epoch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Wings, at most: as many as there can be groups.
+/// Group links, at most: as many as there can be groups.
 pub(super) const GROUP_LINKS_MAX: usize = 64;
 
-/// A wing that nobody has asked for in so long is closed, if nothing is left to do in it.
+/// A link that was not used for so long is closed, if nothing is left to do in it.
 const LINGER: Span = Span::from_ms(5000);
 
-/// A wing.
+/// A link to a group.
 pub(super) struct GroupLink {
     pub(super) me: GatewayId,
     group: GroupId,
@@ -40,7 +40,7 @@ pub(super) struct GroupLink {
     absent: BTreeMap<ObjectId, Tick>,
     /// Avatars that others serve: the last want of each, and since when.
     elsewhere: BTreeMap<ObjectId, (u64, Tick)>,
-    /// The newest want of each avatar that the group has not been told.
+    /// The newest input of each avatar that the group has not been sent.
     pub(super) wants: BTreeMap<ObjectId, ClientInput>,
     /// The last tick that was worked through.
     pub(super) tick: Option<Tick>,
@@ -48,7 +48,7 @@ pub(super) struct GroupLink {
     pub(super) ticked: Time,
     pub(super) dilation: u32,
     epoch: Epoch,
-    /// When somebody last asked for it.
+    /// When it was last used.
     pub(super) wanted: Time,
     /// There is no such group any more.
     pub(super) is_over: bool,
@@ -85,7 +85,7 @@ impl GroupLink {
         }
     }
 
-    /// The same for an unsynchronised world.
+    /// The same for a free-running world.
     pub(super) fn free_running(self, static_objects: &[Object]) -> GroupLink {
         let follower = self.follower.free_running(static_objects);
         GroupLink { follower, requests: Some(PendingRequests::default()), ..self }
@@ -101,7 +101,7 @@ impl GroupLink {
         self.wants.len().max(self.requests.as_ref().map_or(0, PendingRequests::steers))
     }
 
-    /// From when on gateways know an avatar that is here at this tick. Ticks of an unsynchronised
+    /// From when on gateways know an avatar that is here at this tick. Ticks of a free-running
     /// world are each gateway's own.
     pub(super) fn since(&self, tick: Tick) -> Tick {
         if self.requests.is_some() { Tick(0) } else { tick }
@@ -122,7 +122,7 @@ impl GroupLink {
         }
         let heard = self.follower.heard_of(self.stream.source());
         if self.tick.is_none() {
-            // In a wing that was closed and is opened again, its numbers go on.
+            // The numbers of a link that was closed and is opened again go on.
             self.stream = Stream::new(self.stream.source(), heard + 1).to(self.group);
         }
         if let Some(last) = commits.last() {
@@ -222,7 +222,7 @@ impl GroupLink {
         }
     }
 
-    /// Tells the leader what waits; everybody, in case it is another one, if `again`.
+    /// Sends the leader what waits; with `again` all members, in case another one leads.
     pub(super) fn send(&mut self, again: bool, out: &mut Vec<Output>) {
         if self.requests.is_some() {
             return self.send_requests(again, out);
@@ -235,7 +235,7 @@ impl GroupLink {
         }
     }
 
-    /// After a tick: avatars that nobody serves are absent, and those absent for long are removed.
+    /// After a tick: avatars without a client become absent, and those absent for long are removed.
     pub(super) fn mind(
         &mut self,
         tick: Tick,
@@ -285,8 +285,8 @@ impl GroupLink {
         }
     }
 
-    /// Can it be closed, if nobody is served in it? Whoever has made an avatar looks after it as
-    /// long as it is there.
+    /// Can it be closed, if no avatar is served in it? The gateway that has made an avatar stays
+    /// linked as long as the avatar is there.
     pub(super) fn is_done(&self, now: Time) -> bool {
         let objects = self.follower.world().into_iter().flat_map(|(_, it)| it.from(AVATARS_FROM));
         let mut mine = objects.filter(|it| is_home(it.class) && made_by(self.me, it.id));

@@ -1,4 +1,4 @@
-//! Who is told about what: by auras that overlap, by regions, or everybody everything (row E6).
+//! Which objects a client is sent: by auras that overlap, by regions, or all (row E6).
 
 use crate::detect::Shapes;
 use crate::object::{Object, ObjectId};
@@ -9,28 +9,28 @@ use glam::DVec3;
 use jostle_world::aura::{Aura, AuraError, RegionInterest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who is told about what.
+/// Which objects a client is sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Interest {
-    /// Everybody is told about everything.
+    /// Every client is sent all objects.
     Everyone,
-    /// An avatar is told about whose aura overlaps its own: that reaches so many metres, those of
-    /// objects are spheres about them.
+    /// An avatar is sent the objects whose aura overlaps its own: that reaches so many metres,
+    /// those of objects are spheres about them.
     Auras {
         /// In metres.
         reach: f64,
     },
-    /// An avatar is told about what is in its cube of space or in one of the 26 around it.
+    /// An avatar is sent what is in its cube of space or in one of the 26 around it.
     Regions {
         /// The edge of a cube, in metres.
         size: f64,
     },
 }
 
-/// What each viewer is told about, itself included, by rising ids.
+/// The objects that each viewer is sent, itself included, by rising ids.
 pub(super) type Seen<'a> = BTreeMap<ObjectId, Vec<&'a Object>>;
 
-/// Who is told about what, after a tick.
+/// The objects that each viewer is sent, after a tick.
 pub(super) fn look<'a>(
     interest: Interest,
     objects: &'a Objects,
@@ -60,7 +60,7 @@ pub(super) fn look<'a>(
             })
         }
     };
-    // Numbers that make no auras or regions: then everybody is told everything.
+    // Numbers that make no auras or regions: then all objects are sent.
     sent.unwrap_or_else(|| {
         let here = viewers.iter().filter(|viewer| objects.contains_key(viewer));
         here.map(|viewer| (*viewer, all.clone())).collect()
@@ -69,9 +69,9 @@ pub(super) fn look<'a>(
 
 /// Auras along one axis, to find those that overlap a few of them.
 ///
-/// The relations of [`jostle_world::aura`] (Storey, Lu and Morgan) tell who belongs together with
-/// whom. A gateway needs less: who overlaps its viewers. Among 10,000 objects with 200 viewers the
-/// relations took 880 ms a tick.
+/// The relations of [`jostle_world::aura`] (Storey, Lu and Morgan) find out which objects belong
+/// together. A gateway needs less: which objects overlap its viewers. Among 10,000 objects with 200
+/// viewers the relations took 880 ms a tick.
 struct Near<'a> {
     auras: &'a [Aura],
     /// Those that are not large, by where they are.
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use jostle_world::aura::{Finder, Recipients, RelationLimit};
 
-    /// Those who share a relation with somebody are those whose auras overlap.
+    /// Objects share a relation with another exactly if their auras overlap.
     #[test]
     fn near_ones_are_those_of_the_relations() {
         let mut seed = 7u64;

@@ -1,5 +1,5 @@
-//! What a client says is judged before anything is done about it: whether it may say so much,
-//! whether the avatar is its own, whether it was said before, and whether anybody may move so.
+//! Messages of clients are validated first: the rate limit, whether the avatar is the client's own,
+//! whether the input is new, and whether its speed and acceleration are within the limits.
 
 use super::limits::{apart, shorten, toward};
 use super::session::{Session, Standing};
@@ -37,7 +37,7 @@ impl Gateway {
         false
     }
 
-    /// Whoever has too many strikes is put out.
+    /// A client with too many strikes is disconnected.
     fn strike(
         &mut self,
         now: Time,

@@ -1,9 +1,9 @@
-//! What a gateway wants of an unsynchronised group. Nobody numbers and answers that there: whoever
-//! has the avatar does it, and the gateway asks until it sees it.
+//! What a gateway asks of a free-running group. There requests are neither numbered nor answered:
+//! the holder of the avatar applies them, and the gateway repeats them until it sees the outcome.
 //!
-//! Only to come in is different, because that must not happen twice: the one member that is asked
-//! is asked as long as its life lasts, and nobody else. If it ends before the avatar was seen, the
-//! gateway gives that avatar up; should it be in the world after all, it is one that nobody serves.
+//! Only entering is different, because that must not happen twice: a single member is asked, as
+//! long as its incarnation lasts. If it ends before the avatar was seen, the gateway gives that
+//! avatar up; should it be in the world after all, it is one without a client.
 
 use super::STREAM_MAX;
 use super::group_link::GroupLink;
@@ -16,8 +16,8 @@ use crate::object::{Class, NodeId, Object, ObjectId};
 use crate::view::{Member, View};
 use std::collections::BTreeMap;
 
-/// What nobody has named in so many sweeps since it was first asked for is not there. One that has
-/// just come in may not have been heard of yet.
+/// An avatar that was in none of so many sweeps since it was first asked for is not there. One that
+/// has just come in may not have been received yet.
 const SURE: u64 = 2;
 
 /// Something that is to become of an avatar.
@@ -35,7 +35,7 @@ struct PendingRequest {
 pub(super) struct PendingRequests {
     requests: BTreeMap<ObjectId, PendingRequest>,
     steers: BTreeMap<ObjectId, ClientInput>,
-    /// Avatars that clients came back for and nobody knows: since which sweep.
+    /// Avatars that clients came back for and that are not known: since which sweep.
     unknown: BTreeMap<ObjectId, u64>,
 }
 
@@ -85,7 +85,7 @@ impl PendingRequests {
 }
 
 impl GroupLink {
-    /// May a client be told that the avatar, which nobody knows, is no more?
+    /// May a client be sent that the avatar, which is not known, is gone?
     pub(super) fn is_gone(&mut self, avatar: ObjectId) -> bool {
         let sweeps = self.follower.sweeps();
         let Some(PendingRequests { unknown, .. }) = &mut self.requests else { return true };
@@ -122,7 +122,7 @@ impl GroupLink {
         unknown.retain(|id, _| class(id).is_none());
     }
 
-    /// Tells holders what is new; everybody everything, in case it is somebody else, if `again`.
+    /// Sends holders what is new; with `again` everything to all, in case the holder has changed.
     pub(super) fn send_requests(&mut self, again: bool, out: &mut Vec<Output>) {
         let Some(view) = self.follower.view() else { return };
         let Some(requests) = &mut self.requests else { return };

@@ -2,7 +2,7 @@
 //! share.
 //!
 //! SipHash-2-4 (Aumasson and Bernstein, 2012) is made for this: short messages, a secret key, and
-//! nobody without it can tell the seal of one message from those of others.
+//! without it the seal of a message cannot be predicted.
 
 use crate::client::Credential;
 use crate::groups::GroupId;
@@ -29,7 +29,7 @@ impl Key {
         Credential { avatar, since, home, seal: self.seal(&message) }
     }
 
-    /// Did somebody with this key make it?
+    /// Was it made with this key?
     #[must_use]
     pub fn fits(&self, credential: &Credential) -> bool {
         self.credential(credential.avatar, credential.home, credential.since) == *credential

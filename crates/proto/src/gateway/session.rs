@@ -10,13 +10,13 @@ use crate::time::{Tick, Time};
 use crate::wire::Snapshot;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Glimpses that are kept until one of them is acknowledged.
+/// State updates that are kept until one of them is acknowledged.
 pub(super) const SENT_UPDATES_MAX: usize = 32;
 
 /// Contacts of one client that are open, and changes that wait for it, at most.
 pub(super) const CONTACTS_MAX: usize = 256;
 
-/// Changes of contacts in one glimpse.
+/// Changes of contacts in one state update.
 pub(super) const CONTACTS_AT_ONCE: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Standing {
     Active,
 }
 
-/// A glimpse that was sent.
+/// A state update that was sent.
 #[derive(Clone, Debug)]
 pub(super) struct SentUpdate {
     pub(super) near: Snapshot,
@@ -43,7 +43,7 @@ pub(super) struct Session {
     pub(super) attempt: u32,
     pub(super) standing: Standing,
     pub(super) heard: Time,
-    /// Glimpses that it was sent since then.
+    /// State updates that it was sent since then.
     pub(super) unheard: u32,
     /// The last want that was taken.
     pub(super) number: u64,
@@ -56,7 +56,7 @@ pub(super) struct Session {
     pub(super) sent_updates: VecDeque<SentUpdate>,
     /// The newest of those that the client holds.
     pub(super) acked: Option<Tick>,
-    /// How much it is time to tell about something far away.
+    /// How urgent it is to send a distant object.
     pub(super) urgency: Vec<(ObjectId, u32)>,
     /// What it sees, by rising ids.
     pub(super) sees: Vec<ObjectId>,
@@ -121,7 +121,7 @@ impl Session {
         self.changed = 0;
     }
 
-    /// The client holds this glimpse. False if it can be told no differences any more.
+    /// The client holds this update. False if no delta can be sent any more.
     pub(super) fn ack(&mut self, ack: Option<Tick>) -> bool {
         let Some(tick) = ack else {
             let lost = self.acked.is_some();
@@ -140,14 +140,14 @@ impl Session {
         true
     }
 
-    /// What differences are told against.
+    /// What deltas are based on.
     pub(super) fn base(&self) -> Option<&Snapshot> {
         let acked = self.acked?;
         self.sent_updates.iter().map(|sent| &sent.near).find(|near| near.tick() == acked)
     }
 
-    /// A glimpse was sent. False if the client has let too many pass without a word, so that what
-    /// it held is given up.
+    /// A state update was sent. False if the client has acknowledged none for too long, so that
+    /// what it held is given up.
     pub(super) fn sent(&mut self, near: Snapshot, contacts: u64) -> bool {
         self.sent_updates.push_back(SentUpdate { near, contacts });
         if self.sent_updates.len() <= SENT_UPDATES_MAX {
@@ -184,7 +184,7 @@ impl Session {
         }
     }
 
-    /// Those of the pairs that it sees and has not been told, in their order. What it sees is a
+    /// Those of the pairs that it sees and has not been sent, in their order. What it sees is a
     /// small part of a large world, so that is what is gone through.
     fn begun(&self, now: &[(ObjectId, ObjectId)]) -> Vec<(ObjectId, ObjectId)> {
         let (mut rest, mut begun) = (now, Vec::new());

@@ -1,5 +1,5 @@
-//! What fits into a glimpse: the nearest exactly, some of the others roughly, and who is far is
-//! told seldom but told.
+//! What fits into a state update: the nearest objects exactly, some of the others roughly; distant
+//! objects are sent seldom, but all in turn.
 
 use super::GatewaySettings;
 use super::session::{CONTACTS_AT_ONCE, Session};
@@ -12,19 +12,19 @@ use crate::time::Tick;
 use crate::wire::{Snapshot, light};
 use std::cmp::Reverse;
 
-/// Bytes of a glimpse besides near, far and contacts, at most: numbers of up to ten bytes each.
+/// Bytes of an update besides near, far and contacts, at most: numbers of up to ten bytes each.
 const FRAME: usize = 64;
 
 /// Bytes of a change of a contact, at most.
 const CONTACT: usize = 41;
 
-/// About as many bytes tell of one object far away; the first try.
+/// About as many bytes are needed for a distant object; the first try.
 const FAR: usize = 24;
 
 /// Class and shape of one of those, at most.
 const KIND: usize = 6;
 
-/// What a glimpse is made from.
+/// What state updates are made from.
 pub(super) struct Scene<'a> {
     pub(super) tick: Tick,
     pub(super) rate: u32,
@@ -35,7 +35,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The next glimpse for a session, and whether its client kept up with them. Nothing if the
+    /// The next update for a session, and whether its client kept up with them. Nothing if the
     /// avatar is not in the world.
     pub(super) fn update(
         &self,
@@ -107,8 +107,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Those for whom it is time: the nearer, the more often; urgency grows for everybody until
-    /// they are told.
+    /// Those whose turn it is: the nearer, the more often; the urgency of each grows until it is
+    /// sent.
     fn far(
         &self,
         session: &mut Session,

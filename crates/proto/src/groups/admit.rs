@@ -1,6 +1,6 @@
-//! Where machines go that wait at the same time: the largest group that they and those who are
-//! placed already can make, then the largest of the rest (Storey 2006, 3.3.7). Nobody who is placed
-//! is moved; [`super::form`] groups everybody anew.
+//! Where machines go that wait at the same time: the largest group that they and those that are
+//! placed already can make, then the largest of the rest (Storey 2006, 3.3.7). No machine that is
+//! placed is moved; [`super::form`] groups all anew.
 
 use super::clique::STEPS_MAX;
 use super::delays::Matrix;
@@ -24,8 +24,8 @@ pub(crate) struct Party {
     pub(crate) nodes: Vec<NodeId>,
 }
 
-/// Parties of those who are in the matrix, everybody in one; whoever makes the largest group is
-/// first. Of equally large groups the first room counts, and a new group last.
+/// Partitions of all in the matrix; the one with the largest group comes first. Of equally large
+/// groups the first room counts, and a new group last.
 ///
 /// Rooms are as many as there may be groups, so a search may take fewer steps than that of
 /// [`super::form`] the more there are; what it has found by then has to do.

@@ -6,8 +6,8 @@
 //! et al. 2011).
 
 /// Sets that are looked at in one search. Random links between 64 machines need fewer (see the
-/// tests); somebody who lies about delays could make it very many, and then the best so far has to
-/// do.
+/// tests); a machine that sends false delays could make it very many, and then the best so far has
+/// to do.
 pub(super) const STEPS_MAX: u32 = 1 << 16;
 
 /// Who is linked with whom.
@@ -40,7 +40,7 @@ impl Graph {
         members(set).all(|member| set & !self.0[member] == 1 << member)
     }
 
-    /// Everybody who is linked with all of them.
+    /// All that are linked with all of them.
     pub(super) fn linked_with_all(&self, set: u64) -> u64 {
         members(set).fold(u64::MAX, |all, member| all & self.0[member])
     }

@@ -4,8 +4,8 @@
 //! is too busy to answer, which slows a group down just as much (Storey 2006, 3.3.9).
 //!
 //! A pause is not a delay: a process that was stopped for seconds is neither far away nor busy. So
-//! a missing answer is no measurement (a delay is unknown, not long), whoever was paused measures
-//! anew, and slow answers count against a machine only when they go on for a while.
+//! a missing answer is no measurement (a delay is unknown, not long), a machine that was paused
+//! measures anew, and slow answers count against a machine only when they go on for a while.
 
 use super::form::{GROUP_NODES_MAX, Thresholds, TooManyNodes};
 use super::vote::{Kind, Opinion};
@@ -194,7 +194,7 @@ pub struct Pings {
 }
 
 impl Pings {
-    /// Nobody to ask yet.
+    /// No machine to ask yet.
     #[must_use]
     pub fn new(rule: PingRule) -> Pings {
         Pings { rule, mutant: None, peers: BTreeMap::new() }

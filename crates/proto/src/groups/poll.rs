@@ -71,7 +71,7 @@ pub enum PollInput {
     },
     /// The directory has measured how long a machine takes to answer.
     Measured {
-        /// Who.
+        /// The member to send it to.
         node: NodeId,
         /// How long.
         delay: Span,
@@ -87,17 +87,17 @@ pub enum PollOutput {
     Call {
         /// Whom.
         to: NodeId,
-        /// What.
+        /// The call.
         call: VoteCall,
     },
-    /// Tell a member.
+    /// Send a member the outcome.
     Closed {
         /// Whom.
         to: NodeId,
-        /// What.
+        /// The outcome.
         closed: VoteClosed,
     },
-    /// Tell who asked for a vote that there is none.
+    /// Send the caller of a vote that there is none.
     Refused {
         /// Whom.
         to: NodeId,
@@ -146,8 +146,8 @@ pub struct Polls {
     changed: BTreeMap<GroupId, Time>,
     /// When ballots about machines last ended.
     ended: BTreeMap<NodeId, Time>,
-    /// When a ballot that a machine had asked for last came to nothing: one that is near to nobody
-    /// else could otherwise keep its group busy so that nobody else comes to ask.
+    /// When a ballot that a machine had asked for last came to nothing: one that is near to no
+    /// other could otherwise keep its group busy so that no other gets to ask.
     refuted: BTreeMap<NodeId, Time>,
     measured: BTreeMap<NodeId, Span>,
     /// By number; at most one for each group.
@@ -156,7 +156,7 @@ pub struct Polls {
 }
 
 impl Polls {
-    /// There are no groups yet; the first to be told may have any epoch but 0.
+    /// There are no groups yet; the first to be announced may have any epoch but 0.
     #[must_use]
     pub fn new(settings: PollSettings) -> Polls {
         Polls {
@@ -175,21 +175,21 @@ impl Polls {
         }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub(crate) fn with_mutant(self, mutant: Option<Mutant>) -> Polls {
         Polls { mutant, ..self }
     }
 
-    /// The same where calls go out later than they are made: whoever keeps them back says when,
-    /// by [`Polls::called`].
+    /// The same where calls go out later than they are made: the caller that keeps them back
+    /// reports when, by [`Polls::called`].
     pub(crate) fn deferring(self) -> Polls {
         Polls { defers: true, ..self }
     }
 
-    /// A call goes out only now: its voters have their time from here. A directory of machines
-    /// that are far from each other keeps a ballot for as long as voters had to answer before
-    /// anybody hears of it; when that time counted, no vote ever passed.
+    /// A call goes out only now: its voters have their time from here. A directory of machines that
+    /// are far from each other keeps a ballot for as long as voters had to answer before a voter
+    /// receives it; when that time counted, no vote ever passed.
     pub(crate) fn called(&mut self, now: Time, number: u64) {
         let PollSettings { open, resend, .. } = self.settings;
         let endless = self.mutant == Some(Mutant::NoDeadline);
@@ -198,7 +198,7 @@ impl Polls {
         }
     }
 
-    /// Whoever held them is gone; whether its calls went out nobody knows.
+    /// The machine that held them is gone; whether its calls went out is unknown.
     pub(crate) fn resume(&mut self, now: Time) {
         let numbers: Vec<u64> = self.ballots.keys().copied().collect();
         numbers.into_iter().for_each(|number| self.called(now, number));
@@ -451,7 +451,7 @@ impl Polls {
 }
 
 impl Ballot {
-    /// Has nobody heard of it yet?
+    /// Is it still kept back?
     fn waits(&self) -> bool {
         self.deadline == NEVER
     }

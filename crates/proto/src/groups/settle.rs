@@ -16,7 +16,7 @@ pub struct Report {
     pub state: State,
 }
 
-/// How far apart reports may be before anybody is corrected.
+/// How far apart reports may be before one is corrected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// Along any axis, in units of positions.
@@ -49,13 +49,13 @@ impl Tolerance {
 pub struct Settled {
     /// The state that counts from now on.
     pub state: State,
-    /// Those whose report is another, to be told; nobody if all were within tolerance.
+    /// Those whose report is another, to be corrected; none if all were within tolerance.
     pub corrected: Vec<NodeId>,
 }
 
 /// The leader settles what its members report (Storey 2006, 3.3.8.1). If all are within tolerance
-/// of the one that counts most (the lowest id of equal ones), that one stays and nobody is told;
-/// otherwise it is their weighted mean, and whoever said something else is told. The order of
+/// of the one that counts most (the lowest id of equal ones), that one stays and none is corrected;
+/// otherwise it is their weighted mean, and all with another report are corrected. The order of
 /// reports does not matter. None if there is nothing to go by.
 #[must_use]
 pub fn settle(reports: &[Report], tolerance: &Tolerance) -> Option<Settled> {

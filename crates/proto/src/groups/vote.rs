@@ -36,7 +36,7 @@ pub struct VoteRequest {
     pub epoch: u64,
     /// In or out?
     pub kind: Kind,
-    /// Who.
+    /// The machine that the vote is about.
     pub subject: NodeId,
 }
 
@@ -49,7 +49,7 @@ pub struct VoteCall {
     pub ballot: u64,
     /// In or out?
     pub kind: Kind,
-    /// Who.
+    /// The machine that the vote is about.
     pub subject: NodeId,
 }
 
@@ -79,7 +79,7 @@ pub struct VoteClosed {
     pub group: GroupId,
     /// In or out?
     pub kind: Kind,
-    /// Who.
+    /// The machine that the vote is about.
     pub subject: NodeId,
     /// How it was voted.
     pub tally: Tally,
@@ -87,7 +87,7 @@ pub struct VoteClosed {
     pub outcome: Outcome,
 }
 
-/// Votes that were counted; whoever was silent abstained.
+/// Votes that were counted; silent voters abstained.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -116,11 +116,11 @@ pub enum Outcome {
 pub enum Refusal {
     /// The groups are others by now.
     Epoch,
-    /// Whoever asks is in no group, or the machine it asks about.
+    /// The caller is in no group, or the machine it asks about.
     Caller,
     /// The machine is in no group; or in the caller's when it is to come, or not when it is to go.
     Subject,
-    /// Nobody moves into a smaller group than its own (Storey 2006, 3.3.9).
+    /// No machine moves into a smaller group than its own (Storey 2006, 3.3.9).
     Smaller,
     /// The group is as large as it may be.
     Full,
@@ -146,9 +146,9 @@ impl Tally {
 
 /// Does it come to what was asked for?
 ///
-/// A machine comes in if somebody is for it and nobody against it. It goes out if I + 0.5 A - 2 R
-/// < 0 (Storey 2006, 4.3.1.5); but by that alone one voter of three can put out another, so two of
-/// them must be against it, or what the directory itself has measured is.
+/// A machine comes in if at least one votes for it and none against it. It goes out if I + 0.5 A -
+/// 2 R < 0 (Storey 2006, 4.3.1.5); but by that alone one voter of three can put out another, so two
+/// of them must be against it, or what the directory itself has measured is.
 ///
 /// ```
 /// use jostle_proto::{Kind, Tally, passes};

@@ -9,8 +9,8 @@ use crate::load::NodeLoad;
 use crate::time::{Span, Tick, Time};
 use crate::view::Epoch;
 
-/// How often it is counted. (Each time that the directory is told, ten times a second, was a
-/// fourteenth of a member's work in a group of eight; regions are cut anew after one and a half
+/// How often it is counted. (Each time that the directory is sent a report, ten times a second, was
+/// a fourteenth of a member's work in a group of eight; regions are cut anew after one and a half
 /// seconds at the earliest.)
 const EVERY: Span = Span::from_ms(500);
 

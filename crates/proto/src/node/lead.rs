@@ -1,5 +1,5 @@
 //! The member that collects results (Storey 2006, 3.3.8: the group leader). It holds nothing that
-//! others could not tell its successor.
+//! others could not send its successor.
 
 use super::{Address, Node, Output, Phase};
 use crate::groups::GroupId;
@@ -21,7 +21,7 @@ pub(super) struct Lead {
     flushes: BTreeMap<NodeId, Flush>,
     resume: Option<Resume>,
     dones: BTreeMap<NodeId, Done>,
-    /// Everybody holds what belongs to them; the directory is to record it.
+    /// Every member holds what belongs to it; the directory is to record it.
     refreshed: bool,
     /// The last tick that was committed in this view.
     committed: Option<Arc<Commit>>,
@@ -31,7 +31,7 @@ pub(super) struct Lead {
     committed_at: Time,
     /// See [`Commit::dilation`].
     dilation: u32,
-    /// Everybody is done, but it is too early.
+    /// All members are done, but it is too early.
     ready: bool,
     /// What sources want to happen, by their numbers.
     inputs: BTreeMap<Source, BTreeMap<u64, Vec<Input>>>,
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Commits, or has the directory record the view, if everybody is done.
+    /// Commits, or has the directory record the view, if all members are done.
     pub(super) fn lead_on(&mut self, now: Time, out: &mut Vec<Output>) {
         if !self.lead.leads {
             return;
@@ -210,7 +210,7 @@ impl Node {
         }
     }
 
-    /// Another group, of which nothing was heard yet, tells what is at home in it.
+    /// Another group, of which nothing was heard yet, sends what is at home in it.
     pub(super) fn lead_greeted(&mut self, inputs: Inputs, out: &mut Vec<Output>) {
         if let Source::Group(of) = inputs.source
             && self.lead.leads
@@ -256,7 +256,7 @@ impl Node {
         (taken, heard.into_iter().collect())
     }
 
-    /// The directory has recorded that everybody holds what belongs to them.
+    /// The directory has recorded that every member holds what belongs to it.
     pub(super) fn lead_stable(&mut self, now: Time, epoch: Epoch, out: &mut Vec<Output>) {
         let Phase::Refreshing { view, last, .. } = &self.phase else { return };
         if !self.lead.leads || view.epoch != epoch || !self.lead.refreshed {

@@ -1,5 +1,5 @@
 //! What a node does about groups: it measures how long others take to answer, calls votes and
-//! answers them, leaves a group that nobody needs, and speaks for its own if it leads.
+//! answers them, leaves a group that is not needed any more, and represents its own if it leads.
 
 use super::{Address, Node, Output, Phase};
 use crate::groups::{GroupId, PingInput, PingOutput, PingRule, Pings, STRIKES, Vote, VoteRequest};
@@ -21,7 +21,7 @@ const CALLS_MAX: usize = 4;
 /// another one was corrected by that one meanwhile, as everything is once a second.
 const ORPHANED: Span = Span::from_ms(5000);
 
-/// Ticks, touches and inputs of the past that a newcomer is told.
+/// Ticks, touches and inputs of the past that a newcomer is sent.
 const HISTORY_MAX: usize = 8192;
 
 /// What a node knows about others.
@@ -35,7 +35,7 @@ pub(super) struct Monitor {
     grouped: bool,
     /// Groups that have ended, since when they were missed.
     gone: BTreeMap<GroupId, Time>,
-    /// When it was first told which groups there are.
+    /// When it was first sent which groups there are.
     began: Option<Time>,
 }
 
@@ -62,7 +62,7 @@ impl Monitor {
 
 impl Node {
     /// The same, measuring delays, for a directory that groups nodes by them. Every group has the
-    /// scenery, which never moves, as its own.
+    /// static objects as its own.
     #[must_use]
     pub fn measuring(self, rule: PingRule, static_objects: Vec<Object>) -> Node {
         let pings = Pings::new(rule).with_mutant(self.mutant);
@@ -110,7 +110,7 @@ impl Node {
         }
     }
 
-    /// Tells the directory what was measured, and calls votes.
+    /// Reports to the directory what was measured, and calls votes.
     pub(super) fn report_delays(&mut self, out: &mut Vec<Output>) {
         let keeps = self.is_alone_with(|home| home);
         let Some(monitor) = &mut self.monitor else { return };
@@ -302,7 +302,7 @@ impl Node {
         }
     }
 
-    /// The ticks before one, as far as they fit, for somebody who may lead soon.
+    /// The ticks before one, as far as they fit, for a node that may lead soon.
     pub(super) fn history(&self, before: Tick) -> Vec<Arc<Commit>> {
         if !self.monitor.as_ref().is_some_and(|monitor| monitor.grouped) {
             return Vec::new();
@@ -327,7 +327,7 @@ impl Node {
         }
     }
 
-    /// Tells another group's leader what was taken of its inputs: the last number, if any.
+    /// Sends another group's leader what was taken of its inputs: the last number, if any.
     pub(super) fn answer_group(&self, of: GroupId, out: &mut Vec<Output>) -> Option<u64> {
         let settled = self.settled.as_ref()?;
         let heard = settled.last.heard.iter().find(|(source, _)| *source == Source::Group(of));

@@ -1,6 +1,6 @@
-//! For those who follow the world without computing it: every member keeps the last ticks, the
-//! leader tells them when they are published, and at some ticks every member tells its share of
-//! the world to whoever needs to be told all of it.
+//! For followers, which do not compute the world: every member keeps the last ticks, the leader
+//! sends them when they are published, and at some ticks every member sends its share of the world
+//! to the followers that need all of it.
 
 use super::{Address, Node, Output, Phase};
 use crate::held::Held;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Ticks that a member keeps: ten seconds at 60 per second.
 pub(super) const KEPT: usize = 600;
 
-/// Every so many ticks, shares of the world are told.
+/// Every so many ticks, shares of the world are sent.
 const SHARE_EVERY: u64 = 16;
 
-/// Ticks that are told at once to somebody who has missed some.
+/// Ticks that are sent at once to a follower that has missed some.
 const AT_ONCE: usize = 64;
 
 /// A follower that has not been heard for so long is forgotten.
@@ -32,7 +32,7 @@ struct Known {
     needs_all: bool,
 }
 
-/// What a member knows about its followers, and what it tells them.
+/// What a member knows about its followers, and what it sends them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Serve {
     pub(super) kept: VecDeque<Arc<Commit>>,
@@ -59,7 +59,7 @@ impl Serve {
         self.kept.push_back(commit.clone());
     }
 
-    /// Tells a published tick to all followers.
+    /// Sends a published tick to all followers.
     pub(super) fn publish(&self, commit: &Arc<Commit>, out: &mut Vec<Output>) {
         for follower in self.followers.keys() {
             let message = Message::Published(commit.clone());
@@ -74,7 +74,7 @@ fn address(follower: GatewayId) -> Address {
 }
 
 impl Node {
-    /// Somebody follows; if it has missed ticks, the leader tells them again.
+    /// A follower asks; if it has missed ticks, the leader sends them again.
     pub(super) fn followed(&mut self, now: Time, follow: Follow, out: &mut Vec<Output>) {
         let group = self.settled.as_ref().map(|settled| settled.view.group);
         if group != Some(follow.group) {
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// Tells this member's share of the world after a tick to those who need all of it.
+    /// Sends this member's share of the world after a tick to those that need all of it.
     pub(super) fn send_shares(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! How long the parts of a tick take a member: for those who watch, and nothing here depends on
-//! it. There is no clock; whoever drives the node may hand in a stopwatch.
+//! How long the parts of a tick take a member: for operators, and nothing here depends on it. There
+//! is no clock; the driver of the node may hand in a stopwatch.
 
 use super::{Node, Phase};
 use crate::object::Class;

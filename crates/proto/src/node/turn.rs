@@ -59,7 +59,7 @@ impl Node {
         self.look(now, out);
     }
 
-    /// Tells the others; with `missing`, only those that have not told.
+    /// Sends the others their bundles; with `missing`, only those that have not sent theirs.
     pub(super) fn send_bundles(&mut self, missing: bool, out: &mut Vec<Output>) {
         let (Phase::Refreshing { round, .. } | Phase::Running { round, .. }) = &self.phase else {
             return;
@@ -83,7 +83,7 @@ impl Node {
             }
             Phase::Refreshing { round, .. } | Phase::Running { round, .. } => {
                 if bundle.tick == round.tick {
-                    // Whoever tells twice has not heard.
+                    // A bundle that arrives twice means that our own was lost, so it is sent again.
                     if round.incoming.contains_key(&from) && !bundle.answer {
                         answer(round.out.get(&from), from, out);
                     }
@@ -107,7 +107,7 @@ impl Node {
         }
     }
 
-    /// Has everybody told? Then look, and report.
+    /// Once all bundles have arrived: looks for collisions, and reports them.
     fn look(&mut self, now: Time, out: &mut Vec<Output>) {
         // What touches where a view begins was found before, in its tick.
         let (view, round, detector) = match &mut self.phase {
@@ -229,7 +229,7 @@ impl Node {
     }
 }
 
-/// Tells again what somebody has missed.
+/// Sends again what another member has missed.
 fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
     if let Some(bundle) = bundle {
         let message = Message::Bundle(Bundle { answer: true, ..bundle.clone() });
@@ -238,8 +238,8 @@ fn answer(bundle: Option<&Bundle>, to: NodeId, out: &mut Vec<Output>) {
 }
 
 impl Settled {
-    /// Goes on to the last tick that was committed to anybody: this one, or the next, which is
-    /// here as far as it can be without the leader's word.
+    /// Goes on to the last tick that was committed to any member: this one, or the next, which is
+    /// here as far as it can be without the leader's commit.
     fn catch_up(&mut self, last: &Arc<Commit>, me: NodeId) -> bool {
         if self.last.tick == last.tick {
             return true;

@@ -19,7 +19,7 @@ pub enum Awaits {
     Flush(Epoch),
     /// The leader of a new view has to say where it goes on from.
     Resume(Epoch),
-    /// Members have to tell what reaches into this one's regions.
+    /// Members have to send what reaches into this one's regions.
     Bundles(Tick),
     /// The leader has to hear what members have found.
     Reports(Tick),
@@ -140,7 +140,7 @@ impl Node {
         }
     }
 
-    /// Tells the directory who cannot be reached.
+    /// Reports to the directory which nodes cannot be reached.
     pub(super) fn report_unreached(&self, now: Time, out: &mut Vec<Output>) {
         let unreached = self.probes.unreached(now, self.timing.unreached());
         if !unreached.is_empty() {

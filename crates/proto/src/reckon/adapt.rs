@@ -1,5 +1,5 @@
-//! Adaptive collision prediction tracking: tell more while a collision is likely (Ohlenburg 2003,
-//! 4.4.2; row O17).
+//! Adaptive collision prediction tracking: more updates while a collision is likely (Ohlenburg
+//! 2003, 4.4.2; row O17).
 //!
 //! (Equation 4.10 of the thesis lacks the motion; meant is the difference of 4.9 and 4.8.)
 
@@ -79,7 +79,7 @@ pub fn nearness(p: &Sphere, q: &Sphere) -> Option<f64> {
 /// Thresholds that depend on how near others are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptive {
-    /// While nobody is near.
+    /// While no other object is near.
     pub apart: Thresholds,
     /// In close proximity.
     pub close: Thresholds,

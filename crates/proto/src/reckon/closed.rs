@@ -1,4 +1,4 @@
-//! Motions with a formula: told once, right for ever (Ohlenburg 2003, 4.2.4; row O14).
+//! Motions with a formula: sent once, right for ever (Ohlenburg 2003, 4.2.4; row O14).
 //!
 //! A ball that flies, rolls or circles follows physical laws. Its position after any latency is
 //! known exactly from how it began, so one update is enough; a world may have such objects beside
@@ -77,7 +77,7 @@ impl Closed {
             Closed::Roll { from, velocity, slowing } => {
                 let velocity = DVec3::from(velocity);
                 let speed = velocity.length();
-                // Whoever stands rests; whoever is not slowed down never does.
+                // An object at rest stays so; one that is not slowed down never comes to rest.
                 let rests = if speed > 0.0 { speed / slowing } else { 0.0 };
                 let mut motion = Motion::still(from);
                 if speed > 0.0 {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// More are not kept: δ would be minutes.
 const KNOWN_MAX: usize = 4096;
 
-/// What an update told about an object and its user.
+/// The content of an update about an object and its user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
     /// Where it was.
@@ -33,7 +33,7 @@ pub struct Known {
     pub view: f64,
 }
 
-/// What a host has told, or heard, about an object, by time stamp.
+/// The updates that a host has sent, or received, about an object, by time stamp.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
     known: BTreeMap<Time, Known>,

@@ -1,9 +1,9 @@
 //! The position-history protocol: motion from the last three places (Singhal and Cheriton, 1994;
 //! Ohlenburg 2003, 4.2.3; row O13).
 //!
-//! Updates have no velocities. The angle at the middle one of three positions tells a sharp turn,
-//! after which only the two newest are good for extrapolation, from smooth motion, through whose
-//! three places goes a parabola.
+//! Updates have no velocities. The angle at the middle one of three positions distinguishes a sharp
+//! turn, after which only the two newest are good for extrapolation, from smooth motion, through
+//! whose three places goes a parabola.
 //!
 //! Equations 4.4 and 4.6 of the thesis are misprinted: a parabola through the three positions has
 //! −(1/δ₋₁ + 1/δ₋₂) before x₋₁ in its velocity, and 2 + 2δ₋₁/(δ₋₁ + δ₋₂) before x₀ in its
@@ -16,9 +16,9 @@ use glam::DVec3;
 /// A place with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Was {
-    /// When.
+    /// The moment.
     pub stamp: Time,
-    /// Where.
+    /// The pose at that moment.
     pub place: Place,
 }
 

@@ -185,7 +185,7 @@ fn piece_end(path: &Path, at: Time, now: Time, around: &Surroundings) -> Time {
 }
 
 fn respond(course: &Course, here: Motion, hit: &Hit, response: Response) -> Course {
-    // Against what it cannot tell, it turns round.
+    // Without a normal it is turned back.
     let relative = here.speed.linear - hit.velocity;
     let normal = hit.normal.or_else(|| (-relative).try_normalize()).unwrap_or(DVec3::ZERO);
     let approach = relative.dot(normal);
@@ -271,7 +271,7 @@ impl Surroundings {
 }
 
 /// The part of the way on which a height that changes evenly is not below zero, if it gets there.
-/// Whoever is below already is in contact if it sinks.
+/// If it is below already it is in contact if it sinks.
 fn first_below(start: f64, end: f64) -> Option<f64> {
     if start <= 0.0 {
         return (end < start).then_some(0.0);
@@ -280,7 +280,7 @@ fn first_below(start: f64, end: f64) -> Option<f64> {
 }
 
 /// The part of the way along `way` on which a point is not within `radius` of the origin, if it
-/// gets there. Whoever is within already is in contact if it comes closer.
+/// gets there. If it is within already it is in contact if it comes closer.
 fn first_within(from: DVec3, way: DVec3, radius: f64) -> Option<f64> {
     let approach = from.dot(way);
     if approach >= 0.0 {

@@ -6,11 +6,11 @@ use crate::object::NodeId;
 /// What an object is to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Nobody's: every host knows where it is.
+    /// Static: every host knows where it is.
     Scene,
     /// Moved by this host's user, and known exactly here alone.
     Enslaved,
-    /// Moved by somebody else, and known here by old messages.
+    /// Moved by another host, and known here by old messages.
     Remote,
 }
 
@@ -34,7 +34,7 @@ pub enum Method {
     /// [`super::predict`]: others decide about the pair, and this host shows what they probably
     /// will.
     RemotePrediction,
-    /// [`super::adapt`]: no host knows both places, so each tells the other more.
+    /// [`super::adapt`]: no host knows both places, so each sends the other more.
     AdaptiveTracking,
 }
 

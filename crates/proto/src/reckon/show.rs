@@ -61,7 +61,8 @@ impl Receiver {
         Receiver { tracker: Tracker::default(), convergence, blend: None, shown: None }
     }
 
-    /// Sharp turns are told from smooth motion by these angles; the sender's must be the same.
+    /// Sharp turns are distinguished from smooth motion by these angles; the sender's must be the
+    /// same.
     #[must_use]
     pub fn with_angles(self, angles: Angles) -> Receiver {
         Receiver { tracker: Tracker::new(angles), ..self }

@@ -27,7 +27,7 @@ pub struct Update {
     pub data: UpdateData,
 }
 
-/// How much is told.
+/// The content of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum UpdateData {
     /// For the position-history protocol.
@@ -270,12 +270,12 @@ impl Sender {
         Sender { tracking, others: Tracker::default(), next: 0 }
     }
 
-    /// What later updates tell.
+    /// What later updates contain.
     pub fn set_tracking(&mut self, tracking: Tracking) {
         self.tracking = tracking;
     }
 
-    /// The others tell sharp turns from smooth motion by these angles.
+    /// The others distinguish sharp turns from smooth motion by these angles.
     #[must_use]
     pub fn with_angles(self, angles: Angles) -> Sender {
         Sender { others: Tracker::new(angles), ..self }
@@ -285,7 +285,7 @@ impl Sender {
     /// as it is known here; nothing if they do not.
     ///
     /// # Errors
-    /// A truth that cannot be told: numbers that are not finite, a rotation that is none.
+    /// A motion that cannot be sent: numbers that are not finite, an invalid rotation.
     pub fn step(
         &mut self,
         now: Time,
@@ -297,7 +297,7 @@ impl Sender {
         thresholds.check()?;
         self.others.advance(now, around);
         let due = match (self.others.path(), self.others.stamp()) {
-            // Nothing that is told twice about one moment, or about one before, is heard.
+            // A second update about one moment, or one about an earlier moment, would be ignored.
             (_, Some(last)) if now <= last => false,
             (Some(path), Some(last)) => {
                 let shown = path.at(now).place;
@@ -326,7 +326,7 @@ impl Sender {
     }
 
     fn make_update(&mut self, now: Time, data: UpdateData) -> Update {
-        // Stamps ascend, even if a formula is told at the moment of an update.
+        // Stamps ascend, even if a formula is sent at the moment of an update.
         let stamp = self.others.stamp().map_or(now, |last| now.max(last + Span(1)));
         let update = Update { seq: self.next, stamp, data };
         self.next += 1;

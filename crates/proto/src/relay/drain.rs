@@ -44,9 +44,9 @@ impl Relay {
         }
     }
 
-    /// Is nothing at home here, and does nobody need this group any more? Then every other group
-    /// knows that, none decides anything for this one, and what this one had to pass on is taken.
-    /// A group that stands still is waited for.
+    /// Is nothing at home here, and is this group not needed any more? Then every other group knows
+    /// that, none decides anything for this one, and what this one had to pass on is taken. A group
+    /// that stands still is waited for.
     pub(crate) fn is_drained(&self) -> bool {
         if self.mutant == Some(Mutant::EndUnheard) {
             return self.drain.empty.is_some();

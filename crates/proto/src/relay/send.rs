@@ -47,7 +47,7 @@ impl Relay {
         }
     }
 
-    /// Tells another group what it has not taken.
+    /// Sends another group what it has not taken.
     pub(super) fn send(&mut self, group: GroupId, out: &mut Vec<Output>) {
         let source = Source::Group(self.group);
         let Some(other) = self.others.get_mut(&group) else { return };
@@ -121,7 +121,7 @@ impl Relay {
         all.into_iter()
     }
 
-    /// Now and then a group is told that there are no copies of its objects here.
+    /// Now and then a group is sent that there are no copies of its objects here.
     fn clear(&self, relayed: &RelayedTick, tick: u64, group: GroupId) -> Option<Input> {
         let clear = relayed.copied.as_ref().is_some_and(|copied| !copied.contains(&group));
         let taken = relayed.heard.iter().find(|(of, _)| *of == group).map(|(_, number)| *number)?;
@@ -129,7 +129,7 @@ impl Relay {
     }
 
     /// All that was at home here after a tick, or on its way elsewhere. What came in since follows
-    /// with its own tick; what has left since is not told at all.
+    /// with its own tick; what has left since is not sent at all.
     fn greeting(&self, start: u64, group: GroupId) -> Vec<Input> {
         let Some((_, world)) = self.follower.world() else { return Vec::new() };
         let since = (start + 1 - self.first) as usize;

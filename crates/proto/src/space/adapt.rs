@@ -74,7 +74,7 @@ impl Adapting<'_> {
         let (low, high) = points.split_at_mut(below);
         self.visit(self.tree.child(place, false), low);
         self.visit(self.tree.child(place, true), high);
-        // The vertex and two leaves that nobody stands at.
+        // The vertex and two leaves that no node stands at.
         let mergeable = matches!(
             self.knots[start + 1..],
             [Knot { cut: None, owner: None }, Knot { cut: None, owner: None }]

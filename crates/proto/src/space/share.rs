@@ -7,8 +7,8 @@ use crate::object::NodeId;
 use std::collections::BTreeSet;
 
 impl Tree {
-    /// Every machine gets about the same number of points; nobody need be a power of two. (Storey
-    /// halves the world, so that of three machines one has half of it: 3.3.7.)
+    /// Every machine gets about the same number of points; their number need not be a power of two.
+    /// (Storey halves the world, so that of three machines one has half of it: 3.3.7.)
     ///
     /// Machines are taken in their given order, lower regions first; one that is named twice
     /// counts once.
@@ -30,7 +30,7 @@ impl Tree {
     }
 
     /// A machine comes: the part with the largest population is cut in two (the first of equal
-    /// ones), and the newcomer gets the smaller half. Nobody else's part changes.
+    /// ones), and the newcomer gets the smaller half. No other part changes.
     ///
     /// # Errors
     /// If it is there already, or there are too many, or nothing can be cut.
@@ -72,7 +72,7 @@ impl Tree {
     }
 
     /// A machine goes or has failed: the cut beside which it stood goes with it, and its neighbours
-    /// on the other side grow into its part. Nobody else's points change hands.
+    /// on the other side grow into its part. No other points change owners.
     ///
     /// # Errors
     /// If it has no part, or is the last.

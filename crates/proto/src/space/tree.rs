@@ -58,7 +58,7 @@ pub struct Knot {
 /// Why there is no such tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
-    /// Somebody must own the world.
+    /// The world needs an owner.
     #[error("a world needs at least one node")]
     NoNodes,
     /// See [`NODES_MAX`].
@@ -73,31 +73,31 @@ pub enum TreeError {
     /// It has its part already.
     #[error("node {} would own two parts of the world", node.0)]
     Twice {
-        /// Who.
+        /// The node.
         node: NodeId,
     },
     /// It owns nothing.
     #[error("node {} owns no part of the world", node.0)]
     Unknown {
-        /// Who.
+        /// The node.
         node: NodeId,
     },
     /// A part has no owner, or two of them.
     #[error("vertex {}: a leaf must have exactly one owner at or above it", vertex.0)]
     Owners {
-        /// Where.
+        /// The vertex.
         vertex: VertexId,
     },
     /// A cut must leave something on both sides.
     #[error("vertex {}: the cut is not inside of its region", vertex.0)]
     Cut {
-        /// Where.
+        /// The vertex.
         vertex: VertexId,
     },
     /// Too many cuts above a vertex.
     #[error("vertex {}: deeper than {DEPTH_MAX} cuts", vertex.0)]
     Deep {
-        /// Where.
+        /// The vertex.
         vertex: VertexId,
     },
     /// The vertices end too early, or go on after the last.
@@ -318,8 +318,8 @@ impl Tree {
         Some(self.vertices[*self.path(vertex)?.last()?].region)
     }
 
-    /// Who owns all of a vertex: whoever stands at it or above it. Nobody, if it is shared or not
-    /// there.
+    /// The owner of all of a vertex: the node that stands at it or above it. None, if it is shared
+    /// or not there.
     #[must_use]
     pub fn owner(&self, vertex: VertexId) -> Option<NodeId> {
         self.path(vertex)?.into_iter().find_map(|at| self.vertices[at].knot.owner)

@@ -162,7 +162,7 @@ impl Lengths {
         self.0[(64 - value.leading_zeros()) as usize] += 1;
     }
 
-    /// The order that makes the column shortest, as far as lengths tell.
+    /// The order that makes the column shortest, as far as lengths show.
     pub(super) fn order(&self) -> u32 {
         // No number is longer, and no order needs to be.
         let longest = self.0.iter().rposition(|&count| count > 0).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Which kind of frame a message travels in, and what stands in it.
 //!
 //! A message is what postcard makes of it, unless it is one of those that go out in every tick:
-//! contacts are columns of bits, and bundles are deltas, which need to know what was told before
+//! contacts are columns of bits, and bundles are deltas, which need to know what was sent before
 //! (`link`). Their kinds hold nothing else.
 
 use super::WireError;

@@ -1,9 +1,9 @@
-//! What one member tells another for a tick, as a delta to what it told for the tick before.
+//! What one member sends another for a tick, as a delta to what it sent for the tick before.
 //!
-//! An object is written once, with the lists that it is in: one that was a ghost and is handed
-//! over now, or that is a ghost and a copy for the buddy, costs a few bits. A delta carries the
-//! digest of what it starts from and half of the digest of its outcome, lists included: it is
-//! applied to nothing else, and nobody goes on with what the sender did not say (invariant S2).
+//! An object is written once, with the lists that it is in: one that was a ghost and is handed over
+//! now, or that is a ghost and a copy for the backup, costs a few bits. A delta carries the digest
+//! of what it starts from and half of the digest of its outcome, lists included: it is applied to
+//! nothing else, and no receiver goes on with what the sender did not send (invariant S2).
 
 use super::WireError;
 use super::bits::{BitReader, BitWriter, Lengths, ORDER_BITS};
@@ -137,7 +137,7 @@ impl BundleContent {
         Ok(BundleContent::new(epoch, objects, lists))
     }
 
-    /// Appends what is different from what was told before.
+    /// Appends what is different from what was sent before.
     pub(super) fn encode_since(&self, base: &BundleContent, rate: u32, out: &mut Vec<u8>) {
         let mut bits = BitWriter::new(out);
         bits.bits(base.digest, 64);
@@ -147,8 +147,8 @@ impl BundleContent {
         bits.finish();
     }
 
-    /// What [`BundleContent::encode_since`] wrote; with `blind`, which is a mistake for referees to find,
-    /// whatever the base.
+    /// What [`BundleContent::encode_since`] wrote; with `blind`, which is a defect for checkers to
+    /// find, whatever the base.
     pub(super) fn decode_since(
         base: &BundleContent,
         tick: Tick,

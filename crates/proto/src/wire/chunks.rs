@@ -1,9 +1,9 @@
 //! What is longer than a frame may be, in pieces.
 //!
-//! The receiver tells what it has and how far the sender may go (its credit); it keeps what came
+//! The receiver reports what it has and how far the sender may go (its credit); it keeps what came
 //! in order and at most [`WINDOW`] pieces beyond, so that the memory it needs is that of the bytes
-//! it was sent. Pieces and credits may be lost, doubled and reordered: both sides repeat
-//! themselves when their driver's timer says so, and nothing is taken twice.
+//! it was sent. Pieces and credits may be lost, duplicated and reordered: both sides repeat
+//! themselves when their driver's timer is due, and nothing is taken twice.
 
 use super::WireError;
 use jostle_geom::Checksum;
@@ -200,7 +200,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// What to tell the sender, after every piece or every few, and again when nothing comes.
+    /// What to send the sender, after every piece or every few, and again when nothing comes.
     #[must_use]
     pub fn credit(&self) -> Credit {
         let bit = |chunk: &Chunk| 1u32.checked_shl(chunk.index - self.next).unwrap_or(0);

@@ -39,7 +39,7 @@ const MOTIONS: [Column; 2] = [
     },
 ];
 
-/// Where.
+/// Positions.
 const PLACES: [Column; 2] = [
     Column {
         numbers: 3,

@@ -43,7 +43,7 @@ pub enum Kind {
     Vote = 8,
     /// The last committed tick before a change of view, and the tick to go on from.
     Flush = 9,
-    /// What a member tells another one in a tick.
+    /// What a member sends another one in a tick.
     Bundle = 10,
     /// What a member found in a tick.
     Done = 11,
@@ -73,7 +73,7 @@ pub enum Kind {
     Chunk = 23,
     /// How many pieces may come.
     Credit = 24,
-    /// Somebody follows a world without computing it.
+    /// A request to follow a world without computing it.
     Follow = 25,
     /// One member's share of the world, for a follower.
     Share = 26,
@@ -150,7 +150,7 @@ impl Kind {
 /// A message in a frame.
 ///
 /// Lists and maps in messages must hold things that take at least a byte each: a length in a few
-/// bytes may otherwise announce more than anybody can count.
+/// bytes may otherwise announce more than can be counted.
 ///
 /// ```
 /// use jostle_proto::wire::{Kind, WireError, pack, unpack};
@@ -240,7 +240,7 @@ pub fn unpack<Message: DeserializeOwned>(kind: Kind, frame: &[u8]) -> Result<Mes
 pub(super) enum Check {
     /// Everything.
     Sum,
-    /// A mistake, for referees to find: not the sum.
+    /// A defect, for checkers to find: not the sum.
     Nothing,
 }
 

@@ -1,11 +1,11 @@
 //! The two ends of a link: messages to frames at the one, and back at the other.
 //!
-//! Frames may be lost, doubled, damaged and overtaken: what comes out is what was put in, or an
-//! error that changes nothing. A bundle is a delta to the one that the same sender told for the
-//! tick before in the same view. Whoever is told for a tick has that one: a tick is begun when the
-//! one before is committed, and that needs everybody's word that they have heard from all. Should
-//! the receiver not have it nevertheless (it was fooled, or died), it says so in a reply, and is
-//! told the whole. What is longer than a frame goes in pieces, and replies are credits for more.
+//! Frames may be lost, duplicated, damaged and reordered: what comes out is what was put in, or an
+//! error that changes nothing. A bundle is a delta to the one that the same sender sent for the
+//! tick before in the same view. A receiver of a tick has that one: a tick is begun when the one
+//! before is committed, and that needs a report of every member that it has heard from all. Should
+//! the receiver not have it nevertheless (after damage, or a restart), it asks for the whole in a
+//! reply. What is longer than a frame goes in pieces, and replies are credits for more.
 
 use super::WireError;
 use super::body;
@@ -21,7 +21,7 @@ use jostle_geom::Checksum;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Bundles that a sender keeps: of the tick under way, and of the one before, which somebody may
+/// Bundles that a sender keeps: of the tick under way, and of the one before, which a receiver may
 /// have missed.
 const KEPT: usize = 2;
 
@@ -143,7 +143,7 @@ impl Sender {
         Sender { rate, mutant: None, kept: VecDeque::new(), going: VecDeque::new() }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Sender {
         Sender { mutant, ..self }
@@ -249,7 +249,7 @@ impl Sender {
         content
     }
 
-    /// The receiver cannot do anything with a delta. It is told the whole, once by this; then
+    /// The receiver cannot do anything with a delta. It is sent the whole, once by this; then
     /// whenever the bundle is sent again.
     fn lack(&mut self, lack: &Lack) -> Result<Vec<Vec<u8>>, WireError> {
         let of =
@@ -303,7 +303,7 @@ impl Receiver {
         }
     }
 
-    /// The same with a mistake in it, to try the referees.
+    /// The same with a defect, to test the checkers.
     #[must_use]
     pub fn with_mutant(self, mutant: Option<Mutant>) -> Receiver {
         Receiver { mutant, ..self }
@@ -412,7 +412,7 @@ impl Receiver {
         BundleContent::decode_since(base, tick, bytes, self.limits.objects, blind)
     }
 
-    /// Keeps what was told, for the delta that comes next.
+    /// Keeps what was sent, for the delta that comes next.
     fn hold(&mut self, content: BundleContent) {
         let key = (content.epoch, content.tick());
         if let Some(held) = self.held.iter_mut().find(|held| (held.epoch, held.tick()) == key) {

@@ -8,7 +8,7 @@ use crate::state::{Rotation, State, VELOCITY_UNIT};
 use crate::time::Tick;
 use glam::DVec3;
 
-/// Over more ticks than this nothing is foreseen: nobody flies freely for so long.
+/// Over more ticks than this nothing is predicted: no object flies freely for so long.
 const FORESIGHT: u64 = 1024;
 
 /// Over so many ticks turns are rounded tick by tick, as the world does; over more, once.

@@ -1,12 +1,12 @@
 //! Lists of objects as they travel between machines: whole, or as what changed since a list that
 //! the receiver is known to have.
 //!
-//! A delta first says which velocities and spins are others than before, and then lets the old
+//! A delta first encodes which velocities and spins are others than before, and then lets the old
 //! objects fly on with the new ones for the ticks between ([`State::moved`]), as nodes do: what a
 //! tick has done to an object moves it in the next. What then is where the receiver expects it
 //! costs nothing. A delta carries the digest of the list it starts from and half of the digest of
-//! its outcome: it is never applied to another list, and nobody goes on with an outcome that the
-//! sender does not have (invariant S2).
+//! its outcome: it is never applied to another list, and no receiver goes on with an outcome that
+//! the sender does not have (invariant S2).
 //!
 //! Measured, bytes for 1000 objects of which 700 move, in an ordinary tick and if all of them
 //! accelerate all the time (worlds of `tests/wire_bytes.rs`): this 860 and 3144; without foresight

@@ -101,7 +101,7 @@ fn sixty_four_machines_are_grouped_completely() {
         let groups = form(&matrix, &[], &formation);
         let mut all: Vec<NodeId> = groups.concat();
         all.sort_unstable();
-        assert_eq!(all, matrix.nodes(), "seed {seed}: everybody once");
+        assert_eq!(all, matrix.nodes(), "seed {seed}: each node once");
         assert!(groups.is_sorted_by_key(|group| std::cmp::Reverse(group.len())), "seed {seed}");
         for group in &groups {
             assert!(group.is_sorted() && group.len() <= 8);

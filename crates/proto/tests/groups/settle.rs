@@ -30,7 +30,7 @@ fn reports_beyond_it_become_their_weighted_mean() {
     assert_eq!(settled.state.position, [4, 10, -8]);
     assert_eq!(settled.corrected, [NodeId(2), NodeId(5)]);
     assert_eq!(settle(&reports, &Tolerance::BETWEEN).unwrap().corrected, []);
-    // Whoever was right is not told.
+    // A member that was right is not corrected.
     let reports = [report(5, 1, [0; 3]), report(2, 1, [20; 3]), report(3, 1, [10; 3])];
     assert_eq!(settle(&reports, &Tolerance::WITHIN).unwrap().corrected, [NodeId(2), NodeId(5)]);
 }

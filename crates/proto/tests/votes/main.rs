@@ -103,7 +103,7 @@ fn a_slow_member_is_voted_out() {
     let closed = change(&ended).unwrap();
     assert_eq!(closed.tally, Tally { include: 1, abstain: 0, reject: 2 });
     assert_eq!((closed.outcome, closed.group), (Outcome::Passed, GroupId(0)));
-    assert_eq!(ended.len(), 4, "three voters are told");
+    assert_eq!(ended.len(), 4, "three voters are informed");
     assert_eq!(polls.wake_at(), None);
 }
 
@@ -118,7 +118,7 @@ fn silence_becomes_abstention_at_the_deadline() {
     let ended = polls.step(at(11_000), vote(0, 2, Opinion::Reject));
     let closed = closed(&ended).unwrap();
     assert_eq!(closed.tally, Tally { include: 0, abstain: 2, reject: 1 }, "too late");
-    // 0.5 * 2 - 2 < 0, but nobody seconds it.
+    // 0.5 * 2 - 2 < 0, but no other voter seconds it.
     assert_eq!((closed.outcome, change(&ended)), (Outcome::Failed, None));
 }
 
@@ -134,7 +134,7 @@ fn what_the_directory_measures_seconds_a_vote() {
     }
 }
 
-/// Of five, one that lies puts nobody out who is well, whatever gets lost.
+/// Of five, one that votes falsely puts no healthy node out, whatever gets lost.
 #[test]
 fn one_liar_of_five_evicts_nobody() {
     for opinions in 0..27 {
@@ -221,7 +221,7 @@ fn new_groups_make_open_ballots_void() {
     let ended = polls.step(at(10_003), newer);
     assert_eq!(closed(&ended).unwrap().outcome, Outcome::Void);
     assert_eq!(polls.step(at(10_004), vote(0, 2, Opinion::Reject)), [], "comes too late");
-    // Nothing was decided, so nobody has to wait but for the change itself.
+    // Nothing was decided, so no node has to wait but for the change itself.
     let request = VoteRequest { epoch: 2, kind: Kind::Reject, subject: NodeId(3) };
     let outputs = polls.step(at(12_003), PollInput::Request { from: NodeId(1), request });
     assert_eq!(called(&outputs), [1, 2, 4]);

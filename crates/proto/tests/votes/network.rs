@@ -51,7 +51,7 @@ struct World {
     delay: u64,
     ballots: BTreeMap<(u64, u64), Heard>,
     changes: Vec<(Time, VoteClosed)>,
-    /// Votes that were sent, to be sent again when nobody expects it.
+    /// Votes that were sent, to be sent again at an unexpected time.
     old: Vec<(NodeId, Vote)>,
     measured: BTreeMap<NodeId, Span>,
 }

@@ -91,7 +91,7 @@ fn shapes(objects: u64) -> Shapes {
     Shapes::new(halves.map(Solid::cuboid).collect())
 }
 
-/// Seven of ten move, two of these by somebody's will; and six walls.
+/// Seven of ten move, two of these as avatars; and six walls.
 fn world(objects: u64, random: &mut Random) -> Vec<Object> {
     let half = half_room(objects);
     let wall = |number: u64| {
@@ -215,7 +215,7 @@ impl Group {
         }
     }
 
-    /// Somebody steers two avatars, or goes, or comes back.
+    /// Two avatars are steered, or go, or come back.
     fn steer(&mut self) {
         for _ in 0..2 {
             let avatar = self.avatars[self.random.below(self.avatars.len())];

@@ -1,4 +1,4 @@
-//! Bytes as somebody might send them who means no good.
+//! Bytes as a hostile sender might make them.
 
 use crate::wire_samples::Random;
 

@@ -34,8 +34,8 @@ pub(crate) struct Habits {
     objects: usize,
     /// How many of a hundred move.
     moving: usize,
-    /// How many of a hundred that move do so by somebody's will: velocity and spin change in every
-    /// tick, as with 10 m/s^2.
+    /// How many of a hundred that move are avatars: velocity and spin change in every tick, as with
+    /// 10 m/s^2.
     avatars: usize,
     /// How many of a hundred others run into something in a tick.
     bumps: usize,

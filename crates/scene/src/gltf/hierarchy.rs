@@ -34,8 +34,7 @@ pub(super) fn add(
     for (done, &index) in order.iter().enumerate() {
         progress(done, order.len());
         let Some(node) = nodes.get(index) else { continue };
-        let placed = placement(source, node, index)?;
-        let id = build.add(placed, None)?;
+        let id = build.add(placement(source, node, index)?, None)?;
         build.scene.node_mut(id).name = surfaces.name(source, node);
         let children = own_children(build, &mut surfaces, node, index)?;
         set_children(build, id, children);

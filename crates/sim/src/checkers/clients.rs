@@ -1,5 +1,5 @@
-//! S3, R2, L5: an avatar does what its own client wants, in order, once, and no faster than
-//! anybody may; it waits for its client, and is the same when that comes back.
+//! S3, R2, L5: an avatar follows the inputs of its own client, in order, once, and within the speed
+//! limit; it waits for its client, and is the same when that comes back.
 
 use super::Violations;
 use jostle_proto::client::{ClientMessage, Credential, GatewayMessage, Limits, Refusal, Report};
@@ -9,7 +9,7 @@ use jostle_proto::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A gateway lets a host have so many avatars that nobody serves; of more, the oldest goes.
+/// A gateway lets a host have so many avatars without a connection; of more, the oldest goes.
 const AVATARS: usize = 3;
 
 /// Units of position per unit of velocity and second.
@@ -53,7 +53,7 @@ pub(super) struct Clients {
     asked: BTreeMap<(ClientId, Address, u32), Option<Credential>>,
     /// The credentials that were given out.
     given: BTreeSet<Credential>,
-    /// How often somebody from a host asked a gateway for a new avatar: connections and attempts.
+    /// How often a host asked a gateway for a new avatar: connections and attempts.
     anew: BTreeMap<(u32, Address), BTreeSet<(u32, u32)>>,
 }
 
@@ -238,7 +238,7 @@ impl Clients {
         }
     }
 
-    /// An avatar of an unsynchronised world has followed a wish and goes like this; what it ran
+    /// An avatar of a free-running world has followed an input and moves like this; what it ran
     /// into may have stopped it along some axes.
     pub(super) fn followed(
         &self,
@@ -291,7 +291,7 @@ impl Clients {
         }
     }
 
-    /// Nobody got farther than they may.
+    /// No avatar got farther than it may.
     fn walk(
         &mut self,
         commit: &Commit,

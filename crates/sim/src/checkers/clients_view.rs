@@ -1,5 +1,5 @@
-//! S2, C4, R1: what a client has decoded is the world, differences are told against what it has
-//! acknowledged, contacts begin and end by turns, and nobody's hands are fuller than allowed.
+//! S2, C4, R1: what a client has decoded is the world, deltas are based on what it has
+//! acknowledged, contacts begin and end by turns, and no machine keeps more than allowed.
 
 use super::Violations;
 use jostle_proto::client::{ClientMessage, ContactChange, GatewayMessage, Report, StateUpdate};
@@ -62,7 +62,7 @@ impl ClientsView {
                 self.delta_updates.insert(key);
                 if !self.acked.get(&key).is_some_and(|acked| acked.contains(&base)) {
                     let tick = update.tick.0;
-                    let what = format!("{}: tick {tick} is told against {}", client.host, base.0);
+                    let what = format!("{}: tick {tick} is a delta to {}", client.host, base.0);
                     violations.push(("S2", what));
                 }
             }
@@ -96,7 +96,8 @@ impl ClientsView {
             }
         }
         if client.avatar().is_some_and(|avatar| near.get(avatar).is_none()) {
-            violations.push(("S2", format!("{}: not told of itself in tick {tick}", id.host)));
+            violations
+                .push(("S2", format!("{}: its own avatar is missing in tick {tick}", id.host)));
         }
         for (other, state) in client.sees_far() {
             let right = world.get(other).map(|object| object.state.position);

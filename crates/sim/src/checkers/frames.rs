@@ -1,16 +1,16 @@
-//! R1: an object that the receiver was told about in the tick before costs a few bytes, unless
-//! another group has corrected it since.
+//! R1: an object that the receiver was sent in the tick before costs a few bytes, unless another
+//! group has corrected it since.
 //!
-//! S2 and R2 are judged where frames arrive (`cluster::wire`): nobody else has both what was sent
-//! and what came out.
+//! S2 and R2 are checked where frames arrive (`cluster::wire`): only there both what was sent and
+//! what came out are known.
 
 use jostle_proto::{
     Address, Bundle, Class, Commit, Epoch, Input, Message, ObjectId, ShapeId, Tick,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes for an object that was told before, for one that was not, for one that was and is not
-/// told any more, and for the bundle itself.
+/// Bytes for an object that was sent before, for one that was not, for one that was and is not sent
+/// any more, and for the bundle itself.
 const KNOWN_BYTES: usize = 8;
 const FRESH_BYTES: usize = 40;
 const GONE_BYTES: usize = 2;
@@ -18,7 +18,7 @@ const BUNDLE_BYTES: usize = 64;
 
 type Kinds = BTreeMap<ObjectId, (Class, ShapeId)>;
 
-/// What was told last on every link.
+/// What was sent last on every link.
 #[derive(Default)]
 pub(super) struct Frames {
     bundles: BTreeMap<(Address, Address), (Epoch, Tick, Kinds)>,
@@ -41,7 +41,7 @@ impl Frames {
         let Message::Bundle(bundle) = message else { return };
         let now = kinds(bundle);
         let before = self.bundles.get(&link);
-        // Of what is told again only the first time counts: whoever lacks something is told more.
+        // Of repeated bundles only the first counts: a receiver that lacks the base is sent more.
         if before.is_some_and(|(epoch, tick, _)| (bundle.epoch, bundle.tick) <= (*epoch, *tick)) {
             return;
         }
@@ -79,7 +79,7 @@ fn kinds(bundle: &Bundle) -> Kinds {
     all.map(|object| (object.id, (object.class, object.shape))).collect()
 }
 
-/// Only mistaken nodes tell two versions of an object.
+/// Only defective nodes send two versions of an object.
 fn is_ordinary(bundle: &Bundle) -> bool {
     let whole: BTreeSet<_> = bundle.backup.iter().map(|object| object.id).collect();
     let both = bundle.ghosts.iter().filter(|object| whole.contains(&object.id));

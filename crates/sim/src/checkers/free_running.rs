@@ -1,4 +1,4 @@
-//! Judges of an unsynchronised group. They see messages and what is published, and may ask every
+//! Checkers of a free-running group. They see messages and what is published, and may ask every
 //! node after every event what it holds.
 
 mod contacts;

@@ -3,9 +3,9 @@
 //!
 //! A history is linearizable if its operations can be put in an order in which versions never go
 //! back and which keeps apart what was apart in time (Herlihy and Wing 1990). Versions are
-//! numbered, so that is so exactly if no operation that ended before another one began has a
-//! higher version: then ordering by version, and by beginning within one, is such an order. The
-//! test has the obvious search for an order beside it.
+//! numbered, so that is so exactly if no operation that ended before another one began has a higher
+//! version: then ordering by version, and by beginning within one, is such an order. The test has
+//! the obvious search for an order beside it.
 
 use jostle_proto::Time;
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_answer_of_a_leader_that_was_replaced_is_found() {
-        // Entry 8 is answered for from 10 to 20; somebody asks at 30 and is told of entry 7.
+        // Entry 8 is answered for from 10 to 20; a query at 30 is answered with entry 7.
         assert!(is_kept(&[(10, 20, 8), (15, 40, 7)]));
         assert!(!is_kept(&[(10, 20, 8), (30, 40, 7)]));
     }

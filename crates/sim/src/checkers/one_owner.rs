@@ -1,5 +1,5 @@
-//! A2, A5, C2, C7, S1: in a tick no object is lost or handed to two, nobody compares or reports a
-//! pair that another does, and what is told of an object is what one machine has.
+//! A2, A5, C2, C7, S1: in a tick no object is lost or handed to two, no member compares or reports
+//! a pair that another does, and what is sent of an object is what one machine has.
 
 use super::one_machine::Truth;
 use jostle_proto::{
@@ -21,11 +21,11 @@ pub(super) struct OneOwner {
     givers: BTreeMap<Epoch, BTreeMap<ObjectId, NodeId>>,
     /// And the tick that it began with.
     began: BTreeMap<Epoch, Tick>,
-    /// For each of the newest ticks: how an object was described, to whomever.
+    /// For each of the newest ticks: the state that was sent of an object.
     states: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, Object>>,
     /// Who reported a pair.
     reported: BTreeMap<(Epoch, Tick), BTreeMap<(ObjectId, ObjectId), NodeId>>,
-    /// How many pairs everybody has compared.
+    /// How many pairs each member has compared.
     compared: BTreeMap<(Epoch, Tick), BTreeMap<NodeId, u64>>,
     /// Ticks that were committed: who commits one again says nothing new.
     committed: BTreeSet<(Epoch, Tick)>,
@@ -59,10 +59,10 @@ impl OneOwner {
         for (owner, object) in owned.chain(handed).chain(entrusted) {
             let (when, known) = *owners.entry(object.id).or_insert((tick, owner));
             if tick < when {
-                // Told again to somebody who has missed it.
+                // Sent again to a member that has missed it.
                 continue;
             }
-            // When a view begins anybody may hand over what they had; later only who owns it.
+            // When a view begins any member may hand over what it had; later only the owner.
             let right = match begins || when == tick {
                 true => known == owner,
                 false => known == from,
@@ -104,9 +104,9 @@ impl OneOwner {
         newest(&mut self.givers);
     }
 
-    /// A view begins: everybody has told what they hold, and nothing may be missing or other than
-    /// it is in the published world. (One who is alone tells nobody. A leader that was left out
-    /// does not know that its time is over, and what it commits is of another time.)
+    /// A view begins: all members have sent what they hold, and nothing may be missing or other
+    /// than it is in the published world. (A single member sends no bundles. A leader that was left
+    /// out does not know that its time is over, and what it commits is of another time.)
     fn committed(
         &mut self,
         commit: &Commit,
@@ -119,7 +119,7 @@ impl OneOwner {
             self.committed.pop_first();
         }
         let begins = self.began.get(&commit.epoch) == Some(&commit.tick);
-        // What comes in is with whoever owns the place, wherever a copy of it was before.
+        // An object that comes in is with the owner of the place, wherever a copy of it was before.
         if let Some(owners) = self.owners.get_mut(&commit.epoch).filter(|_| fresh && !begins) {
             for input in &commit.inputs {
                 if let Input::Enter(object) | Input::Arrive(object, _) = input
@@ -145,7 +145,7 @@ impl OneOwner {
         self.compare(key, world, violations);
     }
 
-    /// Is what was told what is?
+    /// Is the sent state the true one?
     fn compare(&self, key: (Epoch, Tick), world: &Objects, violations: &mut Violations) {
         let states = self.states.get(&key).into_iter().flat_map(BTreeMap::values);
         for object in states {
@@ -190,8 +190,8 @@ impl OneOwner {
         let Some(owners) = self.owners.get(&commit.epoch) else { return };
         for object in truth.objects.values() {
             let owner = view.owner(object.state.position);
-            // One that came in since then, nobody may have had to tell of. What was handed over in
-            // the tick after this one is known already.
+            // One that came in since then need not have been sent. What was handed over in the tick
+            // after this one is known already.
             if let Some((_, known)) = owners.get(&object.id).filter(|(when, _)| when.0 <= tick)
                 && *known != owner
             {

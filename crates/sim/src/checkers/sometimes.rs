@@ -1,4 +1,4 @@
-//! What must happen now and then in a campaign: a storm in which it never does proves nothing
+//! What must happen now and then in a fault campaign: one in which it never does proves nothing
 //! about it.
 
 use super::stored::StoreCounts;
@@ -19,7 +19,7 @@ pub struct Sometimes {
     pub views_in_a_row: u64,
     /// A tick was committed to some and not to all when the view changed.
     pub caught_up: u64,
-    /// Somebody who came later leads.
+    /// A node that joined later leads.
     pub newcomer_leads: u64,
     /// An object was handed over in a tick.
     pub transfers: u64,
@@ -63,7 +63,7 @@ pub struct Sometimes {
     pub gateway_crashes: u64,
     /// A client got its avatar back at another gateway.
     pub resumed_elsewhere: u64,
-    /// A gateway came to belong to another group while somebody was served at it.
+    /// A gateway came to belong to another group while it served a client.
     pub gates_moved: u64,
     /// A client got its avatar back at a gateway that belongs to another group than the avatar.
     pub resumed_abroad: u64,
@@ -71,7 +71,7 @@ pub struct Sometimes {
     pub kicked: u64,
     /// What a client wanted was cut down.
     pub corrected: u64,
-    /// A client had to be told everything again.
+    /// A client had to be sent everything again.
     pub bases_lost: u64,
     /// An object went from one node to another and back.
     pub bounced: u64,
@@ -99,7 +99,7 @@ pub struct Sometimes {
     pub torn: u64,
     /// A replica had no room to write.
     pub disk_full: u64,
-    /// Nobody led the directory for a second, and ticks went on.
+    /// The directory had no leader for a second, and ticks went on.
     pub without_majority: u64,
     /// Machines fell into two sides that did not hear each other.
     pub partitions: u64,
@@ -167,7 +167,7 @@ impl Sometimes {
             ("torn records", self.torn),
             ("disk full", self.disk_full),
             ("went on without a directory", self.without_majority),
-            ("rifts", self.partitions),
+            ("partitions", self.partitions),
             ("long pauses", self.long_pauses),
             ("replicas changed", self.replicas_changed),
             ("contacts assumed", self.assumed),
@@ -241,14 +241,14 @@ impl Sometimes {
 #[derive(Default)]
 pub(super) struct Watch {
     pub(super) sometimes: Sometimes,
-    /// When a node was last told that a group cannot go on.
+    /// When a node was last informed that a group cannot go on.
     pub(super) halts: BTreeMap<NodeId, Time>,
     /// Groups that were last heard of as ones that cannot go on, and the nodes that are lost.
     pub(super) halted: BTreeMap<GroupId, Vec<NodeId>>,
     last_views: BTreeMap<GroupId, View>,
     stable: BTreeSet<Epoch>,
     ballots: BTreeSet<u64>,
-    /// Whom an object was told to, in the newest ticks.
+    /// The regions that an object was sent to, in the newest ticks.
     bundles: BTreeMap<(Epoch, Tick), BTreeMap<ObjectId, u32>>,
     /// Where an avatar's client was last let in.
     gates: BTreeMap<ObjectId, Address>,
@@ -306,7 +306,7 @@ impl Watch {
         self.gate_groups.insert(who, (life, group));
     }
 
-    /// What gateways tell clients.
+    /// A message of a gateway to a client.
     pub(super) fn sent_to_client(&mut self, from: Address, to: Address, message: &Message) {
         let (Address::Client(_), Message::ToClient(message)) = (to, message) else { return };
         match message {

@@ -12,7 +12,7 @@ use jostle_store::{DiskFault, Notice, Severity, StoreError, Stored as StoredWorl
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A leader of the world before may publish so many ticks that everybody had told by then.
+/// A leader of the world before may publish so many ticks for which all members had sent by then.
 const LATE_TICKS: u64 = 2;
 
 /// What was damaged while the serving process was down.
@@ -180,7 +180,7 @@ impl Stored {
     }
 
     /// Is the world at this tick as it was published? One tick may have been followed that was
-    /// committed, and published to nobody.
+    /// committed, and not published.
     fn is_published(&self, tick: u64, objects: &Objects, rate: u32) -> bool {
         if let Some(world) = self.worlds.get(&tick) {
             return world == objects;
@@ -292,7 +292,7 @@ impl Checkers {
         self.stored = Some(Stored { worlds: BTreeMap::from([(0, objects)]), ..Stored::default() });
     }
 
-    /// Was anybody told of this view?
+    /// Was this view sent to any machine?
     pub(crate) fn was_sent(&self, epoch: Epoch) -> bool {
         self.views.view_of(epoch).is_some()
     }

@@ -1,5 +1,5 @@
-//! E5, E6, L3: votes count once and in their ballot, decide as they were counted and in time; who
-//! is let in is near, who is put out is far; nobody changes group too often.
+//! E5, E6, L3: votes count once and in their ballot, decide as they were counted and in time; a
+//! node that is let in is near, one that is put out is far; none changes its group too often.
 
 use crate::cluster::RULES;
 use jostle_proto::{
@@ -25,8 +25,8 @@ pub(super) struct Votes {
     ballots: BTreeMap<u64, Ballot>,
     /// How long the directory was down or stood still, all in all.
     down: u64,
-    /// How long the directory's machines take at most to agree that a ballot has ended. Nobody may
-    /// be told before that, so it is no part of the time that voters have.
+    /// How long the directory's machines take at most to agree that a ballot has ended. The outcome
+    /// may not be sent before that, so it is no part of the time that voters have.
     keeping: u64,
     /// How often another of the directory's machines came to lead.
     leads: u64,
@@ -140,8 +140,8 @@ impl Votes {
         violations: &mut Vec<(&'static str, String)>,
     ) {
         let Some(ballot) = self.ballots.get(&closed.ballot) else {
-            // A leader that was replaced may have opened it without getting to call anybody; the
-            // next one cannot know that. It may then say that nothing was decided, and no more.
+            // A leader that was replaced may have opened it without calling any voter; the next one
+            // cannot know that. It may then report that nothing was decided, and no more.
             let Tally { include, reject, .. } = closed.tally;
             if closed.outcome != Outcome::Void || include + reject > 0 {
                 let (number, outcome) = (closed.ballot, closed.outcome);
@@ -204,8 +204,8 @@ impl Votes {
         }
     }
 
-    /// Ballots that should have ended. What a leader of the directory had still to say when it was
-    /// replaced nobody says: then it counts whether the ballot is still held.
+    /// Ballots that should have ended. What a leader of the directory had still to send when it was
+    /// replaced is not sent: then it counts whether the ballot is still held.
     pub(super) fn open(
         &self,
         now: Time,
@@ -219,7 +219,7 @@ impl Votes {
     }
 }
 
-/// E5: who is let in is near to whoever is for it; who is put out is far from somebody.
+/// E5: a node that is let in is near to all that vote for it; one that is put out is far from some.
 fn judge_delays(
     closed: &VoteClosed,
     ballot: &Ballot,

@@ -21,7 +21,8 @@ pub(super) struct Deaths {
 }
 
 impl Deaths {
-    /// What a seed draws: in storms, in every other run in which there is more than pauses.
+    /// What a seed draws: in fault campaigns, in every other run in which there is more than
+    /// pauses.
     pub(super) fn draw(seed: u64, options: &Options, only_pauses: bool) -> Deaths {
         let mut dice = Dice::new(seed ^ 0xdead_2026);
         let campaign =
@@ -152,8 +153,10 @@ impl Cluster {
             let deaf: Vec<NodeId> =
                 deaf.filter(|node| !self.checkers.heard_of_halt(self.now, *node)).collect();
             if !deaf.is_empty() && self.sites.count < 2 {
-                violations
-                    .push(("E7", format!("{deaf:?} were not told that the group cannot go on")));
+                violations.push((
+                    "E7",
+                    format!("{deaf:?} were not informed that the group cannot go on"),
+                ));
             }
         }
         self.outcome.halted += halted;

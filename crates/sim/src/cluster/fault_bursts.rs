@@ -1,6 +1,6 @@
-//! Squalls: what befalls many messages, or many machines, at once. Losses come in
-//! bursts, links jam and let everything go at once, and machines fall into two sides that do not
-//! hear each other.
+//! Fault bursts: faults of many messages, or of many machines, at once. Losses
+//! come in bursts, links jam and let everything go at once, and machines fall into two partitions
+//! that do not hear each other.
 //!
 //! They have dice of their own: what else happens in a run is drawn as if there were none.
 
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Of the messages of a link that has a burst, so many in a million are lost.
 const LOST_IN_A_BURST: u32 = 750_000;
 
-/// A burst, a jam and a rift last so long at most, in microseconds.
+/// A burst, a jam and a partition last so long at most, in microseconds.
 const BURST: u64 = 300_000;
 const JAM: u64 = 500_000;
 const PARTITION: u64 = 1_500_000;
@@ -21,7 +21,7 @@ const PARTITION: u64 = 1_500_000;
 /// One way from one machine to another.
 type Link = (Address, Address);
 
-/// Which squalls there are in a run, and which ones are on at the moment.
+/// Which kinds of bursts there are in a run, and which ones are on at the moment.
 pub(super) struct FaultBursts {
     dice: Dice,
     often: Often,
@@ -55,7 +55,7 @@ impl Partition {
 }
 
 impl FaultBursts {
-    /// What a seed draws: in storms each kind with an even chance.
+    /// What a seed draws: in fault campaigns each kind with an even chance.
     pub(super) fn draw(seed: u64, fault_profile: FaultProfile) -> FaultBursts {
         let mut dice = Dice::new(seed ^ 0x5_9a11);
         let mut often = Often::default();
@@ -86,7 +86,7 @@ impl FaultBursts {
 }
 
 impl Cluster {
-    /// Throws for squalls.
+    /// Draws the bursts of this moment.
     pub(super) fn draw_bursts(&mut self) {
         let Often { burst, jam, partition } = self.fault_bursts.often;
         if burst == 0 && jam == 0 && partition == 0 {
@@ -113,7 +113,7 @@ impl Cluster {
             fault_bursts.jams.insert((from, to), until);
         }
         if fault_bursts.dice.once_in_million(partition) && fault_bursts.partition.is_none() {
-            // Where there are sites, rifts often run between them.
+            // Where there are sites, partitions often run between them.
             let sites = self.sites.count > 1 && fault_bursts.dice.coin();
             let site = fault_bursts.dice.below(u64::from(self.sites.count)) as u32;
             let mut side = machines;

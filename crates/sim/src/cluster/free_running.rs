@@ -1,5 +1,5 @@
-//! What there is only where nobody waits for anybody: a look at every node after every event, and
-//! an hour without a directory when nothing else fails any more.
+//! What there is only in free-running groups: a check of every node after every event, and an
+//! outage of the directory when nothing else fails any more.
 
 use super::machine::{Role, directory_of};
 use super::{Cluster, What};
@@ -23,15 +23,15 @@ const FALLS: u64 = 3_000_000;
 const LASTS: u64 = 4_100_000;
 const ENDS: u64 = 5_000_000;
 
-/// In one of two runs nodes do not hear each other either, until then: nobody's word counts any
-/// more, and all must begin again by themselves.
+/// In one of two runs nodes do not hear each other either, until then: no promise counts any more,
+/// and all must begin again by themselves.
 const DEAF_UNTIL: u64 = 3_800_000;
 
 /// So much longer a run is.
 pub(super) const REST: u64 = 6_000_000;
 
 impl Cluster {
-    /// The referees look at a node of an unsynchronised group, and at all of them now and then.
+    /// The checkers look at a node of a free-running group, and at all of them now and then.
     pub(super) fn watch(&mut self, who: Address) {
         let Some(machine) = self.machines.get(&who) else { return };
         let Some(Role::FreeRunning(node)) = &machine.role else { return };

@@ -5,13 +5,13 @@ use super::Cluster;
 use crate::options::Operation;
 use jostle_proto::{Address, ClientInput, GatewayId, Input, Message, NodeId, ObjectId, Stream};
 
-/// Somebody who steers avatars of a group.
+/// The source of inputs for avatars of a group.
 pub(super) struct Hand {
     pub(super) stream: Stream,
     pub(super) avatars: Vec<ObjectId>,
 }
 
-/// Whoever steers the avatars that the world begins with.
+/// The source of the avatars that the world begins with.
 pub(super) const HAND: GatewayId = GatewayId { number: u32::MAX, life: 1 };
 
 impl Cluster {
@@ -26,7 +26,7 @@ impl Cluster {
             let velocity = [(); 3].map(|()| self.dice.between(-3000, 3000) as i16);
             let want = ClientInput { avatar, number: self.wants, velocity, spin: [0; 3] };
             hand.stream.push(vec![Input::Steer(want)]);
-            // Only the newest counts there, and nobody answers.
+            // Only the newest counts there, and inputs are not answered.
             if self.options.operation == Operation::FreeRunning {
                 hand.stream.heard(self.wants - 1);
             }

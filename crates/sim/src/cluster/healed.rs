@@ -13,8 +13,8 @@ const LONG: u64 = 5_000_000;
 const LATEST: u64 = 24_000_000;
 
 impl Cluster {
-    /// Is somebody in no group, or has one changed so lately that somebody may be on its way to
-    /// another? Then it is judged later: where everybody is counts when all has come to rest.
+    /// Is a node in no group, or has one changed so lately that a node may be on its way to
+    /// another? Then it is checked later: where each is counts when all has come to rest.
     pub(super) fn is_still_moving(&self, end: Time) -> bool {
         let lately = self.checkers.last_change().0 + 3_000_000 > end.0;
         let moves = || lately || !self.judge_partition().is_empty();

@@ -10,7 +10,7 @@ use jostle_proto::{
 };
 
 impl Cluster {
-    /// Everybody's avatars.
+    /// An avatar of any client.
     fn any_avatar(&mut self) -> Option<ObjectId> {
         let at = self.dice.below(self.simulated_clients.people.len() as u64) as usize;
         self.client(at).and_then(Client::avatar)
@@ -108,7 +108,7 @@ impl Cluster {
         self.after(1000, What::Deliver(gate, Address::Client(id), forged));
     }
 
-    /// A letter that no client of ours would have sent.
+    /// A message that no client of ours would have sent.
     fn send_as(&mut self, from: ClientId, gate: Address, message: ClientMessage) {
         let (from, message) = (Address::Client(from), Message::FromClient(message));
         self.checkers.sent(self.now, from, gate, &message);

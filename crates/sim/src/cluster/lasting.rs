@@ -37,7 +37,7 @@ pub(super) struct Lasting {
 }
 
 impl Lasting {
-    /// What a seed draws: in storms each with an even chance.
+    /// What a seed draws: in fault campaigns each with an even chance.
     pub(super) fn draw(seed: u64, options: &Options) -> Lasting {
         let mut dice = Dice::new(seed ^ 0x1a_5719);
         let mut lasting = Lasting::default();
@@ -57,7 +57,7 @@ impl Lasting {
                     0 => vec![Address::Directory, Address::Node(NodeId(0))],
                     _ => vec![node(&mut dice)],
                 };
-                // Of a storm of 20 s, 3 to 25 s.
+                // Of a fault campaign of 20 s, 3 to 25 s.
                 let span = length * (15 + dice.below(111)) / 100;
                 lasting.pauses.push((length * (20 + dice.below(50)) / 100, who, span));
             }
@@ -104,7 +104,7 @@ impl Lasting {
         if self.only_pauses { faults.healed() } else { faults }
     }
 
-    /// The squalls of such a run; nobody moves either where machines only stand still.
+    /// The fault bursts of such a run; no node moves either where machines only stand still.
     pub(super) fn spare(
         &self,
         seed: u64,
@@ -131,7 +131,7 @@ impl Lasting {
         self.cut.is_some_and(|(begin, cut, until)| cut == link && (begin..until.0).contains(&now.0))
     }
 
-    /// Storms are over. One link may fail to the end.
+    /// The faults are over. One link may fail to the end.
     pub(super) fn heal(&mut self) {
         self.pauses.clear();
         self.stretch = None;

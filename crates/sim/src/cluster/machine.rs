@@ -100,7 +100,7 @@ pub(super) struct Machine {
     pub(super) role: Option<Role>,
     /// Until when it stands still.
     pub(super) paused: Time,
-    /// Until when nobody reaches it.
+    /// Until when it cannot be reached.
     pub(super) parted: Time,
     /// Microseconds that it needs for a message.
     pub(super) slow: u64,

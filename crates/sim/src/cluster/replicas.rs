@@ -28,7 +28,7 @@ struct Faults {
     change: u32,
     /// All replicas are restarted, one after the other.
     roll: u32,
-    /// All replicas are down for a while; this and the next only in an unsynchronised group.
+    /// All replicas are down for a while; this and the next only in a free-running group.
     dark: u32,
     /// A node reaches no replica, or none reaches it, and others do.
     unheard: u32,
@@ -49,7 +49,7 @@ pub(super) struct Replicas {
     /// followed it are down.
     newest: u64,
     held: Option<Directory>,
-    /// Since when nobody leads, and how many ticks there were.
+    /// Since when there is no leader, and how many ticks there were.
     leaderless: Option<(Time, u64)>,
     /// How far the leader's log is kept, since when, while there is more in it.
     unkept: Option<(u64, Time)>,
@@ -451,7 +451,7 @@ impl Cluster {
         let Some((leader, voters)) = found.map(|(id, it)| (id, it.report().voters)) else { return };
         let known = &mut self.replicas.members;
         // Those that were removed are switched off. One that is yet to be added is not among them,
-        // even if nobody seems to know it: that entry may be on its way.
+        // even if no replica seems to know it: that entry may be on its way.
         let (stay, gone): (Vec<ReplicaId>, Vec<ReplicaId>) =
             known.iter().partition(|id| voters.contains(id));
         *known = voters.iter().chain(&stay).copied().collect();
@@ -473,7 +473,7 @@ impl Cluster {
         self.step_replica(leader, Event::Change(change));
     }
 
-    /// Who leads, and whether the world goes on while nobody does.
+    /// The leader, and whether the world goes on while there is none.
     fn watch_lead(&mut self) {
         let leads = |id: &ReplicaId| {
             let machine = self.machines.get(&Address::Replica(*id));

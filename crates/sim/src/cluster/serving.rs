@@ -83,8 +83,8 @@ pub(super) struct Serving {
     offered: Option<(Member, Stored)>,
     /// How often the world had been restored.
     restorations: u64,
-    /// The views that the directory remembers, and nobody may be restored beside; none if the
-    /// operator says that the stored world counts.
+    /// The views that the directory remembers, and beside which no world may be restored; none if
+    /// the operator decides that the stored world counts.
     views: Vec<View>,
     /// The members of stable views when it died.
     members: Vec<Member>,
@@ -95,7 +95,7 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    /// None if the seed does not draw one, and nobody asks for it.
+    /// None if the seed does not draw one, and the options do not ask for it.
     pub(super) fn draw(seed: u64, options: &Options) -> Option<Serving> {
         let mut dice = Dice::new(seed ^ 0x5354_4f52_4544);
         let campaign = options.fault_profile == FaultProfile::Campaign;
@@ -283,7 +283,7 @@ impl Cluster {
         self.checkers.note(self.now, violations);
         let newest = self.directory().map(jostle_proto::Directory::newest).unwrap_or_default();
         self.checkers.world_restored(self.now, newest, &stored);
-        // Those who steer have been told that more was followed than is true now.
+        // The sources of inputs have been sent that more was followed than is true now.
         if let Some(hand) = self.hands.get_mut(&GroupId(0))
             && let Source::Gateway(id) = hand.stream.source()
         {

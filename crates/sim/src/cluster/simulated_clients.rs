@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// Clients stand still for so long before the end: then what they predict must be the world.
 const STILL: u64 = 2_000_000;
 
-/// Letters that hostile clients have overheard, at most.
+/// Messages that hostile clients have overheard, at most.
 pub(super) const OVERHEARD: usize = 64;
 
 /// Faults of gateways and clients, per million and millisecond.
@@ -30,7 +30,7 @@ struct Troubles {
     gateway_parted: u32,
 }
 
-/// Somebody with a client.
+/// A user with a client.
 #[derive(Clone, Debug)]
 pub(super) struct Person {
     pub(super) hostile: bool,
@@ -131,7 +131,7 @@ impl SimulatedClients {
         }
     }
 
-    /// The line between a client and whomever.
+    /// The line between a client and any other machine.
     pub(super) fn line(&self, from: Address, to: Address) -> Option<Faults> {
         let ((Address::Client(id), _) | (_, Address::Client(id))) = (from, to) else { return None };
         self.people.get(id.host as usize).map(|person| person.line)
@@ -314,7 +314,7 @@ impl Cluster {
         }
     }
 
-    /// Somebody comes back, on a new connection.
+    /// A client comes back, on a new connection.
     pub(super) fn come_back(&mut self, at: usize) {
         let gone = Address::Client(self.simulated_clients.people[at].id);
         self.sites.of.remove(&gone);
@@ -340,7 +340,7 @@ impl Cluster {
         }
     }
 
-    /// Somebody does something.
+    /// A user does something.
     pub(super) fn user_action(&mut self, at: usize) {
         let later = 30_000 + self.dice.below(300_000);
         self.after(later, What::UserAction(at));
@@ -348,7 +348,7 @@ impl Cluster {
             return self.be_hostile(at);
         }
         let still = self.now.0 + STILL > self.planned_end().0;
-        // What is removed is hard only where nobody puts everything in order.
+        // Removal is hard only where inputs have no common order.
         let seldom = match self.options.operation {
             Operation::Lockstep => 100,
             Operation::FreeRunning => 25,
@@ -376,7 +376,7 @@ impl Cluster {
         self.set_alarm(id);
     }
 
-    /// L5: when all is well again everybody is in, and stands where they think.
+    /// L5: when all is well again all clients are in, and their avatars stand where they believe.
     pub(super) fn judge_clients(&mut self) {
         let mut violations = Vec::new();
         for at in 0..self.simulated_clients.people.len() {

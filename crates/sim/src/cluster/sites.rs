@@ -198,7 +198,7 @@ impl Cluster {
         self.after(0, What::Wake(Address::Directory, alarm));
     }
 
-    /// A group has published something: if it is new, somebody brings objects into it.
+    /// A group has published something: if it is new, a source brings objects into it.
     pub(super) fn welcome(&mut self, group: GroupId) {
         if self.sites.count < 2 || self.hands.contains_key(&group) || self.sites.pool.is_empty() {
             return;

@@ -43,13 +43,13 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// None if the seed does not draw one, and nobody asks for it.
+    /// None if the seed does not draw one, and the options do not ask for it.
     pub(super) fn draw(seed: u64, options: &Options, faults: &mut Faults) -> Option<Wire> {
         let mut dice = Dice::new(seed ^ 0x5749_5245_5749_5245);
         let drawn = dice.below(ONE_OF) == 0;
         let corrupt = dice.below(CORRUPT_MAX + 1) as u32;
         let coin = dice.coin();
-        // How late news may be in an unsynchronised group is told of whole messages.
+        // How late news may be in a free-running group is defined for whole messages.
         let drawn = drawn && options.operation == Operation::Lockstep;
         if !drawn && !options.wire {
             return None;

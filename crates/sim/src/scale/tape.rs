@@ -3,7 +3,7 @@
 //! In a run all nodes take turns in one thread: each finds the caches full of what the others did,
 //! pays for reading the clock at every message, and now and then for another program of the
 //! machine. On machines of their own they would not. So a copy of each node goes through the same
-//! messages once more, several times, with nobody between, and the clock is read once per tick.
+//! messages once more, several times, with nothing between, and the clock is read once per tick.
 //! Nodes have no clock and no dice: the copy does bit for bit the same, and of the times that one
 //! tick took the shortest is the one that was disturbed least.
 
@@ -71,7 +71,7 @@ impl Track {
     fn play(&self, stopwatch: fn() -> Duration) -> (Vec<Duration>, Node) {
         let (mut node, mut out) = (self.node.clone(), Vec::new());
         let times = self.ticks.iter().map(|tick| {
-            // As if somebody had just taken these from the network.
+            // As if these had just been taken from the network.
             let heard = tick.clone();
             out.clear();
             let begin = stopwatch();

@@ -89,7 +89,7 @@ fn star(size: f64) -> Result<Mesh, CliError> {
     polygons(&vertices, &faces)
 }
 
-/// A sphere of 80 facets with some of it knocked off.
+/// A sphere of 80 facets with some of it cut off.
 fn stone(size: f64, dice: &mut Dice) -> Result<Mesh, CliError> {
     let (mut vertices, mut faces) = icosahedron();
     let mut halved = std::collections::BTreeMap::new();

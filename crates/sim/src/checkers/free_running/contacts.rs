@@ -1,23 +1,23 @@
-//! C5: what an unsynchronised group may miss, and for how long.
+//! C5: what a free-running group may miss, and for how long.
 //!
-//! The judge has the true motion of all objects from their holders. With P the period of a tick, d
-//! the longest time that a letter takes (delay and jitter), u and v the largest speeds along an
+//! The checker has the true motion of all objects from their holders. With P the period of a tick,
+//! d the longest time that a message takes (delay and jitter), u and v the largest speeds along an
 //! axis in the last second of the object that decides and of the other, and t the threshold of dead
 //! reckoning:
 //! * epsilon = t + u P + v (2 P + 2 d) along that axis, or t + u P + v P if one node holds both:
 //!   what happens between ticks is not seen, news of a change of velocity are d old, a ghost is
-//!   moved by whole ticks from when it came, and a change goes unsaid up to t and one tick. An
+//!   moved by whole ticks from when it came, and a change is not sent up to t and one tick. An
 //!   object that touched something immovable in the last second may have been set back by the way
 //!   of a tick after it was compared: another u P or v P;
 //! * a pair that overlaps by more than epsilon along all axes for D = 2 P + 4 d + 10 ms must have
-//!   been published by then: one tick to be seen, and the way to the buddy and back;
+//!   been published by then: one tick to be seen, and the way to the backup and back;
 //! * a contact that is published had blocks within epsilon of each other at most D ago.
 //!
-//! It judges only where these bounds hold: in that time, and in the heartbeat before it (for the
-//! last rule four heartbeats, after which a ghost is forgotten), no node lost a letter or had one
+//! It checks only where these bounds hold: in that time, and in the heartbeat before it (for the
+//! last rule four heartbeats, after which a ghost is forgotten), no node lost a message or had one
 //! late, stood still, was silent or died; both objects stayed with their holders; and no view
-//! changed. With triangles it judges only the last rule: by the balls around them what is said to
-//! be exact, and by the boxes what is assumed. (What one node holds is judged by `exact`.)
+//! changed. With triangles it checks only the last rule: by the balls around them what is reported
+//! as exact, and by the boxes what is assumed. (What one node holds is checked by `exact`.)
 
 use super::Violations;
 use super::episodes::Episodes;
@@ -58,7 +58,7 @@ pub(super) struct Contacts {
     /// When the view last changed; never yet, after a death.
     changed: Time,
     newest: Epoch,
-    /// The newest view when somebody died, until a newer one holds.
+    /// The newest view when a node died, until a newer one holds.
     death: Option<Epoch>,
     /// Since when pairs are deep in each other.
     deep: BTreeMap<(ObjectId, ObjectId), Time>,
@@ -98,7 +98,7 @@ impl Contacts {
         1_000_000 / u64::from(self.tuning.timing.rate.max(1))
     }
 
-    /// After so long everybody has heard again of all objects, whatever was lost before.
+    /// After so long all have heard again of all objects, whatever was lost before.
     fn heartbeat(&self) -> u64 {
         u64::from(self.tuning.heartbeat) * self.period()
     }
@@ -108,7 +108,7 @@ impl Contacts {
         2 * self.period() + 4 * self.news + 10_000
     }
 
-    /// A view was told.
+    /// A view was sent.
     pub(super) fn changed(&mut self, now: Time, epoch: Epoch) {
         self.changed = self.changed.max(now);
         self.newest = self.newest.max(epoch);
@@ -123,7 +123,7 @@ impl Contacts {
         self.changed = self.changed.max(now);
     }
 
-    /// Somebody has died: until a newer view holds, nobody can find what it held.
+    /// A node has died: until a newer view holds, what it held cannot be found.
     pub(super) fn died(&mut self) {
         self.death = Some(self.newest);
         self.changed = Time(u64::MAX);
@@ -241,7 +241,7 @@ impl Contacts {
         for track in holders.into_iter().flatten() {
             since = since.max(track.since);
         }
-        // Whoever keeps copies for the lead's holder: all others, to be sure.
+        // The nodes that keep copies for the lead's holder: all others, to be sure.
         for node in sight.nodes.keys() {
             since = since.max(self.disturbed.get(node).copied().unwrap_or(Time(0)));
         }
@@ -275,7 +275,7 @@ impl Contacts {
         }
         self.next_look = Time(now.0 + self.period() / 3);
         self.check_reported(now, violations);
-        // Who came in may be lost before anybody outside has seen it, and who leaves is forgotten.
+        // A new avatar may be lost before it was seen outside, and one that leaves is forgotten.
         self.tracks.retain(|id, _| !is_made(*id) || sight.copies(*id).next().is_some());
         // With the most that epsilon can be, so that few pairs need a closer look.
         let time = 3 * self.period() + 2 * self.news;
@@ -331,7 +331,8 @@ impl Contacts {
                     self.judged += 1;
                     if !episodes.is_open(*a, *b) {
                         let (a, b, ms) = (key.0.0, key.1.0, waited / 1000);
-                        let what = format!("{a} and {b} overlap for {ms} ms and nobody says so");
+                        let what =
+                            format!("{a} and {b} overlap for {ms} ms and that is not reported");
                         violations.push(("C5", what));
                     }
                     self.deep.insert(key, now);

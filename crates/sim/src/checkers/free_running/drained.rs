@@ -13,9 +13,9 @@ enum OnItsWay {
     Event(Event),
 }
 
-/// An object that changes hands oftener than this between the mark and the end is never with
-/// anybody for as long as its buddy needs to be told: what it owes goes with it. (Twelve metres a
-/// second through regions of two metres; a storm in 2500 has one that stays so until the end.)
+/// An object that changes holders oftener than this between the mark and the end never stays as
+/// long as a backup needs to be updated: what it owes goes with it. (Twelve metres a second through
+/// regions of two metres; a fault campaign in 2500 has one that stays so until the end.)
 const RESTLESS: u64 = 8;
 
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! C4: of each pair, contacts begin and end in turns, each once, under names that rise, across any
-//! number of hand-overs and deaths (the same may be said again, in the same words); and what a
-//! contact does to an object happens once: nobody has been nudged more often than nudges were sent.
+//! number of hand-overs and deaths (the same may be reported again, with the same content); and a
+//! contact's effect on an object happens once: no object has been nudged more often than nudges
+//! were sent.
 
 use super::Violations;
 use super::sight::Sight;

@@ -28,7 +28,7 @@ pub(super) struct Leases {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grounds {
     Lease,
-    /// Nobody can do without it.
+    /// It is alone and cannot be replaced.
     Alone,
     BackupsWord,
     Nothing,

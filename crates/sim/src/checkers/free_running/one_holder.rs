@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 pub(super) struct OneHolder {
     /// Who has held an object under a token.
     given: BTreeMap<(ObjectId, Token), Member>,
-    /// The last token under which somebody held it.
+    /// The last token under which each member held it.
     last: BTreeMap<(Member, ObjectId), Token>,
-    /// The largest under which anybody did, and who before that.
+    /// The largest under which it was held, by which node, and by which before that.
     largest: BTreeMap<ObjectId, (Token, NodeId, Option<NodeId>)>,
-    /// The largest that went down with somebody.
+    /// The largest that was lost with its holder.
     sunk: BTreeMap<ObjectId, Token>,
 }
 
@@ -57,7 +57,8 @@ impl OneHolder {
                 && !sunk
                 && !sight.copies(id).any(|(_, _, record)| record.token >= token)
             {
-                let what = format!("{} let go of object {}, which nobody has", member.node.0, id.0);
+                let what =
+                    format!("{} let go of object {}, which no node has", member.node.0, id.0);
                 violations.push(("A3", what));
             }
         }

@@ -1,7 +1,8 @@
-//! A5: no object is lost. Whenever everybody in the newest view knows it to be stable, and in the
-//! end, every object is with somebody. (In between it may be with backups only, as long as the
-//! directory takes to hear of a death and to make a view from which nobody needed is missing; in
-//! the end nothing has failed for as long as the storm lasted, and three seconds more.)
+//! A5: no object is lost. Whenever all members of the newest view know it to be stable, and in the
+//! end, every object has a holder. (In between it may be with backups only, as long as the
+//! directory takes to hear of a death and to make a view from which no node is missing that is
+//! needed; in the end nothing has failed for as long as the fault campaign lasted, and three
+//! seconds more.)
 
 use super::Violations;
 use super::sight::Sight;
@@ -9,7 +10,7 @@ use jostle_proto::{Epoch, ObjectId, View};
 
 pub(super) struct Orphans {
     objects: Vec<ObjectId>,
-    /// The last view that everybody in it knew to be stable.
+    /// The last view that all its members knew to be stable.
     whole: Option<Epoch>,
     settled: bool,
 }
@@ -19,7 +20,7 @@ impl Orphans {
         Orphans { objects: objects.collect(), whole: None, settled: false }
     }
 
-    /// Does everybody know that the newest view is stable?
+    /// Do all members know that the newest view is stable?
     pub(super) fn is_settled(&self) -> bool {
         self.settled
     }
@@ -53,7 +54,7 @@ impl Orphans {
     ) {
         for id in self.objects.iter().copied().chain(avatars) {
             if sight.copies(id).next().is_none() {
-                violations.push(("A5", format!("nobody has object {}", id.0)));
+                violations.push(("A5", format!("no node has object {}", id.0)));
             }
         }
     }

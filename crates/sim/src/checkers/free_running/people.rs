@@ -1,7 +1,7 @@
-//! Avatars of clients in an unsynchronised world. S3: what an avatar has followed rises, nothing
-//! that the outside has seen it follow is undone, and it goes no faster than anybody may. A4: it
+//! Avatars of clients in a free-running world. S3: the inputs that an avatar has followed rise,
+//! nothing that the outside has seen it follow is undone, and it keeps to the speed limit. A4: it
 //! enters once. A3, A5: one that the outside has seen is not lost, and one that was removed is
-//! forgotten when nobody has a copy, and does not come back.
+//! forgotten when no node has a copy, and does not come back.
 
 use super::super::Sometimes;
 use super::super::clients::{House, PER_SECOND, SLACK};
@@ -23,7 +23,7 @@ struct Seen {
 
 /// What has become of an avatar.
 pub(crate) enum News {
-    /// It has followed the wish with this number, and goes like this.
+    /// It has followed the input with this number, and moves like this.
     Followed(ObjectId, u64, [i16; 3]),
     /// It was removed after it had been absent for so many milliseconds, which is not long.
     Removed(ObjectId, u64),
@@ -31,15 +31,15 @@ pub(crate) enum News {
 
 pub(super) struct People {
     house: Option<House>,
-    /// Avatars that the outside has seen, and the last wishes that it has seen them follow.
+    /// Avatars that the outside has seen, and the last inputs that it has seen them follow.
     shown: BTreeMap<ObjectId, u64>,
     seen: BTreeMap<ObjectId, Seen>,
     /// Since when they are absent, and how long they last were, in microseconds.
     absent: BTreeMap<ObjectId, Time>,
     was_absent: BTreeMap<ObjectId, u64>,
-    /// Somebody has said that they are over.
+    /// Those that were reported as removed.
     over: BTreeSet<ObjectId>,
-    /// Nobody has anything of them any more, from this era on.
+    /// Those of which no node has anything any more, from this era on.
     buried: BTreeMap<ObjectId, Epoch>,
     /// Those whose holders died, until their clients are let in again.
     bereft: BTreeSet<ObjectId>,
@@ -99,11 +99,11 @@ impl People {
     ) -> Vec<News> {
         let era = node.era().unwrap_or(Epoch(0));
         for &id in change.over.iter().filter(|_| !change.anew) {
-            // Whoever is in another era has lost it, or will when it hears of this one.
+            // A node in another era has lost it, or will when it hears of this one.
             let mut copies =
                 sight.copies(id).filter(|(_, _, record)| record.token.era == era).peekable();
             let copied = copies.peek().is_some();
-            // One that is handed over is still with somebody as what it is.
+            // One that is handed over is still held as what it is.
             if copies.all(|(_, _, record)| !record.over) {
                 self.buried.insert(id, era);
                 if copied {
@@ -191,12 +191,12 @@ impl People {
         self.bereft.extend(held.map(|(_, record)| record.object.id).filter(|id| is_made(*id)));
     }
 
-    /// Was it removed, and forgotten by everybody who is in the era in which that was?
+    /// Was it removed, and forgotten by all that are in the era in which that was?
     pub(super) fn is_buried(&self, id: ObjectId) -> bool {
         self.buried.contains_key(&id)
     }
 
-    /// Those that must be with somebody.
+    /// Those that must have a holder.
     pub(super) fn there(&self) -> impl Iterator<Item = ObjectId> {
         self.shown.keys().copied().filter(|id| !self.over.contains(id))
     }

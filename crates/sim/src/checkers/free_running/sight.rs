@@ -82,7 +82,7 @@ impl Sight {
         self.suspended.remove(&node);
     }
 
-    /// Everybody who has an object, and how.
+    /// All nodes that have an object, and how.
     pub(super) fn copies(&self, id: ObjectId) -> impl Iterator<Item = (NodeId, Having, &Record)> {
         self.nodes.iter().filter_map(move |(node, seen)| {
             seen.records.get(&id).map(|(having, record)| (*node, *having, record))
