@@ -10,7 +10,6 @@ use crate::manifest::WorldManifest;
 use crate::process::StartError;
 use crate::serve::AccessControl;
 use axum::extract::ws::Message;
-use jostle_proto::client::Limits;
 use jostle_proto::{Block, Class, Library, Objects, Span, Tick};
 use std::net::SocketAddr;
 use std::path::Path;
