@@ -2,6 +2,7 @@
 //
 // JOSTLE_URL is the address of a running demo to test instead of the mock, JOSTLE_RECORDING_URL that of
 // a recording; tests that need a mock of another kind are then skipped.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -86,6 +87,14 @@ export async function open(context, address, { tour = false } = {}) {
 
 export async function ready(page) {
   await page.waitForFunction(() => window.jostle?.ready);
+}
+
+/** Runs a test on a page that is ready, and checks that the page has no errors. */
+export async function quietly({ page, complaints }, run) {
+  await ready(page);
+  await run(page);
+  assert.deepEqual(complaints, []);
+  assert.equal(await page.evaluate(() => window.jostle.faults), 0);
 }
 
 /** A screenshot of the page, kept for review. */

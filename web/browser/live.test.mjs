@@ -2,7 +2,7 @@
 // entered, without errors. Against the mock, or against JOSTLE_URL.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { browser, mock, open, pressBodies, ready, shoot } from "./harness.mjs";
+import { browser, mock, open, pressBodies, quietly, ready, shoot } from "./harness.mjs";
 
 const elsewhere = process.env.JOSTLE_URL;
 let server;
@@ -22,14 +22,11 @@ after(async () => {
 
 /** Runs a test on a page of its own, and checks that the page logged no errors. */
 async function onPage(run, options) {
-  const { page, complaints } = await open(chrome.context, address, options);
+  const opened = await open(chrome.context, address, options);
   try {
-    await ready(page);
-    await run(page);
-    assert.deepEqual(complaints, []);
-    assert.equal(await page.evaluate(() => window.jostle.faults), 0);
+    await quietly(opened, run);
   } finally {
-    await page.close();
+    await opened.page.close();
   }
 }
 

@@ -10,6 +10,17 @@ let chrome;
 before(async () => (chrome = await browser()));
 after(() => chrome?.stop());
 
+/** Runs a test on a page of a mock of its own, and looks whether the page complained. */
+async function onMock(options, run) {
+  const server = await mock(...options);
+  const { page, complaints } = await open(chrome.context, server.address);
+  await ready(page);
+  await run(page);
+  assert.deepEqual(complaints, []);
+  await page.close();
+  server.stop();
+}
+
 test("a recording is played, scrubbed and searched for collisions", async () => {
   const elsewhere = process.env.JOSTLE_RECORDING_URL;
   if (!elsewhere && mockOnly.skip) return;
@@ -77,50 +88,40 @@ describe("with the mock", mockOnly, () => {
     server.stop();
   });
 
-  test("regions of all groups are drawn, and every body has its own group's owner", async () => {
-    const server = await mock("--bodies", "60", "--groups");
-    const { page, complaints } = await open(chrome.context, server.address);
-    await ready(page);
-    await page.waitForFunction(() => window.jostle.regions().some((one) => one.group === 3));
-    const regions = await page.evaluate(() => window.jostle.regions());
-    assert.deepEqual([...new Set(regions.map((one) => `${one.group}/${one.node}`))].sort(), [
-      "0/1",
-      "0/2",
-      "0/3",
-      "0/4",
-      "3/9",
-    ]);
-    assert.equal(new Set(regions.map((one) => one.colour)).size, 5);
-    const owners = await page.evaluate(() => window.jostle.ids().map((id) => window.jostle.owner(id)));
-    const counts = new Map();
-    for (const owner of owners) counts.set(owner.group, (counts.get(owner.group) ?? 0) + 1);
-    assert.equal(counts.get(3), 12);
-    assert.ok(counts.get(0) >= 60);
-    await page.waitForFunction(() => document.querySelector("#nodes").textContent.includes("group 3"));
-    assert.match(await page.textContent("#nodes"), /121 ms/);
-    await page.waitForTimeout(1500);
-    await shoot(page, "groups");
-    assert.deepEqual(complaints, []);
-    await page.close();
-    server.stop();
-  });
+  test("regions of all groups are drawn, and every body has its own group's owner", () =>
+    onMock(["--bodies", "60", "--groups"], async (page) => {
+      await page.waitForFunction(() => window.jostle.regions().some((one) => one.group === 3));
+      const regions = await page.evaluate(() => window.jostle.regions());
+      assert.deepEqual([...new Set(regions.map((one) => `${one.group}/${one.node}`))].sort(), [
+        "0/1",
+        "0/2",
+        "0/3",
+        "0/4",
+        "3/9",
+      ]);
+      assert.equal(new Set(regions.map((one) => one.colour)).size, 5);
+      const owners = await page.evaluate(() => window.jostle.ids().map((id) => window.jostle.owner(id)));
+      const counts = new Map();
+      for (const owner of owners) counts.set(owner.group, (counts.get(owner.group) ?? 0) + 1);
+      assert.equal(counts.get(3), 12);
+      assert.ok(counts.get(0) >= 60);
+      await page.waitForFunction(() => document.querySelector("#nodes").textContent.includes("group 3"));
+      assert.match(await page.textContent("#nodes"), /121 ms/);
+      await page.waitForTimeout(1500);
+      await shoot(page, "groups");
+    }));
 
-  test("a frozen picture that the server does not hold cannot be queried", async () => {
-    const server = await mock("--bodies", "60", "--no-hold");
-    const { page, complaints } = await open(chrome.context, server.address);
-    await ready(page);
-    await page.click("#freeze");
-    await page.waitForFunction(() => window.jostle.frozen);
-    assert.equal(await page.evaluate(() => window.jostle.askable), false);
-    await page.mouse.click(480, 400);
-    await page.waitForFunction(() => document.querySelector("#notice").textContent.includes("frozen on this page only"));
-    assert.equal(await page.evaluate(() => window.jostle.selected()), null);
-    await page.click("#freeze");
-    await page.waitForFunction(() => window.jostle.askable && !window.jostle.frozen);
-    assert.deepEqual(complaints, []);
-    await page.close();
-    server.stop();
-  });
+  test("a frozen picture that the server does not hold cannot be queried", () =>
+    onMock(["--bodies", "60", "--no-hold"], async (page) => {
+      await page.click("#freeze");
+      await page.waitForFunction(() => window.jostle.frozen);
+      assert.equal(await page.evaluate(() => window.jostle.askable), false);
+      await page.mouse.click(480, 400);
+      await page.waitForFunction(() => document.querySelector("#notice").textContent.includes("frozen on this page only"));
+      assert.equal(await page.evaluate(() => window.jostle.selected()), null);
+      await page.click("#freeze");
+      await page.waitForFunction(() => window.jostle.askable && !window.jostle.frozen);
+    }));
 
   test("a lost connection is opened again", async () => {
     const first = await mock();
@@ -138,35 +139,25 @@ describe("with the mock", mockOnly, () => {
     second.stop();
   });
 
-  test("faces and segments of a selected body that touches are shown", async () => {
-    const server = await mock("--bodies", "40");
-    const { page, complaints } = await open(chrome.context, server.address);
-    await ready(page);
-    await page.waitForTimeout(500);
-    await page.mouse.click(...(await page.evaluate(() => window.jostle.screenOf("106"))));
-    await page.waitForFunction(() => window.jostle.contacts.faces > 0);
-    assert.equal(await page.evaluate(() => window.jostle.contacts.segments), 1);
-    assert.equal(await page.textContent("#card-title"), "RESTING_BALL");
-    await page.keyboard.press("3");
-    for (let turn = 0; turn < 12; turn++) await page.mouse.wheel(0, -120);
-    await page.waitForTimeout(1200);
-    await shoot(page, "contacts");
-    assert.deepEqual(complaints, []);
-    await page.close();
-    server.stop();
-  });
+  test("faces and segments of a selected body that touches are shown", () =>
+    onMock(["--bodies", "40"], async (page) => {
+      await page.waitForTimeout(500);
+      await page.mouse.click(...(await page.evaluate(() => window.jostle.screenOf("106"))));
+      await page.waitForFunction(() => window.jostle.contacts.faces > 0);
+      assert.equal(await page.evaluate(() => window.jostle.contacts.segments), 1);
+      assert.equal(await page.textContent("#card-title"), "RESTING_BALL");
+      await page.keyboard.press("3");
+      for (let turn = 0; turn < 12; turn++) await page.mouse.wheel(0, -120);
+      await page.waitForTimeout(1200);
+      await shoot(page, "contacts");
+    }));
 
-  test("malformed messages are counted and do no harm", async () => {
-    const server = await mock("--hostile");
-    const { page, complaints } = await open(chrome.context, server.address);
-    await ready(page);
-    await page.waitForFunction(() => window.jostle.faults > 12);
-    const tick = await page.evaluate(() => window.jostle.tick);
-    await page.waitForFunction((old) => window.jostle.tick > old + 15, tick);
-    assert.equal(await page.evaluate(() => window.jostle.bodies), 312);
-    assert.match(await page.textContent("#lines"), /Ignored messages/);
-    assert.deepEqual(complaints, []);
-    await page.close();
-    server.stop();
-  });
+  test("malformed messages are counted and does no harm", () =>
+    onMock(["--hostile"], async (page) => {
+      await page.waitForFunction(() => window.jostle.faults > 12);
+      const tick = await page.evaluate(() => window.jostle.tick);
+      await page.waitForFunction((old) => window.jostle.tick > old + 15, tick);
+      assert.equal(await page.evaluate(() => window.jostle.bodies), 312);
+      assert.match(await page.textContent("#lines"), /Ignored messages/);
+    }));
 });

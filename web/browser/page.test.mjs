@@ -3,7 +3,7 @@
 // `jostle check scenes/car.wrl --clearance 0.01 --view`, JOSTLE_CAR_URL of `jostle run` with that scene.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { browser, mock, open, ready, shoot } from "./harness.mjs";
+import { browser, mock, open, quietly, shoot } from "./harness.mjs";
 
 const elsewhere = process.env.JOSTLE_URL;
 const PHONE = { width: 390, height: 844 };
@@ -15,18 +15,15 @@ after(async () => chrome?.stop());
 /** Runs a test on a page of a server that is ended afterwards, and checks that the page logged no errors. */
 async function onPage(where, run, size) {
   const server = Array.isArray(where) ? await mock(...where) : { address: where, stop: () => {} };
-  const { page, complaints } = await open(chrome.context, server.address);
+  const opened = await open(chrome.context, server.address);
   try {
     if (size) {
-      await page.setViewportSize(size);
-      await page.reload();
+      await opened.page.setViewportSize(size);
+      await opened.page.reload();
     }
-    await ready(page);
-    await run(page);
-    assert.deepEqual(complaints, []);
-    assert.equal(await page.evaluate(() => window.jostle.faults), 0);
+    await quietly(opened, run);
   } finally {
-    await page.close();
+    await opened.page.close();
     server.stop();
   }
 }

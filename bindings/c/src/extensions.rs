@@ -2,6 +2,8 @@
 //! the header.
 
 use crate::border::{Room, col_world, enter, enter_for, read};
+use crate::database::Database;
+use crate::failure::Failure;
 use crate::types::{col_collision, col_contact, col_id, col_round, col_status};
 
 /// Estimates the distance of two objects where they are now, from a few box tests: they are not
@@ -55,10 +57,7 @@ pub unsafe extern "C" fn col_add_cylinder(
 ) -> col_status {
     // SAFETY: the contract of the crate, for both.
     unsafe {
-        enter(world, |database| {
-            let cylinder = read("the pointer to the cylinder", cylinder)?;
-            database.add_cylinder(object, &cylinder)
-        })
+        add_round(world, object, ("the pointer to the cylinder", cylinder), Database::add_cylinder)
     }
 }
 
@@ -70,10 +69,22 @@ pub unsafe extern "C" fn col_add_cone(
     cone: *const col_round,
 ) -> col_status {
     // SAFETY: the contract of the crate, for both.
+    unsafe { add_round(world, object, ("the pointer to the cone", cone), Database::add_cone) }
+}
+
+/// # Safety
+/// As the functions that call it: both pointers come from the caller.
+unsafe fn add_round(
+    world: *mut col_world,
+    object: col_id,
+    (what, round): (&'static str, *const col_round),
+    add: fn(&mut Database, col_id, &col_round) -> Result<(), Failure>,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
     unsafe {
         enter(world, |database| {
-            let cone = read("the pointer to the cone", cone)?;
-            database.add_cone(object, &cone)
+            let round = read(what, round)?;
+            add(database, object, &round)
         })
     }
 }

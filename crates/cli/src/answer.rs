@@ -97,15 +97,7 @@ fn pairs_of(segments: &[SharedSegment]) -> Vec<FacePair> {
 }
 
 fn relation_name(relation: Option<Relation>) -> &'static str {
-    let Some(relation) = relation else { return "unanswered" };
-    match relation {
-        Relation::Apart => "apart",
-        Relation::Touching => "touching",
-        Relation::Crossing => "crossing",
-        Relation::AInsideB => "a-inside-b",
-        Relation::BInsideA => "b-inside-a",
-        Relation::Identical => "identical",
-    }
+    relation.map_or("unanswered", Relation::name)
 }
 
 /// Kind, time that is free, time of impact.

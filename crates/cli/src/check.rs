@@ -250,9 +250,9 @@ fn show(
         clearance: review.clearance,
         lengths: review.lengths,
         name: file.to_string_lossy().into_owned(),
-        listen: args.listen,
-        open: !args.no_open,
-        page: &args.page,
+        listen: args.shown.listen,
+        open: !args.shown.no_open,
+        page: &args.shown.page,
     };
     show_checked(page, out)
 }

@@ -69,19 +69,13 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Pose(#[from] PoseError),
     #[error("cannot print: {0}")]
-    Output(io::Error),
+    Output(#[from] io::Error),
 }
 
 impl CliError {
     /// The error of a stage, with its file.
     pub(crate) fn stage(path: &Path, source: StageError) -> CliError {
         CliError::Stage { file: path.display().to_string(), source: Box::new(source) }
-    }
-}
-
-impl From<io::Error> for CliError {
-    fn from(error: io::Error) -> CliError {
-        CliError::Output(error)
     }
 }
 

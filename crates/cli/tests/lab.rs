@@ -2,27 +2,13 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, are_measured, count_in_svg, lab_refuses, lab_refuses_plots, rows};
 use serde_json::Value;
 
 const STRUCTURES: [&str; 8] =
     ["auto", "all-pairs", "tree", "cells", "sweep", "grid", "octree", "world"];
 const METHODS: [&str; 5] =
     ["brute-force", "expanding-sphere", "ordered-relations", "ordered-axis", "ordered-columns"];
-
-fn rows(json: &Value) -> &[Value] {
-    json["rows"].as_array().expect("rows")
-}
-
-/// The elements of a plot; panics if it is no well-formed XML.
-fn count_in_svg(folder: &Folder, file: &str, class: &str) -> usize {
-    let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
-    let document = roxmltree::Document::parse(&text).unwrap();
-    assert_eq!(document.root_element().tag_name().name(), "svg");
-    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-    let classes = document.descendants().filter_map(|node| node.attribute("class"));
-    classes.filter(|classes| classes.split(' ').any(|word| word == class)).count()
-}
 
 /// As many as the peers' program prints, which divides whole numbers.
 #[test]
@@ -38,9 +24,7 @@ fn every_structure_finds_the_pairs_of_the_peers() {
         assert_eq!((&row["n"], &row["threads"]), (&1000.into(), &1.into()));
         assert_eq!((&row["density"], &row["movers"]), (&0.125.into(), &1.0.into()));
         assert_eq!(row["clock"], "thread-cpu");
-        for field in ["ms_per_step", "worst_ms", "setup_ms", "box_tests", "updates"] {
-            assert!(row[field].as_f64().unwrap() >= 0.0, "{field}: {row}");
-        }
+        are_measured(row, &["ms_per_step", "worst_ms", "setup_ms", "box_tests", "updates"]);
     }
     // Without the preset the boxes are the same, until something else is asked for.
     let plain = folder.json(&[&args[..2], &args[4..]].concat());
@@ -89,9 +73,7 @@ fn bunnies_bounce() {
         assert_eq!((&row["n"], &row["triangles"]), (&n.into(), &576.into()));
         assert!(row["collisions"].as_f64().unwrap() > 0.0, "{row}");
         assert!(row["pairs"].as_f64() >= row["collisions"].as_f64(), "{row}");
-        for field in ["ms_per_frame", "worst_ms", "broad_ms", "narrow_ms", "motion_ms"] {
-            assert!(row[field].as_f64().unwrap() >= 0.0, "{field}: {row}");
-        }
+        are_measured(row, &["ms_per_frame", "worst_ms", "broad_ms", "narrow_ms", "motion_ms"]);
         assert!(row["broad_share"].is_number() && row["narrow_share"].is_number(), "{row}");
     }
     assert_eq!(count_in_svg(&folder, "bunnies.svg", "line"), 7);
@@ -112,7 +94,7 @@ fn spheres_are_compared_by_every_method() {
     assert_eq!(rows(&json).len(), 2 * 2 * METHODS.len());
     for (i, row) in rows(&json).iter().enumerate() {
         assert_eq!(row["method"], METHODS[i % METHODS.len()]);
-        assert!(row["ms_per_frame"].as_f64().unwrap() >= 0.0, "{row}");
+        are_measured(row, &["ms_per_frame"]);
         let first = &rows(&json)[i - i % METHODS.len()];
         assert_eq!(row["relations"], first["relations"]);
         assert!(row["comparisons"].as_f64() <= first["comparisons"].as_f64(), "{row}");
@@ -137,25 +119,26 @@ fn unknown_names_are_refused_with_those_that_are_known() {
 #[test]
 fn numbers_out_of_range_are_refused() {
     let folder = Folder::new("lab-numbers");
-    for (experiment, option, value) in [
-        ("broad", "--n", "0"),
-        ("broad", "--n", "10,,20"),
-        ("broad", "--n", "99999999999"),
-        ("broad", "--density", "0"),
-        ("broad", "--density", "NaN"),
-        ("broad", "--movers", "1.5"),
-        ("broad", "--speed", "inf"),
-        ("broad", "--seed", "0"),
-        ("broad", "--steps", "0"),
-        ("broad", "--threads", "0"),
-        ("bunnies", "--n", "0"),
-        ("bunnies", "--frames", "0"),
-        ("spheres", "--coverage", "0"),
-        ("spheres", "--coverage", "NaN"),
-        ("spheres", "--frames", "0"),
-    ] {
-        folder.refusal(&["lab", experiment, option, value]);
-    }
+    lab_refuses(
+        &folder,
+        &[
+            ("broad", "--n", "0"),
+            ("broad", "--n", "10,,20"),
+            ("broad", "--n", "99999999999"),
+            ("broad", "--density", "0"),
+            ("broad", "--density", "NaN"),
+            ("broad", "--movers", "1.5"),
+            ("broad", "--speed", "inf"),
+            ("broad", "--seed", "0"),
+            ("broad", "--steps", "0"),
+            ("broad", "--threads", "0"),
+            ("bunnies", "--n", "0"),
+            ("bunnies", "--frames", "0"),
+            ("spheres", "--coverage", "0"),
+            ("spheres", "--coverage", "NaN"),
+            ("spheres", "--frames", "0"),
+        ],
+    );
     // The preset says all about the boxes.
     let refusal = folder.refusal(&["lab", "broad", "--preset", "peers", "--movers", "0.1"]);
     assert!(refusal.contains("--movers"), "{refusal}");
@@ -164,8 +147,5 @@ fn numbers_out_of_range_are_refused() {
 #[test]
 fn a_plot_that_cannot_be_written_is_reported_at_once() {
     let folder = Folder::new("lab-plot");
-    for experiment in ["broad", "bunnies", "spheres"] {
-        let refusal = folder.refusal(&["lab", experiment, "--svg", "missing/plot.svg"]);
-        assert!(refusal.contains("missing/plot.svg: cannot be written"), "{refusal}");
-    }
+    lab_refuses_plots(&folder, &["broad", "bunnies", "spheres"]);
 }

@@ -2,18 +2,9 @@
 
 mod common;
 
-use common::Folder;
-use serde_json::Value;
+use common::{Folder, number, rows};
 
 const SCHEMES: [&str; 4] = ["plain", "predicted", "adapted", "accelerated"];
-
-fn rows(json: &Value) -> &[Value] {
-    json["rows"].as_array().expect("rows")
-}
-
-fn number(row: &Value, field: &str) -> f64 {
-    row[field].as_f64().unwrap_or_else(|| panic!("{field}: {row}"))
-}
 
 #[test]
 fn the_latencies_of_the_thesis_by_default() {

@@ -3,16 +3,8 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, number, rows};
 use serde_json::Value;
-
-fn rows(json: &Value) -> &[Value] {
-    json["rows"].as_array().expect("rows")
-}
-
-fn number(row: &Value, field: &str) -> f64 {
-    row[field].as_f64().unwrap_or_else(|| panic!("{field}: {row}"))
-}
 
 #[test]
 fn bsp_trees_that_are_cut_off_later_have_fewer_false_contacts() {

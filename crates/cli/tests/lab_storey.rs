@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Folder;
+use common::{Folder, number};
 
 #[test]
 fn every_combination_is_measured_and_nothing_is_lost_between_nodes() {
@@ -21,18 +21,17 @@ fn every_combination_is_measured_and_nothing_is_lost_between_nodes() {
     // A single node sends nothing. Otherwise a part of all that a node holds goes to its
     // backup in every step.
     assert_eq!(rows[0]["all"]["sent"], 0.0);
-    let number = |row: &serde_json::Value, of: &str, what: &str| row[of][what].as_f64().unwrap();
-    assert!(number(&rows[1], "all", "sent") >= 306.0 / 16.0);
+    assert!(number(&rows[1]["all"], "sent") >= 306.0 / 16.0);
     for (row, nodes) in rows.iter().zip([1.0, 3.0]) {
         // The most that one has is at least the mean and at most all.
         for what in ["pairs", "moved", "sent"] {
-            let (all, most) = (number(row, "all", what), number(row, "most", what));
+            let (all, most) = (number(&row["all"], what), number(&row["most"], what));
             assert!(all <= most * nodes * (1.0 + 1e-9) && most <= all, "{what}: {row}");
         }
         // A tick is published after it was compared, so these are means over ten ticks of which
         // nine are the same.
         let collisions = row["collisions"].as_f64().unwrap();
-        assert!(number(row, "all", "pairs") >= 0.9 * collisions, "{row}");
+        assert!(number(&row["all"], "pairs") >= 0.9 * collisions, "{row}");
     }
     // Counted numbers do not depend on the run.
     let again = folder.json(&[&args[..], &["--json"]].concat());

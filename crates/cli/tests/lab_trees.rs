@@ -2,16 +2,7 @@
 
 mod common;
 
-use common::Folder;
-use serde_json::Value;
-
-fn rows(json: &Value) -> &[Value] {
-    json["rows"].as_array().expect("rows")
-}
-
-fn number(row: &Value, field: &str) -> f64 {
-    row[field].as_f64().unwrap_or_else(|| panic!("{field}: {row}"))
-}
+use common::{Folder, number, rows};
 
 #[test]
 fn no_volume_is_smaller_than_the_hull() {

@@ -82,15 +82,18 @@ fn a_world_goes_on_when_a_node_is_killed_and_another_one_is_stopped() {
     println!("{}", Figures::new(&events.map(|name| ground.path(name))));
 }
 
+/// A server with a store, which records each of its lives.
+fn serve_stored(ground: &Ground, address: &str, life: &str) -> Running {
+    let (record, events) = (format!("{life}.recording"), format!("{life}.events"));
+    let more = ["--listen", address, "--store", "store", "--record", &record];
+    serve(ground, life, &[&more[..], &["--events", &events]].concat()).0
+}
+
 #[test]
 fn a_world_goes_on_when_the_process_with_the_directory_is_killed_and_comes_back() {
     let ground = Ground::new();
     let address = free_address();
-    let begin = |life: &str| {
-        let (record, events) = (format!("{life}.recording"), format!("{life}.events"));
-        let more = ["--listen", &address, "--store", "store", "--record", &record];
-        serve(&ground, life, &[&more[..], &["--events", &events]].concat()).0
-    };
+    let begin = |life: &str| serve_stored(&ground, &address, life);
     let first = begin("first");
     let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let nodes = ["one", "two"].map(|name| node(&ground, name, &address));
@@ -128,11 +131,7 @@ fn a_world_goes_on_when_the_process_with_the_directory_is_killed_and_comes_back(
 fn a_world_of_one_process_goes_on_from_what_it_has_stored() {
     let ground = Ground::new();
     let address = free_address();
-    let begin = |life: &str| {
-        let (record, events) = (format!("{life}.recording"), format!("{life}.events"));
-        let more = ["--listen", &address, "--store", "store", "--record", &record];
-        serve(&ground, life, &[&more[..], &["--events", &events]].concat()).0
-    };
+    let begin = |life: &str| serve_stored(&ground, &address, life);
     let first = begin("first");
     let edge = EdgeProbe::new(&ground, &Host::default(), &address);
     let options = ClientOptions::to(address.parse().unwrap());

@@ -76,7 +76,7 @@ fn ms(milliseconds: u64) -> Duration {
 fn a_host_that_was_cut_off_comes_back_and_nothing_is_lost() {
     let Some(hosts) = Hosts::if_possible(4) else { return };
     let ground = Ground::new();
-    let usual = Link { delay: ms(2), jitter: ms(1), lost: 10, cut: false };
+    let usual = Link::delayed(ms(2)).with_jitter(ms(1)).with_lost(10);
     hosts.switch.usual(usual);
     let mut world = World::new(&ground, &hosts);
     for _ in 0..3 {
@@ -93,7 +93,7 @@ fn a_host_that_was_cut_off_comes_back_and_nothing_is_lost() {
     edge.wait_ticks(60);
 
     for other in 0..3 {
-        hosts.switch.link(3, other, Link { cut: true, ..usual });
+        hosts.switch.link(3, other, usual.cut());
     }
     edge.wait("a view without the host", |status| status.place(3).is_none());
     edge.wait_ticks(60);
@@ -116,7 +116,7 @@ fn a_host_that_was_cut_off_comes_back_and_nothing_is_lost() {
 fn a_dead_direction_between_two_hosts_does_not_stop_the_others() {
     let Some(hosts) = Hosts::if_possible(4) else { return };
     let ground = Ground::new();
-    let usual = Link { delay: ms(1), ..Link::default() };
+    let usual = Link::delayed(ms(1));
     hosts.switch.usual(usual);
     let mut world = World::new(&ground, &hosts);
     for _ in 0..3 {
@@ -150,8 +150,8 @@ fn a_dead_direction_between_two_hosts_does_not_stop_the_others() {
 fn two_sites_are_two_groups_and_each_goes_on_without_the_other() {
     let Some(hosts) = Hosts::if_possible(4) else { return };
     let ground = Ground::new();
-    hosts.switch.usual(Link { delay: ms(1), ..Link::default() });
-    let far = Link { delay: ms(60), jitter: ms(2), ..Link::default() };
+    hosts.switch.usual(Link::delayed(ms(1)));
+    let far = Link::delayed(ms(60)).with_jitter(ms(2));
     for (here, there) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
         hosts.switch.link(here, there, far);
     }
@@ -178,11 +178,10 @@ fn two_sites_are_two_groups_and_each_goes_on_without_the_other() {
     edge.wait("all objects", |status| status.objects() == OBJECTS);
     let figures = world.end();
     let recovery = figures.recoveries.iter().rfind(|it| it.group == there).unwrap();
-    let last = figures.of(there).rfind(|tick| tick.at < recovery.detected).unwrap();
-    let meanwhile =
-        || figures.of(GroupId(0)).filter(|it| it.at > last.at && it.at < recovery.served);
+    let (last, _) = figures.of(there).rfind(|(at, _)| *at < recovery.detected).unwrap();
+    let meanwhile = || figures.of(GroupId(0)).filter(|(at, _)| at > last && *at < recovery.served);
     let collisions: usize = meanwhile().map(|tick| tick.collisions).sum();
     println!("{} ticks and {collisions} collisions elsewhere meanwhile", meanwhile().count());
     assert!(collisions > 0);
-    assert!(figures.of(there).any(|tick| tick.at > recovery.served));
+    assert!(figures.of(there).any(|(at, _)| *at > recovery.served));
 }

@@ -11,10 +11,23 @@ fn sim(args: &[&str]) -> (i32, Value) {
     (output.status.code().unwrap(), json)
 }
 
+/// What a run gives in which no rule is broken.
+fn keeps_the_rules(args: &[&str]) -> Value {
+    let (code, json) = sim(args);
+    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    json
+}
+
+/// Each of what is rare happens in a run.
+fn occurs(json: &Value, rare: &[&str]) {
+    for what in rare {
+        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
+    }
+}
+
 #[test]
 fn a_fault_campaign_breaks_no_rule_and_a_seed_gives_the_same_run() {
-    let (code, first) = sim(&["--seeds", "60", "--seed", "100", "--boxes"]);
-    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let first = keeps_the_rules(&["--seeds", "60", "--seed", "100", "--boxes"]);
     assert_eq!(first["seeds"], 60);
     for what in ["ticks", "collisions", "crashes", "views"] {
         assert!(first[what].as_u64().unwrap() > 10, "{what}: {first}");
@@ -27,12 +40,9 @@ fn a_fault_campaign_breaks_no_rule_and_a_seed_gives_the_same_run() {
 #[test]
 fn clients_break_no_rule_and_what_is_rare_happens() {
     let args = ["--seeds", "40", "--seed", "100", "--boxes", "--clients", "10"];
-    let (code, first) = sim(&args);
-    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let first = keeps_the_rules(&args);
     let rare = ["gateway crashes", "resumed elsewhere", "kicked", "corrected", "bases lost"];
-    for what in rare {
-        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
-    }
+    occurs(&first, &rare);
     let (_, second) = sim(&args);
     assert_eq!(first, second);
 }
@@ -60,11 +70,9 @@ fn without_faults_the_union_of_the_nodes_is_one_machine() {
 #[test]
 fn messages_that_go_through_their_bytes_arrive() {
     let args = ["--seeds", "20", "--seed", "300", "--boxes", "--wire"];
-    let (code, json) = sim(&args);
-    assert_eq!(code, 0, "{}", json["failures"]);
+    let json = keeps_the_rules(&args);
     assert!(json["bytes"].as_u64().unwrap() > 1_000_000, "{json}");
-    let (code, calm) = sim(&["--faults", "none", "--objects", "1000", "--boxes", "--wire"]);
-    assert_eq!(code, 0, "{}", calm["failures"]);
+    let calm = keeps_the_rules(&["--faults", "none", "--objects", "1000", "--boxes", "--wire"]);
     // 1000 objects of which nearly all move, on four nodes, with all messages.
     assert!(calm["bytes_per_object_tick"].as_f64().unwrap() < 12.0, "{calm}");
 }
@@ -114,8 +122,7 @@ fn every_mutant_of_a_group_is_caught() {
 #[test]
 fn nodes_that_die_together_lose_nothing_and_more_of_them_stop_a_group_that_says_so() {
     let args = ["--seeds", "40", "--seed", "100", "--boxes"];
-    let (code, json) = sim(&args);
-    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let json = keeps_the_rules(&args);
     assert!(json["sometimes"]["deaths together"].as_u64().unwrap() > 10, "{json}");
     assert_eq!(json["halted"], 0, "{json}");
     for more in [&["--backups", "1"][..], &["--nodes", "6"], &["--free-running", "--nodes", "6"]] {
@@ -184,8 +191,8 @@ fn every_mutant_of_groups_that_become_one_is_caught() {
 
 #[test]
 fn groups_at_several_sites_break_no_rule_in_a_fault_campaign() {
-    let (code, json) = sim(&[&SITES[..], &["--boxes", "--seeds", "30", "--seed", "1"]].concat());
-    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let json =
+        keeps_the_rules(&[&SITES[..], &["--boxes", "--seeds", "30", "--seed", "1"]].concat());
     let occurred = [
         "several groups",
         "full groups",
@@ -198,9 +205,7 @@ fn groups_at_several_sites_break_no_rule_in_a_fault_campaign() {
         "kicks between",
         "directory in change",
     ];
-    for what in occurred {
-        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
-    }
+    occurs(&json, &occurred);
 }
 
 const CLIENTS_AT_SITES: [&str; 6] = ["--clients", "6", "--sites", "2", "--nodes", "6"];
@@ -208,14 +213,10 @@ const CLIENTS_AT_SITES: [&str; 6] = ["--clients", "6", "--sites", "2", "--nodes"
 #[test]
 fn clients_at_several_sites_break_no_rule_wherever_their_gateways_belong() {
     let args = [&CLIENTS_AT_SITES[..], &["--boxes", "--seeds", "25"]].concat();
-    let (code, json) = sim(&args);
-    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
-    for what in ["gateways that changed group", "resumed across groups", "gateway crashes"] {
-        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
-    }
+    let json = keeps_the_rules(&args);
+    occurs(&json, &["gateways that changed group", "resumed across groups", "gateway crashes"]);
     let args = [&CLIENTS_AT_SITES[..], &["--boxes", "--seeds", "10", "--replicas", "3"]].concat();
-    let (code, json) = sim(&args);
-    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let json = keeps_the_rules(&args);
 }
 
 #[test]
@@ -227,14 +228,11 @@ fn every_mutant_of_gateways_of_groups_is_caught() {
 #[test]
 fn a_free_running_campaign_breaks_no_rule_and_a_seed_gives_the_same_run() {
     let args = ["--free-running", "--seeds", "60", "--seed", "300", "--boxes"];
-    let (code, first) = sim(&args);
-    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let first = keeps_the_rules(&args);
     for what in ["ticks", "collisions", "crashes", "views"] {
         assert!(first[what].as_u64().unwrap() > 10, "{what}: {first}");
     }
-    for what in ["bounced", "handed over in a change", "lease ran out", "contacts judged"] {
-        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
-    }
+    occurs(&first, &["bounced", "handed over in a change", "lease ran out", "contacts judged"]);
     assert_eq!(first, sim(&args).1);
 }
 
@@ -269,8 +267,7 @@ const PEOPLE: [&str; 7] = ["--free-running", "--clients", "6", "--nodes", "6", "
 #[test]
 fn avatars_in_a_free_running_campaign_break_no_rule_and_what_is_rare_occurs() {
     let args = [&PEOPLE[..], &["--boxes", "--seeds", "40", "--seed", "201"]].concat();
-    let (code, first) = sim(&args);
-    assert_eq!((code, &first["violations"]), (0, &Value::from(0)), "{}", first["failures"]);
+    let first = keeps_the_rules(&args);
     let rare = [
         "steered and handed over",
         "resumed after a death",
@@ -280,12 +277,9 @@ fn avatars_in_a_free_running_campaign_break_no_rule_and_what_is_rare_occurs() {
         "corrected",
         "bases lost",
     ];
-    for what in rare {
-        assert!(first["sometimes"][what].as_u64().unwrap() > 0, "{what}: {first}");
-    }
+    occurs(&first, &rare);
     assert_eq!(first, sim(&args).1);
-    let (code, wire) = sim(&[&PEOPLE[..], &["--boxes", "--seeds", "6", "--wire"]].concat());
-    assert_eq!(code, 0, "{}", wire["failures"]);
+    let wire = keeps_the_rules(&[&PEOPLE[..], &["--boxes", "--seeds", "6", "--wire"]].concat());
 }
 
 #[test]
@@ -315,8 +309,7 @@ const SHORT: [&str; 7] =
 #[test]
 fn a_node_that_may_not_look_at_everything_says_so_and_misses_nothing() {
     let seeds = ["--seeds", "12", "--seed", "300"];
-    let (code, json) = sim(&[&SHORT[..], &seeds].concat());
-    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let json = keeps_the_rules(&[&SHORT[..], &seeds].concat());
     let assumed = |json: &Value| json["sometimes"]["contacts assumed"].as_u64().unwrap();
     assert!(assumed(&json) > 100, "{json}");
     assert!(assumed(&json) < json["collisions"].as_u64().unwrap(), "{json}");
@@ -335,8 +328,7 @@ fn a_node_that_may_not_look_at_everything_says_so_and_misses_nothing() {
 #[test]
 fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     let args = ["--seeds", "60", "--seed", "1", "--boxes", "--replicas", "3"];
-    let (code, three) = sim(&args);
-    assert_eq!((code, &three["violations"]), (0, &Value::from(0)), "{}", three["failures"]);
+    let three = keeps_the_rules(&args);
     let rare = [
         "directory leaders",
         "directory leaders in a change",
@@ -346,15 +338,11 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
         "went on without a directory",
         "replicas changed",
     ];
-    for what in rare {
-        assert!(three["sometimes"][what].as_u64().unwrap() > 0, "{what}: {three}");
-    }
+    occurs(&three, &rare);
     assert_eq!(three, sim(&args).1);
-    let (code, five) = sim(&["--seeds", "15", "--seed", "500", "--boxes", "--replicas", "5"]);
-    assert_eq!(code, 0, "{}", five["failures"]);
+    let five = keeps_the_rules(&["--seeds", "15", "--seed", "500", "--boxes", "--replicas", "5"]);
     let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--free-running", "--nodes", "5"];
-    let (code, run) = sim(&args);
-    assert_eq!(code, 0, "{}", run["failures"]);
+    let run = keeps_the_rules(&args);
     for what in ["ticks by the word of backups", "contacts by the word of backups"] {
         assert!(run["sometimes"][what].as_u64().unwrap() > 100, "{what}: {run}");
     }
@@ -377,8 +365,7 @@ fn every_mutant_of_a_replicated_directory_is_caught() {
 #[test]
 fn a_store_bears_outages_and_disks_that_fail_and_what_is_rare_happens() {
     let args = ["--store", "--boxes", "--seeds", "150", "--seed", "3000"];
-    let (code, json) = sim(&args);
-    assert_eq!((code, &json["violations"]), (0, &Value::from(0)), "{}", json["failures"]);
+    let json = keeps_the_rules(&args);
     let rare = [
         "power cuts",
         "clean stops",
@@ -392,9 +379,7 @@ fn a_store_bears_outages_and_disks_that_fail_and_what_is_rare_happens() {
         "store damage beyond",
         "starts refused",
     ];
-    for what in rare {
-        assert!(json["sometimes"][what].as_u64().unwrap() > 0, "{what}: {json}");
-    }
+    occurs(&json, &rare);
     assert_eq!(json, sim(&args).1);
 }
 

@@ -4,6 +4,8 @@
 //! same bits. Numbers that others rely on (golden hashes, documented seeds) come from these bits,
 //! so they never change.
 
+use glam::{DQuat, DVec3};
+
 /// The next 64 random bits: SplitMix64 (Steele, Lea, Flood, *Fast Splittable Pseudorandom Number
 /// Generators*, 2014). Any state is a good seed.
 ///
@@ -39,6 +41,56 @@ pub fn part(state: &mut u64) -> f64 {
 /// The next number from −1 to 1, in steps of 2^-52.
 pub fn signed(state: &mut u64) -> f64 {
     (bits(state) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// The same with the state inside.
+///
+/// ```
+/// let mut random = jostle_dice::Random(1);
+/// assert_eq!(random.bits(), 0x910a_2dec_8902_5cc1);
+/// assert!(random.below(6) < 6);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next 64 random bits, as [`bits`].
+    pub fn bits(&mut self) -> u64 {
+        bits(&mut self.0)
+    }
+
+    /// An index into so many, as [`below`].
+    ///
+    /// # Panics
+    /// If `end` is 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        below(&mut self.0, end as u64) as usize
+    }
+
+    /// From 0 to 1, as [`part`].
+    pub fn part(&mut self) -> f64 {
+        part(&mut self.0)
+    }
+
+    /// From −1 to 1, as [`signed`].
+    pub fn signed(&mut self) -> f64 {
+        signed(&mut self.0)
+    }
+
+    /// In the cube from −1 to 1.
+    pub fn vector(&mut self) -> DVec3 {
+        DVec3::new(self.signed(), self.signed(), self.signed())
+    }
+
+    /// Any rotation, not of length 1.
+    pub fn rotation(&mut self) -> DQuat {
+        DQuat::from_xyzw(self.signed(), self.signed(), self.signed(), self.signed() + 1e-3)
+    }
+
+    /// Whether something happens that happens so many times in a hundred.
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
 }
 
 #[cfg(test)]

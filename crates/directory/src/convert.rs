@@ -1,6 +1,5 @@
 //! Between raft-rs' protobuf structures and our own. Nothing of protobuf is kept or sent.
 
-use crate::peer::{Kind, PeerMessage};
 use crate::record::{Change, LogEntry, Payload, Snapshot};
 use bytes::Bytes;
 use jostle_proto::ReplicaId;
@@ -72,75 +71,4 @@ pub(crate) fn snapshot_from_raft(raft: &eraftpb::Snapshot) -> Snapshot {
         voters: voters.iter().filter_map(|&id| replica_id(id)).collect(),
         state: raft.data.clone(),
     }
-}
-
-/// None for what stays inside of raft-rs.
-pub(crate) fn message_from_raft(raft: &eraftpb::Message) -> Option<PeerMessage> {
-    use eraftpb::MessageType;
-    let kind = match raft.msg_type {
-        MessageType::MsgAppend => Kind::Append,
-        MessageType::MsgAppendResponse => Kind::AppendResponse,
-        MessageType::MsgRequestVote => Kind::RequestVote,
-        MessageType::MsgRequestVoteResponse => Kind::RequestVoteResponse,
-        MessageType::MsgSnapshot => Kind::Snapshot,
-        MessageType::MsgHeartbeat => Kind::Heartbeat,
-        MessageType::MsgHeartbeatResponse => Kind::HeartbeatResponse,
-        MessageType::MsgTimeoutNow => Kind::TimeoutNow,
-        MessageType::MsgRequestPreVote => Kind::RequestPreVote,
-        MessageType::MsgRequestPreVoteResponse => Kind::RequestPreVoteResponse,
-        // Local ones, and questions of followers, which ours never ask.
-        _ => return None,
-    };
-    Some(PeerMessage {
-        kind,
-        from: replica_id(raft.from)?,
-        to: replica_id(raft.to)?,
-        term: raft.term,
-        log_term: raft.log_term,
-        index: raft.index,
-        entries: raft.entries.iter().map(entry_from_raft).collect(),
-        commit: raft.commit,
-        commit_term: raft.commit_term,
-        snapshot: raft.snapshot.as_ref().map(snapshot_from_raft),
-        request_snapshot: raft.request_snapshot,
-        reject: raft.reject,
-        reject_hint: raft.reject_hint,
-        round: raft.context.clone(),
-    })
-}
-
-pub(crate) fn message_to_raft(message: &PeerMessage) -> eraftpb::Message {
-    use eraftpb::MessageType;
-    let msg_type = match message.kind {
-        Kind::Append => MessageType::MsgAppend,
-        Kind::AppendResponse => MessageType::MsgAppendResponse,
-        Kind::RequestVote => MessageType::MsgRequestVote,
-        Kind::RequestVoteResponse => MessageType::MsgRequestVoteResponse,
-        Kind::Snapshot => MessageType::MsgSnapshot,
-        Kind::Heartbeat => MessageType::MsgHeartbeat,
-        Kind::HeartbeatResponse => MessageType::MsgHeartbeatResponse,
-        Kind::TimeoutNow => MessageType::MsgTimeoutNow,
-        Kind::RequestPreVote => MessageType::MsgRequestPreVote,
-        Kind::RequestPreVoteResponse => MessageType::MsgRequestPreVoteResponse,
-    };
-    let mut raft = eraftpb::Message {
-        msg_type,
-        from: raft_id(message.from),
-        to: raft_id(message.to),
-        term: message.term,
-        log_term: message.log_term,
-        index: message.index,
-        entries: message.entries.iter().map(entry_to_raft).collect(),
-        commit: message.commit,
-        commit_term: message.commit_term,
-        request_snapshot: message.request_snapshot,
-        reject: message.reject,
-        reject_hint: message.reject_hint,
-        context: message.round.clone(),
-        ..Default::default()
-    };
-    if let Some(snapshot) = &message.snapshot {
-        raft.set_snapshot(snapshot_to_raft(snapshot));
-    }
-    raft
 }

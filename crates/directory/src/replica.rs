@@ -7,11 +7,10 @@
 //! after the question came, that this replica still leads.
 
 use crate::convert::{
-    change_context, change_to_raft, entry_from_raft, message_from_raft, message_to_raft, raft_id,
-    replica_id, snapshot_from_raft,
+    change_context, change_to_raft, entry_from_raft, raft_id, replica_id, snapshot_from_raft,
 };
 use crate::lead::{Clock, Lead};
-use crate::peer::{Kind, PeerMessage};
+use crate::peer::PeerMessage;
 use crate::record::{Change, LogEntry, Payload, REPLICAS_MAX, Record, read_state, read_time};
 use crate::report::{PeerReport, Position, ReplicaReport};
 use crate::settings::{Output, Pace, Refused, RestoreError, Settings};
@@ -176,18 +175,18 @@ impl Replica {
     /// Another replica has said something.
     pub fn hear(&mut self, now: Time, message: &PeerMessage, out: &mut Vec<Output>) {
         self.clock.begin(now);
-        if message.to != self.settings.id || message.from == self.settings.id || self.has_lost {
+        if message.to() != self.settings.id || message.from() == self.settings.id || self.has_lost {
             return;
         }
-        if self.lacks_what_it_had(message) {
+        if message.shows_a_loss(&self.raw.raft) {
             self.has_lost = true;
             self.lead = None;
             return;
         }
-        if !self.can_be(message) {
+        if !message.can_be(&self.raw.raft) {
             return;
         }
-        let mut message = message_to_raft(message);
+        let mut message = message.to_raft();
         if self.settings.mutant == Some(Mutant::VoteByIndex) {
             // As if the terms were equal, so that only indices are compared.
             message.log_term = message.log_term.max(self.raw.raft.raft_log.last_term());
@@ -200,32 +199,6 @@ impl Replica {
         // What raft-rs does not want (from one who is no replica any more) is dropped.
         let _ = self.raw.step(message);
         self.pump(now, out);
-    }
-
-    /// Others rest on entries that this one has acknowledged and does not have: its disk has lied.
-    /// raft-rs would end the process.
-    fn lacks_what_it_had(&self, message: &PeerMessage) -> bool {
-        let log = &self.raw.raft.raft_log;
-        let current = message.term >= self.raw.raft.term;
-        match message.kind {
-            Kind::Heartbeat => current && message.commit > log.last_index(),
-            Kind::Append => {
-                let held = |index: u64| index <= log.committed && index >= log.first_index();
-                let differs = |entry: &LogEntry| {
-                    held(entry.index) && log.term(entry.index).is_ok_and(|term| term != entry.term)
-                };
-                current && message.entries.iter().any(differs)
-            }
-            _ => false,
-        }
-    }
-
-    /// Can another replica have said this, given what this one has?
-    fn can_be(&self, message: &PeerMessage) -> bool {
-        match message.kind {
-            Kind::AppendResponse => message.index <= self.raw.raft.raft_log.last_index(),
-            _ => true,
-        }
     }
 
     /// Adds or removes a replica: done when it is kept by a majority, see [`Replica::report`].
@@ -338,8 +311,8 @@ impl Replica {
     }
 
     fn send_all(&self, messages: Vec<raft::eraftpb::Message>, out: &mut Vec<Output>) {
-        for message in messages.iter().filter_map(message_from_raft) {
-            out.push(Output::SendPeer(message.to, message));
+        for message in messages.iter().filter_map(PeerMessage::from_raft) {
+            out.push(Output::SendPeer(message.to(), message));
         }
     }
 

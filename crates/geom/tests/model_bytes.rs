@@ -2,27 +2,21 @@
 
 mod soup;
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use jostle_geom::{FacePair, LoadHierarchyError, Mesh, Model, Pair, Pose, Quality, solids};
-use soup::{QUALITIES, Random, brute_pairs, grid_soup, polygon_soup, soup};
+use soup::{QUALITIES, Random, brute_pairs, degenerate_meshes, grid_soup, polygon_soup, soup};
 
 fn meshes() -> Vec<Mesh> {
     let mut random = Random(1);
-    let repeated: Vec<u32> = [0, 1, 2].repeat(5);
-    let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
-    vec![
-        Mesh::from_triangles(Vec::new(), Vec::new()).unwrap(),
-        Mesh::from_triangles(corners.clone(), Vec::new()).unwrap(),
-        Mesh::from_triangles(corners.clone(), vec![[0, 1, 2]]).unwrap(),
-        Mesh::from_triangles(corners.clone(), vec![[2, 1, 0]; 50]).unwrap(),
-        // Polygons with triangles that cannot be distinguished.
-        Mesh::from_polygons(corners, [repeated.clone(), repeated]).unwrap(),
+    let mut meshes = degenerate_meshes();
+    meshes.extend([
         soup(&mut random, 500, 1.0, 0.1),
         grid_soup(&mut random, 300, 5, 0.5),
         polygon_soup(&mut random, 80),
         solids::cuboid(DVec3::ONE).unwrap(),
         solids::sphere(2.0, 0.01).unwrap().into_solid().unwrap(),
-    ]
+    ]);
+    meshes
 }
 
 /// Everything a query can say about a model against another one.

@@ -4,7 +4,7 @@ mod soup;
 
 use glam::{DVec3, Vec3};
 use jostle_geom::{Checksum, LoadModelError, Mesh, MeshError, Model, Pair, Pose, Quality, solids};
-use soup::{QUALITIES, Random, brute_pairs, grid_soup, polygon_soup, soup};
+use soup::{QUALITIES, Random, brute_pairs, degenerate_meshes, grid_soup, polygon_soup, soup};
 
 /// Where the mesh begins, and where its vertices do.
 const MESH: usize = 20;
@@ -12,26 +12,21 @@ const VERTICES: usize = MESH + 20;
 
 fn meshes() -> Vec<Mesh> {
     let mut random = Random(1);
-    let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y, -Vec3::ZERO];
-    let repeated: Vec<u32> = [0, 1, 2].repeat(5);
     let cube = solids::cuboid(DVec3::ONE).unwrap();
     // The same box with corners of its own for each triangle: closed by places only.
     let apart = |v: &u32| cube.vertices()[*v as usize];
     let cut_up = cube.triangles().as_flattened().iter().map(apart).collect();
     let thirds = (0..12).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-    vec![
-        Mesh::from_triangles(Vec::new(), Vec::new()).unwrap(),
-        Mesh::from_triangles(corners.clone(), Vec::new()).unwrap(),
-        Mesh::from_triangles(corners.clone(), vec![[0, 1, 2]]).unwrap(),
-        Mesh::from_triangles(corners.clone(), vec![[2, 1, 3]; 50]).unwrap(),
-        Mesh::from_polygons(corners, [repeated.clone(), repeated]).unwrap(),
+    let mut meshes = degenerate_meshes();
+    meshes.extend([
         soup(&mut random, 300, 1.0, 0.1),
         grid_soup(&mut random, 200, 5, 0.5),
         polygon_soup(&mut random, 60),
         Mesh::from_triangles(cut_up, thirds).unwrap().into_solid().unwrap(),
         cube.into_solid().unwrap(),
         solids::sphere(2.0, 0.03).unwrap().into_solid().unwrap(),
-    ]
+    ]);
+    meshes
 }
 
 /// New positions, in the caller's order.

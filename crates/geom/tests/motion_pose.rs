@@ -1,30 +1,11 @@
 //! A motion is at its ends to the bit, moves as it says between them, and is the same everywhere.
 
 use glam::{DQuat, DVec3};
+use jostle_dice::Random;
 use jostle_geom::{Motion, Pose};
 
-/// A small generator, so that a seed is all there is to print.
-struct Draw(u64);
-
-impl Draw {
-    fn unit(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn vector(&mut self) -> DVec3 {
-        DVec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
-    }
-
-    fn rotation(&mut self) -> DQuat {
-        let v = self.vector();
-        DQuat::from_xyzw(v.x, v.y, v.z, self.unit() * 2.0 - 1.0).normalize()
-    }
-
-    fn pose(&mut self, far: f64) -> Pose {
-        Pose::new(self.rotation(), self.vector() * far).unwrap()
-    }
+fn any_pose(random: &mut Random, far: f64) -> Pose {
+    Pose::new(random.rotation().normalize(), random.vector() * far).unwrap()
 }
 
 /// Where glam and the library's trigonometry have the pose: translation by hand, rotation by
@@ -53,9 +34,9 @@ fn twin(start: &Pose, end: &Pose, screw: bool, s: f64) -> (DQuat, DVec3) {
 #[test]
 fn ends_are_exact_and_between_is_as_the_twin_says() {
     for seed in 0..300 {
-        let mut draw = Draw(seed);
-        let (start, end) = (draw.pose(10.0), draw.pose(10.0));
-        let s = draw.unit();
+        let mut random = Random(seed);
+        let (start, end) = (any_pose(&mut random, 10.0), any_pose(&mut random, 10.0));
+        let s = random.part();
         for screw in [false, true] {
             let motion = if screw {
                 Motion::screw(&start, &end).unwrap()
@@ -126,8 +107,8 @@ fn the_short_way_and_half_a_turn() {
 
 #[test]
 fn still_stays_and_far_poses_work() {
-    let mut draw = Draw(7);
-    let pose = draw.pose(1.0);
+    let mut random = Random(7);
+    let pose = any_pose(&mut random, 1.0);
     assert_eq!(Motion::still(&pose).at(0.37), pose);
     assert_eq!(Motion::linear(&pose, &pose).at(0.37), pose);
     assert_eq!(Motion::screw(&pose, &pose).unwrap().at(0.37), pose);

@@ -34,6 +34,19 @@ impl Tally {
         }
     }
 
+    /// A pair of meshes for each seed.
+    fn check_seeds(
+        seeds: std::ops::Range<u64>,
+        mut draw: impl FnMut(u64, &mut Random) -> (Mesh, Mesh, Vec<(Pose, Pose)>),
+    ) {
+        let mut tally = Tally::default();
+        for seed in seeds {
+            let (a, b, poses) = draw(seed, &mut Random(seed));
+            tally.check(&a, &b, &poses, &format!("seed {seed}"));
+        }
+        tally.both_answers_occur();
+    }
+
     fn both_answers_occur(&self) {
         assert!(self.yes > 0 && self.no > 0, "{} yes, {} no", self.yes, self.no);
     }
@@ -47,69 +60,56 @@ const SAME: (Pose, Pose) = (Pose::IDENTITY, Pose::IDENTITY);
 
 #[test]
 fn random_soups() {
-    let mut tally = Tally::default();
-    for seed in 0..60 {
-        let mut random = Random(seed);
+    Tally::check_seeds(0..60, |seed, random| {
         let spread = [0.02, 0.1, 0.5][seed as usize % 3];
         let (count_a, count_b) = (1 + random.below(60), 1 + random.below(60));
-        let a = soup(&mut random, count_a, 1.0, spread);
-        let b = soup(&mut random, count_b, 1.0, spread);
+        let a = soup(random, count_a, 1.0, spread);
+        let b = soup(random, count_b, 1.0, spread);
         let poses: Vec<_> = (0..6).map(|_| (random.pose(0.5), random.pose(1.5))).collect();
-        tally.check(&a, &b, &poses, &format!("seed {seed}"));
-    }
-    tally.both_answers_occur();
+        (a, b, poses)
+    });
 }
 
 #[test]
 fn polygons_name_faces() {
-    let mut tally = Tally::default();
-    for seed in 100..120 {
-        let mut random = Random(seed);
-        let (a, b) = (polygon_soup(&mut random, 20), polygon_soup(&mut random, 9));
+    Tally::check_seeds(100..120, |_, random| {
+        let (a, b) = (polygon_soup(random, 20), polygon_soup(random, 9));
         let poses: Vec<_> = (0..4).map(|_| (random.pose(0.1), random.pose(3.0))).collect();
-        tally.check(&a, &b, &poses, &format!("seed {seed}"));
-    }
-    tally.both_answers_occur();
+        (a, b, poses)
+    });
 }
 
 /// Corners on few integer points: shared corners, edges and planes everywhere, also after turns
 /// that bring the grid onto itself.
 #[test]
 fn integer_grids() {
-    let mut tally = Tally::default();
     let quarter = DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0);
-    for seed in 200..260 {
-        let mut random = Random(seed);
-        let a = grid_soup(&mut random, 1 + seed as usize % 40, 4, 1.0);
-        let b = grid_soup(&mut random, 1 + seed as usize % 7, 4, 1.0);
+    Tally::check_seeds(200..260, |seed, random| {
+        let a = grid_soup(random, 1 + seed as usize % 40, 4, 1.0);
+        let b = grid_soup(random, 1 + seed as usize % 7, 4, 1.0);
         let mut poses = vec![SAME, shifted(3.0, 0.0, 0.0), shifted(3.0, 3.0, 3.0)];
         poses.push(shifted(4.0, 0.0, 0.0));
         poses.push((Pose::IDENTITY, Pose::new(quarter, DVec3::new(3.0, 0.0, 1.0)).unwrap()));
         poses.push((random.pose(1.0), random.pose(3.0)));
-        tally.check(&a, &b, &poses, &format!("seed {seed}"));
-    }
-    tally.both_answers_occur();
+        (a, b, poses)
+    });
 }
 
 #[test]
 fn everything_in_one_plane() {
-    let mut tally = Tally::default();
-    for seed in 300..330 {
-        let mut random = Random(seed);
+    Tally::check_seeds(300..330, |_, random| {
         let mut flat = |count: usize| {
-            let mesh = soup(&mut random, count, 1.0, 0.1);
+            let mesh = soup(random, count, 1.0, 0.1);
             own_corners(mesh.vertices().iter().map(|v| v.with_z(0.0)).collect())
         };
         let (a, b) = (flat(30), flat(20));
         let up = (Pose::IDENTITY, Pose::from_translation(DVec3::Z * 1e-12).unwrap());
         let turned = random.rotation();
         let side = |shift: DVec3| Pose::new(turned, turned.normalize() * shift).unwrap();
-        let poses = [SAME, up, shifted(2.5, 0.0, 0.0), shifted(0.3, 0.2, 0.0), {
-            (side(DVec3::ZERO), side(DVec3::new(1.0, 0.5, 0.0)))
-        }];
-        tally.check(&a, &b, &poses, &format!("seed {seed}"));
-    }
-    tally.both_answers_occur();
+        let sideways = (side(DVec3::ZERO), side(DVec3::new(1.0, 0.5, 0.0)));
+        let poses = vec![SAME, up, shifted(2.5, 0.0, 0.0), shifted(0.3, 0.2, 0.0), sideways];
+        (a, b, poses)
+    });
 }
 
 #[test]

@@ -102,9 +102,7 @@ struct Draw(u64);
 
 impl Draw {
     fn unit(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+        jostle_dice::part(&mut self.0)
     }
 
     fn vector(&mut self) -> DVec3 {

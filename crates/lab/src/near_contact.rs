@@ -23,6 +23,12 @@ pub struct NearContact {
 }
 
 impl NearContact {
+    /// Distances that differ by 3 % of the solid's width, as in all experiments.
+    #[must_use]
+    pub fn new(turns: u32) -> NearContact {
+        NearContact { turns, step: 0.03 }
+    }
+
     /// Where the second copy is asked about, turn after turn: neighbours are near each other. The
     /// first stays at the origin. Empty for a mesh without triangles or without width.
     ///

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, brute_pairs, pose};
+use common::{Random, brute_pairs, pose, quarter_turn};
 use glam::{DVec2, DVec3, Vec3};
 use jostle_geom::{Mesh, MeshError, Model, Pair, Pose, Quality, solids};
 use jostle_lab::{
@@ -66,7 +66,7 @@ fn any_change_of_form_is_followed() {
             }
             let place = random.vector() * 0.7;
             let poses = match step % 4 {
-                0 => (Pose::IDENTITY, pose(random.quarter_turn(), place.round())),
+                0 => (Pose::IDENTITY, pose(quarter_turn(&mut random), place.round())),
                 _ => (pose(random.rotation(), place), pose(random.rotation(), place * 0.3)),
             };
             let expected = brute_pairs(&meshes[0], &meshes[1], &poses);
@@ -170,7 +170,7 @@ fn voxels_are_within_their_error() {
             for _ in 0..300 {
                 let triangle = mesh.triangles()[random.below(mesh.triangle_count())];
                 let [p, q, r] = triangle.map(|v| mesh.vertices()[v as usize].as_dvec3());
-                let (mut u, mut v) = ((random.unit() + 1.0) / 2.0, (random.unit() + 1.0) / 2.0);
+                let (mut u, mut v) = ((random.signed() + 1.0) / 2.0, (random.signed() + 1.0) / 2.0);
                 if u + v > 1.0 {
                     (u, v) = (1.0 - u, 1.0 - v);
                 }

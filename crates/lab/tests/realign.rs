@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, pose, soup};
+use common::{Random, pose, quarter_turn, soup};
 use glam::{DQuat, DVec3, Vec3};
 use jostle_geom::{Mesh, Pose, solids};
 use jostle_lab::Contender;
@@ -87,7 +87,7 @@ proptest! {
         let splitting = Splitting::single(SplitRule::LongestSide);
         let mut trees = DopTrees::new(&mesh, &mesh, normals, splitting, realignment);
         let mut random = Random(rotation);
-        let turn = if rotation % 4 == 0 { random.quarter_turn() } else { random.rotation() };
+        let turn = if rotation % 4 == 0 { quarter_turn(&mut random) } else { random.rotation() };
         let away = random.vector() * [0.0, 1.0, 1e6][(rotation % 3) as usize];
         let placed = pose(turn, away);
         let relative = Relative::new([reach(&mesh); 2], &Pose::IDENTITY, &placed);

@@ -96,25 +96,7 @@ fn page(web: SocketAddr, bytes: &AtomicU64, frames: &AtomicU64, stop: &AtomicBoo
 }
 
 fn measure(bodies: u64, viewers: u64) -> Result<(), Box<dyn Error>> {
-    let here = "127.0.0.1:0".parse()?;
-    let world = Process::serve(ServeSettings {
-        name: "watch".into(),
-        start: start(bodies)?,
-        rate: RATE,
-        operation: OperationMode::Lockstep,
-        backups: BACKUPS,
-        listen: here,
-        web: Some(here),
-        guards: AccessControl::default(),
-        store: None,
-        restore: false,
-        files: OutputFiles::default(),
-        engine: Engine::Zenoh,
-        gateway: GatewaySettings::default(),
-        edge: EdgeLimits::default(),
-        replicas: Vec::new(),
-        controls: Controls::default(),
-    })?;
+    let world = Process::serve(ServeSettings::local("watch", start(bodies)?))?;
     let web = world.web_address().ok_or("there is no page")?;
     let (bytes, frames, stop) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| -> Result<(), Box<dyn Error>> {

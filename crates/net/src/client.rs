@@ -216,12 +216,7 @@ impl Clients {
     /// # Errors
     /// [`ClientError::Local`].
     pub fn new() -> Result<Clients, ClientError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("clients")
-            .enable_all()
-            .build()
-            .map_err(ClientError::Local)?;
+        let runtime = crate::threads::runtime("clients", THREADS).map_err(ClientError::Local)?;
         let inside = runtime.enter();
         let dialler = Dialler::new()?;
         drop(inside);

@@ -9,21 +9,19 @@ mod spawner;
 
 pub(crate) use spawner::BodySpawner;
 
-use crate::edge::EdgeLimits;
 use crate::machine::Machine;
 use crate::manifest::OperationMode;
 use crate::name;
 use crate::process::{Process, StartError, timing};
-use crate::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
+use crate::serve::{AccessControl, InitialWorld, ServeSettings};
 use crate::transport::{Engine, NetworkConditions, Switch};
 use crate::view::{Control, Controls};
 use bots::Bots;
-use jostle_proto::{Address, BACKUPS, Class, GatewaySettings, Interest, NodeId};
+use jostle_proto::{Address, Class, GatewaySettings, Interest, NodeId};
 use serde::Serialize;
 use spawner::SpawnStatus;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -176,7 +174,7 @@ impl Demo {
         check(nodes, bodies, bots).map_err(StartError::Other)?;
         let switch = Switch::new(seed)?;
         let status = Arc::new(SpawnStatus::default());
-        status.wanted.store(bodies, Relaxed);
+        status.want(bodies);
         let spawner = BodySpawner::new(
             status.clone(),
             (&start.objects, &start.shapes),
@@ -309,7 +307,7 @@ impl Demo {
         if count > BODIES_MAX {
             return Err(DemoError::TooManyBodies(count));
         }
-        self.status.wanted.store(count, Relaxed);
+        self.status.want(count);
         self.publish_state();
         Ok(())
     }
@@ -325,7 +323,7 @@ impl Demo {
         DemoState {
             nodes: self.nodes().keys().copied().collect(),
             network,
-            bodies: self.status.wanted.load(Relaxed),
+            bodies: self.status.wanted(),
             bots: self.bots,
         }
     }
@@ -333,14 +331,7 @@ impl Demo {
     /// The current figures.
     #[must_use]
     pub fn figures(&self) -> DemoFigures {
-        DemoFigures {
-            tick: self.status.tick.load(Relaxed),
-            dilation: self.status.dilation.load(Relaxed) as f64 / 1000.0,
-            objects: self.status.objects.load(Relaxed),
-            bodies: self.status.bodies.load(Relaxed),
-            bots: self.bot_clients.active(),
-            touching: self.status.touching.load(Relaxed),
-        }
+        self.status.figures(self.bot_clients.active())
     }
 
     /// Returns true if the view is stable: every node has its part, and backups have copies.
@@ -409,22 +400,13 @@ fn serve_settings(
         ..usual
     };
     ServeSettings {
-        name: "demo".into(),
-        start,
         rate,
-        // Delays are set by hand here, so distant nodes are not excluded.
-        operation: OperationMode::Lockstep,
-        backups: BACKUPS,
         listen,
         web,
-        guards: AccessControl::default(),
-        store: None,
-        restore: false,
-        files: OutputFiles::default(),
         engine: local(switch),
         gateway,
-        edge: EdgeLimits::default(),
-        replicas: Vec::new(),
-        controls: Controls::default(),
+        // Delays are set by hand here, so distant nodes are not excluded.
+        operation: OperationMode::Lockstep,
+        ..ServeSettings::local("demo", start)
     }
 }

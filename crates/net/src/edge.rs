@@ -475,12 +475,7 @@ impl EdgeServer {
         let EdgeSettings { quic, web, token, node_token, certificates, hosts, limits, .. } =
             settings;
         let tls = tls::Tls::new(certificates.as_deref())?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("edge")
-            .enable_all()
-            .build()
-            .map_err(EdgeError::Threads)?;
+        let runtime = crate::threads::runtime("edge", THREADS).map_err(EdgeError::Threads)?;
         let edge = Arc::new(EdgeState {
             token,
             node_token,

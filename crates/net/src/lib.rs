@@ -47,6 +47,7 @@ mod registry;
 mod replica_host;
 pub mod secret;
 pub mod serve;
+mod threads;
 pub mod transport;
 pub mod view;
 mod write_ahead_log;

@@ -1,7 +1,7 @@
 //! The handshake with an edge server, and the world manifest with which it is answered.
 
 use jostle_proto::client::Limits;
-use jostle_proto::{Block, Content, Form, ShapeId};
+use jostle_proto::{Block, Content, Form, Library, ShapeId};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
@@ -31,6 +31,29 @@ pub struct WorldManifest {
     pub limits: Limits,
     /// The number of the gateway behind this edge server.
     pub gate: u32,
+}
+
+impl WorldManifest {
+    /// Of a world that is only looked at: nothing enters it.
+    pub(crate) fn shown(
+        world: String,
+        rate: u32,
+        extent: Block,
+        contents: &Library,
+    ) -> WorldManifest {
+        WorldManifest {
+            protocol: PROTOCOL,
+            world,
+            rate,
+            operation: OperationMode::Lockstep,
+            extent,
+            forms: contents.forms().to_vec(),
+            avatar: ShapeId(0),
+            places: extent,
+            limits: Limits { speed: 0, spin: 0, change: 0 },
+            gate: 0,
+        }
+    }
 }
 
 /// How nodes cooperate.

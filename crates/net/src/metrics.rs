@@ -9,7 +9,9 @@ mod prevented;
 mod recent;
 mod replicas;
 
+use crate::edge::EdgeCounters;
 use crate::machine::Machine;
+use crate::transport::TransportCounters;
 use files::FileStatus;
 use halts::HaltLog;
 pub(crate) use halts::StatusHalt;
@@ -130,11 +132,31 @@ pub(crate) struct Metrics {
 /// Messages and bytes both ways: between nodes, and with clients.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Traffic {
-    pub(crate) sent: u64,
-    pub(crate) sent_bytes: u64,
-    pub(crate) received: u64,
-    pub(crate) received_bytes: u64,
-    pub(crate) dropped: u64,
+    sent: u64,
+    sent_bytes: u64,
+    received: u64,
+    received_bytes: u64,
+    dropped: u64,
+}
+
+impl From<TransportCounters> for Traffic {
+    fn from(between_nodes: TransportCounters) -> Traffic {
+        let TransportCounters { sent, sent_bytes, received, received_bytes, refused, lost } =
+            between_nodes;
+        Traffic { sent, sent_bytes, received, received_bytes, dropped: refused + lost }
+    }
+}
+
+impl From<&EdgeCounters> for Traffic {
+    fn from(with_clients: &EdgeCounters) -> Traffic {
+        Traffic {
+            sent: with_clients.messages_sent,
+            sent_bytes: with_clients.bytes_sent,
+            received: with_clients.messages_received,
+            received_bytes: with_clients.bytes_received,
+            dropped: with_clients.lost,
+        }
+    }
 }
 
 /// After a gap, no more than this many ticks count as samples.

@@ -11,7 +11,7 @@ use crate::metrics::{Metrics, Traffic};
 use crate::private;
 use crate::registry::NodeRegistry;
 use crate::replica_host::ReplicaHostError;
-use crate::transport::{Deliver, Transport, TransportCounters, TransportError, TransportSettings};
+use crate::transport::{Deliver, Transport, TransportError, TransportSettings};
 use crate::view::ViewHub;
 use crate::{client, name};
 use jostle_proto::{
@@ -356,18 +356,8 @@ fn status_functions(context: &Arc<OnceLock<Arc<ProcessContext>>>) -> (StatusFn, 
 }
 
 fn traffic(context: &ProcessContext) -> [Traffic; 2] {
-    let TransportCounters { sent, sent_bytes, received, received_bytes, refused, lost } =
-        context.transport.counters();
-    let nodes = Traffic { sent, sent_bytes, received, received_bytes, dropped: refused + lost };
     let edge = context.edge.as_ref().map(EdgeServer::counters).unwrap_or_default();
-    let edge = Traffic {
-        sent: edge.messages_sent,
-        sent_bytes: edge.bytes_sent,
-        received: edge.messages_received,
-        received_bytes: edge.bytes_received,
-        dropped: edge.lost,
-    };
-    [nodes, edge]
+    [context.transport.counters().into(), Traffic::from(&edge)]
 }
 
 fn counts(context: &ProcessContext) -> Vec<crate::metrics::Count> {

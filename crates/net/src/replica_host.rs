@@ -228,31 +228,13 @@ impl ReplicaHost {
 
     /// Its status, and that of the groups if it leads.
     pub(crate) fn status(&self, now: Time) -> (ReplicaStatus, Option<Vec<StatusGroup>>) {
-        let mut status = ReplicaStatus {
-            replica: self.settings.id.0,
-            address: self.address,
-            incompatible: self.codec.incompatible(),
-            ..ReplicaStatus::default()
-        };
+        let status = ReplicaStatus::new(self.settings.id, self.address)
+            .with_incompatible(self.codec.incompatible());
         let (replica, log) = match &self.state {
             State::Active(replica, log) => (replica, log),
-            State::Suspended { why, .. } => {
-                status.trouble = Some(why.clone());
-                return (status, None);
-            }
+            State::Suspended { why, .. } => return (status.with_trouble(why), None),
         };
-        let report = replica.report();
-        status.leads = report.leads;
-        status.leader = report.leader.map(|leader| leader.0);
-        (status.term, status.index) = (report.term, report.index);
-        (status.commit, status.snapshot) = (report.commit, report.snapshot);
-        status.voters = report.voters.iter().map(|voter| voter.0).collect();
-        status.voters.sort_unstable();
-        status.lags = report.peers.iter().map(|peer| (peer.id.0, peer.lag)).collect();
-        status.log_bytes = log.bytes();
-        if report.has_lost {
-            status.trouble = Some("its disk has lost what it had acknowledged".into());
-        }
+        let status = status.active(&replica.report(), log.bytes());
         let groups = replica.running().map(|directory| {
             let reports = directory.report(replica.directory_time(now));
             reports.iter().map(StatusGroup::from).collect()

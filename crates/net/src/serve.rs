@@ -121,6 +121,40 @@ pub struct ServeSettings {
 }
 
 impl ServeSettings {
+    /// A world for clients on this machine, at ports that are free, with a page: 30 ticks a second,
+    /// nodes in lockstep, and nothing is written.
+    ///
+    /// ```no_run
+    /// use jostle_net::Process;
+    /// use jostle_net::serve::{InitialWorld, ServeSettings};
+    ///
+    /// fn serve(start: InitialWorld) -> Result<Process, jostle_net::StartError> {
+    ///     Process::serve(ServeSettings { rate: 60, ..ServeSettings::local("hall", start) })
+    /// }
+    /// ```
+    #[must_use]
+    pub fn local(name: &str, start: InitialWorld) -> ServeSettings {
+        let here = SocketAddr::from(([127, 0, 0, 1], 0));
+        ServeSettings {
+            name: name.to_owned(),
+            start,
+            rate: 30,
+            operation: OperationMode::Lockstep,
+            backups: jostle_proto::BACKUPS,
+            listen: here,
+            web: Some(here),
+            guards: AccessControl::default(),
+            store: None,
+            restore: false,
+            files: OutputFiles::default(),
+            engine: Engine::Zenoh,
+            gateway: GatewaySettings::default(),
+            edge: EdgeLimits::default(),
+            replicas: Vec::new(),
+            controls: Controls::default(),
+        }
+    }
+
     /// Checks that the settings are consistent, without opening or writing anything.
     ///
     /// # Errors

@@ -1,7 +1,9 @@
 //! The demo with small numbers: nodes are killed and added, the network is bad, bodies are added
 //! and removed, and nothing is lost.
 
-use jostle_geom::{Model, Quality, solids};
+mod hall;
+
+use hall::{METRE, hall, velocity};
 use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
 use jostle_net::serve::{AccessControl, InitialWorld};
 use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
@@ -10,51 +12,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const METRE: i32 = 4096;
 const BODIES: u64 = 120;
 const BOTS: u32 = 8;
 const WALLS: u64 = 6;
 
 /// Triangulated spheres that fly between six walls.
 fn start() -> InitialWorld {
-    let ball = solids::sphere(0.3, 0.02).expect("a ball");
-    let ball = Arc::new(Model::build(ball, Quality::Default));
-    let half = 8 * METRE;
-    let mut solids = vec![Solid::mesh(ball)];
-    let mut objects = Vec::new();
-    for number in 0..BODIES {
+    let ball = |number: u64| {
         let along = |part: u64| (part % 8) as i32 * 2 * METRE - 7 * METRE;
-        let speed = |step: u64| ((number * step) % 1000) as i16 - 500;
         let position = [along(number), along(number / 8), along(number / 64)];
-        let velocity = [speed(313), speed(711), speed(519)];
-        let state = State { position, velocity, ..State::default() };
-        let (id, class) = (ObjectId(number + 1), Class::Dynamic);
-        objects.push(Object { id, class, shape: ShapeId(0), state });
-    }
-    for axis in 0..3 {
-        let mut size = [half + 2 * METRE; 3];
-        size[axis] = METRE / 2;
-        solids.push(Solid::cuboid(size));
-        for side in [-1, 1] {
-            let mut position = [0; 3];
-            position[axis] = side * (half + METRE / 2);
-            let id = ObjectId(objects.len() as u64 + 1);
-            let state = State { position, ..State::default() };
-            let shape = ShapeId(axis as u32 + 1);
-            objects.push(Object { id, class: Class::Immovable, shape, state });
-        }
-    }
-    let extent = Block { min: [-half; 3], max: [half; 3] };
-    let floor = -half + METRE;
+        State { position, velocity: velocity(number), ..State::default() }
+    };
+    let floor = -7 * METRE;
     let places = Block { min: [-7 * METRE, floor, -7 * METRE], max: [7 * METRE, floor, 7 * METRE] };
-    InitialWorld {
-        objects,
-        shapes: Shapes::new(solids),
-        extent,
-        avatar: ShapeId(0),
-        places,
-        names: BTreeMap::new(),
-    }
+    InitialWorld { places, ..hall(8 * METRE, 0.02, (0..BODIES).map(ball)) }
 }
 
 fn demo(nodes: usize, bots: u32) -> Arc<Demo> {

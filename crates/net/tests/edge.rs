@@ -117,12 +117,18 @@ impl Relay {
     }
 }
 
-#[test]
-fn a_line_that_breaks_is_replaced_and_the_avatar_is_the_same() {
+/// A client in a world, and the relay between the two.
+fn relayed() -> (TestServer, Relay, Connection, ObjectId) {
     let server = TestServer::new();
     let relay = Relay::to(server.quic());
     let connection = Connection::open(ClientOptions::to(relay.address)).unwrap();
     let avatar = active(&connection);
+    (server, relay, connection, avatar)
+}
+
+#[test]
+fn a_line_that_breaks_is_replaced_and_the_avatar_is_the_same() {
+    let (server, relay, connection, avatar) = relayed();
     connection.send_input([1.0, 0.0, 0.0], [0.0; 3]);
     until_true("the first steps", || along(&server, avatar) > 0.3);
     relay.cut.store(true, Ordering::Relaxed);
@@ -137,10 +143,7 @@ fn a_line_that_breaks_is_replaced_and_the_avatar_is_the_same() {
 
 #[test]
 fn a_closed_edge_is_retried_until_it_is_open() {
-    let server = TestServer::new();
-    let relay = Relay::to(server.quic());
-    let connection = Connection::open(ClientOptions::to(relay.address)).unwrap();
-    let avatar = active(&connection);
+    let (server, relay, connection, avatar) = relayed();
     // Cuts the connection without a close.
     relay.cut.store(true, Ordering::Relaxed);
     until_true("a second line", || {

@@ -1,6 +1,8 @@
 //! Hostile clients: wrong tokens, foreign avatars, replays, noise, silence, floods. The world is
 //! unaffected, other clients do not notice, and the log names address and reason.
 
+#[path = "server/log.rs"]
+mod log;
 mod server;
 #[path = "server/web.rs"]
 mod web;
@@ -13,6 +15,7 @@ use jostle_proto::client::{Credential, Report, StateUpdate};
 use jostle_proto::{
     Allowance, ClientId, ClientInput, ClientMessage, Content, GatewayMessage, GroupId, State, Tick,
 };
+use log::{log, logged, until_logged};
 use serde_json::json;
 use server::{
     METRE, STATIC_OBJECTS, TOKEN, TestServer, edge_settings, gateway_settings, until, until_true,
@@ -20,44 +23,10 @@ use server::{
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::Message;
 use web::{Binary, Tool, answer, handshake, next, socket};
-
-/// What was logged, by all tests of this process.
-fn log() -> &'static Mutex<Vec<u8>> {
-    static LOG: OnceLock<Mutex<Vec<u8>>> = OnceLock::new();
-    LOG.get_or_init(|| {
-        let writer = || Writer;
-        let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).finish();
-        tracing::subscriber::set_global_default(subscriber).unwrap();
-        Mutex::default()
-    })
-}
-
-struct Writer;
-
-impl Write for Writer {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        log().lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn logged() -> String {
-    String::from_utf8_lossy(&log().lock().unwrap()).into_owned()
-}
-
-/// Waits for a line with all of these words.
-fn until_logged(words: &[&str]) {
-    until(&format!("a line with {words:?}"), || {
-        let is_it = |line: &str| words.iter().all(|word| line.contains(word));
-        logged().lines().any(is_it).then_some(())
-    });
-}
 
 fn guest(server: &TestServer) -> Connection {
     let connection = Connection::open(ClientOptions::to(server.quic())).unwrap();

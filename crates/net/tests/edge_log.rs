@@ -1,46 +1,15 @@
 //! Connections that browsers open in advance are not logged.
 
+#[path = "server/log.rs"]
+mod log;
 mod server;
 
+use log::{log, logged, until_logged};
 use server::{TestServer, until, until_true};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::{Mutex, OnceLock};
+
 use std::time::Duration;
-
-/// What was logged, by all tests of this process.
-fn log() -> &'static Mutex<Vec<u8>> {
-    static LOG: OnceLock<Mutex<Vec<u8>>> = OnceLock::new();
-    LOG.get_or_init(|| {
-        let writer = || Writer;
-        let subscriber = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).finish();
-        tracing::subscriber::set_global_default(subscriber).unwrap();
-        Mutex::default()
-    })
-}
-
-struct Writer;
-
-impl Write for Writer {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        log().lock().unwrap().write(bytes)
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn logged() -> String {
-    String::from_utf8_lossy(&log().lock().unwrap()).into_owned()
-}
-
-/// Waits for a line with all of these words.
-fn until_logged(words: &[&str]) {
-    until(&format!("a line with {words:?}"), || {
-        let is_it = |line: &str| words.iter().all(|word| line.contains(word));
-        logged().lines().any(is_it).then_some(())
-    });
-}
 
 /// The story: browsers open connections in advance, and each was a warning in the log.
 #[test]

@@ -15,177 +15,125 @@ fn local() -> Engine {
     Engine::Local(Switch::new(1).expect("a switch"))
 }
 
-fn three_find_each_other(engine: &Engine) {
-    let guard = TransportAuth::default();
-    let first = Post::listener(engine, &guard, "d");
-    let second = Post::joined(engine, &guard, &first, "n1");
-    let third = Post::joined(engine, &guard, &first, "n2");
-    let posts = [(&first, "d"), (&second, "n1"), (&third, "n2")];
-    for (from, own) in posts {
-        for (to, name) in posts {
-            from.reach(to, name, own.as_bytes());
+/// All that there are, open to everybody.
+fn engines() -> [(Engine, TransportAuth); 3] {
+    [Engine::Zenoh, Engine::Quic, local()].map(|engine| (engine, TransportAuth::default()))
+}
+
+#[test]
+fn three_find_each_other_through_one() {
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let first = Post::listener(engine, guard, "d");
+        let second = Post::joined(engine, guard, &first, "n1");
+        let third = Post::joined(engine, guard, &first, "n2");
+        let posts = [(&first, "d"), (&second, "n1"), (&third, "n2")];
+        for (from, own) in posts {
+            for (to, name) in posts {
+                from.reach(to, name, own.as_bytes());
+            }
+        }
+        for (post, own) in posts {
+            assert!(
+                post.everything().iter().all(|(name, _)| name == own),
+                "{own} gets only its own"
+            );
+            let counters = post.transport.counters();
+            assert!(counters.sent >= 3 && counters.received >= 3 && counters.received_bytes >= 4);
+            assert_eq!((counters.refused, counters.lost), (0, 0));
         }
     }
-    for (post, own) in posts {
-        assert!(post.everything().iter().all(|(name, _)| name == own), "{own} gets only its own");
-        let counters = post.transport.counters();
-        assert!(counters.sent >= 3 && counters.received >= 3 && counters.received_bytes >= 4);
-        assert_eq!((counters.refused, counters.lost), (0, 0));
+}
+
+#[test]
+fn one_may_join_before_the_other_listens() {
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let place = Post::listener(engine, guard, "d");
+        let address = place.transport.listening();
+        drop(place);
+        let early = Post::open(&settings(engine, guard, vec![], address.clone()));
+        early.transport.answer_to("n1").unwrap();
+        early.transport.send("d", b"lost", Urgency::Tick);
+        let late = Post::open(&settings(engine, guard, address, vec![]));
+        late.transport.answer_to("d").unwrap();
+        early.reach(&late, "d", b"from early");
+        late.reach(&early, "n1", b"from late");
+        assert!(!late.has("d", b"lost"), "what has no receiver is not kept");
     }
 }
 
 #[test]
-fn three_on_zenoh_find_each_other_through_one() {
-    three_find_each_other(&Engine::Zenoh);
-}
-
-#[test]
-fn three_at_a_switch_find_each_other() {
-    three_find_each_other(&local());
-}
-
-#[test]
-fn three_on_quic_find_each_other_through_one() {
-    three_find_each_other(&Engine::Quic);
-}
-
-fn comes_early(engine: &Engine) {
-    let guard = TransportAuth::default();
-    let place = Post::listener(engine, &guard, "d");
-    let address = place.transport.listening();
-    drop(place);
-    let early = Post::open(&settings(engine, &guard, vec![], address.clone()));
-    early.transport.answer_to("n1").unwrap();
-    early.transport.send("d", b"lost", Urgency::Tick);
-    let late = Post::open(&settings(engine, &guard, address, vec![]));
-    late.transport.answer_to("d").unwrap();
-    early.reach(&late, "d", b"from early");
-    late.reach(&early, "n1", b"from late");
-    assert!(!late.has("d", b"lost"), "what has no receiver is not kept");
-}
-
-#[test]
-fn on_zenoh_one_may_join_before_the_other_listens() {
-    comes_early(&Engine::Zenoh);
-}
-
-#[test]
-fn at_a_switch_one_may_come_before_the_other() {
-    comes_early(&local());
-}
-
-#[test]
-fn on_quic_one_may_join_before_the_other_listens() {
-    comes_early(&Engine::Quic);
-}
-
-fn closes_and_opens_again(engine: &Engine) {
-    let guard = TransportAuth::default();
-    let stays = Post::listener(engine, &guard, "d");
-    for round in 0..3 {
-        let comes = Post::joined(engine, &guard, &stays, "n1");
-        stays.reach(&comes, "n1", &[round]);
-        comes.reach(&stays, "d", &[round]);
+fn one_may_close_and_open_again() {
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let stays = Post::listener(engine, guard, "d");
+        for round in 0..3 {
+            let comes = Post::joined(engine, guard, &stays, "n1");
+            stays.reach(&comes, "n1", &[round]);
+            comes.reach(&stays, "d", &[round]);
+        }
+        // The process that others joined restarts, too.
+        let comes = Post::joined(engine, guard, &stays, "n1");
+        let address = stays.transport.listening();
+        drop(stays);
+        let again = Post::open(&settings(engine, guard, address, vec![]));
+        again.transport.answer_to("d").unwrap();
+        comes.reach(&again, "d", b"still there");
+        again.reach(&comes, "n1", b"back again");
     }
-    // The process that others joined restarts, too.
-    let comes = Post::joined(engine, &guard, &stays, "n1");
-    let address = stays.transport.listening();
-    drop(stays);
-    let again = Post::open(&settings(engine, &guard, address, vec![]));
-    again.transport.answer_to("d").unwrap();
-    comes.reach(&again, "d", b"still there");
-    again.reach(&comes, "n1", b"back again");
 }
 
 #[test]
-fn on_zenoh_one_may_close_and_open_again() {
-    closes_and_opens_again(&Engine::Zenoh);
-}
-
-#[test]
-fn at_a_switch_one_may_close_and_open_again() {
-    closes_and_opens_again(&local());
-}
-
-#[test]
-fn on_quic_one_may_close_and_open_again() {
-    closes_and_opens_again(&Engine::Quic);
-}
-
-fn sizes(engine: &Engine) {
-    let guard = TransportAuth::default();
-    let to = Post::listener(engine, &guard, "d");
-    let from = Post::joined(engine, &guard, &to, "n1");
-    for length in [0, 1, 1_000, 65_535, LARGEST_MESSAGE] {
-        let bytes: Vec<u8> = (0..length).map(|index| (index * 7) as u8).collect();
-        from.reach(&to, "d", &bytes);
+fn all_sizes_up_to_the_largest_are_carried() {
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let to = Post::listener(engine, guard, "d");
+        let from = Post::joined(engine, guard, &to, "n1");
+        for length in [0, 1, 1_000, 65_535, LARGEST_MESSAGE] {
+            let bytes: Vec<u8> = (0..length).map(|index| (index * 7) as u8).collect();
+            from.reach(&to, "d", &bytes);
+        }
+        let before = to.everything().len();
+        from.transport.send("d", &vec![1; LARGEST_MESSAGE + 1], Urgency::Bulk);
+        from.transport.send("D/*", b"not a name", Urgency::Bulk);
+        from.reach(&to, "d", b"after");
+        assert_eq!(from.transport.counters().refused, 2);
+        assert!(to.everything()[before..].iter().all(|(_, bytes)| bytes.len() <= LARGEST_MESSAGE));
     }
-    let before = to.everything().len();
-    from.transport.send("d", &vec![1; LARGEST_MESSAGE + 1], Urgency::Bulk);
-    from.transport.send("D/*", b"not a name", Urgency::Bulk);
-    from.reach(&to, "d", b"after");
-    assert_eq!(from.transport.counters().refused, 2);
-    assert!(to.everything()[before..].iter().all(|(_, bytes)| bytes.len() <= LARGEST_MESSAGE));
-}
-
-#[test]
-fn zenoh_carries_all_sizes_up_to_the_largest() {
-    sizes(&Engine::Zenoh);
-}
-
-#[test]
-fn a_switch_carries_all_sizes_up_to_the_largest() {
-    sizes(&local());
-}
-
-#[test]
-fn quic_carries_all_sizes_up_to_the_largest() {
-    sizes(&Engine::Quic);
 }
 
 /// A tick sends many messages at once to the same peer: none may be dropped by the sender.
-fn burst(engine: &Engine) {
-    let guard = TransportAuth::default();
-    let to = Post::listener(engine, &guard, "d");
-    let from = Post::joined(engine, &guard, &to, "n1");
-    from.reach(&to, "d", b"first");
-    to.transport.answer_to("d").unwrap(); // Saying it twice changes nothing.
-    for number in 0..200_u32 {
-        let mut bytes = number.to_le_bytes().to_vec();
-        bytes.resize(1_000, 0);
-        from.transport.send("d", &bytes, Urgency::Tick);
+#[test]
+fn a_burst_is_carried() {
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let to = Post::listener(engine, guard, "d");
+        let from = Post::joined(engine, guard, &to, "n1");
+        from.reach(&to, "d", b"first");
+        to.transport.answer_to("d").unwrap(); // Saying it twice changes nothing.
+        for number in 0..200_u32 {
+            let mut bytes = number.to_le_bytes().to_vec();
+            bytes.resize(1_000, 0);
+            from.transport.send("d", &bytes, Urgency::Tick);
+        }
+        let arrived = || to.everything().iter().filter(|(_, bytes)| bytes.len() == 1_000).count();
+        assert!(eventually(|| arrived() == 200), "{} of 200 arrived", arrived());
     }
-    let arrived = || to.everything().iter().filter(|(_, bytes)| bytes.len() == 1_000).count();
-    assert!(eventually(|| arrived() == 200), "{} of 200 arrived", arrived());
-}
-
-#[test]
-fn zenoh_carries_a_burst() {
-    burst(&Engine::Zenoh);
-}
-
-#[test]
-fn a_switch_carries_a_burst() {
-    burst(&local());
-}
-
-#[test]
-fn quic_carries_a_burst() {
-    burst(&Engine::Quic);
 }
 
 #[test]
 fn worlds_do_not_hear_each_other() {
-    for engine in &[Engine::Zenoh, Engine::Quic, local()] {
-        let guard = TransportAuth::default();
-        let here = Post::listener(engine, &guard, "d");
+    for (engine, guard) in &engines() {
+        println!("{engine:?}");
+        let here = Post::listener(engine, guard, "d");
         let join = here.transport.listening();
         let elsewhere = TransportSettings {
             world: "elsewhere".to_owned(),
-            ..settings(engine, &guard, vec![LOOPBACK], join)
+            ..settings(engine, guard, vec![LOOPBACK], join)
         };
         let elsewhere = Post::open(&elsewhere);
-        let neighbour = Post::joined(engine, &guard, &here, "n1");
+        let neighbour = Post::joined(engine, guard, &here, "n1");
         for _ in 0..20 {
             elsewhere.transport.send("d", b"foreign", Urgency::Now);
             neighbour.reach(&here, "d", b"ours");

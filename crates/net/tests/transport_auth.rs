@@ -70,15 +70,12 @@ fn strangers_are_not_heard(engine: &Engine, good: &TransportAuth, strangers: &[T
 }
 
 #[test]
-fn zenoh_hears_nobody_with_another_token_or_none() {
+fn nobody_is_heard_with_another_token_or_none() {
     let strangers = [token("wrong"), TransportAuth::default()];
-    strangers_are_not_heard(&Engine::Zenoh, &token("right: and\n  unusual "), &strangers);
-}
-
-#[test]
-fn quic_hears_nobody_with_another_token_or_none() {
-    let strangers = [token("wrong"), TransportAuth::default()];
-    strangers_are_not_heard(&Engine::Quic, &token("right: and\n  unusual "), &strangers);
+    for engine in [Engine::Zenoh, Engine::Quic] {
+        println!("{engine:?}");
+        strangers_are_not_heard(&engine, &token("right: and\n  unusual "), &strangers);
+    }
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -122,13 +119,11 @@ fn certificates_are_asked_for(engine: &Engine) {
 }
 
 #[test]
-fn zenoh_hears_only_who_has_the_certificate_of_a_node() {
-    certificates_are_asked_for(&Engine::Zenoh);
-}
-
-#[test]
-fn quic_hears_only_who_has_the_certificate_of_a_node() {
-    certificates_are_asked_for(&Engine::Quic);
+fn only_who_has_the_certificate_of_a_node_is_heard() {
+    for engine in [Engine::Zenoh, Engine::Quic] {
+        println!("{engine:?}");
+        certificates_are_asked_for(&engine);
+    }
 }
 
 #[test]

@@ -3,18 +3,9 @@
 //! `cargo run --release -p jostle-oracle --example polycubes -- --cases 100_000`.
 
 use jostle_oracle::options::Options;
+use jostle_oracle::polycubes::run;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let options = match (Options { cases: 100_000, seed: 1 }.parse(&words)) {
-        Ok(options) => options,
-        Err(message) => {
-            eprintln!("{message}");
-            return ExitCode::from(2);
-        }
-    };
-    let summary = jostle_oracle::polycubes::run(options.cases, options.seed);
-    println!("{summary}");
-    if summary.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Options { cases: 100_000, seed: 1 }.run(run, |summary| summary.wrong.is_empty())
 }

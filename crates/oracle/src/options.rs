@@ -1,5 +1,8 @@
 //! The options of the examples: how many cases, and from which seed.
 
+use std::fmt::Display;
+use std::process::ExitCode;
+
 /// The options of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -10,6 +13,26 @@ pub struct Options {
 }
 
 impl Options {
+    /// The main function of an example: reads the words of the command line, runs the comparison,
+    /// prints its summary, and fails if that has wrong answers.
+    pub fn run<S: Display>(
+        self,
+        compare: impl FnOnce(u64, u64) -> S,
+        is_right: impl FnOnce(&S) -> bool,
+    ) -> ExitCode {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        let options = match self.parse(&words) {
+            Ok(options) => options,
+            Err(message) => {
+                eprintln!("{message}");
+                return ExitCode::from(2);
+            }
+        };
+        let summary = compare(options.cases, options.seed);
+        println!("{summary}");
+        if is_right(&summary) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
     /// Reads `--cases N` and `--seed S`, in any order; the fields are the defaults.
     ///
     /// # Errors

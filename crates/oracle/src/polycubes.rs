@@ -89,7 +89,7 @@ impl Summary {
         let [a, b] = draw(&mut rng, family);
         let expected = expected(&a, &b);
         self.cases += 1;
-        *self.seen.entry((family, name(expected.relation))).or_default() += 1;
+        *self.seen.entry((family, expected.relation.name())).or_default() += 1;
         if let Some(fault) = fault(&mut rng, &a, &b, expected)
             && self.wrong.len() < WRONG_MAX
         {
@@ -122,17 +122,6 @@ impl fmt::Display for Summary {
         }
         let verdict = if self.wrong.is_empty() { "none wrong" } else { "WRONG, see above" };
         write!(f, "{} cases, {verdict} (seed {})", self.cases, self.seed)
-    }
-}
-
-fn name(relation: Relation) -> &'static str {
-    match relation {
-        Relation::Apart => "apart",
-        Relation::Touching => "touching",
-        Relation::Crossing => "crossing",
-        Relation::AInsideB => "a-inside-b",
-        Relation::BInsideA => "b-inside-a",
-        Relation::Identical => "identical",
     }
 }
 

@@ -1,5 +1,5 @@
 //! A node of a free-running group: it moves what it holds by its own clock and waits for no other
-//! node (Storey 2006, 3.3.8: the second kind of operation; DISTRIBUTED 6.1).
+//! node (Storey 2006, 3.3.8: the second kind of operation).
 //!
 //! * An object has one *holder*, which has its token. A holder whose object leaves its region puts
 //!   it into *escrow* under the next token and sends it to the owner of the region until that one

@@ -1,6 +1,6 @@
 //! A node: its share of the world, tick by tick, and what it does when the members change.
 //!
-//! A tick (DISTRIBUTED: bundle, done, commit): every member moves its objects and sends each other
+//! A tick (bundle, done, commit): every member moves its objects and sends each other
 //! member what reaches into that one's regions, what belongs to it from now on, and, for its
 //! backups, a copy of everything. Once it has heard from all it looks for collisions and reports
 //! those whose reference point it owns to the leader, which commits the tick when all have

@@ -21,6 +21,10 @@ fn gateway() -> Gateway {
     Gateway::new(ME, Shapes::default(), Timing::default(), settings)
 }
 
+fn avatar(class: Class) -> Object {
+    Object { id: AVATAR, class, shape: ShapeId(0), state: State::default() }
+}
+
 fn node(group: u32) -> NodeId {
     NodeId(10 + group)
 }
@@ -144,6 +148,21 @@ fn a_client_served_in_a_group_that_ends_is_notified() {
     assert_eq!(gateway.clients(), 0);
 }
 
+/// A tick of the first group without contacts.
+fn commit(tick: u64, world: &Objects, inputs: Vec<Input>, heard: Vec<(Source, u64)>) -> Commit {
+    Commit {
+        group: GroupId(0),
+        epoch: Epoch(1),
+        tick: Tick(tick),
+        touches: Vec::new(),
+        kicks: Vec::new(),
+        inputs,
+        heard,
+        digest: digest(world.values()),
+        dilation: 1000,
+    }
+}
+
 /// The ticks from 51 to 300 of a group in which an avatar is absent, but for ten ticks.
 fn absent_but_for_ten_ticks(mut world: Objects) -> Vec<Message> {
     let tick = |tick: u64| {
@@ -153,19 +172,7 @@ fn absent_but_for_ten_ticks(mut world: Objects) -> Vec<Message> {
             _ => Vec::new(),
         };
         advance(&mut world, Tick(tick - 1), Timing::default().rate);
-        let (group, epoch, digest) = (GroupId(0), Epoch(1), digest(world.values()));
-        let (touches, heard, tick) = (Vec::new(), Vec::new(), Tick(tick));
-        let commit = Commit {
-            group,
-            epoch,
-            tick,
-            touches,
-            kicks: Vec::new(),
-            inputs,
-            heard,
-            digest,
-            dilation: 1000,
-        };
+        let commit = commit(tick, &world, inputs, Vec::new());
         apply(&mut world, &commit, |_| true);
         Message::Published(Arc::new(commit))
     };
@@ -177,8 +184,7 @@ fn who_was_back_while_several_ticks_came_at_once_has_not_been_absent_since_befor
     // Others than the one that made an avatar forget it after twice as long: 120 ticks.
     let settings = GatewaySettings { forget: Span::from_ms(1000), ..GatewaySettings::default() };
     let mut gateway = Gateway::new(ME, Shapes::default(), Timing::default(), settings);
-    let (shape, state) = (ShapeId(0), State::default());
-    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    let avatar = avatar(Class::Absent);
     share(&mut gateway, 0, vec![avatar]);
     let mut ticks = absent_but_for_ten_ticks([avatar].into_iter().collect());
     // The ticks from 101 to 175 come at once, because the first of them comes last.
@@ -205,8 +211,7 @@ fn lose_the_world(gateway: &mut Gateway) {
 #[test]
 fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
     let mut gateway = gateway();
-    let (shape, state) = (ShapeId(0), State::default());
-    let avatar = Object { id: AVATAR, class: Class::Absent, shape, state };
+    let avatar = avatar(Class::Absent);
     share(&mut gateway, 0, vec![avatar]);
     lose_the_world(&mut gateway);
     // What became of the avatar is not known, so nothing is said and nothing is done.
@@ -221,8 +226,7 @@ fn a_client_that_comes_back_while_the_gateway_has_lost_the_world_keeps_its_avata
 #[test]
 fn a_served_client_that_sends_hello_while_the_gateway_has_lost_the_world_keeps_its_avatar() {
     let mut gateway = gateway();
-    let (shape, state) = (ShapeId(0), State::default());
-    let avatar = Object { id: AVATAR, class: Class::Avatar, shape, state };
+    let avatar = avatar(Class::Avatar);
     share(&mut gateway, 0, vec![avatar]);
     let messages = |out: &[Output]| -> Vec<GatewayMessage> {
         let messages = out.iter().filter_map(|output| match output {
@@ -246,21 +250,7 @@ fn a_hello_that_was_under_way_while_its_client_got_a_new_avatar_does_not_get_it_
     // It comes back for an avatar that is no more.
     let out = come_back(&mut gateway, 0, 1);
     let [(_, enter @ Input::Enter(new))] = inputs(&out, node(0))[..] else { panic!("{out:?}") };
-    let (group, epoch, tick) = (GroupId(0), Epoch(1), Tick(51));
-    let digest = digest(Objects::default().values());
-    let (touches, inputs_of_tick, heard) =
-        (Vec::new(), vec![enter], vec![(Source::Gateway(ME), 1)]);
-    let commit = Commit {
-        group,
-        epoch,
-        tick,
-        touches,
-        kicks: Vec::new(),
-        inputs: inputs_of_tick,
-        heard,
-        digest,
-        dilation: 1000,
-    };
+    let commit = commit(51, &Objects::default(), vec![enter], vec![(Source::Gateway(ME), 1)]);
     let mut out = Vec::new();
     let published = Message::Published(Arc::new(commit));
     gateway.receive(Time(1_950_000), Address::Node(node(0)), published, &mut out);

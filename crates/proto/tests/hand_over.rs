@@ -1,7 +1,7 @@
 //! Every order in which the messages of a hand-over can come, with some of them lost and some of
 //! them coming twice: two nodes of a free-running group, one object that crosses their border (and
 //! comes back). Fault campaigns of the simulator draw orders by chance; here, in a small world,
-//! none is left out (DISTRIBUTED 5.4).
+//! none is left out.
 
 use jostle_proto::{
     Address, Block, Class, ClientInput, Directory, FreeRunningMessage, FreeRunningNode, GatewayId,

@@ -10,22 +10,21 @@ use jostle_proto::{
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use wire_group::{Faults, Group, Plan};
-use wire_samples::{Habits, ORDINARY, RATE, Random, World};
+use wire_group::{Faults, Group};
+use wire_samples::{ORDINARY, RATE, Random, World};
 
 #[test]
 fn nodes_understand_each_other_under_any_faults() {
-    let calm = Faults::default();
-    let rough = Faults { lost: 10, doubled: 10, overtaken: 30, ..calm };
-    let wild = Faults { lost: 30, doubled: 30, overtaken: 90, ..calm };
-    let evil = Faults { damaged: 20, forgotten: 5, ..rough };
+    let (rough, wild, evil) = (Faults::ROUGH, Faults::WILD, Faults::EVIL);
     let (mut delivered, mut refused, mut touches) = (0, 0, 0);
-    for (seed, faults) in [calm, rough, rough, wild, wild, evil, evil].into_iter().enumerate() {
+    for (seed, faults) in
+        [Faults::CALM, rough, rough, wild, wild, evil, evil].into_iter().enumerate()
+    {
         let seed = seed as u64;
         let nodes = 2 + seed as u32 % 4;
-        let mut group = Group::new(Plan { seed, nodes, objects: 60, faults });
+        let mut group = Group::new(seed, nodes, 60, faults);
         group.run(200);
-        if faults.forgotten == 0 {
+        if faults.spare_receivers() {
             assert!(group.refused.is_empty(), "seed {seed}: {:?}", group.refused);
         }
         delivered += group.delivered;
@@ -60,8 +59,7 @@ fn only(bundle: &Bundle, list: &str) -> Bundle {
 /// that all of it is less than its parts.
 fn bytes_of_a_group(nodes: u32) -> BTreeMap<&'static str, usize> {
     const TICKS: usize = 60;
-    let faults = Faults::default();
-    let mut group = Group::new(Plan { seed: 1, nodes, objects: 1000, faults });
+    let mut group = Group::new(1, nodes, 1000, Faults::CALM);
     while !group.is_together() {
         group.run(1);
     }
@@ -153,7 +151,7 @@ fn deliver(message: &Message, ends: (&mut Sender, &mut Receiver), random: &mut R
 
 #[test]
 fn long_messages_come_in_pieces() {
-    let mut world = World::new(5, Habits { objects: 60_000, ..ORDINARY });
+    let mut world = World::new(5, ORDINARY.with_objects(60_000));
     world.step();
     let world = world.snapshot();
     let objects = world.objects().to_vec();

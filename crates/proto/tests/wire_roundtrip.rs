@@ -8,7 +8,7 @@ use jostle_proto::wire::{
 use jostle_proto::{Class, GroupId, Mobile, Object, ObjectId, Rotation, ShapeId, State, Tick};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
-use wire_samples::{Habits, ORDINARY, RATE, Random, World};
+use wire_samples::{ORDINARY, RATE, Random, World};
 
 /// Small numbers and the ends of the range more often than others.
 fn state() -> impl Strategy<Value = State> {
@@ -137,7 +137,7 @@ fn an_object_that_becomes_another_under_its_id_arrives() {
 
 #[test]
 fn digests_detect_any_change() {
-    let base = World::new(3, Habits { objects: 20, ..ORDINARY }).snapshot();
+    let base = World::new(3, ORDINARY.with_objects(20)).snapshot();
     let mut digests = BTreeMap::from([(base.digest(), 0)]);
     let changes: [fn(&mut Object); 8] = [
         |object| object.id.0 += 1 << 40,
@@ -173,7 +173,7 @@ fn digests_detect_any_change() {
 fn the_chain_of_deltas_survives_any_network() {
     let (mut applied, mut refused, mut whole) = (0, 0, 0);
     for seed in 0..40 {
-        let habits = Habits { objects: 60, moving: 70, avatars: 30, bumps: 5, replaced: 2 };
+        let habits = ORDINARY.with_objects(60).with_avatars(30).with_changes(5, 2);
         let mut world = World::new(seed, habits);
         let mut random = Random(seed);
         let mut sent: BTreeMap<Tick, Snapshot> = BTreeMap::new();
@@ -245,7 +245,8 @@ fn chunks_arrive_over_any_network() {
         let piece = CHUNK_BYTES;
         let lengths = [0, 1, piece - 1, piece, piece + 1, 3 * piece, 50 * piece + 7];
         let length = lengths[random.below(lengths.len())];
-        let content: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let content: Vec<u8> =
+            (0..length).map(|_| jostle_dice::bits(&mut random.0) as u8).collect();
         let mut sender = Outgoing::new(seed, content.clone().into()).unwrap();
         let mut receiver = Incoming::new(seed, length as u64);
         let (mut wire, mut credits) = (Vec::new(), Vec::new());

@@ -57,7 +57,7 @@ pub(crate) fn read_parts(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<L
             Some(part @ (b"o" | b"g")) => {
                 let part = if part == b"o" { Part::Object } else { Part::Group };
                 let name = joined(|| word(&mut words));
-                marked(Mark { part, name, first_face: faces, place });
+                marked(Mark::new(part, name, faces, place));
             }
             Some(b"p" | b"l") => gather.ignored("points and lines", place),
             Some(word) if SILENT.contains(&word) => {}

@@ -27,12 +27,18 @@ pub(crate) enum Part {
 /// The beginning of a part.
 #[derive(Debug)]
 pub(crate) struct Mark {
-    pub(crate) part: Part,
+    part: Part,
     /// Empty if the file gives none.
-    pub(crate) name: String,
+    name: String,
     /// The number of faces that stand above.
-    pub(crate) first_face: usize,
-    pub(crate) place: Place,
+    first_face: usize,
+    place: Place,
+}
+
+impl Mark {
+    pub(crate) fn new(part: Part, name: String, first_face: usize, place: Place) -> Mark {
+        Mark { part, name, first_face, place }
+    }
 }
 
 /// Faces that belong together.
@@ -129,12 +135,8 @@ impl Marks {
         let first_mark = self.list.first().map_or(faces.len(), |mark| mark.first_face);
         let ends = self.list.iter().skip(1).map(|mark| mark.first_face).chain([faces.len()]);
         let ends: Vec<usize> = ends.collect();
-        let above = (first_mark > 0).then(|| Mark {
-            part: Part::Group,
-            name: String::new(),
-            first_face: 0,
-            place: Place::Line(1),
-        });
+        let above = || Mark::new(Part::Group, String::new(), 0, Place::Line(1));
+        let above = (first_mark > 0).then(above);
         let marks = above.into_iter().zip([first_mark]).chain(self.list.into_iter().zip(ends));
         let mut pieces: Vec<Piece> = Vec::new();
         let mut groups: BTreeMap<Arc<str>, Vec<usize>> = BTreeMap::new();

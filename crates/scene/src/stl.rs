@@ -85,7 +85,7 @@ fn read_text(bytes: &[u8], marked: &mut dyn FnMut(Mark)) -> Result<Loaded, LoadE
         }
         let (place, first_face) = (words.place(), gather.vertex_count() / 3);
         let name = joined(|| words.word());
-        marked(Mark { part: Part::Solid, name, first_face, place });
+        marked(Mark::new(Part::Solid, name, first_face, place));
         words.next_line();
         solid(&mut words, &mut gather)?;
     }

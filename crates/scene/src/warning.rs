@@ -141,6 +141,20 @@ pub(crate) struct Warnings {
     left_out: usize,
 }
 
+/// Counts a warning that is in the list. Where it is not, its place is kept for the next time, and
+/// it has to be pushed.
+fn count_again(list: &mut [Warning], places: &mut BTreeMap<String, usize>, what: &str) -> bool {
+    let at = places.get(what).and_then(|&at| list.get_mut(at));
+    if let Some(Warning::Ignored { count, .. } | Warning::Mended { count, .. }) = at {
+        *count += 1;
+        return true;
+    }
+    if list.len() < KEPT_MAX {
+        places.insert(what.to_string(), list.len());
+    }
+    false
+}
+
 impl Warnings {
     pub(crate) fn push(&mut self, warning: Warning) {
         if self.list.len() < KEPT_MAX {
@@ -166,27 +180,15 @@ impl Warnings {
     }
 
     pub(crate) fn ignored(&mut self, what: &str, first: Place) {
-        let at = self.ignored.get(what).and_then(|&at| self.list.get_mut(at));
-        if let Some(Warning::Ignored { count, .. }) = at {
-            *count += 1;
-            return;
+        if !count_again(&mut self.list, &mut self.ignored, what) {
+            self.push(Warning::Ignored { what: what.to_string(), count: 1, first });
         }
-        if self.list.len() < KEPT_MAX {
-            self.ignored.insert(what.to_string(), self.list.len());
-        }
-        self.push(Warning::Ignored { what: what.to_string(), count: 1, first });
     }
 
     pub(crate) fn mended(&mut self, what: &str, first: Place) {
-        let at = self.mended.get(what).and_then(|&at| self.list.get_mut(at));
-        if let Some(Warning::Mended { count, .. }) = at {
-            *count += 1;
-            return;
+        if !count_again(&mut self.list, &mut self.mended, what) {
+            self.push(Warning::Mended { what: what.to_string(), count: 1, first });
         }
-        if self.list.len() < KEPT_MAX {
-            self.mended.insert(what.to_string(), self.list.len());
-        }
-        self.push(Warning::Mended { what: what.to_string(), count: 1, first });
     }
 
     /// Adds the warnings about a file that this one includes.

@@ -128,7 +128,7 @@ fn accessors_agree_with_the_naive_reader() {
             let float = |random: &mut Random| random.below(2001) as f32 / 8.0 - 100.0;
             match code {
                 F32 => (0..3).flat_map(|_| float(random).to_le_bytes()).collect(),
-                _ => (0..3 * component_size(code)).map(|_| random.next() as u8).collect(),
+                _ => (0..3 * component_size(code)).map(|_| random.bits() as u8).collect(),
             }
         });
         if code != F32 && random.below(2) == 0 {

@@ -30,7 +30,7 @@ fn list<T: Clone>(values: &[T]) -> List<T> {
 }
 
 fn number(random: &mut Random) -> f32 {
-    (random.next() >> 40) as f32 / (1 << 24) as f32
+    (random.bits() >> 40) as f32 / (1 << 24) as f32
 }
 
 /// Keys in order, with equal ones among them.

@@ -205,7 +205,7 @@ fn odd_numbers_keep_the_order_of_things() {
     let mut whole = 0;
     for seed in 0..2000 {
         let mut random = Random(seed);
-        let mut number = |size: f64| (random.next() >> 11) as f64 / (1_u64 << 53) as f64 * size;
+        let mut number = |size: f64| (random.bits() >> 11) as f64 / (1_u64 << 53) as f64 * size;
         let interval = 0.05 + number(1.0);
         let start = number(2.0);
         let looping = seed % 2 == 0;
@@ -312,16 +312,22 @@ fn a_sensor_with_default_values_does_nothing() {
     assert_eq!(events(&late), []);
 }
 
+/// Two one-shots that start each other.
+fn circle(seconds: f64) -> (Scene, NodeId, NodeId) {
+    let mut scene = Scene::default();
+    let first = scene.add(TimeSensor { cycle_interval: seconds, ..TimeSensor::default() });
+    let second = scene.add(stopped_clock(seconds));
+    for (from, to) in [(first, second), (second, first)] {
+        scene.connect((from, "time"), (to, "startTime")).unwrap();
+    }
+    (scene, first, second)
+}
+
 /// Two one-shots that start each other run on, however long the frames are: the second starts with
 /// the first; when both are over, the last word of the second starts the first again.
 #[test]
 fn sensors_start_each_other_at_the_exact_time() {
-    let mut scene = Scene::default();
-    let first = scene.add(TimeSensor { cycle_interval: 0.25, ..TimeSensor::default() });
-    let second = scene.add(stopped_clock(0.25));
-    for (from, to) in [(first, second), (second, first)] {
-        scene.connect((from, "time"), (to, "startTime")).unwrap();
-    }
+    let (scene, first, second) = circle(0.25);
     let mut play = Play::new(scene, 0.0).unwrap();
     play.advance(1.0).unwrap();
     let found: Vec<(f64, NodeId)> = events(&play)
@@ -357,12 +363,7 @@ fn a_loop_that_is_ended_between_frames_ends_with_its_cycle() {
 
 #[test]
 fn sensors_that_start_each_other_without_end_are_cut_off_and_reported() {
-    let mut scene = Scene::default();
-    let first = scene.add(TimeSensor { cycle_interval: 1e-9, ..TimeSensor::default() });
-    let second = scene.add(stopped_clock(1e-9));
-    for (from, to) in [(first, second), (second, first)] {
-        scene.connect((from, "time"), (to, "startTime")).unwrap();
-    }
+    let (scene, ..) = circle(1e-9);
     let mut play = Play::new(scene, 0.0).unwrap();
     play.advance(1.0).unwrap();
     assert!(matches!(play.problems(), [Problem::TooOften { .. }]));

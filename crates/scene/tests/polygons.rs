@@ -172,6 +172,7 @@ fn stl_solids_become_parts() {
     assert_eq!(opened.warnings.len(), 1);
     let mut found = parts(&opened.scene);
     // Vertex 9 9 9 is welded to the first one of the file, so it comes first in later parts.
+    assert_eq!(found.len(), expected.len());
     assert_eq!(found.remove(0), expected[0]);
     for (found, expected) in found.iter().zip(&expected[1..]) {
         assert_eq!(found.0, expected.0);

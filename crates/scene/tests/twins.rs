@@ -112,6 +112,7 @@ fn ply_agrees_with_ply_rs() {
                 assert_eq!(ours.to_array(), theirs, "seed {seed}");
             }
             let faces = theirs.payload.get("face").map_or(&[][..], Vec::as_slice);
+            assert_eq!(ours.faces.len(), faces.len(), "seed {seed}");
             for (ours, theirs) in ours.faces.iter().zip(faces) {
                 let list = theirs.get("vertex_indices").or(theirs.get("vertex_index"));
                 assert_eq!(ours, indices(list.unwrap()), "seed {seed}");

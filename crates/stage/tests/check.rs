@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, scene};
+use common::{Random, number, scene};
 use glam::{DMat4, DQuat, DVec3, DVec4, Vec3};
 use jostle_geom::{Mesh, Model, Pair, Pose, Quality, Shape};
 use jostle_scene::geometry::{Geometry, Tolerance, surface};
@@ -173,7 +173,7 @@ impl Drawing {
 
     fn numbers(&mut self, count: usize, low: f32, high: f32) -> String {
         let numbers: Vec<String> =
-            (0..count).map(|_| self.random.number(low, high).to_string()).collect();
+            (0..count).map(|_| number(&mut self.random, low, high).to_string()).collect();
         numbers.join(" ")
     }
 
@@ -209,7 +209,7 @@ impl Drawing {
         }
         if self.random.chance(40) {
             let scale = match self.random.below(3) {
-                0 => [self.random.number(0.3, 2.0); 3].map(|s| s.to_string()).join(" "),
+                0 => [number(&mut self.random, 0.3, 2.0); 3].map(|s| s.to_string()).join(" "),
                 1 => self.numbers(3, 0.3, 2.0),
                 _ => format!("-{}", self.numbers(3, 0.3, 2.0)),
             };

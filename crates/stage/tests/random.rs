@@ -16,7 +16,11 @@ const NUMBERS: [f32; 12] =
 const SECONDS: [f64; 12] = [0.0, 0.1, 0.1, 0.125, 0.2, 0.25, 0.25, 0.5, 1.0, 1e9, -1.0, f64::NAN];
 
 fn number(random: &mut Random) -> f32 {
-    if random.chance(99) { random.number(-3.0, 3.0) } else { NUMBERS[random.below(NUMBERS.len())] }
+    if random.chance(99) {
+        common::number(random, -3.0, 3.0)
+    } else {
+        NUMBERS[random.below(NUMBERS.len())]
+    }
 }
 
 fn vector(random: &mut Random) -> Vec3 {

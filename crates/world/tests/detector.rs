@@ -133,16 +133,22 @@ fn stopper() -> (Module, mpsc::Receiver<()>, mpsc::Sender<()>) {
     (module, inside, go_on)
 }
 
-#[test]
-fn producers_do_not_wait_for_a_detector_that_is_stuck() {
-    let (world, ids) = cubes(8);
+/// A detector that does nothing until it is sent on.
+fn stuck(count: usize, settings: DetectorSettings) -> (Detector, Vec<BodyId>, mpsc::Sender<()>) {
+    let (world, ids) = cubes(count);
     let (module, inside, go_on) = stopper();
     let mut modules = Modules::default();
     modules.add(module);
-    let detector = start(world, modules);
-    let handle = detector.handle();
-    handle.post(set_pose(ids[0], at(10.0))).unwrap();
+    let detector = Detector::start(world, modules, settings).unwrap();
+    detector.handle().post(set_pose(ids[0], at(10.0))).unwrap();
     inside.recv().unwrap();
+    (detector, ids, go_on)
+}
+
+#[test]
+fn producers_do_not_wait_for_a_detector_that_is_stuck() {
+    let (detector, ids, go_on) = stuck(8, DetectorSettings::default());
+    let handle = detector.handle();
     // The detector does nothing at all until this thread says so: were a post or a look at the
     // results to wait for it, this test would not end.
     let before = handle.latest().applied;
@@ -218,16 +224,10 @@ fn post_until_stopped(
 
 #[test]
 fn a_full_queue_hands_requests_back() {
-    let (world, ids) = cubes(2);
-    let (module, inside, go_on) = stopper();
-    let mut modules = Modules::default();
-    modules.add(module);
     let capacity = NonZeroUsize::new(5);
     let settings = DetectorSettings { capacity, ..DetectorSettings::default() };
-    let detector = Detector::start(world, modules, settings).unwrap();
+    let (detector, ids, go_on) = stuck(2, settings);
     let handle = detector.handle();
-    handle.post(set_pose(ids[0], at(10.0))).unwrap();
-    inside.recv().unwrap();
     for n in 0..5 {
         handle.post(set_pose(ids[0], at(f64::from(n)))).unwrap();
     }

@@ -1,12 +1,10 @@
 //! The options of `jostle check`.
 
-use crate::scene::args::SceneArgs;
-use crate::share::args::PageArgs;
+use crate::scene::args::{SceneArgs, ShownArgs};
 use crate::units::{Unit, parse_length, signed_length};
 use clap::{Args, ValueEnum};
 use glam::{DQuat, DVec3};
 use jostle_geom::Pose;
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -67,14 +65,8 @@ pub(crate) struct CheckArgs {
     /// List the findings on a page, each with its two parts and where they touch
     #[arg(long, conflicts_with = "json", help_heading = "Page")]
     pub(crate) view: bool,
-    /// Address of the page
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
-    pub(crate) listen: SocketAddr,
-    /// Do not open the page in a browser
-    #[arg(long, help_heading = "Page")]
-    pub(crate) no_open: bool,
     #[command(flatten)]
-    pub(crate) page: PageArgs,
+    pub(crate) shown: ShownArgs,
 }
 
 /// The findings that fail.

@@ -21,8 +21,9 @@ pub(super) fn run(
     next: &mut Next<'_>,
 ) -> Result<u64, CliError> {
     let stopped = end_flag()?;
-    let (listen, page, rate) = (args.listen, &args.page, rate(args.dt)?);
-    let page_settings = ViewPage { listen, open: !args.no_open, rate, page };
+    let (shown, rate) = (&args.shown, rate(args.dt)?);
+    let page_settings =
+        ViewPage { listen: shown.listen, open: !shown.no_open, rate, page: &shown.page };
     let file = args.scene.scene.file_name().unwrap_or_default();
     let mut screen = Screen::open(stage, &file.to_string_lossy(), &page_settings, out)?;
     for line in legend(stage) {

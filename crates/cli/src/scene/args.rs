@@ -97,6 +97,13 @@ pub(crate) struct RunArgs {
     /// KeySensors
     #[arg(long, conflicts_with = "json", help_heading = "Page")]
     pub(crate) view: bool,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+}
+
+/// The page of a command that shows what it reads.
+#[derive(Debug, Args)]
+pub(crate) struct ShownArgs {
     /// Address of the page
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7448", help_heading = "Page")]
     pub(crate) listen: SocketAddr,

@@ -80,3 +80,51 @@ pub(crate) fn cube_model() -> Model {
 pub(crate) fn pose(x: f64, y: f64, z: f64) -> Pose {
     Pose::from_translation(DVec3::new(x, y, z)).unwrap()
 }
+
+/// What an experiment of the laboratory measured.
+pub(crate) fn rows(json: &Value) -> &[Value] {
+    json["rows"].as_array().expect("rows")
+}
+
+/// A number of a row. What is not finite is none in JSON, and panics.
+pub(crate) fn number(row: &Value, field: &str) -> f64 {
+    row[field].as_f64().unwrap_or_else(|| panic!("{field}: {row}"))
+}
+
+/// Experiments refuse each of these values of an option.
+pub(crate) fn lab_refuses(folder: &Folder, values: &[(&str, &str, &str)]) {
+    for (experiment, option, value) in values {
+        folder.refusal(&["lab", experiment, option, value]);
+    }
+}
+
+/// A plot that cannot be written is reported before anything is measured.
+pub(crate) fn lab_refuses_plots(folder: &Folder, experiments: &[&str]) {
+    for experiment in experiments {
+        let refusal = folder.refusal(&["lab", experiment, "--svg", "missing/plot.svg"]);
+        assert!(refusal.contains("missing/plot.svg: cannot be written"), "{refusal}");
+    }
+}
+
+pub(crate) fn contains_all(text: &str, words: &[&str]) {
+    words.iter().for_each(|word| assert!(text.contains(word), "{word}: {text}"));
+}
+
+/// Every one of the fields was measured. How long something takes is not asserted.
+pub(crate) fn are_measured(row: &Value, fields: &[&str]) {
+    fields.iter().for_each(|field| assert!(number(row, field).is_finite(), "{field}: {row}"));
+}
+
+/// The elements of a plot; panics if it is no well-formed XML.
+pub(crate) fn count_in_svg(folder: &Folder, file: &str, class: &str) -> usize {
+    let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+    let document = roxmltree::Document::parse(&text).unwrap();
+    assert_eq!(document.root_element().tag_name().name(), "svg");
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    let classes = document.descendants().filter_map(|node| node.attribute("class"));
+    classes.filter(|classes| classes.split(' ').any(|word| word == class)).count()
+}
+
+pub(crate) fn lines_in_svg(folder: &Folder, file: &str) -> usize {
+    count_in_svg(folder, file, "line")
+}

@@ -1,7 +1,7 @@
 //! How long a world stood still, from what its processes have written down.
 
 use jostle_net::event_log::{LoggedEvent, read_event_logs};
-use jostle_proto::{Address, Epoch, GroupId, Message, Span, Tick, Time, View};
+use jostle_proto::{Address, Commit, Epoch, GroupId, Message, Span, Tick, Time, View};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -16,26 +16,16 @@ pub(crate) struct Recovery {
     pub(crate) served: Time,
 }
 
-/// A tick of a group.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Published {
-    pub(crate) at: Time,
-    pub(crate) group: GroupId,
-    pub(crate) epoch: Epoch,
-    pub(crate) tick: Tick,
-    pub(crate) collisions: usize,
-}
-
 /// What there is to say about a world's pace.
 pub(crate) struct Figures {
     /// Each tick once, in the order of time.
-    pub(crate) ticks: Vec<Published>,
+    pub(crate) ticks: Vec<(Time, Commit)>,
     pub(crate) recoveries: Vec<Recovery>,
 }
 
 impl Figures {
     pub(crate) fn new(files: &[PathBuf]) -> Figures {
-        let mut ticks: Vec<Published> = Vec::new();
+        let mut ticks: Vec<(Time, Commit)> = Vec::new();
         let mut newest: BTreeMap<GroupId, Tick> = BTreeMap::new();
         let mut views: BTreeMap<Epoch, (Time, View)> = BTreeMap::new();
         for seen in read_event_logs(files).unwrap() {
@@ -52,9 +42,7 @@ impl Figures {
                     // A new leader publishes again what the old one may not have.
                     let last = newest.insert(commit.group, commit.tick);
                     if last.is_none_or(|last| last < commit.tick) {
-                        let (group, epoch, tick) = (commit.group, commit.epoch, commit.tick);
-                        let collisions = commit.touches.len();
-                        ticks.push(Published { at, group, epoch, tick, collisions });
+                        ticks.push((at, commit));
                     }
                 }
                 LoggedEvent::Sent { .. } | LoggedEvent::Answered { .. } => {}
@@ -62,10 +50,10 @@ impl Figures {
         }
         let lost = views.values().filter(|(_, view)| is_smaller(view));
         let recoveries = lost.filter_map(|(detected, view)| {
-            let served = ticks.iter().find(|tick| {
-                tick.group == view.group && tick.epoch >= view.epoch && tick.at >= *detected
+            let (served, _) = ticks.iter().find(|(at, tick)| {
+                tick.group == view.group && tick.epoch >= view.epoch && at >= detected
             })?;
-            Some(Recovery { group: view.group, detected: *detected, served: served.at })
+            Some(Recovery { group: view.group, detected: *detected, served: *served })
         });
         let recoveries = recoveries.collect();
         Figures { ticks, recoveries }
@@ -73,13 +61,13 @@ impl Figures {
 
     /// The longest time without a tick of this group.
     pub(crate) fn longest_gap(&self, group: GroupId) -> Span {
-        let times: Vec<Time> = self.of(group).map(|tick| tick.at).collect();
+        let times: Vec<Time> = self.of(group).map(|(at, _)| *at).collect();
         times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(Span(0))
     }
 
     /// The ticks of a group.
-    pub(crate) fn of(&self, group: GroupId) -> impl DoubleEndedIterator<Item = &Published> {
-        self.ticks.iter().filter(move |tick| tick.group == group)
+    pub(crate) fn of(&self, group: GroupId) -> impl DoubleEndedIterator<Item = &(Time, Commit)> {
+        self.ticks.iter().filter(move |(_, tick)| tick.group == group)
     }
 }
 
@@ -91,7 +79,7 @@ fn is_smaller(view: &View) -> bool {
 impl fmt::Display for Figures {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = |span: Span| span.0 as f64 / 1000.0;
-        let mut groups: Vec<GroupId> = self.ticks.iter().map(|tick| tick.group).collect();
+        let mut groups: Vec<GroupId> = self.ticks.iter().map(|(_, tick)| tick.group).collect();
         groups.sort_unstable();
         groups.dedup();
         for group in groups {

@@ -22,12 +22,32 @@ const FRAME_MAX: usize = 1 << 17;
 /// What is between two hosts, one way like the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Link {
-    pub(crate) delay: Duration,
+    delay: Duration,
     /// So much more or less, at most.
-    pub(crate) jitter: Duration,
+    jitter: Duration,
     /// Of a thousand frames.
-    pub(crate) lost: u64,
-    pub(crate) cut: bool,
+    lost: u64,
+    cut: bool,
+}
+
+impl Link {
+    pub(crate) fn delayed(delay: Duration) -> Link {
+        Link { delay, ..Link::default() }
+    }
+
+    /// With delays that differ by this much, at most.
+    pub(crate) fn with_jitter(self, jitter: Duration) -> Link {
+        Link { jitter, ..self }
+    }
+
+    /// With so many of a thousand frames lost.
+    pub(crate) fn with_lost(self, lost: u64) -> Link {
+        Link { lost, ..self }
+    }
+
+    pub(crate) fn cut(self) -> Link {
+        Link { cut: true, ..self }
+    }
 }
 
 /// A frame on its way: when it arrives, in which order, where.

@@ -185,8 +185,7 @@ mod tests {
 
     impl Dice {
         fn below(&mut self, limit: u32) -> u32 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            ((self.0 >> 33) % u64::from(limit)) as u32
+            jostle_dice::below(&mut self.0, limit.into()) as u32
         }
 
         /// Few places, so that many vertices share one; also −0.0.

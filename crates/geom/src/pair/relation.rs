@@ -31,6 +31,23 @@ pub enum Relation {
 }
 
 impl Relation {
+    /// One word for tables and JSON.
+    ///
+    /// ```
+    /// assert_eq!(jostle_geom::Relation::AInsideB.name(), "a-inside-b");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Apart => "apart",
+            Relation::Touching => "touching",
+            Relation::Crossing => "crossing",
+            Relation::AInsideB => "a-inside-b",
+            Relation::BInsideA => "b-inside-a",
+            Relation::Identical => "identical",
+        }
+    }
+
     /// Of the second to the first.
     pub(crate) fn swapped(self) -> Relation {
         match self {

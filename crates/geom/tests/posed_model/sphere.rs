@@ -67,9 +67,7 @@ fn spheres(case: &Case, dice: &mut Dice) -> Vec<(DVec3, f64)> {
 
 #[test]
 fn spheres_equal_looking_at_every_triangle() {
-    let seed = 61;
-    let mut dice = Dice(seed);
-    let mut seen = [0; 2];
+    let (mut dice, mut seen) = (Dice(61), [0; 2]);
     for case in cases(&mut dice) {
         for (centre, radius) in spheres(&case, &mut dice) {
             seen[usize::from(check(&case, centre, radius, "seed 61"))] += 1;

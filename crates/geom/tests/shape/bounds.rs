@@ -1,6 +1,6 @@
 //! Boxes and radii of shapes: against their corners.
 
-use super::{Dice, shapes};
+use super::{Dice, count_answers, shapes};
 use glam::{DVec3, Vec3};
 use jostle_geom::{Aabb, Mesh, Model, Pose, PosedModel, Quality, Shape, ShapeKind};
 
@@ -57,10 +57,7 @@ fn bounds_hold_the_shape_and_little_more() {
 
 #[test]
 fn bounds_of_spheres_are_rounded_outward_and_no_further() {
-    let seed = 2;
-    let mut dice = Dice(seed);
-    let mut seen = [0; 2];
-    for case in 0..20_000 {
+    count_answers::<2>(2, 20_000, 2_000, |case, dice| {
         // f32 coordinates and short radii: the difference is exact in f64. And long ones.
         let short = case % 2 == 0;
         let centre = dice.vector();
@@ -73,15 +70,14 @@ fn bounds_of_spheres_are_rounded_outward_and_no_further() {
         let pose = Pose::from_translation(centre).unwrap();
         let bounds = Shape::sphere(radius).unwrap().bounds(&pose).unwrap();
         let low = bounds.min().x;
-        let about = format!("seed {seed}, case {case}: {centre:?} {radius:?} {bounds:?}");
+        let about = format!("seed 2, case {case}: {centre:?} {radius:?} {bounds:?}");
         assert!(is_at_most(f64::from(low), centre.x, radius), "{about}");
         if short {
             assert!(!is_at_most(f64::from(low.next_up()), centre.x, radius), "{about}");
         }
         assert!(is_at_most(-f64::from(bounds.max().x), -centre.x, radius), "{about}");
-        seen[usize::from(f64::from(low) == centre.x - radius)] += 1;
-    }
-    assert!(seen.iter().all(|&n| n > 2_000), "lopsided: {seen:?}");
+        usize::from(f64::from(low) == centre.x - radius)
+    });
     let pose = Pose::from_translation(DVec3::new(1.0, 2.0, 3.0)).unwrap();
     let bounds = Shape::sphere(0.5).unwrap().bounds(&pose);
     assert_eq!(bounds, Some(Aabb::around(Vec3::new(0.5, 1.5, 2.5), Vec3::new(1.5, 2.5, 3.5))));

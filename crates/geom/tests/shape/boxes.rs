@@ -1,6 +1,6 @@
 //! Boxes against boxes: what is seen without triangles against what the triangles say.
 
-use super::Dice;
+use super::{Dice, count_answers};
 use glam::DVec3;
 use jostle_geom::{Pair, Pose, Shape};
 
@@ -34,30 +34,23 @@ fn any_box(dice: &mut Dice, scale: f64) -> Shape {
 
 #[test]
 fn boxes_anywhere() {
-    let seed = 31;
-    let mut dice = Dice(seed);
-    let mut seen = [0; 2];
-    for case in 0..6_000 {
+    count_answers::<2>(31, 6_000, 1_000, |case, dice| {
         let scale = [1.0, 1.0, 1e20, 1e-20][case % 4];
         let far = dice.vector() * [0.0, 1e3, 1e9][case % 3];
-        let (a, b) = (any_box(&mut dice, scale), any_box(&mut dice, scale));
+        let (a, b) = (any_box(dice, scale), any_box(dice, scale));
         let (pose_a, pose_b) = (dice.pose(scale, far), dice.pose(scale, far));
         let nearer = pose_a.translation().lerp(pose_b.translation(), 0.5);
         let pose_b = Pose::new(pose_b.rotation(), nearer).unwrap();
-        let about = format!("seed {seed}, case {case}: {a:?} {b:?}\n{pose_a:?}\n{pose_b:?}");
-        seen[usize::from(check(&a, &pose_a, &b, &pose_b, &about))] += 1;
-    }
-    assert!(seen.iter().all(|&n| n > 1_000), "lopsided: {seen:?}");
+        let about = format!("seed 31, case {case}: {a:?} {b:?}\n{pose_a:?}\n{pose_b:?}");
+        usize::from(check(&a, &pose_a, &b, &pose_b, &about))
+    });
 }
 
 /// Moved together until they touch, or all but touch, or overlap by a sliver.
 #[test]
 fn boxes_that_all_but_touch() {
-    let seed = 32;
-    let mut dice = Dice(seed);
-    let mut seen = [0; 2];
-    for case in 0..3_000 {
-        let (a, b) = (any_box(&mut dice, 1.0), any_box(&mut dice, 1.0));
+    count_answers::<2>(32, 3_000, 500, |case, dice| {
+        let (a, b) = (any_box(dice, 1.0), any_box(dice, 1.0));
         let (pose_a, pose_b) =
             (dice.pose(1.0, DVec3::ZERO), dice.pose(1.0, DVec3::splat((case % 2) as f64 * 2.0)));
         let apart = Pair::new(&a, &pose_a, &b, &pose_b).distance().unwrap();
@@ -65,8 +58,7 @@ fn boxes_that_all_but_touch() {
         let more = [0.0, 1e-15, -1e-15, 1e-13, -1e-13, 1e-10, -1e-10][dice.below(7)];
         let moved = pose_b.translation() + way * (1.0 + more);
         let pose_b = Pose::new(pose_b.rotation(), moved).unwrap();
-        let about = format!("seed {seed}, case {case}: {a:?} {b:?}\n{pose_a:?}\n{pose_b:?}");
-        seen[usize::from(check(&a, &pose_a, &b, &pose_b, &about))] += 1;
-    }
-    assert!(seen.iter().all(|&n| n > 500), "lopsided: {seen:?}");
+        let about = format!("seed 32, case {case}: {a:?} {b:?}\n{pose_a:?}\n{pose_b:?}");
+        usize::from(check(&a, &pose_a, &b, &pose_b, &about))
+    });
 }

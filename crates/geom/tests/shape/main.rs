@@ -19,6 +19,18 @@ mod round_impacts;
 /// A small generator, so that the cases are the same on every run.
 struct Dice(u64);
 
+/// Draws cases and counts their answers: each of `N` comes more often than `least` times.
+fn count_answers<const N: usize>(
+    seed: u64,
+    cases: usize,
+    least: usize,
+    mut answer: impl FnMut(usize, &mut Dice) -> usize,
+) {
+    let (mut dice, mut seen) = (Dice(seed), [0; N]);
+    (0..cases).for_each(|case| seen[answer(case, &mut dice)] += 1);
+    assert!(seen.iter().all(|&n| n > least), "seed {seed}, lopsided: {seen:?}");
+}
+
 impl Dice {
     fn bits(&mut self) -> u64 {
         jostle_dice::bits(&mut self.0)

@@ -13,10 +13,7 @@ pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        jostle_dice::bits(&mut self.0)
     }
 
     pub(crate) fn below(&mut self, end: usize) -> usize {
@@ -40,6 +37,20 @@ impl Random {
         let rotation = self.rotation();
         Pose::new(rotation, self.vector() * reach).unwrap()
     }
+}
+
+/// Without triangles, with one, with the same one many times, and with polygons whose triangles
+/// cannot be distinguished.
+pub(crate) fn degenerate_meshes() -> Vec<Mesh> {
+    let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y, -Vec3::ZERO];
+    let repeated: Vec<u32> = [0, 1, 2].repeat(5);
+    vec![
+        Mesh::from_triangles(Vec::new(), Vec::new()).unwrap(),
+        Mesh::from_triangles(corners.clone(), Vec::new()).unwrap(),
+        Mesh::from_triangles(corners.clone(), vec![[0, 1, 2]]).unwrap(),
+        Mesh::from_triangles(corners.clone(), vec![[2, 1, 3]; 50]).unwrap(),
+        Mesh::from_polygons(corners, [repeated.clone(), repeated]).unwrap(),
+    ]
 }
 
 /// Triangles of size `spread` in a cube of size `scale`, some of them segments or points.

@@ -13,7 +13,6 @@ use crate::{Contender, Count};
 use glam::{DQuat, DVec3};
 use jostle_geom::{Mesh, MeshError, Pose, PoseError};
 use std::f64::consts::TAU;
-use std::fmt;
 use std::time::Duration;
 
 /// How much closer each distance is: a fortieth of the cube.
@@ -67,9 +66,14 @@ pub struct Spent {
 }
 
 /// Why a benchmark ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// A method answered other than the default hierarchy: one of them is wrong.
+    #[error(
+        "{method} answers other than the default hierarchy, the second object at {:?} turned by \
+         {:?}",
+        pose.translation(), pose.rotation()
+    )]
     Disagreement {
         /// The name of the method.
         method: String,
@@ -77,48 +81,14 @@ pub enum BenchError {
         pose: Box<Pose>,
     },
     /// A mesh cannot be turned.
-    Mesh(MeshError),
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// A place cannot be reached.
-    Pose(PoseError),
+    #[error(transparent)]
+    Pose(#[from] PoseError),
     /// A hull cannot be made.
-    Hull(HullError),
-}
-
-impl fmt::Display for BenchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BenchError::Disagreement { method, pose } => write!(
-                f,
-                "{method} answers other than the default hierarchy, the second object at {:?} \
-                 turned by {:?}",
-                pose.translation(),
-                pose.rotation()
-            ),
-            BenchError::Mesh(error) => error.fmt(f),
-            BenchError::Pose(error) => error.fmt(f),
-            BenchError::Hull(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BenchError {}
-
-impl From<MeshError> for BenchError {
-    fn from(error: MeshError) -> BenchError {
-        BenchError::Mesh(error)
-    }
-}
-
-impl From<PoseError> for BenchError {
-    fn from(error: PoseError) -> BenchError {
-        BenchError::Pose(error)
-    }
-}
-
-impl From<HullError> for BenchError {
-    fn from(error: HullError) -> BenchError {
-        BenchError::Hull(error)
-    }
+    #[error(transparent)]
+    Hull(#[from] HullError),
 }
 
 /// Asks all methods about a mesh, in turns. `done` hears after each orientation.

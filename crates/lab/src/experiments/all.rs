@@ -117,7 +117,7 @@ impl Section {
         let options = if quick { self.quick } else { self.options };
         let figure = figures.join(self.figure);
         let figure_text = figure.display().to_string();
-        let words = ["jostle", "lab", self.name].into_iter().chain(options.iter().copied());
+        let words = ["jostle", "lab", self.name].into_iter().chain(options.split_whitespace());
         let typed: Vec<&str> = words.collect();
         let all = typed.iter().copied().chain(["--svg", &figure_text]);
         let typed_args = Typed::try_parse_from(all.skip(1))

@@ -15,9 +15,6 @@ use glam::DQuat;
 use serde::Serialize;
 use std::io::Write;
 
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
-
 /// What is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -59,7 +56,7 @@ pub(crate) fn run(args: &BoxtreeArgs, out: &mut dyn Write) -> Result<(), LabErro
     let alone = alone.into_iter().map(|settings| (Part::CriterionAlone, settings));
     let shares = shares.map(|settings| (Part::EmptyShare, settings));
     let all: Vec<_> = criteria.chain(alone).chain(shares).collect();
-    let approach = NearContact { turns: args.turns, step: STEP };
+    let approach = NearContact::new(args.turns);
     let mut progress = Progress::new(args.solid.len() * all.len(), true);
     let mut rows = Vec::new();
     for solid in &args.solid {
@@ -168,14 +165,11 @@ fn figure(rows: &[Row]) -> Figure {
         Line::extend(lines, &row.solid, [x, row.cost]);
     }
     let panel = |title: &str, x, lines| Panel { title: title.to_owned(), x, y: "cost", lines };
-    Figure {
-        title: "BoxTrees: tests by criterion and by how much empty space is split off",
-        columns: 3,
-        scale: Scale::OverTime,
-        panels: vec![
-            panel("With empty boxes, relative to criterion 2", "criterion", criteria),
-            panel("Without, relative to criterion 2 without", "criterion", alone),
-            panel("Criterion 1", "empty share", shares),
-        ],
-    }
+    let panels = vec![
+        panel("With empty boxes, relative to criterion 2", "criterion", criteria),
+        panel("Without, relative to criterion 2 without", "criterion", alone),
+        panel("Criterion 1", "empty share", shares),
+    ];
+    let title = "BoxTrees: tests by criterion and by how much empty space is split off";
+    Figure { title, columns: 3, scale: Scale::OverTime, panels }
 }

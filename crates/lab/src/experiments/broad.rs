@@ -9,7 +9,7 @@ mod engine;
 use super::args::{BroadArgs, Preset};
 use super::clock::{Clock, Spent, milliseconds};
 use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, short};
+use super::table::Table;
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
@@ -211,18 +211,18 @@ fn table(rows: &[Row]) -> Table {
         "updates",
     ]);
     for row in rows {
-        table.line(vec![
-            row.structure.to_owned(),
-            row.n.to_string(),
-            row.density.to_string(),
-            row.movers.to_string(),
-            row.speed.to_string(),
-            row.threads.to_string(),
-            short(row.ms_per_step),
-            short(row.worst_ms),
-            row.pairs.to_string(),
-            row.box_tests.to_string(),
-            row.updates.to_string(),
+        table.row(&[
+            &row.structure,
+            &row.n,
+            &row.density.to_string(),
+            &row.movers.to_string(),
+            &row.speed.to_string(),
+            &row.threads,
+            &row.ms_per_step,
+            &row.worst_ms,
+            &row.pairs,
+            &row.box_tests,
+            &row.updates,
         ]);
     }
     let steps = rows.first().map_or(0, |row| row.steps);

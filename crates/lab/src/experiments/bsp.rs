@@ -4,16 +4,14 @@
 
 use super::args::{OutputArgs, SolidsArgs};
 use super::clock::Clock;
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
-use crate::bench::oriented;
 use crate::bsp::{BspTrees, Detail};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
-use crate::{Contender, NearContact, Ours, Verdict};
+use crate::{Contender, Ours, Verdict};
 use clap::Args;
-use glam::DQuat;
 use jostle_geom::{Mesh, Pose, Quality};
 use serde::Serialize;
 use std::io::Write;
@@ -23,9 +21,6 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   jostle lab bsp
   jostle lab bsp --solid torus --triangles 10000 --depth 8,16,24 --svg bsp.svg";
-
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
 
 #[derive(Debug, Args)]
 pub(crate) struct BspArgs {
@@ -65,8 +60,7 @@ pub(crate) fn run(args: &BspArgs, out: &mut dyn Write) -> Result<(), LabError> {
     let mut progress = Progress::new(solids.solid.len() * depths.len(), true);
     let mut rows = Vec::new();
     for &solid in &solids.solid {
-        let mesh = oriented(&solid.mesh(solids.triangles)?, DQuat::IDENTITY)?;
-        let poses = NearContact { turns: solids.turns, step: STEP }.poses(&mesh);
+        let (mesh, poses) = solids.near_contact(solid)?;
         let (right, ours) = answers(&mesh, &poses);
         let mut trees = BspTrees::new(&mesh, &mesh);
         for &depth in &depths {
@@ -153,16 +147,16 @@ fn table(rows: &[Row]) -> Table {
         "kB",
     ]);
     for row in rows {
-        table.line(vec![
-            row.solid.to_owned(),
-            row.triangles.to_string(),
-            depth_name(row.depth),
-            percent(row.false_contacts),
-            short(row.visits),
-            short(row.triangle_tests),
-            short(row.microseconds),
-            short(row.microseconds_ours),
-            (row.bytes / 1000).to_string(),
+        table.row(&[
+            &row.solid,
+            &row.triangles,
+            &depth_name(row.depth),
+            &Share(row.false_contacts),
+            &row.visits,
+            &row.triangle_tests,
+            &row.microseconds,
+            &row.microseconds_ours,
+            &(row.bytes / 1000),
         ]);
     }
     if let Some(row) = rows.first() {
@@ -177,18 +171,17 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let (mut wrong, mut times) = (Vec::new(), Vec::new());
-    for row in rows {
-        if let Some(depth) = row.depth.map(f64::from) {
-            Line::extend(&mut wrong, row.solid, [depth, 100.0 * row.false_contacts]);
-            Line::extend(&mut times, row.solid, [depth, row.microseconds]);
-        }
-    }
-    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "depth", y, lines };
-    Figure {
-        title: "BSP trees, cut off at a depth",
-        columns: 2,
-        scale: Scale::OverTime,
-        panels: vec![panel("False contacts", "%", wrong), panel("A question", "µs", times)],
-    }
+    let by_solid = |y: fn(&Row) -> f64| {
+        let cut = rows.iter().filter_map(|row| Some((row, f64::from(row.depth?))));
+        Line::through(cut, |(row, depth)| (row.solid.to_owned(), [depth, y(row)]))
+    };
+    Figure::over(
+        "depth",
+        "BSP trees, cut off at a depth",
+        Scale::OverTime,
+        [
+            ("False contacts", "%", by_solid(|row| 100.0 * row.false_contacts)),
+            ("A question", "µs", by_solid(|row| row.microseconds)),
+        ],
+    )
 }

@@ -6,8 +6,8 @@
 
 use super::args::BunniesArgs;
 use super::clock::{Clock, Spent, milliseconds};
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
@@ -158,17 +158,17 @@ fn table(rows: &[Row]) -> Table {
         "collisions/frame",
     ]);
     for row in rows {
-        let share = |ms: f64| percent(ms / row.ms_per_frame);
-        table.line(vec![
-            row.n.to_string(),
-            short(row.ms_per_frame),
-            short(row.worst_ms),
-            percent(row.broad_share),
-            percent(row.narrow_share),
-            share(row.parts.response_ms),
-            share(row.parts.motion_ms),
-            short(row.pairs),
-            short(row.collisions),
+        let share = |ms: f64| Share(ms / row.ms_per_frame);
+        table.row(&[
+            &row.n,
+            &row.ms_per_frame,
+            &row.worst_ms,
+            &Share(row.broad_share),
+            &Share(row.narrow_share),
+            &share(row.parts.response_ms),
+            &share(row.parts.motion_ms),
+            &row.pairs,
+            &row.collisions,
         ]);
     }
     if let Some(Row { triangles, frames, clock, .. }) = rows.first() {
@@ -178,26 +178,23 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let mut times = Vec::new();
-    let mut counts = Vec::new();
-    for row in rows {
-        let n = f64::from(row.n);
-        Line::extend(&mut times, "frame", [n, row.ms_per_frame]);
-        Line::extend(&mut times, "broad phase", [n, row.parts.broad_ms]);
-        Line::extend(&mut times, "exact tests", [n, row.parts.narrow_ms]);
-        Line::extend(&mut times, "responses", [n, row.parts.response_ms]);
-        Line::extend(&mut times, "motion", [n, row.parts.motion_ms]);
-        Line::extend(&mut counts, "pairs of boxes", [n, row.pairs]);
-        Line::extend(&mut counts, "collisions", [n, row.collisions]);
-    }
-    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "models", y, lines };
-    Figure {
-        title: "Models bouncing in a cube, at constant density",
-        columns: 2,
-        scale: Scale::Linear,
-        panels: vec![
-            panel("Time of a frame", "ms", times),
-            panel("Found in a frame", "pairs", counts),
-        ],
-    }
+    let by_name = |all: &[(&str, fn(&Row) -> f64)]| {
+        let line = |&(name, y): &(&str, fn(&Row) -> f64)| Line {
+            name: name.to_owned(),
+            points: rows.iter().map(|row| [f64::from(row.n), y(row)]).collect(),
+        };
+        all.iter().map(line).collect()
+    };
+    let times = by_name(&[
+        ("frame", |row| row.ms_per_frame),
+        ("broad phase", |row| row.parts.broad_ms),
+        ("exact tests", |row| row.parts.narrow_ms),
+        ("responses", |row| row.parts.response_ms),
+        ("motion", |row| row.parts.motion_ms),
+    ]);
+    let found =
+        by_name(&[("pairs of boxes", |row| row.pairs), ("collisions", |row| row.collisions)]);
+    let panels = [("Time of a frame", "ms", times), ("Found in a frame", "pairs", found)];
+    let title = "Models bouncing in a cube, at constant density";
+    Figure::over("models", title, Scale::Linear, panels)
 }

@@ -7,7 +7,7 @@
 use super::args::DeformArgs;
 use super::clock::{Clock, milliseconds};
 use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::table::{Share, Table, short};
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
@@ -127,19 +127,19 @@ fn table(rows: &[Row]) -> Table {
         "pairs",
     ]);
     for row in rows {
-        table.line(vec![
-            row.scene.to_owned(),
-            row.triangles.to_string(),
-            row.method.clone(),
-            short(row.frame_ms),
-            short(row.update_ms),
-            short(row.touches_ms),
-            short(row.all_pairs_ms),
-            short(row.box_tests),
-            short(row.alignments),
-            short(row.triangle_tests),
-            percent(row.touching),
-            short(row.pairs),
+        table.row(&[
+            &row.scene,
+            &row.triangles,
+            &row.method,
+            &row.frame_ms,
+            &row.update_ms,
+            &row.touches_ms,
+            &row.all_pairs_ms,
+            &row.box_tests,
+            &row.alignments,
+            &row.triangle_tests,
+            &Share(row.touching),
+            &row.pairs,
         ]);
     }
     claim(rows, &mut table, "grow-shrink", "thesis 3.7.1: always slower");

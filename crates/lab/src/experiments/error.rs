@@ -117,7 +117,7 @@ pub enum LabError {
     Regions(#[from] RegionsError),
     /// The table or the JSON.
     #[error("cannot print: {0}")]
-    Output(io::Error),
+    Output(#[from] io::Error),
 }
 
 impl From<MeshError> for LabError {
@@ -129,12 +129,6 @@ impl From<MeshError> for LabError {
 impl From<HullError> for LabError {
     fn from(error: HullError) -> LabError {
         LabError::Bench(error.into())
-    }
-}
-
-impl From<io::Error> for LabError {
-    fn from(error: io::Error) -> LabError {
-        LabError::Output(error)
     }
 }
 

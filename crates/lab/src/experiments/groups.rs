@@ -5,8 +5,8 @@
 
 use super::args::GroupsArgs;
 use super::clock::{Clock, Spent};
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use jostle_proto::{Formation, Matrix, NodeId, Sizes, Span, Thresholds, TooManyNodes, form};
@@ -247,15 +247,15 @@ fn table(rows: &[Row]) -> Table {
     let titles = ["case", "n", "threshold ms", "groups", "largest", "alone", "ms", "worst ms"];
     let mut table = Table::new(&titles);
     for row in rows {
-        table.line(vec![
-            row.case.to_owned(),
-            row.n.to_string(),
-            row.threshold_ms.to_string(),
-            short(row.groups),
-            short(row.largest),
-            percent(row.alone),
-            format!("{:.4}", row.ms),
-            format!("{:.4}", row.worst_ms),
+        table.row(&[
+            &row.case,
+            &row.n,
+            &row.threshold_ms.to_string(),
+            &row.groups,
+            &row.largest,
+            &Share(row.alone),
+            &format!("{:.4}", row.ms),
+            &format!("{:.4}", row.worst_ms),
         ]);
     }
     for Row { case, formed, thesis, .. } in rows {
@@ -285,23 +285,19 @@ fn in_braces(groups: &[Vec<u32>]) -> String {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let (mut groups, mut alone, mut times) = (Vec::new(), Vec::new(), Vec::new());
-    for row in rows.iter().filter(|row| row.seed.is_some()) {
-        let name = format!("{} ms", row.threshold_ms);
-        let n = row.n as f64;
-        Line::extend(&mut groups, &name, [n, row.groups]);
-        Line::extend(&mut alone, &name, [n, row.alone * 100.0]);
-        Line::extend(&mut times, &name, [n, row.ms]);
-    }
-    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "machines", y, lines };
-    Figure {
-        title: "Consistency groups of machines at random places, by threshold",
-        columns: 3,
-        scale: Scale::Linear,
-        panels: vec![
-            panel("How many groups", "groups", groups),
-            panel("Machines by themselves", "percent", alone),
-            panel("Time to form them", "ms", times),
+    let by_threshold = |y: fn(&Row) -> f64| {
+        let random = rows.iter().filter(|row| row.seed.is_some());
+        Line::through(random, |row| (format!("{} ms", row.threshold_ms), [row.n as f64, y(row)]))
+    };
+    let title = "Consistency groups of machines at random places, by threshold";
+    Figure::over(
+        "machines",
+        title,
+        Scale::Linear,
+        [
+            ("How many groups", "groups", by_threshold(|row| row.groups)),
+            ("Machines by themselves", "percent", by_threshold(|row| 100.0 * row.alone)),
+            ("Time to form them", "ms", by_threshold(|row| row.ms)),
         ],
-    }
+    )
 }

@@ -7,7 +7,7 @@
 
 use super::args::{LatencyArgs, tracking_name};
 use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, short};
+use super::table::Table;
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::reckon::{Errors, LENGTH, Outcome, Scheme, Setup, run as simulate};
@@ -125,20 +125,20 @@ fn table(rows: &[Row]) -> Table {
         "floor", "false", "messages", "bytes",
     ]);
     for row in rows {
-        table.line(vec![
-            row.tracking.to_owned(),
-            row.latency_ms.to_string(),
-            row.scheme.to_owned(),
-            short(row.mean_error),
-            short(row.max_error),
-            short(row.first_mean_error),
-            short(row.first_max_error),
-            short(row.close_mean_error),
-            short(row.close_max_error),
-            short(row.close_floor),
-            row.false_contacts.to_string(),
-            row.messages.to_string(),
-            row.bytes.to_string(),
+        table.row(&[
+            &row.tracking,
+            &row.latency_ms,
+            &row.scheme,
+            &row.mean_error,
+            &row.max_error,
+            &row.first_mean_error,
+            &row.first_max_error,
+            &row.close_mean_error,
+            &row.close_max_error,
+            &row.close_floor,
+            &row.false_contacts,
+            &row.messages,
+            &row.bytes,
         ]);
     }
     for note in NOTES {

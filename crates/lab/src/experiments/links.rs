@@ -6,7 +6,7 @@
 
 use super::args::LinksArgs;
 use super::clock::Clock;
-use super::plot::{Figure, Line, Panel, Scale};
+use super::plot::{Figure, Line, Scale};
 use super::table::{Table, short};
 use super::{Results, check_writable};
 use crate::bench::oriented;
@@ -17,9 +17,6 @@ use glam::DQuat;
 use jostle_geom::Quality;
 use serde::Serialize;
 use std::io::Write;
-
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
 
 /// What a method took, in means per question.
 #[derive(Debug, Serialize)]
@@ -51,7 +48,7 @@ struct Saved {
 
 pub(crate) fn run(args: &LinksArgs, out: &mut dyn Write) -> Result<(), LabError> {
     check_writable(&args.output)?;
-    let approach = NearContact { turns: args.turns, step: STEP };
+    let approach = NearContact::new(args.turns);
     let work = args.solid.len() * args.triangles.len();
     let mut progress = Progress::new(work * 4, true);
     let mut rows: Vec<Row> = Vec::new();
@@ -132,19 +129,19 @@ fn table(rows: &[Row]) -> Table {
     ]);
     let times = |times: f64| if times.is_finite() { short(times) } else { "-".to_owned() };
     for row in rows {
-        table.line(vec![
-            row.solid.to_owned(),
-            row.triangles.to_string(),
-            row.method.clone(),
-            short(row.alignments),
-            short(row.volume_tests),
-            short(row.visits),
-            short(row.triangle_tests),
-            short(row.microseconds),
-            (row.bytes / 1000).to_string(),
-            times(row.saved.alignments),
-            times(row.saved.volume_tests),
-            times(row.saved.time),
+        table.row(&[
+            &row.solid,
+            &row.triangles,
+            &row.method,
+            &row.alignments,
+            &row.volume_tests,
+            &row.visits,
+            &row.triangle_tests,
+            &row.microseconds,
+            &(row.bytes / 1000),
+            &times(row.saved.alignments),
+            &times(row.saved.volume_tests),
+            &times(row.saved.time),
         ]);
     }
     let linked: Vec<&Row> = rows.iter().filter(|row| row.method.ends_with("links")).collect();
@@ -173,20 +170,20 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let (mut alignments, mut times) = (Vec::new(), Vec::new());
-    for row in rows.iter().filter(|row| row.method.ends_with("links")) {
-        let triangles = row.triangles as f64;
-        Line::extend(&mut alignments, row.solid, [triangles, row.saved.alignments]);
-        Line::extend(&mut times, row.solid, [triangles, row.saved.time]);
-    }
-    let panel = |title: &str, lines| {
-        let (x, y) = ("triangles", "times less");
-        Panel { title: title.to_owned(), x, y, lines }
+    let by_solid = |saved: fn(&Saved) -> f64| {
+        let linked = rows.iter().filter(|row| row.method.ends_with("links"));
+        Line::through(linked, |row| {
+            (row.solid.to_owned(), [row.triangles as f64, saved(&row.saved)])
+        })
     };
-    Figure {
-        title: "Links between two trees, against walking from the top",
-        columns: 2,
-        scale: Scale::Logarithmic,
-        panels: vec![panel("Alignments", alignments), panel("Time", times)],
-    }
+    let title = "Links between two trees, against walking from the top";
+    Figure::over(
+        "triangles",
+        title,
+        Scale::Logarithmic,
+        [
+            ("Alignments", "times less", by_solid(|saved| saved.alignments)),
+            ("Time", "times less", by_solid(|saved| saved.time)),
+        ],
+    )
 }

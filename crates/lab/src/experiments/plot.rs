@@ -96,6 +96,20 @@ pub(crate) struct Line {
     pub(crate) points: Vec<[f64; 2]>,
 }
 
+impl Figure {
+    /// Panels beside each other over the same horizontal axis: a title, what is upwards, lines.
+    pub(crate) fn over<const N: usize>(
+        x: &'static str,
+        title: &'static str,
+        scale: Scale,
+        panels: [(&str, &'static str, Vec<Line>); N],
+    ) -> Figure {
+        let panel =
+            |(title, y, lines): (&str, _, _)| Panel { title: title.to_owned(), x, y, lines };
+        Figure { title, columns: N, scale, panels: panels.map(panel).into() }
+    }
+}
+
 impl Panel {
     /// What is on the horizontal axis, in order.
     fn measured(&self) -> Vec<f64> {
@@ -108,6 +122,19 @@ impl Panel {
 }
 
 impl Line {
+    /// A point of each row, on the line of the name that comes with it.
+    pub(crate) fn through<R>(
+        rows: impl IntoIterator<Item = R>,
+        point: impl Fn(R) -> (String, [f64; 2]),
+    ) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for row in rows {
+            let (name, point) = point(row);
+            Line::extend(&mut lines, &name, point);
+        }
+        lines
+    }
+
     /// Adds a point to the line of that name, which may be new.
     pub(crate) fn extend(lines: &mut Vec<Line>, name: &str, point: [f64; 2]) {
         match lines.iter_mut().find(|line| line.name == name) {

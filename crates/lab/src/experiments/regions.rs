@@ -2,8 +2,8 @@
 //! S2). The thesis gives 4 and 6 as an example of thresholds and no figures.
 
 use super::args::RegionsArgs;
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::Table;
 use super::{Results, check_writable};
 use crate::aura::workload::Setup;
 use crate::experiments::error::LabError;
@@ -65,14 +65,14 @@ fn table(rows: &[Row]) -> Table {
     let mut table =
         Table::new(&["objects", "merge/split", "leaves", "cuts", "merges", "pairs", "pairs/n"]);
     for row in rows {
-        table.line(vec![
-            row.objects.to_string(),
-            format!("{}/{}", row.merge, row.split),
-            short(row.leaves),
-            short(row.cuts),
-            short(row.merges),
-            short(row.pairs),
-            short(row.pairs / f64::from(row.objects)),
+        table.row(&[
+            &row.objects,
+            &format!("{}/{}", row.merge, row.split),
+            &row.leaves,
+            &row.cuts,
+            &row.merges,
+            &row.pairs,
+            &(row.pairs / f64::from(row.objects)),
         ]);
     }
     if let Some(row) = rows.first() {
@@ -86,20 +86,19 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let (mut changes, mut pairs) = (Vec::new(), Vec::new());
-    for row in rows {
-        let (name, objects) = (format!("{}/{}", row.merge, row.split), f64::from(row.objects));
-        Line::extend(&mut changes, &name, [objects, row.cuts + row.merges]);
-        Line::extend(&mut pairs, &name, [objects, row.pairs]);
-    }
-    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "objects", y, lines };
-    Figure {
-        title: "Leaves that follow the population",
-        columns: 2,
-        scale: Scale::Logarithmic,
-        panels: vec![
-            panel("Leaves cut or merged in a frame", "leaves", changes),
-            panel("Pairs of objects in one leaf", "pairs", pairs),
+    let by_thresholds = |y: fn(&Row) -> f64| {
+        let name = |row: &Row| format!("{}/{}", row.merge, row.split);
+        Line::through(rows, |row| (name(row), [f64::from(row.objects), y(row)]))
+    };
+    let changes = by_thresholds(|row| row.cuts + row.merges);
+    let pairs = by_thresholds(|row| row.pairs);
+    Figure::over(
+        "objects",
+        "Leaves that follow the population",
+        Scale::Logarithmic,
+        [
+            ("Leaves cut or merged in a frame", "leaves", changes),
+            ("Pairs of objects in one leaf", "pairs", pairs),
         ],
-    }
+    )
 }

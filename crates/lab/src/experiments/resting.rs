@@ -8,15 +8,13 @@ use super::clock::Clock;
 use super::plot::{Figure, Line, Panel, Scale};
 use super::table::{Table, short};
 use super::{Results, check_writable};
-use crate::bench::oriented;
 use crate::dop::{DopTrees, NormalSet, Realignment};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
 use crate::traverse::ByTree;
 use crate::tree::{SplitRule, Splitting};
-use crate::{Contender, NearContact, link_row};
+use crate::{Contender, link_row};
 use clap::Args;
-use glam::DQuat;
 use jostle_geom::Pose;
 use serde::Serialize;
 use std::io::Write;
@@ -25,9 +23,6 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   jostle lab resting
   jostle lab resting --solid torus --triangles 10000 --frames 1,10,100 --svg resting.svg";
-
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
 
 #[derive(Debug, Args)]
 pub(crate) struct RestingArgs {
@@ -59,8 +54,7 @@ pub(crate) fn run(args: &RestingArgs, out: &mut dyn Write) -> Result<(), LabErro
     let mut progress = Progress::new(solids.solid.len() * args.frames.len(), true);
     let mut rows = Vec::new();
     for &solid in &solids.solid {
-        let mesh = oriented(&solid.mesh(solids.triangles)?, DQuat::IDENTITY)?;
-        let poses = NearContact { turns: solids.turns, step: STEP }.poses(&mesh);
+        let (mesh, poses) = solids.near_contact(solid)?;
         for &frames in &args.frames {
             let stay = |&pose: &Pose| std::iter::repeat_n(pose, frames as usize);
             let poses: Vec<Pose> = poses.iter().flat_map(stay).collect();

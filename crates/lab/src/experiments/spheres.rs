@@ -7,7 +7,7 @@
 use super::args::{SpheresArgs, method_name};
 use super::clock::{Clock, milliseconds};
 use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
 use crate::aura::workload::Setup;
 use crate::aura::{Method, experiment};
@@ -74,14 +74,14 @@ fn table(rows: &[Row]) -> Table {
         ["method", "n", "coverage", "comparisons", "of all pairs", "relations", "ms/frame"];
     let mut table = Table::new(&titles);
     for row in rows {
-        table.line(vec![
-            row.method.to_owned(),
-            row.n.to_string(),
-            row.coverage.to_string(),
-            format!("{:.0}", row.comparisons),
-            percent(row.share),
-            format!("{:.0}", row.relations),
-            short(row.ms_per_frame),
+        table.row(&[
+            &row.method,
+            &row.n,
+            &row.coverage.to_string(),
+            &format!("{:.0}", row.comparisons),
+            &Share(row.share),
+            &format!("{:.0}", row.relations),
+            &row.ms_per_frame,
         ]);
     }
     if let Some(Row { frames, clock, .. }) = rows.first() {

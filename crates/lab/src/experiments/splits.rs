@@ -6,7 +6,7 @@ mod paper;
 use super::args::{OutputArgs, one_of};
 use super::clock::{Clock, milliseconds};
 use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, short};
+use super::table::Table;
 use super::tightness::{objects, triangles};
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
@@ -159,20 +159,20 @@ fn table(rows: &[Row]) -> Table {
         "triangle tests",
     ]);
     for row in rows {
-        table.line(vec![
-            format!("{} {}", row.object, row.triangles),
-            row.rule.to_owned(),
-            row.threshold.to_string(),
-            format!("{} of {}", row.height, row.height_optimal),
-            row.nodes.to_string(),
-            short(row.kilobytes),
-            short(row.kilobytes_boundary),
-            short(row.build_ms),
-            short(row.boundaries_ms),
-            format!("{:.4}", row.ms_boundary),
-            format!("{:.4}", row.ms_sums),
-            short(row.volume_tests),
-            short(row.triangle_tests),
+        table.row(&[
+            &format!("{} {}", row.object, row.triangles),
+            &row.rule,
+            &row.threshold,
+            &format!("{} of {}", row.height, row.height_optimal),
+            &row.nodes,
+            &row.kilobytes,
+            &row.kilobytes_boundary,
+            &row.build_ms,
+            &row.boundaries_ms,
+            &format!("{:.4}", row.ms_boundary),
+            &format!("{:.4}", row.ms_sums),
+            &row.volume_tests,
+            &row.triangle_tests,
         ]);
     }
     if let Some(row) = rows.first() {

@@ -2,8 +2,8 @@
 
 use super::args::StoreyArgs;
 use super::clock::{Clock, milliseconds};
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
@@ -179,17 +179,17 @@ fn table(rows: &[Row]) -> Table {
         "collisions/step",
     ]);
     for row in rows {
-        table.line(vec![
-            row.objects.to_string(),
-            row.nodes.to_string(),
-            short(row.busiest_ms),
-            short(row.mean_ms),
-            short(row.leader_ms),
-            short(row.scale_up),
-            percent(row.leader_overhead),
-            short(row.messages),
-            short(row.all.sent),
-            short(row.collisions),
+        table.row(&[
+            &row.objects,
+            &row.nodes,
+            &row.busiest_ms,
+            &row.mean_ms,
+            &row.leader_ms,
+            &row.scale_up,
+            &Share(row.leader_overhead),
+            &row.messages,
+            &row.all.sent,
+            &row.collisions,
         ]);
     }
     if let Some(Row { ticks, clock, .. }) = rows.first() {
@@ -207,14 +207,14 @@ fn in_turns(rows: &[Row]) -> Table {
     let columns = ["objects", "nodes", "busiest ms", "mean ms", "leader ms", "scale-up"];
     let mut table = Table::new(&[&columns[..], &["leader overhead"]].concat());
     for Row { objects, nodes, in_turns, .. } in rows {
-        table.line(vec![
-            objects.to_string(),
-            nodes.to_string(),
-            short(in_turns.busiest_ms),
-            short(in_turns.mean_ms),
-            short(in_turns.leader_ms),
-            short(in_turns.scale_up),
-            percent(in_turns.leader_overhead),
+        table.row(&[
+            objects,
+            nodes,
+            &in_turns.busiest_ms,
+            &in_turns.mean_ms,
+            &in_turns.leader_ms,
+            &in_turns.scale_up,
+            &Share(in_turns.leader_overhead),
         ]);
     }
     table.note(
@@ -237,16 +237,16 @@ fn counts(rows: &[Row]) -> Table {
         "sent by the busiest",
     ]);
     for row in rows {
-        table.line(vec![
-            row.objects.to_string(),
-            row.nodes.to_string(),
-            short(row.all.pairs),
-            short(row.most.pairs),
-            short(row.pairs_scale_up),
-            short(row.all.moved),
-            short(row.most.moved),
-            short(row.moved_scale_up),
-            short(row.most.sent),
+        table.row(&[
+            &row.objects,
+            &row.nodes,
+            &row.all.pairs,
+            &row.most.pairs,
+            &row.pairs_scale_up,
+            &row.all.moved,
+            &row.most.moved,
+            &row.moved_scale_up,
+            &row.most.sent,
         ]);
     }
     table.note("counted in each step: pairs decided about, objects moved, states sent".into());
@@ -262,7 +262,7 @@ fn best_sizes(rows: &[Row]) -> Table {
         let tried = rows.iter().filter(|row| row.objects == objects);
         if let Some(best) = tried.min_by(|a, b| a.busiest_ms.total_cmp(&b.busiest_ms)) {
             let nodes = format!("{} nodes", best.nodes);
-            table.line(vec![objects.to_string(), nodes, short(best.busiest_ms)]);
+            table.row(&[&objects, &nodes, &best.busiest_ms]);
         }
     }
     table
@@ -300,21 +300,18 @@ fn thesis() -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let mut times = Vec::new();
-    let mut scales = Vec::new();
-    for row in rows {
-        let (nodes, name) = (f64::from(row.nodes), format!("{} objects", row.objects));
-        Line::extend(&mut times, &name, [nodes, row.busiest_ms]);
-        Line::extend(&mut scales, &name, [nodes, row.scale_up]);
-    }
-    let panel = |title: &str, y, lines| Panel { title: title.to_owned(), x: "nodes", y, lines };
-    Figure {
-        title: "A step on one node and on many",
-        columns: 2,
-        scale: Scale::Logarithmic,
-        panels: vec![
-            panel("Time of the busiest node", "ms", times),
-            panel("How much less that is than on one node", "times", scales),
+    let by_objects = |y: fn(&Row) -> f64| {
+        Line::through(rows, |row| {
+            (format!("{} objects", row.objects), [f64::from(row.nodes), y(row)])
+        })
+    };
+    Figure::over(
+        "nodes",
+        "A step on one node and on many",
+        Scale::Logarithmic,
+        [
+            ("Time of the busiest node", "ms", by_objects(|row| row.busiest_ms)),
+            ("How much less that is than on one node", "times", by_objects(|row| row.scale_up)),
         ],
-    }
+    )
 }

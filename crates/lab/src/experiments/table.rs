@@ -13,6 +13,12 @@ impl Table {
         Table { lines: vec![titles.iter().map(|&title| title.to_owned()).collect()], notes: vec![] }
     }
 
+    /// A line of cells that are numbers and names.
+    pub(crate) fn row(&mut self, cells: &[&dyn Cell]) {
+        self.lines.push(cells.iter().map(|cell| cell.text()).collect());
+    }
+
+    /// A line whose cells are put together elsewhere.
     pub(crate) fn line(&mut self, cells: Vec<String>) {
         self.lines.push(cells);
     }
@@ -43,6 +49,50 @@ impl fmt::Display for Table {
     }
 }
 
+/// What a cell shows: names and counts as they are, measured numbers by [`short`].
+pub(crate) trait Cell {
+    fn text(&self) -> String;
+}
+
+impl Cell for &str {
+    fn text(&self) -> String {
+        (*self).to_owned()
+    }
+}
+
+impl Cell for String {
+    fn text(&self) -> String {
+        self.clone()
+    }
+}
+
+macro_rules! counts {
+    ($($count:ty),*) => {
+        $(impl Cell for $count {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+counts!(u32, u64, usize);
+
+impl Cell for f64 {
+    fn text(&self) -> String {
+        short(*self)
+    }
+}
+
+/// A share of 1, shown as a part of a hundred.
+pub(crate) struct Share(pub(crate) f64);
+
+impl Cell for Share {
+    fn text(&self) -> String {
+        if self.0.is_nan() { "-".to_owned() } else { format!("{:.1} %", self.0 * 100.0) }
+    }
+}
+
 /// Three digits that count, and nothing for what is no number.
 pub(crate) fn short(x: f64) -> String {
     match x.abs() {
@@ -52,9 +102,4 @@ pub(crate) fn short(x: f64) -> String {
         size if size >= 1.0 => format!("{x:.2}"),
         _ => format!("{x:.3}"),
     }
-}
-
-/// As a part of a hundred.
-pub(crate) fn percent(share: f64) -> String {
-    if share.is_nan() { "-".to_owned() } else { format!("{:.1} %", share * 100.0) }
 }

@@ -11,8 +11,8 @@ mod trees;
 
 use super::args::TenObjectsArgs;
 use super::clock::{Clock, Spent, milliseconds};
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::Table;
 use super::{Results, check_writable};
 use crate::experiments::error::LabError;
 use crate::experiments::progress::Progress;
@@ -225,16 +225,16 @@ fn table(rows: &[Row]) -> Table {
         "collisions",
     ]);
     for row in rows {
-        table.line(vec![
-            row.scene.to_string(),
-            row.quality.clone(),
-            row.triangles.to_string(),
-            short(row.kilobytes),
-            four(row.ms_per_step),
-            four(row.worst_ms),
-            format!("{:.4}", row.ms_per_pair),
-            short(row.pairs),
-            row.collisions.to_string(),
+        table.row(&[
+            &row.scene.to_string(),
+            &row.quality,
+            &row.triangles,
+            &row.kilobytes,
+            &four(row.ms_per_step),
+            &four(row.worst_ms),
+            &format!("{:.4}", row.ms_per_pair),
+            &row.pairs,
+            &row.collisions,
         ]);
     }
     if let Some(Row { steps, clock, .. }) = rows.first() {
@@ -259,25 +259,11 @@ fn write_paper(shown: &[Complexity], out: &mut dyn Write) -> Result<(), LabError
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let mut pairs = Vec::new();
-    let mut steps = Vec::new();
-    for row in rows {
-        let triangles = row.triangles as f64;
-        Line::extend(&mut pairs, &row.quality, [triangles, row.ms_per_pair]);
-        if let Some(ms) = row.ms_per_step {
-            Line::extend(&mut steps, &row.quality, [triangles, ms]);
-        }
-    }
-    let panel = |title: &str, lines| Panel {
-        title: title.to_owned(),
-        x: "triangles per object",
-        y: "ms",
-        lines,
-    };
-    Figure {
-        title: "Ten objects bouncing in a box",
-        columns: 2,
-        scale: Scale::Logarithmic,
-        panels: vec![panel("Exact test of a pair", pairs), panel("Step", steps)],
-    }
+    let point = |row: &Row, ms| (row.quality.clone(), [row.triangles as f64, ms]);
+    let pairs = Line::through(rows, |row| point(row, row.ms_per_pair));
+    let stepped = rows.iter().filter_map(|row| Some((row, row.ms_per_step?)));
+    let steps = Line::through(stepped, |(row, ms)| point(row, ms));
+    let panels = [("Exact test of a pair", "ms", pairs), ("Step", "ms", steps)];
+    let title = "Ten objects bouncing in a box";
+    Figure::over("triangles per object", title, Scale::Logarithmic, panels)
 }

@@ -3,8 +3,8 @@
 
 use super::args::VoxelsArgs;
 use super::clock::Clock;
-use super::plot::{Figure, Line, Panel, Scale};
-use super::table::{Table, percent, short};
+use super::plot::{Figure, Line, Scale};
+use super::table::{Share, Table};
 use super::{Results, check_writable};
 use crate::bench::oriented;
 use crate::experiments::error::LabError;
@@ -14,9 +14,6 @@ use glam::DQuat;
 use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
-
-/// Distances differ by this share of a solid's width.
-const STEP: f64 = 0.03;
 
 /// How right a grid and a cloud were.
 #[derive(Debug, Serialize)]
@@ -44,7 +41,7 @@ struct Row {
 
 pub(crate) fn run(args: &VoxelsArgs, out: &mut dyn Write) -> Result<(), LabError> {
     check_writable(&args.output)?;
-    let approach = NearContact { turns: args.turns, step: STEP };
+    let approach = NearContact::new(args.turns);
     let mut progress = Progress::new(args.solid.len() * args.voxels.len() * 2, true);
     let mut rows = Vec::new();
     for solid in &args.solid {
@@ -108,20 +105,20 @@ fn table(rows: &[Row]) -> Table {
         "exact µs",
     ]);
     for row in rows {
-        table.line(vec![
-            row.solid.to_owned(),
-            format!("{}³", row.voxels),
-            short(row.error),
-            short(row.reach),
-            row.points.to_string(),
-            short(row.thesis_points),
-            row.bytes.div_ceil(1000).to_string(),
-            percent(row.wrong_yes),
-            short(row.farthest_yes),
-            short(row.promised),
-            percent(row.wrong_no),
-            short(row.microseconds),
-            short(row.exact_microseconds),
+        table.row(&[
+            &row.solid,
+            &format!("{}³", row.voxels),
+            &row.error,
+            &row.reach,
+            &row.points,
+            &row.thesis_points,
+            &row.bytes.div_ceil(1000),
+            &Share(row.wrong_yes),
+            &row.farthest_yes,
+            &row.promised,
+            &Share(row.wrong_no),
+            &row.microseconds,
+            &row.exact_microseconds,
         ]);
     }
     let kept = rows.iter().all(|row| row.farthest_yes <= row.promised);
@@ -156,19 +153,6 @@ fn figure(rows: &[Row]) -> Figure {
             Line::extend(&mut times, &format!("{}, exact", row.solid), [x, row.exact_microseconds]);
         }
     }
-    let panel = |title: &str, y, lines| Panel {
-        title: title.to_owned(),
-        x: "voxels along a side",
-        y,
-        lines,
-    };
-    Figure {
-        title: "Points against voxels",
-        columns: 2,
-        scale: Scale::Logarithmic,
-        panels: vec![
-            panel("Wrong answers", "percent", wrong),
-            panel("Time of a question", "µs", times),
-        ],
-    }
+    let panels = [("Wrong answers", "percent", wrong), ("Time of a question", "µs", times)];
+    Figure::over("voxels along a side", "Points against voxels", Scale::Logarithmic, panels)
 }

@@ -98,7 +98,14 @@ pub(crate) fn run(args: &ZachmannArgs, out: &mut dyn Write) -> Result<(), LabErr
         }
     }
     drop(progress);
-    let queries: Vec<&Query> = rows.iter().filter_map(Row::query).collect();
+    let (mut queries, mut built, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    for row in &rows {
+        match row {
+            Row::Query(query) => queries.push(query),
+            Row::Build(build) => built.push(build),
+            Row::Polygons(pair) => pairs.push(pair),
+        }
+    }
     let table = tables::times(&queries);
     let results = Results { rows: &rows, table, figure: tables::figure(&queries) };
     results.show(&args.output, out)?;
@@ -108,12 +115,10 @@ pub(crate) fn run(args: &ZachmannArgs, out: &mut dyn Write) -> Result<(), LabErr
         if let Some(curve) = tables::curve(&queries) {
             writeln!(out, "{curve}")?;
         }
-        let built: Vec<&Build> = rows.iter().filter_map(Row::build).collect();
         if !built.is_empty() {
             writeln!(out, "{}\n{}", tables::builds(&built), thesis::builds())?;
             writeln!(out, "{}", tables::depths()?)?;
         }
-        let pairs: Vec<&PolygonPair> = rows.iter().filter_map(Row::polygons).collect();
         if !pairs.is_empty() {
             writeln!(out, "{}\n{}", tables::polygons(&pairs), thesis::polygons())?;
         }
@@ -176,20 +181,6 @@ fn polygons(args: &ZachmannArgs, kind: PolygonKind) -> Result<Vec<PolygonPair>, 
         wrong: row.wrong,
     };
     Ok(rows.into_iter().map(row).collect())
-}
-
-impl Row {
-    fn query(&self) -> Option<&Query> {
-        if let Row::Query(query) = self { Some(query) } else { None }
-    }
-
-    fn build(&self) -> Option<&Build> {
-        if let Row::Build(build) = self { Some(build) } else { None }
-    }
-
-    fn polygons(&self) -> Option<&PolygonPair> {
-        if let Row::Polygons(pair) = self { Some(pair) } else { None }
-    }
 }
 
 impl Query {

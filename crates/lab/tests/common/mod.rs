@@ -7,48 +7,23 @@ mod cases;
 pub(crate) mod methods;
 
 pub(crate) use cases::{Case, cases, one_triangle, soup};
+pub(crate) use jostle_dice::Random;
 
 use glam::{DQuat, DVec3};
 use jostle_geom::{FacePair, Mesh, Model, Pair, Pose, Quality};
 use jostle_lab::{Contender, Surfaces};
 
-/// splitmix64: every seed gives another sequence, the same on every machine.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn bits(&mut self) -> u64 {
-        jostle_dice::bits(&mut self.0)
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.bits() % end as u64) as usize
-    }
-
-    /// From -1 to 1.
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    pub(crate) fn vector(&mut self) -> DVec3 {
-        DVec3::new(self.unit(), self.unit(), self.unit())
-    }
-
-    pub(crate) fn rotation(&mut self) -> DQuat {
-        DQuat::from_xyzw(self.unit(), self.unit(), self.unit(), self.unit() + 1e-3)
-    }
-
-    /// Turns that map the axes to the axes.
-    pub(crate) fn quarter_turn(&mut self) -> DQuat {
-        let turns = [
-            DQuat::IDENTITY,
-            DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0),
-            DQuat::from_xyzw(1.0, 0.0, 0.0, 1.0),
-            DQuat::from_xyzw(0.0, 1.0, 0.0, -1.0),
-            DQuat::from_xyzw(1.0, 1.0, 1.0, 1.0),
-            DQuat::from_xyzw(0.0, 1.0, 0.0, 0.0),
-        ];
-        turns[self.below(turns.len())]
-    }
+/// Turns that map the axes to the axes.
+pub(crate) fn quarter_turn(random: &mut Random) -> DQuat {
+    let turns = [
+        DQuat::IDENTITY,
+        DQuat::from_xyzw(0.0, 0.0, 1.0, 1.0),
+        DQuat::from_xyzw(1.0, 0.0, 0.0, 1.0),
+        DQuat::from_xyzw(0.0, 1.0, 0.0, -1.0),
+        DQuat::from_xyzw(1.0, 1.0, 1.0, 1.0),
+        DQuat::from_xyzw(0.0, 1.0, 0.0, 0.0),
+    ];
+    turns[random.below(turns.len())]
 }
 
 pub(crate) fn pose(rotation: DQuat, translation: DVec3) -> Pose {
@@ -71,8 +46,8 @@ pub(crate) fn poses(case: &Case, random: &mut Random, count: usize) -> Vec<(Pose
             1 => {
                 let whole = (place / case.unit).round() * case.unit;
                 poses.push((
-                    pose(random.quarter_turn(), DVec3::ZERO),
-                    pose(random.quarter_turn(), whole),
+                    pose(quarter_turn(random), DVec3::ZERO),
+                    pose(quarter_turn(random), whole),
                 ));
             }
             _ => poses.extend(border(case, random, &a, &b)),

@@ -3,6 +3,7 @@
 //! It follows the world like a gateway, and sends inputs to the group in the same way: as a source
 //! whose inputs are applied once and in order.
 
+use super::DemoFigures;
 use crate::dice::Dice;
 use jostle_proto::{
     Address, Block, Class, Follower, GatewayId, Input, Message, Object, ObjectId, Objects, Output,
@@ -31,13 +32,36 @@ const PUSH: [f64; 2] = [100.0, 480.0];
 /// Target and current figures, shared with the demo.
 #[derive(Debug, Default)]
 pub(super) struct SpawnStatus {
-    pub(super) wanted: AtomicU64,
-    pub(super) bodies: AtomicU64,
-    pub(super) tick: AtomicU64,
-    pub(super) objects: AtomicU64,
-    pub(super) touching: AtomicU64,
+    wanted: AtomicU64,
+    bodies: AtomicU64,
+    tick: AtomicU64,
+    objects: AtomicU64,
+    touching: AtomicU64,
     /// In thousandths.
-    pub(super) dilation: AtomicU64,
+    dilation: AtomicU64,
+}
+
+impl SpawnStatus {
+    /// The target number of bodies.
+    pub(super) fn want(&self, bodies: u64) {
+        self.wanted.store(bodies, Relaxed);
+    }
+
+    pub(super) fn wanted(&self) -> u64 {
+        self.wanted.load(Relaxed)
+    }
+
+    /// The figures of the world, with this many bots.
+    pub(super) fn figures(&self, bots: u64) -> DemoFigures {
+        DemoFigures {
+            tick: self.tick.load(Relaxed),
+            dilation: self.dilation.load(Relaxed) as f64 / 1000.0,
+            objects: self.objects.load(Relaxed),
+            bodies: self.bodies.load(Relaxed),
+            bots,
+            touching: self.touching.load(Relaxed),
+        }
+    }
 }
 
 /// The role.
@@ -116,7 +140,7 @@ impl BodySpawner {
     fn adjust(&mut self, now: Time) {
         let Some((tick, objects)) = self.follower.world() else { return };
         let bodies = || objects.values().filter(|object| object.class == Class::Dynamic);
-        let (count, wanted) = (bodies().count(), self.status.wanted.load(Relaxed) as usize);
+        let (count, wanted) = (bodies().count(), self.status.wanted() as usize);
         self.status.tick.store(tick.0, Relaxed);
         self.status.bodies.store(count as u64, Relaxed);
         self.status.objects.store(objects.len() as u64, Relaxed);

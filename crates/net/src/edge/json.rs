@@ -6,7 +6,7 @@ use super::json_messages::{self as messages, JsonMessage, JsonRequest};
 use super::outbound::OutboundQueue;
 use super::rate_limit::{ConnectionLimiter, Verdict};
 use super::web::HttpPeer;
-use super::websocket::{Flow, broken, close, first_message, send_message};
+use super::websocket::{Flow, broken, close, finish, first_message, send_message};
 use super::{Disconnect, EdgeState, PeerIdentity, Rejection};
 use crate::manifest::{Handshake, PROTOCOL, Purpose};
 use axum::extract::ws::{Message, WebSocket};
@@ -85,11 +85,7 @@ pub(super) async fn serve(edge: Arc<EdgeState>, mut socket: WebSocket, peer: Htt
         next_world: Time(0),
     };
     let why = player.run(&outbound).await;
-    if let Some(why) = why {
-        let why = why.to_string();
-        edge.disconnected(remote, &why);
-        close(&mut socket, &why).await;
-    }
+    finish(&edge, &mut socket, remote, why).await;
 }
 
 async fn hello(
@@ -172,10 +168,8 @@ impl JsonClient<'_> {
                     Flow::Disconnect(Disconnect::Silent(self.edge.limits.idle))
                 }
             };
-            match next {
-                Flow::Continue => {}
-                Flow::Closed => return None,
-                Flow::Disconnect(why) => return Some(why),
+            if let Some(end) = next.end() {
+                return end;
             }
         }
     }

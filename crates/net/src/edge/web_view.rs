@@ -4,7 +4,7 @@
 use super::connections::{ConnectionSlot, ConnectionTable, Outbound};
 use super::rate_limit::{ConnectionLimiter, Verdict};
 use super::web::HttpPeer;
-use super::websocket::{Flow, broken, close, first_message, send_message};
+use super::websocket::{Flow, broken, close, finish, first_message, send_message};
 use super::{Disconnect, EdgeLimits, EdgeState, PeerIdentity, Rejection, count};
 use crate::manifest::{Handshake, PROTOCOL, Purpose};
 use crate::view::{RayQuery, Topic, ViewHub, ViewMessage, ViewRequest, Viewer, ViewerSlot};
@@ -40,11 +40,8 @@ pub(super) async fn serve(edge: Arc<EdgeState>, mut socket: WebSocket, peer: Htt
         }
     };
     drop(peer.pending);
-    if let Some(why) = exchange_messages(&edge, &mut socket, &hub, &place.viewer).await {
-        let why = why.to_string();
-        edge.disconnected(remote, &why);
-        close(&mut socket, &why).await;
-    }
+    let why = exchange_messages(&edge, &mut socket, &hub, &place.viewer).await;
+    finish(&edge, &mut socket, remote, why).await;
 }
 
 async fn enter(
@@ -114,10 +111,8 @@ async fn exchange_messages(
                 Flow::Disconnect(Disconnect::Silent(edge.limits.idle))
             }
         };
-        match next {
-            Flow::Continue => {}
-            Flow::Closed => return None,
-            Flow::Disconnect(why) => return Some(why),
+        if let Some(end) = next.end() {
+            return end;
         }
     }
 }

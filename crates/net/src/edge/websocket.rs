@@ -9,6 +9,7 @@ use crate::manifest::{EdgeResponse, Handshake, Purpose};
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use jostle_proto::GatewayMessage;
 use std::error::Error;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{sleep_until, timeout};
@@ -81,11 +82,8 @@ pub(super) async fn serve(edge: Arc<EdgeState>, mut socket: WebSocket, peer: Htt
     if !answer(&mut socket, &EdgeResponse::Manifest(edge.services.manifest.clone())).await {
         return;
     }
-    if let Some(why) = exchange_messages(&edge, &mut socket, &slot, &outbound).await {
-        let why = why.to_string();
-        edge.disconnected(remote, &why);
-        close(&mut socket, &why).await;
-    }
+    let why = exchange_messages(&edge, &mut socket, &slot, &outbound).await;
+    finish(&edge, &mut socket, remote, why).await;
 }
 
 async fn enter(
@@ -110,6 +108,31 @@ pub(super) enum Flow {
     Disconnect(Disconnect),
 }
 
+impl Flow {
+    /// Whether the connection ends, and for which reason, if the server has to close it.
+    pub(super) fn end(self) -> Option<Option<Disconnect>> {
+        match self {
+            Flow::Continue => None,
+            Flow::Closed => Some(None),
+            Flow::Disconnect(why) => Some(Some(why)),
+        }
+    }
+}
+
+/// Closes a connection for a reason, if there is one.
+pub(super) async fn finish(
+    edge: &EdgeState,
+    socket: &mut WebSocket,
+    remote: SocketAddr,
+    why: Option<Disconnect>,
+) {
+    if let Some(why) = why {
+        let why = why.to_string();
+        edge.disconnected(remote, &why);
+        close(socket, &why).await;
+    }
+}
+
 /// Passes messages both ways until the connection ends; returns a reason if the server has to close
 /// it.
 async fn exchange_messages(
@@ -131,10 +154,8 @@ async fn exchange_messages(
                 Flow::Disconnect(Disconnect::Silent(edge.limits.idle))
             }
         };
-        match next {
-            Flow::Continue => {}
-            Flow::Closed => return None,
-            Flow::Disconnect(why) => return Some(why),
+        if let Some(end) = next.end() {
+            return end;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Status of the directory's replicas: each reports to all processes with an edge server.
 
 use super::{Lines, Metrics, MetricsState, StatusGroup};
-use jostle_proto::{Span, Time};
+use jostle_proto::{ReplicaId, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,24 +21,66 @@ const SILENT: Span = Span::from_ms(2000);
 /// The report of a replica about itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReplicaStatus {
-    pub(crate) replica: u16,
-    pub(crate) address: Option<SocketAddr>,
-    pub(crate) leads: bool,
+    replica: u16,
+    address: Option<SocketAddr>,
+    leads: bool,
     /// The leader that it follows.
-    pub(crate) leader: Option<u16>,
-    pub(crate) term: u64,
+    leader: Option<u16>,
+    term: u64,
     /// Its last entry, the last committed entry, and the last entry in its snapshot.
-    pub(crate) index: u64,
-    pub(crate) commit: u64,
-    pub(crate) snapshot: u64,
-    pub(crate) log_bytes: u64,
-    pub(crate) voters: Vec<u16>,
+    index: u64,
+    commit: u64,
+    snapshot: u64,
+    log_bytes: u64,
+    voters: Vec<u16>,
     /// Entries that each follower lacks, if it is the leader.
-    pub(crate) lags: BTreeMap<u16, u64>,
+    lags: BTreeMap<u16, u64>,
     /// Replicas without a common protocol version.
-    pub(crate) incompatible: Vec<u16>,
+    incompatible: Vec<u16>,
     /// Why it is unavailable, if it is.
-    pub(crate) trouble: Option<String>,
+    trouble: Option<String>,
+}
+
+impl ReplicaStatus {
+    /// Of a replica that cannot work, unless [`ReplicaStatus::active`] says more.
+    pub(crate) fn new(id: ReplicaId, address: Option<SocketAddr>) -> ReplicaStatus {
+        ReplicaStatus { replica: id.0, address, ..ReplicaStatus::default() }
+    }
+
+    /// With the replicas that have no protocol version in common with it.
+    pub(crate) fn with_incompatible(self, incompatible: Vec<u16>) -> ReplicaStatus {
+        ReplicaStatus { incompatible, ..self }
+    }
+
+    pub(crate) fn with_trouble(self, why: &str) -> ReplicaStatus {
+        ReplicaStatus { trouble: Some(why.to_owned()), ..self }
+    }
+
+    /// With what it reports about itself.
+    pub(crate) fn active(
+        self,
+        report: &jostle_directory::ReplicaReport,
+        log_bytes: u64,
+    ) -> ReplicaStatus {
+        let mut voters: Vec<u16> = report.voters.iter().map(|voter| voter.0).collect();
+        voters.sort_unstable();
+        let status = ReplicaStatus {
+            leads: report.leads,
+            leader: report.leader.map(|leader| leader.0),
+            term: report.term,
+            index: report.index,
+            commit: report.commit,
+            snapshot: report.snapshot,
+            log_bytes,
+            voters,
+            lags: report.peers.iter().map(|peer| (peer.id.0, peer.lag)).collect(),
+            ..self
+        };
+        match report.has_lost {
+            true => status.with_trouble("its disk has lost what it had acknowledged"),
+            false => status,
+        }
+    }
 }
 
 /// The same with what others know of it.

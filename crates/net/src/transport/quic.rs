@@ -89,12 +89,8 @@ impl QuicMesh {
         settings: &TransportSettings,
         deliver: Deliver,
     ) -> Result<QuicMesh, TransportError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("transport")
-            .enable_all()
-            .build()
-            .map_err(failed("start its threads"))?;
+        let runtime =
+            crate::threads::runtime("transport", 2).map_err(failed("start its threads"))?;
         let inside = runtime.enter();
         let identity = tls::Identity::new(&settings.guard, &settings.world)?;
         let server = identity.server()?;

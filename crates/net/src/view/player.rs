@@ -6,12 +6,11 @@ use super::hub::{ViewHub, ViewSettings, WorldKind};
 use super::loaded_recording::{LoadedRecording, Position};
 use super::messages::{RecordingInfo, ViewMessage};
 use crate::edge::{EdgeLimits, EdgeServer, EdgeServices};
-use crate::manifest::{OperationMode, PROTOCOL, WorldManifest};
+use crate::manifest::WorldManifest;
 use crate::process::StartError;
 use crate::serve::AccessControl;
 use axum::extract::ws::Message;
-use jostle_proto::client::Limits;
-use jostle_proto::{Block, Class, Library, Objects, ShapeId, Span, Tick};
+use jostle_proto::{Block, Class, Library, Objects, Span, Tick};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -159,18 +158,7 @@ fn manifest(recording: &LoadedRecording, contents: &Library) -> WorldManifest {
     let extent =
         extent.or_else(|| objects.map(|object| recording.shapes.block(object)).reduce(Block::join));
     let extent = extent.unwrap_or(Block { min: [-40960; 3], max: [40960; 3] });
-    WorldManifest {
-        protocol: PROTOCOL,
-        world: recording.world.clone(),
-        rate: recording.rate,
-        operation: OperationMode::Lockstep,
-        extent,
-        forms: contents.forms().to_vec(),
-        avatar: ShapeId(0),
-        places: extent,
-        limits: Limits { speed: 0, spin: 0, change: 0 },
-        gate: 0,
-    }
+    WorldManifest::shown(recording.world.clone(), recording.rate, extent, contents)
 }
 
 /// Playback state.

@@ -8,12 +8,11 @@ use super::hub::{ViewHub, ViewSettings, WorldKind};
 use super::messages;
 use super::snapshot::{NO_OTHER_GROUPS, WorldRef};
 use crate::edge::{EdgeLimits, EdgeServer, EdgeServices};
-use crate::manifest::{OperationMode, PROTOCOL, WorldManifest};
+use crate::manifest::WorldManifest;
 use crate::process::StartError;
 use crate::serve::AccessControl;
 use jostle_geom::Pose;
-use jostle_proto::client::Limits;
-use jostle_proto::{Block, Library, ObjectId, Objects, ShapeId, Shapes, Span, Tick, Touch};
+use jostle_proto::{Block, Library, ObjectId, Objects, Shapes, Span, Tick, Touch};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -88,18 +87,7 @@ impl SceneView {
         let edge = settings.guards.edge((None, Some(settings.web)), EdgeLimits::default());
         let kind = if findings.is_some() { WorldKind::Check } else { WorldKind::Scene };
         let contents = Library::of(&shapes, Span(0));
-        let manifest = WorldManifest {
-            protocol: PROTOCOL,
-            world: name,
-            rate,
-            operation: OperationMode::Lockstep,
-            extent,
-            forms: contents.forms().to_vec(),
-            avatar: ShapeId(0),
-            places: extent,
-            limits: Limits { speed: 0, spin: 0, change: 0 },
-            gate: 0,
-        };
+        let manifest = WorldManifest::shown(name, rate, extent, &contents);
         let (pressed, keys_pressed) = sync_channel(KEYS_MAX);
         let words: &[&str] = if keys.is_empty() { &[] } else { &["key"] };
         let controls = Controls::new(words, move |control| match control {

@@ -386,16 +386,21 @@ fn recorded(file: &std::path::Path, ticks: u64) -> BTreeMap<u64, Objects> {
     worlds
 }
 
+/// The same, and what is read of it.
+fn recorded_and_read(ticks: u64) -> (BTreeMap<u64, Objects>, LoadedRecording) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("world.rec");
+    let worlds = recorded(&file, ticks);
+    (worlds, LoadedRecording::read(&file).expect("a recording"))
+}
+
 fn bytes(recording: &LoadedRecording, position: &Position) -> Vec<u8> {
     FrameEncoder::new(RATE, recording.shapes.clone()).next(&position.now(recording)).to_vec()
 }
 
 #[test]
 fn a_recording_is_the_same_however_one_comes_to_a_tick() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("world.rec");
-    let worlds = recorded(&file, 700);
-    let recording = LoadedRecording::read(&file).expect("a recording");
+    let (worlds, recording) = recorded_and_read(700);
     assert_eq!(
         (recording.len(), recording.tick(0), recording.tick(700)),
         (701, Tick(0), Tick(700))
@@ -425,10 +430,7 @@ fn a_recording_is_the_same_however_one_comes_to_a_tick() {
 
 #[test]
 fn collisions_are_ticks_in_which_a_pair_is_new() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("world.rec");
-    let worlds = recorded(&file, 300);
-    let recording = LoadedRecording::read(&file).expect("a recording");
+    let (worlds, recording) = recorded_and_read(300);
     let pairs = |tick: u64| -> Vec<[ObjectId; 2]> {
         // Touches are found after movement, before inputs and kicks.
         let mut objects = worlds[&(tick - 1)].clone();

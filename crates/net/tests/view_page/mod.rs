@@ -4,9 +4,12 @@
 #![allow(dead_code)]
 
 pub(crate) mod decode;
+#[path = "../hall/mod.rs"]
+mod hall;
 
 use decode::{Frame, frame};
-use jostle_geom::{Model, Quality, solids};
+pub(crate) use hall::METRE;
+use hall::{hall, velocity};
 use jostle_net::edge::EdgeLimits;
 use jostle_net::manifest::OperationMode;
 use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
@@ -23,73 +26,37 @@ use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::handshake::client::Request;
 use tokio_tungstenite::tungstenite::{Error, Message, WebSocket, client};
 
-pub(crate) const METRE: i32 = 4096;
 pub(crate) const RATE: u32 = 30;
 
 /// Triangulated spheres that fly in an open box of so many metres, and one at rest on a wall's far
 /// side, where nothing comes.
 pub(crate) fn start(balls: u64, half: i32) -> InitialWorld {
-    let ball = Arc::new(Model::build(solids::sphere(0.3, 0.05).unwrap(), Quality::Default));
     let half = half * METRE;
-    let mut solids = vec![Solid::mesh(ball)];
-    let mut objects = Vec::new();
-    for number in 0..balls {
+    let ball = |number: u64| {
         let wide = u64::from(half.unsigned_abs()) * 2 - 2 * METRE as u64;
         let along = |step: u64| ((number * step * 977) % wide) as i32 - half + METRE;
-        let speed = |step: u64| ((number * step) % 1000) as i16 - 500;
         let position = [along(1009), along(3571), along(7919)];
-        let velocity = [speed(313), speed(711), speed(519)];
+        let speed = |step: u64| ((number * step) % 1000) as i16 - 500;
         let spin = [speed(100), 0, speed(900)];
-        let state = State { position, velocity, spin, ..State::default() };
-        let (id, class) = (ObjectId(number + 1), Class::Dynamic);
-        objects.push(Object { id, class, shape: ShapeId(0), state });
-    }
-    for axis in 0..3 {
-        let mut size = [half + 2 * METRE; 3];
-        size[axis] = METRE / 2;
-        solids.push(Solid::cuboid(size));
-        for side in [-1, 1] {
-            let mut position = [0; 3];
-            position[axis] = side * (half + METRE / 2);
-            let id = ObjectId(objects.len() as u64 + 1);
-            let state = State { position, ..State::default() };
-            let shape = ShapeId(axis as u32 + 1);
-            objects.push(Object { id, class: Class::Immovable, shape, state });
-        }
-    }
+        State { position, velocity: velocity(number), spin, ..State::default() }
+    };
+    let mut world = hall(half, 0.05, (0..balls).map(ball));
     let position = [half + 5 * METRE, 0, 0];
     let state = State { position, ..State::default() };
-    let apart = ObjectId(objects.len() as u64 + 1);
-    objects.push(Object { id: apart, class: Class::Dynamic, shape: ShapeId(0), state });
-    let extent = Block { min: [-half; 3], max: [half; 3] };
-    let names = [(apart, "APART".to_string())].into();
-    let shapes = Shapes::new(solids);
-    InitialWorld { objects, shapes, extent, avatar: ShapeId(0), places: extent, names }
+    let apart = ObjectId(world.objects.len() as u64 + 1);
+    world.objects.push(Object { id: apart, class: Class::Dynamic, shape: ShapeId(0), state });
+    world.names = [(apart, "APART".to_string())].into();
+    world
 }
 
 pub(crate) fn settings(start: InitialWorld) -> ServeSettings {
-    let here = "127.0.0.1:0".parse().unwrap();
     ServeSettings {
-        name: "test".into(),
-        start,
-        rate: RATE,
-        operation: OperationMode::Lockstep,
-        backups: jostle_proto::BACKUPS,
-        listen: here,
-        web: Some(here),
-        guards: AccessControl::default(),
-        store: None,
-        restore: false,
-        files: OutputFiles::default(),
-        engine: Engine::Zenoh,
-        gateway: GatewaySettings::default(),
         edge: EdgeLimits {
             host_connections: 256,
             handshakes: Allowance { per_second: 200, most: 400 },
             ..EdgeLimits::default()
         },
-        replicas: Vec::new(),
-        controls: Controls::default(),
+        ..ServeSettings::local("test", start)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::input::ClientInput;
 use crate::object::{Class, ObjectId, ShapeId};
 use crate::time::Tick;
 use crate::wire::{Kind, WireError, kind_of, pack, unpack};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A connection of a client, as the transport knows it: a client cannot choose another's.
@@ -204,6 +205,16 @@ pub struct ContactChange {
     pub begins: bool,
 }
 
+/// A message from a frame that says of itself that it is of the right kind.
+fn read_as<T: DeserializeOwned>(frame: &[u8], kind: fn(&T) -> Kind) -> Result<T, WireError> {
+    let (expected, _) = kind_of(frame)?;
+    let message = unpack(expected, frame)?;
+    if kind(&message) != expected {
+        return Err(WireError::Malformed("a message of another kind"));
+    }
+    Ok(message)
+}
+
 impl ClientMessage {
     fn kind(&self) -> Kind {
         match self {
@@ -238,12 +249,7 @@ impl ClientMessage {
     /// # Errors
     /// See [`WireError`].
     pub fn read(frame: &[u8]) -> Result<ClientMessage, WireError> {
-        let (kind, _) = kind_of(frame)?;
-        let message: ClientMessage = unpack(kind, frame)?;
-        if message.kind() != kind {
-            return Err(WireError::Malformed("a message of another kind"));
-        }
-        Ok(message)
+        read_as(frame, ClientMessage::kind)
     }
 
     /// The most bytes that it takes on the wire: what it costs its sender.
@@ -291,11 +297,6 @@ impl GatewayMessage {
     /// # Errors
     /// See [`WireError`].
     pub fn read(frame: &[u8]) -> Result<GatewayMessage, WireError> {
-        let (kind, _) = kind_of(frame)?;
-        let message: GatewayMessage = unpack(kind, frame)?;
-        if message.kind() != kind {
-            return Err(WireError::Malformed("a message of another kind"));
-        }
-        Ok(message)
+        read_as(frame, GatewayMessage::kind)
     }
 }

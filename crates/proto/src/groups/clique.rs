@@ -134,19 +134,11 @@ mod tests {
     struct Random(u64);
 
     impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        }
-
         fn graph(&mut self, n: usize, percent: u64) -> Graph {
             let mut graph = Graph::default();
             for a in 0..n {
                 for b in 0..a {
-                    if self.next() % 100 < percent {
+                    if jostle_dice::below(&mut self.0, 100) < percent {
                         graph.link(a, b);
                     }
                 }

@@ -6,16 +6,8 @@ use jostle_proto::{Matrix, NodeId, Span};
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        jostle_dice::below(&mut self.0, n)
     }
 
     /// Delays of 0 to 20 ms, a share of them unknown, machines with any ids in any order.

@@ -11,19 +11,15 @@ pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        jostle_dice::bits(&mut self.0)
     }
 
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.bits() % end
+        jostle_dice::below(&mut self.0, end)
     }
 
     pub(crate) fn number(&mut self, least: f64, most: f64) -> f64 {
-        least + (most - least) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+        least + (most - least) * jostle_dice::part(&mut self.0)
     }
 
     /// In a cube about the origin.

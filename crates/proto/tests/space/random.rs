@@ -6,16 +6,8 @@ use jostle_proto::{Block, NodeId, Tree};
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        jostle_dice::below(&mut self.0, n)
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -28,7 +20,7 @@ impl Random {
             0 => self.below(5) as i32 - 2,
             1 => self.pick(&[i32::MIN, i32::MIN + 1, -1, 0, 1, i32::MAX - 1, i32::MAX]),
             2 => self.below(2000) as i32 - 1000,
-            _ => self.next() as i32,
+            _ => jostle_dice::bits(&mut self.0) as i32,
         }
     }
 

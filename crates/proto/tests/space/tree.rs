@@ -58,7 +58,7 @@ fn shares_are_as_equal_as_points_allow() {
     for nodes in 1..=40 {
         let names: Vec<_> = (0..nodes).map(NodeId).collect();
         let mut random = Random(u64::from(nodes));
-        let mut place = || random.next() as i32;
+        let mut place = || jostle_dice::bits(&mut random.0) as i32;
         let load: Vec<_> = (0..4000).map(|_| [place(), place(), place()]).collect();
         let tree = Tree::shared_among(&names, &load).unwrap();
         let fair = 4000 / nodes as usize;
@@ -301,7 +301,7 @@ fn any_bytes_are_refused_or_a_partition() {
         let mut bytes = postcard::to_allocvec(&tree).unwrap();
         for _ in 0..random.below(4) {
             let at = random.below(bytes.len() as u64) as usize;
-            bytes[at] = random.next() as u8;
+            bytes[at] = jostle_dice::bits(&mut random.0) as u8;
         }
         match postcard::from_bytes::<Tree>(&bytes) {
             Ok(tree) => {

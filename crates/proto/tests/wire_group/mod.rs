@@ -15,23 +15,28 @@ const HAND: GatewayId = GatewayId { number: 1, life: 1 };
 pub(crate) const LIMITS: Limits = Limits { objects: 10_000, bytes: 1 << 20 };
 
 /// What happens to frames, of a hundred each.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Faults {
-    pub(crate) lost: usize,
-    pub(crate) doubled: usize,
-    pub(crate) overtaken: usize,
-    pub(crate) damaged: usize,
+    lost: usize,
+    doubled: usize,
+    overtaken: usize,
+    damaged: usize,
     /// A receiver forgets all that it knows.
-    pub(crate) forgotten: usize,
+    forgotten: usize,
 }
 
-/// What to run.
-#[derive(Clone, Copy)]
-pub(crate) struct Plan {
-    pub(crate) seed: u64,
-    pub(crate) nodes: u32,
-    pub(crate) objects: u64,
-    pub(crate) faults: Faults,
+impl Faults {
+    pub(crate) const CALM: Faults =
+        Faults { lost: 0, doubled: 0, overtaken: 0, damaged: 0, forgotten: 0 };
+    pub(crate) const ROUGH: Faults =
+        Faults { lost: 10, doubled: 10, overtaken: 30, ..Faults::CALM };
+    pub(crate) const WILD: Faults = Faults { lost: 30, doubled: 30, overtaken: 90, ..Faults::CALM };
+    pub(crate) const EVIL: Faults = Faults { damaged: 20, forgotten: 5, ..Faults::ROUGH };
+
+    /// Whether all that is delivered is understood.
+    pub(crate) fn spare_receivers(self) -> bool {
+        self.forgotten == 0
+    }
 }
 
 /// The ends of a link.
@@ -51,7 +56,8 @@ struct Packet {
 }
 
 pub(crate) struct Group {
-    plan: Plan,
+    seed: u64,
+    faults: Faults,
     random: Random,
     now: Time,
     directory: Directory,
@@ -119,21 +125,21 @@ fn world(objects: u64, random: &mut Random) -> Vec<Object> {
 }
 
 impl Group {
-    pub(crate) fn new(plan: Plan) -> Group {
-        let mut random = Random(plan.seed);
+    pub(crate) fn new(seed: u64, nodes: u32, objects: u64, faults: Faults) -> Group {
+        let mut random = Random(seed);
         let timing = Timing::default();
         let member = |number| Member { node: NodeId(number), life: 1 };
-        let objects = world(plan.objects, &mut random);
+        let (half, shapes) = (half_room(objects), || shapes(objects));
+        let objects = world(objects, &mut random);
         let avatars = objects.iter().filter(|object| object.class == Class::Avatar);
         let avatars = avatars.map(|object| object.id).collect();
-        let half = half_room(plan.objects);
-        let shapes = || shapes(plan.objects);
         let extent = Block { min: [-half; 3], max: [half; 3] };
         let mut nodes: BTreeMap<NodeId, Node> =
-            (1..plan.nodes).map(|n| (NodeId(n), Node::new(member(n), shapes(), timing))).collect();
+            (1..nodes).map(|n| (NodeId(n), Node::new(member(n), shapes(), timing))).collect();
         nodes.insert(NodeId(0), Node::founder(member(0), shapes(), timing, objects));
         Group {
-            plan,
+            seed,
+            faults,
             random,
             now: Time(0),
             directory: Directory::new(member(0), extent, timing),
@@ -156,13 +162,7 @@ impl Group {
     pub(crate) fn run(&mut self, ticks: u64) {
         let end = self.ticks + ticks;
         for step in 0u64.. {
-            assert!(
-                step < 3_000_000,
-                "seed {}: {} ticks, {:?}",
-                self.plan.seed,
-                self.ticks,
-                self.now
-            );
+            assert!(step < 3_000_000, "seed {}: {} ticks, {:?}", self.seed, self.ticks, self.now);
             if self.ticks >= end {
                 return;
             }
@@ -173,12 +173,12 @@ impl Group {
     /// Are all nodes in?
     pub(crate) fn is_together(&self) -> bool {
         let ring = self.directory.view().ring.len();
-        self.directory.is_stable() && ring == self.plan.nodes as usize
+        self.directory.is_stable() && ring == self.nodes.len()
     }
 
     fn step(&mut self) {
         if !self.way.is_empty() {
-            let overtaken = self.random.chance(self.plan.faults.overtaken);
+            let overtaken = self.random.chance(self.faults.overtaken);
             let at = if overtaken { self.random.below(self.way.len()) } else { 0 };
             if let Some(packet) = self.way.remove(at) {
                 self.arrive(packet);
@@ -267,10 +267,10 @@ impl Group {
     }
 
     fn travel(&mut self, from: Address, to: Address, frame: Vec<u8>, sent: Vec<Rc<Message>>) {
-        if self.random.chance(self.plan.faults.lost) {
+        if self.random.chance(self.faults.lost) {
             return;
         }
-        if self.random.chance(self.plan.faults.doubled) {
+        if self.random.chance(self.faults.doubled) {
             let (frame, sent) = (frame.clone(), sent.clone());
             self.way.push_back(Packet { from, to, frame, sent });
         }
@@ -278,7 +278,7 @@ impl Group {
     }
 
     fn arrive(&mut self, Packet { from, to, mut frame, sent }: Packet) {
-        if self.random.chance(self.plan.faults.damaged) {
+        if self.random.chance(self.faults.damaged) {
             for _ in 0..1 + self.random.below(3) {
                 let at = self.random.below(frame.len());
                 frame[at] ^= 1 << self.random.below(8);
@@ -297,8 +297,8 @@ impl Group {
             }
             return;
         }
-        let seed = self.plan.seed;
-        let forgets = self.random.chance(self.plan.faults.forgotten);
+        let seed = self.seed;
+        let forgets = self.random.chance(self.faults.forgotten);
         let receiver = &mut self.ends(from, to).receiver;
         if forgets {
             *receiver = Receiver::new(LIMITS);

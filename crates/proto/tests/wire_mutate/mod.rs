@@ -21,7 +21,7 @@ pub(crate) fn mutate(source: &[u8], spared: usize, random: &mut Random) -> Vec<u
             3 => drop(bytes.drain(at..end)),
             4 => bytes.truncate(at),
             5 => drop(bytes.splice(at..at, [255; 9])),
-            6 => drop(bytes.splice(at..end, random.next().to_le_bytes())),
+            6 => drop(bytes.splice(at..end, jostle_dice::bits(&mut random.0).to_le_bytes())),
             _ => bytes.extend_from_within(at..end),
         }
     }

@@ -10,16 +10,8 @@ pub(crate) const RATE: u32 = 60;
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
+        jostle_dice::below(&mut self.0, end as u64) as usize
     }
 
     /// From `-most` to `most`.
@@ -39,16 +31,35 @@ impl Random {
 /// How a world behaves.
 #[derive(Clone, Copy)]
 pub(crate) struct Habits {
-    pub(crate) objects: usize,
+    objects: usize,
     /// How many of a hundred move.
-    pub(crate) moving: usize,
+    moving: usize,
     /// How many of a hundred that move are avatars: velocity and spin change in every tick, as with
     /// 10 m/s^2.
-    pub(crate) avatars: usize,
+    avatars: usize,
     /// How many of a hundred others run into something in a tick.
-    pub(crate) bumps: usize,
+    bumps: usize,
     /// How many of a hundred are replaced by another one in a tick.
-    pub(crate) replaced: usize,
+    replaced: usize,
+}
+
+impl Habits {
+    pub(crate) fn objects(self) -> usize {
+        self.objects
+    }
+
+    pub(crate) fn with_objects(self, objects: usize) -> Habits {
+        Habits { objects, ..self }
+    }
+
+    pub(crate) fn with_avatars(self, avatars: usize) -> Habits {
+        Habits { avatars, ..self }
+    }
+
+    /// How many of a hundred run into something, and how many are replaced.
+    pub(crate) fn with_changes(self, bumps: usize, replaced: usize) -> Habits {
+        Habits { bumps, replaced, ..self }
+    }
 }
 
 pub(crate) const ORDINARY: Habits =
@@ -56,7 +67,7 @@ pub(crate) const ORDINARY: Habits =
 
 pub(crate) struct World {
     pub(crate) random: Random,
-    pub(crate) habits: Habits,
+    habits: Habits,
     tick: Tick,
     objects: Vec<Object>,
     next_id: u64,

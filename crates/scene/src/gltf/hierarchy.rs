@@ -3,7 +3,7 @@
 
 use super::build::Build;
 use super::json::{InstanceAttributes, Node, Whole};
-use super::matrix::{self, Parts};
+use super::matrix;
 use super::numbers::{Numbers, Use};
 use super::source::Source;
 use super::surface::Surfaces;
@@ -34,8 +34,7 @@ pub(super) fn add(
     for (done, &index) in order.iter().enumerate() {
         progress(done, order.len());
         let Some(node) = nodes.get(index) else { continue };
-        let parts = parts(source, node, index)?;
-        let id = build.add(transform(parts, List::default()), None)?;
+        let id = build.add(placement(source, node, index)?, None)?;
         build.scene.node_mut(id).name = surfaces.name(source, node);
         let children = own_children(build, &mut surfaces, node, index)?;
         set_children(build, id, children);
@@ -73,17 +72,6 @@ fn number(build: &mut Build<'_, '_>, siblings: Vec<NodeId>) {
     for id in siblings {
         let node = build.scene.node_mut(id);
         node.name = node.name.as_deref().map(|name| names.take(name));
-    }
-}
-
-fn transform(parts: Parts, children: List<NodeId>) -> Transform {
-    Transform {
-        translation: parts.translation,
-        rotation: parts.rotation,
-        scale: parts.scale,
-        scale_orientation: parts.scale_orientation,
-        children,
-        ..Transform::default()
     }
 }
 
@@ -240,27 +228,27 @@ fn instances(
     }
     let mut list = Vec::with_capacity(count);
     for at in 0..count {
-        let mut parts = Parts::IDENTITY;
+        let mut placed = Transform::default();
         if let Some(numbers) = &translations {
-            parts.translation = Vec3::from_array(numbers.get(at));
+            placed.translation = Vec3::from_array(numbers.get(at));
         }
         if let Some(numbers) = &rotations {
-            parts.rotation = matrix::rotation_from(numbers.get(at));
+            placed.rotation = matrix::rotation_from(numbers.get(at));
         }
         if let Some(numbers) = &scales {
-            parts.scale = Vec3::from_array(numbers.get(at));
+            placed.scale = Vec3::from_array(numbers.get(at));
         }
-        if !parts.is_finite() {
+        if !matrix::is_finite(&placed) {
             return Err(source.refused(path, format!("instance {at} is not finite")));
         }
-        list.push(build.add(transform(parts, Arc::clone(shapes)), None)?);
+        list.push(build.add(Transform { children: Arc::clone(shapes), ..placed }, None)?);
     }
     Ok(Arc::new(list))
 }
 
 /// Where a node puts what it holds.
-fn parts(source: &Source<'_>, node: &Node<'_>, index: usize) -> Result<Parts, LoadError> {
-    let parts = match node.matrix.as_deref() {
+fn placement(source: &Source<'_>, node: &Node<'_>, index: usize) -> Result<Transform, LoadError> {
+    let placed = match node.matrix.as_deref() {
         Some(entries) => {
             let [x, y, z, t] = [0, 4, 8, 12].map(|at| {
                 DVec3::new(entries[at].into(), entries[at + 1].into(), entries[at + 2].into())
@@ -274,15 +262,15 @@ fn parts(source: &Source<'_>, node: &Node<'_>, index: usize) -> Result<Parts, Lo
             }
             matrix::decompose([x, y, z], t)
         }
-        None => Parts {
+        None => Transform {
             translation: node.translation.map_or(Vec3::ZERO, Vec3::from_array),
             rotation: node.rotation.map_or(Rotation::NONE, matrix::rotation_from),
             scale: node.scale.map_or(Vec3::ONE, Vec3::from_array),
-            ..Parts::IDENTITY
+            ..Transform::default()
         },
     };
-    if !parts.is_finite() {
+    if !matrix::is_finite(&placed) {
         return Err(source.refused(format!("nodes[{index}]"), "its transformation is not finite"));
     }
-    Ok(parts)
+    Ok(placed)
 }

@@ -1,5 +1,6 @@
 //! A matrix as what a `Transform` does: T · R · SR · S · SR⁻¹ (ISO/IEC 14772-1, 6.52).
 
+use crate::nodes::Transform;
 use crate::scene::Rotation;
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
@@ -11,38 +12,21 @@ const ORTHOGONAL: f64 = 1.0 / (1u64 << 22) as f64;
 /// needed; the limit only makes sure that it ends.
 const SWEEPS: usize = 30;
 
-/// A position, orientation and scale along any three orthogonal axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Parts {
-    pub(super) translation: Vec3,
-    pub(super) rotation: Rotation,
-    pub(super) scale: Vec3,
-    pub(super) scale_orientation: Rotation,
+/// Whether all numbers of a placement are finite.
+pub(super) fn is_finite(placement: &Transform) -> bool {
+    let rotations = [placement.rotation, placement.scale_orientation];
+    placement.translation.is_finite()
+        && placement.scale.is_finite()
+        && rotations.iter().all(|r| r.axis.is_finite() && r.angle.is_finite())
 }
 
-impl Parts {
-    pub(super) const IDENTITY: Parts = Parts {
-        translation: Vec3::ZERO,
-        rotation: Rotation::NONE,
-        scale: Vec3::ONE,
-        scale_orientation: Rotation::NONE,
-    };
-
-    pub(super) fn is_finite(&self) -> bool {
-        let rotations = [self.rotation, self.scale_orientation];
-        self.translation.is_finite()
-            && self.scale.is_finite()
-            && rotations.iter().all(|r| r.axis.is_finite() && r.angle.is_finite())
-    }
-}
-
-/// The parts of a matrix with the given columns.
+/// The placement that a matrix with the given columns is.
 ///
 /// Singular value decomposition by one-sided Jacobi rotations (Hestenes 1958): V turns the
 /// columns of M until they are orthogonal, M·V = U·S. Then M = (U·Vᵀ)·(V·S·Vᵀ), which is the
 /// form of a `Transform` with SR = V. A matrix without shear has V = 1. A mirror becomes a
 /// negative scale along one axis; `Transform` allows only positive ones in a VRML file.
-pub(super) fn decompose(columns: [DVec3; 3], translation: DVec3) -> Parts {
+pub(super) fn decompose(columns: [DVec3; 3], translation: DVec3) -> Transform {
     let mut turned = columns;
     let mut axes = [DVec3::X, DVec3::Y, DVec3::Z];
     for _ in 0..SWEEPS {
@@ -61,11 +45,12 @@ pub(super) fn decompose(columns: [DVec3; 3], translation: DVec3) -> Parts {
         directions[0] = -directions[0];
     }
     let [u, v] = [directions, axes].map(|d| DMat3::from_cols(d[0], d[1], d[2]));
-    Parts {
+    Transform {
         translation: translation.as_vec3(),
         rotation: rotation(DQuat::from_mat3(&(u * v.transpose()))),
         scale: scale.as_vec3(),
         scale_orientation: rotation(DQuat::from_mat3(&v)),
+        ..Transform::default()
     }
 }
 

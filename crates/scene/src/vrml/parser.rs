@@ -334,17 +334,11 @@ impl<'s, 'p> Parser<'s, 'p> {
             let word = self.name(expected)?;
             return Ok(self.node_or_use(word, at)?.into_iter().collect());
         }
-        let open = self.lexer.at();
-        self.lexer.advance(1);
         let mut items = Vec::new();
-        loop {
-            match self.lexer.peek() {
-                Some(b']') => break,
-                None => return Err(self.unclosed(open, "]")),
-                _ => items.extend(self.statement("a node or ]")?),
-            }
-        }
-        self.lexer.advance(1);
+        self.until_bracket(|parser| {
+            items.extend(parser.statement("a node or ]")?);
+            Ok(())
+        })?;
         Ok(items)
     }
 

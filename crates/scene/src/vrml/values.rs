@@ -49,20 +49,32 @@ impl<'s> Parser<'s, '_> {
         if self.lexer.peek() != Some(b'[') {
             return Ok(Arc::new(vec![element(self)?]));
         }
+        let mut list = Vec::new();
+        self.until_bracket(|parser| {
+            list.push(element(parser)?);
+            parser.report_progress();
+            Ok(())
+        })?;
+        list.shrink_to_fit();
+        Ok(Arc::new(list))
+    }
+
+    /// From `[`, which is next, to `]`: calls `element` as long as there is something before it.
+    pub(super) fn until_bracket(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<(), LoadError>,
+    ) -> Result<(), LoadError> {
         let open = self.lexer.at();
         self.lexer.advance(1);
-        let mut list = Vec::new();
         loop {
             match self.lexer.peek() {
                 Some(b']') => break,
                 None => return Err(self.unclosed(open, "]")),
-                _ => list.push(element(self)?),
+                _ => element(self)?,
             }
-            self.report_progress();
         }
         self.lexer.advance(1);
-        list.shrink_to_fit();
-        Ok(Arc::new(list))
+        Ok(())
     }
 
     /// The next number with its text, not gone past yet.
@@ -90,42 +102,39 @@ impl<'s> Parser<'s, '_> {
 
     #[inline]
     fn float(&mut self) -> Result<f32, LoadError> {
-        if let Some((decimal, word)) = self.decimal() {
-            let value = decimal.single(word);
-            if value.is_finite() {
-                self.lexer.advance(word.len());
-                return Ok(value);
-            }
-        }
-        self.no_number().map(|()| 0.0)
+        self.number(|_, decimal, word| Some(decimal.single(word)).filter(|value| value.is_finite()))
     }
 
     #[inline]
     fn coordinate(&mut self) -> Result<f32, LoadError> {
-        if let Some((decimal, word)) = self.decimal() {
-            let value = decimal.single(word);
-            if value.is_finite() {
-                if decimal.loses_digits(word, value) {
-                    let off = (decimal.double(word) - f64::from(value)).abs();
-                    self.count_lost_digits(off);
-                }
-                self.lexer.advance(word.len());
-                return Ok(value);
+        self.number(|parser, decimal, word| {
+            let value = Some(decimal.single(word)).filter(|value| value.is_finite())?;
+            if decimal.loses_digits(word, value) {
+                let off = (decimal.double(word) - f64::from(value)).abs();
+                parser.count_lost_digits(off);
             }
-        }
-        self.no_number().map(|()| 0.0)
+            Some(value)
+        })
     }
 
     /// Seconds have 64 bits.
     fn time(&mut self) -> Result<f64, LoadError> {
-        if let Some((decimal, word)) = self.decimal() {
-            let value = decimal.double(word);
-            if value.is_finite() {
-                self.lexer.advance(word.len());
-                return Ok(value);
-            }
+        self.number(|_, decimal, word| Some(decimal.double(word)).filter(|value| value.is_finite()))
+    }
+
+    /// Goes past a number that `value` finds a value for.
+    #[inline]
+    fn number<T: Default>(
+        &mut self,
+        value: impl FnOnce(&mut Self, &Decimal, &[u8]) -> Option<T>,
+    ) -> Result<T, LoadError> {
+        if let Some((decimal, word)) = self.decimal()
+            && let Some(value) = value(self, &decimal, word)
+        {
+            self.lexer.advance(word.len());
+            return Ok(value);
         }
-        self.no_number().map(|()| 0.0)
+        self.no_number().map(|()| T::default())
     }
 
     /// The error for something that is no number; nothing if it may be read as 0, gone past.

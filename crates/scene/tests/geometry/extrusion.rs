@@ -105,7 +105,7 @@ fn every_vertex_is_where_the_standard_puts_it() {
         let mut node = along(&random_spine(random));
         let spine: Vec<DVec3> = node.spine.iter().map(|p| p.as_dvec3()).collect();
         let count = spine.len();
-        let mut number = || random.unit() as f32 * 2.0 - 1.0;
+        let mut number = || random.part() as f32 * 2.0 - 1.0;
         let values = if round % 2 == 0 { 1 } else { count + round % 3 };
         node.cross_section = Arc::new(section.to_vec());
         node.scale = Arc::new((0..values).map(|_| Vec2::new(number(), number())).collect());
@@ -253,8 +253,8 @@ fn a_cup_goes_up_and_back_down_without_twisting() {
 fn a_slanted_bar_of_rounded_numbers_is_straight() {
     let random = &mut Random(23);
     for round in 0..200 {
-        let way = Vec3::new(random.unit() as f32, random.unit() as f32, random.unit() as f32);
-        let start = Vec3::new(random.unit() as f32, 10.0, -30.0);
+        let way = Vec3::new(random.part() as f32, random.part() as f32, random.part() as f32);
+        let start = Vec3::new(random.part() as f32, 10.0, -30.0);
         let spine: Vec<[f32; 3]> =
             (0..20).map(|i| (start + way * i as f32 * 0.1).to_array()).collect();
         let mesh = mesh_of(along(&spine));

@@ -88,7 +88,7 @@ fn points_that_are_not_there_are_refused_with_their_face() {
 fn a_few_faces_take_only_their_points() {
     let random = &mut Random(9);
     let points: Vec<Vec3> =
-        (0..1000).map(|i| Vec3::new(i as f32, random.unit() as f32, 0.0)).collect();
+        (0..1000).map(|i| Vec3::new(i as f32, random.part() as f32, 0.0)).collect();
     for round in 0..50 {
         let index: Vec<i32> = (0..3 + round * 30)
             .map(|i| if i % 4 == 3 { -1 } else { random.below(1000) as i32 })

@@ -6,6 +6,7 @@ mod grid;
 mod round;
 
 use glam::{DVec3, Vec3};
+use jostle_dice::Random;
 use jostle_geom::Mesh;
 use jostle_scene::geometry::{Geometry, GeometryError, Tolerance, surface};
 use jostle_scene::nodes::{
@@ -57,20 +58,6 @@ fn bounds(mesh: &Mesh) -> (Vec3, Vec3) {
 
 fn is_closed(mesh: &Mesh) -> bool {
     mesh.clone().into_solid().is_ok()
-}
-
-/// Numbers from 0 to 1 that are the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.unit() * count as f64) as usize
-    }
 }
 
 #[test]

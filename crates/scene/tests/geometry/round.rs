@@ -28,7 +28,7 @@ fn check_both_ways(
     let triangles: Vec<[DVec3; 3]> = corners(mesh).collect();
     for _ in 0..300 {
         let [a, b, c] = triangles[random.below(triangles.len())];
-        let (u, v) = (random.unit(), random.unit());
+        let (u, v) = (random.part(), random.part());
         let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
         let point = a + (b - a) * u + (c - a) * v;
         let found = distance(point);
@@ -38,7 +38,7 @@ fn check_both_ways(
 
 /// A point at this radius around the y axis.
 fn around(random: &mut Random, radius: f64, y: f64) -> DVec3 {
-    let p = DVec2::from_angle(random.unit() * TAU) * radius;
+    let p = DVec2::from_angle(random.part() * TAU) * radius;
     DVec3::new(p.x, y, p.y)
 }
 
@@ -57,23 +57,28 @@ fn tolerances(radius: f64) -> impl Iterator<Item = (f64, Tolerance)> {
     })
 }
 
+/// A closed surface of this size, with at most `missing` less volume than what is round.
+fn check_size(mesh: &Mesh, most: Vec3, full: f64, missing: f64) {
+    assert!(is_closed(mesh) && !mesh.is_solid());
+    assert_eq!(bounds(mesh), (-most, most));
+    let found = volume(mesh);
+    assert!(found > 0.0 && found <= full && found >= full - missing, "{found} of {full}");
+}
+
 #[test]
 fn spheres_keep_the_tolerance() {
     for radius in [1e-3f32, 1.0, 7e4] {
         let r = f64::from(radius);
         for (size, tolerance) in tolerances(r).filter(|(size, _)| *size > 1e-5 * r) {
             let mesh = surface_of(geometry_of(Sphere { radius }, tolerance).unwrap());
-            assert!(is_closed(&mesh) && !mesh.is_solid());
-            assert_eq!(bounds(&mesh), (Vec3::splat(-radius), Vec3::splat(radius)));
             let full = 4.0 / 3.0 * PI * r.powi(3);
-            let found = volume(&mesh);
-            assert!(found > 0.0 && found <= full && found >= full - 4.0 * PI * r * r * size);
+            check_size(&mesh, Vec3::splat(radius), full, 4.0 * PI * r * r * size);
             check_both_ways(
                 &mesh,
                 size,
                 1,
                 &|random| {
-                    let z = random.unit() * 2.0 - 1.0;
+                    let z = random.part() * 2.0 - 1.0;
                     around(random, r * (1.0 - z * z).sqrt(), r * z)
                 },
                 &|p| (p.length() - r).abs(),
@@ -91,23 +96,19 @@ fn cylinders_keep_the_tolerance() {
             let mesh = surface_of(geometry_of(node, tolerance).unwrap());
             let sides = mesh.face_count() - 2;
             assert_eq!(mesh.triangle_count(), 2 * sides + 2 * (sides - 2));
-            assert!(is_closed(&mesh) && !mesh.is_solid());
             let most = Vec3::new(radius, height / 2.0, radius);
-            assert_eq!(bounds(&mesh), (-most, most));
-            let full = PI * r * r * h;
-            let found = volume(&mesh);
-            assert!(found > 0.0 && found <= full && found >= full - TAU * r * size * h);
+            check_size(&mesh, most, PI * r * r * h, TAU * r * size * h);
             check_both_ways(
                 &mesh,
                 size,
                 2,
                 &|random| match random.below(3) {
                     0 => {
-                        let y = (random.unit() - 0.5) * h;
+                        let y = (random.part() - 0.5) * h;
                         around(random, r, y)
                     }
                     end => {
-                        let inner = r * random.unit().sqrt();
+                        let inner = r * random.part().sqrt();
                         around(random, inner, (end as f64 - 1.5) * h)
                     }
                 },
@@ -131,19 +132,15 @@ fn cones_keep_the_tolerance() {
             let mesh = surface_of(geometry_of(node, tolerance).unwrap());
             let sides = mesh.face_count() - 1;
             assert_eq!(mesh.triangle_count(), sides + (sides - 2));
-            assert!(is_closed(&mesh));
             let most = Vec3::new(bottom_radius, height / 2.0, bottom_radius);
-            assert_eq!(bounds(&mesh), (-most, most));
-            let full = PI * r * r * h / 3.0;
-            let found = volume(&mesh);
-            assert!(found > 0.0 && found <= full && found >= full - TAU * r * size * h / 3.0);
+            check_size(&mesh, most, PI * r * r * h / 3.0, TAU * r * size * h / 3.0);
             let (rim, tip) = (DVec2::new(r, -h / 2.0), DVec2::new(0.0, h / 2.0));
             check_both_ways(
                 &mesh,
                 size,
                 3,
                 &|random| {
-                    let part = random.unit();
+                    let part = random.part();
                     match random.below(2) {
                         0 => around(random, r * part.sqrt(), -h / 2.0),
                         _ => around(random, r * part, (0.5 - part) * h),

@@ -1,6 +1,7 @@
 //! Small files of every format, written here, and a seeded random source.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) use jostle_dice::Random;
 use jostle_scene::Format;
 
 /// A pyramid with a square and a pentagon beside it, with everything that OBJ has around it.
@@ -123,19 +124,6 @@ pub(crate) fn all() -> Vec<(&'static str, Format, Vec<u8>)> {
     ]
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        jostle_dice::bits(&mut self.0)
-    }
-
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-}
-
 /// What readers stumble over.
 const TOKENS: &[&[u8]] = &[
     b"-1",
@@ -179,7 +167,7 @@ pub(crate) fn mutate(source: &[u8], random: &mut Random) -> Vec<u8> {
         let end = (at + random.below(16)).min(bytes.len());
         let token = TOKENS[random.below(TOKENS.len())];
         match random.below(5) {
-            0 if at < bytes.len() => bytes[at] = random.next() as u8,
+            0 if at < bytes.len() => bytes[at] = random.bits() as u8,
             1 => drop(bytes.drain(at..end)),
             2 => drop(bytes.splice(at..at, token.iter().copied())),
             3 => drop(bytes.splice(at..end, token.iter().copied())),

@@ -1,4 +1,4 @@
-//! Fault bursts: faults of many messages, or of many machines, at once (DISTRIBUTED 5.2). Losses
+//! Fault bursts: faults of many messages, or of many machines, at once. Losses
 //! come in bursts, links jam and let everything go at once, and machines fall into two partitions
 //! that do not hear each other.
 //!

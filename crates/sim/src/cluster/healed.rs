@@ -86,14 +86,20 @@ impl Cluster {
         wrong.map(|(node, count)| ("E2", format!("node {} is in {count} groups", node.0))).collect()
     }
 
+    /// The newest views, if nothing has changed for long and groups could have become one.
+    fn settled_rings(&self) -> Option<Vec<&View>> {
+        let quiet = self.checkers.last_change().0 + LONG < self.now.0;
+        (quiet && self.slowest() < THRESHOLDS.inclusion.0).then(|| self.rings())
+    }
+
+    fn site(&self, node: NodeId) -> Option<u32> {
+        self.sites.of.get(&Address::Node(node)).copied()
+    }
+
     /// G2: when nothing has changed for long, groups that may be one are one.
     fn judge_merges(&self) -> Vec<(&'static str, String)> {
-        let quiet = self.checkers.last_change().0 + LONG < self.now.0;
-        if !quiet || self.slowest() >= THRESHOLDS.inclusion.0 {
-            return Vec::new();
-        }
-        let rings = self.rings();
-        let site = |node: NodeId| self.sites.of.get(&Address::Node(node)).copied();
+        let Some(rings) = self.settled_rings() else { return Vec::new() };
+        let site = |node| self.site(node);
         let near = |a: &View, b: &View| {
             let fits = a.ring.len() + b.ring.len() <= RULES.polls.size_max;
             fits && a.nodes().all(|one| b.nodes().all(|other| site(one) == site(other)))
@@ -112,12 +118,8 @@ impl Cluster {
     /// L4: a node that is near to all members of a group that is larger than its own and has room
     /// is let in, unless it is alone with what is at home in its own.
     fn judge_admission(&self) -> Vec<(&'static str, String)> {
-        let quiet = self.checkers.last_change().0 + LONG < self.now.0;
-        if !quiet || self.slowest() >= THRESHOLDS.inclusion.0 {
-            return Vec::new();
-        }
-        let rings = self.rings();
-        let site = |node: NodeId| self.sites.of.get(&Address::Node(node)).copied();
+        let Some(rings) = self.settled_rings() else { return Vec::new() };
+        let site = |node| self.site(node);
         let mut violations = Vec::new();
         for view in &rings {
             let home = || self.checkers.objects(view.group).any(|it| is_home(it.class));

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use glam::{DVec3, Vec3};
+pub(crate) use jostle_dice::Random;
 use jostle_scene::nodes::{Kind, Transform};
 use jostle_scene::{NodeId, Reading, Rotation, Scene, Value, read};
 use jostle_stage::{HierarchyFiles, Stage, StageOptions};
@@ -127,29 +128,8 @@ pub(crate) fn stage_events(stage: &Stage) -> Vec<String> {
         .collect()
 }
 
-/// Numbers without structure, the same for the same seed (splitmix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
-    }
-
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    /// Between two numbers, with few digits: what a text says is what is meant.
-    pub(crate) fn number(&mut self, low: f32, high: f32) -> f32 {
-        let part = (self.next() >> 40) as f32 / (1_u64 << 24) as f32;
-        ((low + (high - low) * part) * 1000.0).round() / 1000.0
-    }
+/// Between two numbers, with few digits: what a text says is what is meant.
+pub(crate) fn number(random: &mut Random, low: f32, high: f32) -> f32 {
+    let part = (random.bits() >> 40) as f32 / (1_u64 << 24) as f32;
+    ((low + (high - low) * part) * 1000.0).round() / 1000.0
 }

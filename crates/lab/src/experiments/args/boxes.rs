@@ -2,10 +2,13 @@
 //! it.
 
 use super::{OutputArgs, one_of, parse_number, parse_share, threads};
-use crate::DeformKind;
-use crate::bench::Solid;
+use crate::bench::{Solid, oriented};
+use crate::experiments::error::LabError;
+use crate::{DeformKind, NearContact};
 use clap::Args;
 use clap::builder::{RangedU64ValueParser, TypedValueParser};
+use glam::DQuat;
+use jostle_geom::{Mesh, Pose};
 
 /// Triangles of one mesh; the slowest methods take memory for pairs of them.
 const TRIANGLES_MAX: u64 = 1_000_000;
@@ -46,6 +49,15 @@ pub(crate) struct SolidsArgs {
     /// How many angles there are in a turn
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000), default_value = "100")]
     pub(crate) turns: u32,
+}
+
+impl SolidsArgs {
+    /// A solid, and where its second copy is asked about.
+    pub(crate) fn near_contact(&self, solid: Solid) -> Result<(Mesh, Vec<Pose>), LabError> {
+        let mesh = oriented(&solid.mesh(self.triangles)?, DQuat::IDENTITY)?;
+        let poses = NearContact::new(self.turns).poses(&mesh);
+        Ok((mesh, poses))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -89,13 +89,7 @@ pub(super) fn variants(rows: &[&ConeRow]) -> Table {
             if seen.contains(&name) {
                 continue;
             }
-            table.line(vec![
-                name.clone(),
-                planes.to_string(),
-                error(Some(row)),
-                short(row.planes),
-                short(row.micros),
-            ]);
+            table.row(&[&name, &planes, &error(Some(row)), &row.planes, &row.micros]);
             seen.push(name);
         }
     }
@@ -162,14 +156,14 @@ pub(super) fn crowds(rows: &[&CrowdRow]) -> Table {
         "touching/frame",
     ]);
     for row in rows {
-        table.line(vec![
-            row.n.to_string(),
-            row.stage.to_owned(),
-            short(row.ms_per_frame),
-            short(row.filter_ms),
-            short(row.exact_ms),
-            short(row.tested),
-            short(row.touching),
+        table.row(&[
+            &row.n,
+            &row.stage,
+            &row.ms_per_frame,
+            &row.filter_ms,
+            &row.exact_ms,
+            &row.tested,
+            &row.touching,
         ]);
     }
     if let Some(row) = rows.first() {

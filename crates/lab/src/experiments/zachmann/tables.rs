@@ -6,7 +6,7 @@ use crate::bench::Solid;
 use crate::dop::{DopTree, NormalSet};
 use crate::experiments::clock::Clock;
 use crate::experiments::plot::{Figure, Line, Panel, Scale};
-use crate::experiments::table::{Table, percent, short};
+use crate::experiments::table::{Share, Table, short};
 use crate::traverse::Node;
 use crate::tree::{SplitRule, Splitting};
 
@@ -86,13 +86,13 @@ pub(super) fn ratios(rows: &[&Query]) -> Table {
             least = Some((ratio, format!("{mesh}, {}", best.method)));
         }
         let [low, _, high] = best.times_ours.map(short);
-        table.line(vec![
-            mesh,
-            short(ours.micros),
-            best.method.clone(),
-            short(best.micros),
-            short(ratio),
-            format!("{low} to {high}"),
+        table.row(&[
+            &mesh,
+            &ours.micros,
+            &best.method,
+            &best.micros,
+            &ratio,
+            &format!("{low} to {high}"),
         ]);
     }
     if let Some((least, at)) = least {
@@ -205,14 +205,14 @@ pub(super) fn polygons(rows: &[&PolygonPair]) -> Table {
         "wrong answers",
     ]);
     for row in rows {
-        table.line(vec![
-            row.polygons.to_owned(),
-            row.way.to_owned(),
-            short(row.apart_us),
-            short(row.touching_us),
-            short(row.mixed_us),
-            percent(row.touching),
-            row.wrong.to_string(),
+        table.row(&[
+            &row.polygons,
+            &row.way,
+            &row.apart_us,
+            &row.touching_us,
+            &row.mixed_us,
+            &Share(row.touching),
+            &row.wrong,
         ]);
     }
     table
