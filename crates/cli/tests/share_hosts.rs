@@ -180,7 +180,7 @@ fn two_sites_are_two_groups_and_each_goes_on_without_the_other() {
     let recovery = figures.recoveries.iter().rfind(|it| it.group == there).unwrap();
     let (last, _) = figures.of(there).rfind(|(at, _)| *at < recovery.detected).unwrap();
     let meanwhile = || figures.of(GroupId(0)).filter(|(at, _)| at > last && *at < recovery.served);
-    let collisions: usize = meanwhile().map(|tick| tick.collisions).sum();
+    let collisions: usize = meanwhile().map(|(_, tick)| tick.touches.len()).sum();
     println!("{} ticks and {collisions} collisions elsewhere meanwhile", meanwhile().count());
     assert!(collisions > 0);
     assert!(figures.of(there).any(|(at, _)| *at > recovery.served));

@@ -216,7 +216,7 @@ fn clients_at_several_sites_break_no_rule_wherever_their_gateways_belong() {
     let json = keeps_the_rules(&args);
     occurs(&json, &["gateways that changed group", "resumed across groups", "gateway crashes"]);
     let args = [&CLIENTS_AT_SITES[..], &["--boxes", "--seeds", "10", "--replicas", "3"]].concat();
-    let json = keeps_the_rules(&args);
+    keeps_the_rules(&args);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn avatars_in_a_free_running_campaign_break_no_rule_and_what_is_rare_occurs() {
     ];
     occurs(&first, &rare);
     assert_eq!(first, sim(&args).1);
-    let wire = keeps_the_rules(&[&PEOPLE[..], &["--boxes", "--seeds", "6", "--wire"]].concat());
+    keeps_the_rules(&[&PEOPLE[..], &["--boxes", "--seeds", "6", "--wire"]].concat());
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_replicated_directory_breaks_no_rule_and_what_is_rare_happens() {
     ];
     occurs(&three, &rare);
     assert_eq!(three, sim(&args).1);
-    let five = keeps_the_rules(&["--seeds", "15", "--seed", "500", "--boxes", "--replicas", "5"]);
+    keeps_the_rules(&["--seeds", "15", "--seed", "500", "--boxes", "--replicas", "5"]);
     let args = ["--seeds", "15", "--boxes", "--replicas", "3", "--free-running", "--nodes", "5"];
     let run = keeps_the_rules(&args);
     for what in ["ticks by the word of backups", "contacts by the word of backups"] {

@@ -4,14 +4,8 @@
 
 use jostle_geom::{Model, Quality, solids};
 use jostle_net::Process;
-use jostle_net::edge::EdgeLimits;
-use jostle_net::manifest::OperationMode;
-use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
-use jostle_net::transport::Engine;
-use jostle_net::view::Controls;
-use jostle_proto::{
-    BACKUPS, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
-};
+use jostle_net::serve::{InitialWorld, ServeSettings};
+use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::ErrorKind;

@@ -6,9 +6,8 @@ mod hall;
 use hall::{METRE, hall, velocity};
 use jostle_net::demo::{BODIES_MAX, Demo, DemoError, DemoSettings, NODES_MAX};
 use jostle_net::serve::{AccessControl, InitialWorld};
-use jostle_proto::{Block, Class, Object, ObjectId, ShapeId, Shapes, Solid, State};
+use jostle_proto::{Block, State};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

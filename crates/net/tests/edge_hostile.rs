@@ -18,7 +18,7 @@ use jostle_proto::{
 use log::{log, logged, until_logged};
 use serde_json::json;
 use server::{
-    METRE, STATIC_OBJECTS, TOKEN, TestServer, edge_settings, gateway_settings, until, until_true,
+    METRE, STATIC_OBJECTS, TOKEN, TestServer, edge_settings, gateway_settings, until_true,
 };
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};

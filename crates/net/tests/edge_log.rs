@@ -5,7 +5,7 @@ mod log;
 mod server;
 
 use log::{log, logged, until_logged};
-use server::{TestServer, until, until_true};
+use server::{TestServer, until_true};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 

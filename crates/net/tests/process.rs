@@ -13,15 +13,11 @@ use jostle_net::node::NodeSettings;
 use jostle_net::recording::{self, Step};
 use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
 use jostle_net::transport::{Engine, NetworkConditions, Switch};
-use jostle_net::view::Controls;
 use jostle_net::{Process, Secret, StartError, Versions};
-use jostle_proto::{
-    Block, Class, GatewaySettings, GroupId, Object, ObjectId, ShapeId, Shapes, Solid, Span, State,
-};
+use jostle_proto::{Block, Class, GatewaySettings, GroupId, ObjectId, Span, State};
 use serde_json::Value;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const OBJECTS: u64 = 60;

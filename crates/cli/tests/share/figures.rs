@@ -5,6 +5,7 @@ use jostle_proto::{Address, Commit, Epoch, GroupId, Message, Span, Tick, Time, V
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A group that went on without one of its members.
 #[derive(Clone, Debug)]
@@ -19,13 +20,13 @@ pub(crate) struct Recovery {
 /// What there is to say about a world's pace.
 pub(crate) struct Figures {
     /// Each tick once, in the order of time.
-    pub(crate) ticks: Vec<(Time, Commit)>,
+    pub(crate) ticks: Vec<(Time, Arc<Commit>)>,
     pub(crate) recoveries: Vec<Recovery>,
 }
 
 impl Figures {
     pub(crate) fn new(files: &[PathBuf]) -> Figures {
-        let mut ticks: Vec<(Time, Commit)> = Vec::new();
+        let mut ticks: Vec<(Time, Arc<Commit>)> = Vec::new();
         let mut newest: BTreeMap<GroupId, Tick> = BTreeMap::new();
         let mut views: BTreeMap<Epoch, (Time, View)> = BTreeMap::new();
         for seen in read_event_logs(files).unwrap() {
@@ -66,7 +67,10 @@ impl Figures {
     }
 
     /// The ticks of a group.
-    pub(crate) fn of(&self, group: GroupId) -> impl DoubleEndedIterator<Item = &(Time, Commit)> {
+    pub(crate) fn of(
+        &self,
+        group: GroupId,
+    ) -> impl DoubleEndedIterator<Item = &(Time, Arc<Commit>)> {
         self.ticks.iter().filter(move |(_, tick)| tick.group == group)
     }
 }

@@ -11,17 +11,11 @@ use decode::{Frame, frame};
 pub(crate) use hall::METRE;
 use hall::{hall, velocity};
 use jostle_net::edge::EdgeLimits;
-use jostle_net::manifest::OperationMode;
-use jostle_net::serve::{AccessControl, InitialWorld, OutputFiles, ServeSettings};
-use jostle_net::transport::Engine;
-use jostle_net::view::Controls;
-use jostle_proto::{
-    Allowance, Block, Class, GatewaySettings, Object, ObjectId, ShapeId, Shapes, Solid, State,
-};
+use jostle_net::serve::{InitialWorld, ServeSettings};
+use jostle_proto::{Allowance, Class, Object, ObjectId, ShapeId, State};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_tungstenite::tungstenite::handshake::client::Request;
 use tokio_tungstenite::tungstenite::{Error, Message, WebSocket, client};
