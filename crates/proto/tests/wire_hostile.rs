@@ -15,7 +15,7 @@ use peak_alloc::PeakAlloc;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wire_mutate::{mend, mutate, mutations};
-use wire_samples::{ORDINARY, RATE, Random, World};
+use wire_samples::{Habits, ORDINARY, RATE, Random, World};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -73,7 +73,7 @@ fn check(target: &Target, bytes: &[u8], describe: &dyn Fn() -> String) -> bool {
 fn worlds() -> Vec<(Snapshot, Snapshot)> {
     let mut worlds = Vec::new();
     for (seed, objects) in [0, 1, 7, 30].into_iter().enumerate() {
-        let habits = ORDINARY.with_objects(objects).with_changes(20, 10);
+        let habits = Habits { objects, bumps: 20, replaced: 10, ..ORDINARY };
         let mut world = World::new(seed as u64, habits);
         let before = world.snapshot();
         world.step();

@@ -18,7 +18,7 @@ use jostle_proto::{
 use peak_alloc::PeakAlloc;
 use std::collections::BTreeMap;
 use wire_mutate::{mend, mutate, mutations};
-use wire_samples::{ORDINARY, RATE, Random, World};
+use wire_samples::{Habits, ORDINARY, RATE, Random, World};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -149,7 +149,7 @@ struct Line {
 
 impl Line {
     fn new() -> Line {
-        let habits = ORDINARY.with_objects(30).with_changes(20, 3);
+        let habits = Habits { objects: 30, bumps: 20, replaced: 3, ..ORDINARY };
         let world = World::new(1, habits);
         let mut sender = Sender::new(RATE);
         let mut frames: Vec<Vec<u8>> = Vec::new();
@@ -303,7 +303,7 @@ fn floods_are_borne(line: &mut Line) {
     // Deltas to a base that the receiver does not have: every one is asked for, and nothing is
     // kept.
     let mut stranger = Sender::new(RATE);
-    let mut world = World::new(9, ORDINARY.with_objects(100));
+    let mut world = World::new(9, Habits { objects: 100, ..ORDINARY });
     for _ in 0..200 {
         world.step();
         let frames = stranger.pack(&Message::Bundle(Bundle { epoch: Epoch(8), ..bundle(&world) }));

@@ -11,7 +11,7 @@ use jostle_proto::{
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use wire_group::{Faults, Group};
-use wire_samples::{ORDINARY, RATE, Random, World};
+use wire_samples::{Habits, ORDINARY, RATE, Random, World};
 
 #[test]
 fn nodes_understand_each_other_under_any_faults() {
@@ -151,7 +151,7 @@ fn deliver(message: &Message, ends: (&mut Sender, &mut Receiver), random: &mut R
 
 #[test]
 fn long_messages_come_in_pieces() {
-    let mut world = World::new(5, ORDINARY.with_objects(60_000));
+    let mut world = World::new(5, Habits { objects: 60_000, ..ORDINARY });
     world.step();
     let world = world.snapshot();
     let objects = world.objects().to_vec();

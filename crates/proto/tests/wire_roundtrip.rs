@@ -8,7 +8,7 @@ use jostle_proto::wire::{
 use jostle_proto::{Class, GroupId, Mobile, Object, ObjectId, Rotation, ShapeId, State, Tick};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
-use wire_samples::{ORDINARY, RATE, Random, World};
+use wire_samples::{Habits, ORDINARY, RATE, Random, World};
 
 /// Small numbers and the ends of the range more often than others.
 fn state() -> impl Strategy<Value = State> {
@@ -137,7 +137,7 @@ fn an_object_that_becomes_another_under_its_id_arrives() {
 
 #[test]
 fn digests_detect_any_change() {
-    let base = World::new(3, ORDINARY.with_objects(20)).snapshot();
+    let base = World::new(3, Habits { objects: 20, ..ORDINARY }).snapshot();
     let mut digests = BTreeMap::from([(base.digest(), 0)]);
     let changes: [fn(&mut Object); 8] = [
         |object| object.id.0 += 1 << 40,
@@ -173,7 +173,7 @@ fn digests_detect_any_change() {
 fn the_chain_of_deltas_survives_any_network() {
     let (mut applied, mut refused, mut whole) = (0, 0, 0);
     for seed in 0..40 {
-        let habits = ORDINARY.with_objects(60).with_avatars(30).with_changes(5, 2);
+        let habits = Habits { objects: 60, avatars: 30, bumps: 5, replaced: 2, ..ORDINARY };
         let mut world = World::new(seed, habits);
         let mut random = Random(seed);
         let mut sent: BTreeMap<Tick, Snapshot> = BTreeMap::new();

@@ -31,35 +31,16 @@ impl Random {
 /// How a world behaves.
 #[derive(Clone, Copy)]
 pub(crate) struct Habits {
-    objects: usize,
+    pub(crate) objects: usize,
     /// How many of a hundred move.
-    moving: usize,
+    pub(crate) moving: usize,
     /// How many of a hundred that move are avatars: velocity and spin change in every tick, as with
     /// 10 m/s^2.
-    avatars: usize,
+    pub(crate) avatars: usize,
     /// How many of a hundred others run into something in a tick.
-    bumps: usize,
+    pub(crate) bumps: usize,
     /// How many of a hundred are replaced by another one in a tick.
-    replaced: usize,
-}
-
-impl Habits {
-    pub(crate) fn objects(self) -> usize {
-        self.objects
-    }
-
-    pub(crate) fn with_objects(self, objects: usize) -> Habits {
-        Habits { objects, ..self }
-    }
-
-    pub(crate) fn with_avatars(self, avatars: usize) -> Habits {
-        Habits { avatars, ..self }
-    }
-
-    /// How many of a hundred run into something, and how many are replaced.
-    pub(crate) fn with_changes(self, bumps: usize, replaced: usize) -> Habits {
-        Habits { bumps, replaced, ..self }
-    }
+    pub(crate) replaced: usize,
 }
 
 pub(crate) const ORDINARY: Habits =
