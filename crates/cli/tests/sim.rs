@@ -169,7 +169,7 @@ fn every_mutant_of_groups_is_caught() {
     let mutants = [
         ("vote-twice", "409", "1", "E6"),
         ("late-vote", "328", "1", "E6"),
-        ("no-deadline", "2299", "1", "L3"),
+        ("no-deadline", "2089", "1", "L3"),
         ("no-hysteresis", "1", "10", "E5"),
         ("no-inclusion", "1", "10", "L4"),
         ("relay-skips", "1", "2", "K1"),
@@ -221,7 +221,7 @@ fn clients_at_several_sites_break_no_rule_wherever_their_gateways_belong() {
 
 #[test]
 fn every_mutant_of_gateways_of_groups_is_caught() {
-    let mutants = [("forget-home", "1", "10", "L5"), ("input-astray", "1", "10", "S3")];
+    let mutants = [("forget-home", "2015", "1", "L5"), ("input-astray", "1", "10", "S3")];
     all_caught(&CLIENTS_AT_SITES, &mutants);
 }
 
