@@ -126,9 +126,6 @@ impl<'a> Way<'_, 'a> {
                 break;
             }
             let Some(step) = self.overlap_from(time)? else { return Ok(Some((time, faces))) };
-            if cfg!(test) {
-                eprintln!("DBG {time} {} {least}", step.time);
-            }
             // Steps in the rounding double, so that there are few of them.
             let small = step.time < 1e6 * self.noise;
             time += step.time.max(least);
@@ -175,9 +172,6 @@ impl<'a> Way<'_, 'a> {
         }
         let faces = touching.first().map(|&[a, b]| pair.faces(a, b));
         let probed = self.probe(&posed, &touching);
-        if cfg!(test) {
-            eprintln!("DBG probed {probed} parting {parting}");
-        }
         // Too thin for any point inside: then what crosses shows it.
         let time = if probed > 0.0 { probed } else { parting };
         Ok(Some(Step { time, faces }))
