@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let still = Pose::IDENTITY;
     let torus = BumpyTorus::plain(1.0, 0.3, [200, 50]).mesh()?.into_solid()?;
     let torus = Model::build(torus, Quality::Default);
-    let crossing = Pose::new(DQuat::from_rotation_x(1.5), DVec3::new(1.0, 0.1, 0.05))?;
+    let crossing = Pose::new(DQuat::from_rotation_x(0.9), DVec3::new(1.2, 0.1, 0.25))?;
     let cube = cube(16)?;
     let beside = Pose::from_translation(DVec3::X * 0.5)?;
     let turned = Pose::new(DQuat::from_rotation_y(0.3), DVec3::new(0.5, 0.1, 0.2))?;
