@@ -60,7 +60,7 @@ pub(crate) enum Failure {
     Solid(#[from] SolidError),
     #[error("objects {0:#x} and {1:#x} have no contacts: {2}")]
     NoContacts(col_id, col_id, ContactsError),
-    #[error("objects {0:#x} and {1:#x} have no depth: {}", of_depth(.2))]
+    #[error("objects {0:#x} and {1:#x} have no depth: {why}", why = of_depth(.2))]
     NoDepth(col_id, col_id, DepthError),
     #[error("internal error, please report it: {0}")]
     Mesh(#[from] MeshError),
