@@ -66,6 +66,8 @@ typedef enum {
   // The two objects pass through each other and are not both closed, or lie in one plane so that
   // nothing shows their sides: it is not defined at which points they touch.
   COL_NO_CONTACTS = 17,
+  // One of the two objects is not closed, so that it has no inside: depths are not defined.
+  COL_NO_INSIDE = 18,
 } col_status;
 
 // A world of objects. Only col_open makes one and only col_close ends it.
@@ -91,6 +93,19 @@ typedef struct {
   uint32_t face2;
 } col_face_pair;
 
+// A cylinder or a cone, in the coordinates of its object.
+typedef struct {
+  // The middle between bottom and top.
+  double centre[3];
+  // From the middle of the bottom to the middle of the top, or to the tip. Its length is the
+  // height.
+  double axis[3];
+  // The radius of the bottom.
+  double radius;
+  // The caller's number for the whole surface, for col_report_faces.
+  uint32_t face;
+} col_round;
+
 // Where two objects are in each other's way.
 typedef struct {
   // A face of the first object, by the number that the caller gave.
@@ -108,18 +123,23 @@ typedef struct {
   double gap;
 } col_contact;
 
-// A cylinder or a cone, in the coordinates of its object.
+// How far the second of two objects must move so that the insides do not overlap.
 typedef struct {
-  // The middle between bottom and top.
-  double centre[3];
-  // From the middle of the bottom to the middle of the top, or to the tip. Its length is the
-  // height.
-  double axis[3];
-  // The radius of the bottom.
-  double radius;
-  // The caller's number for the whole surface, for col_report_faces.
-  uint32_t face;
-} col_round;
+  // No shorter move in any direction is enough. 0 if they do not overlap.
+  double at_least;
+  // The length of way. For convex objects the same as at_least but for rounding.
+  double at_most;
+  // A move of the second object that is enough.
+  double way[3];
+} col_separation;
+
+// How far the second of two objects must move along a direction.
+typedef struct {
+  // The least distance after which the insides do not overlap. 0 if they do not now.
+  double first;
+  // The least distance beyond which they never overlap again. 0 if they never do.
+  double last;
+} col_clearing;
 
 #ifdef __cplusplus
 extern "C" {
@@ -260,6 +280,28 @@ col_status col_report_contacts(col_world *world,
                                col_contact *contacts,
                                size_t room,
                                size_t *total);
+
+// Do the insides of two objects share a point, where they are now? Writes 1 or 0. Objects that only
+// touch, be it along whole faces, do not overlap. Exact. What has no triangles overlaps nothing.
+// Whether the two are active does not matter; they must be finished.
+//
+// COL_NO_INSIDE if one of them is not closed; closed means that each edge has an even number of
+// triangles. The same holds for the two calls below.
+col_status col_report_overlap(col_world *world, const col_collision *collision, int32_t *overlaps);
+
+// Reports how deep two objects are in each other, where they are now: the shortest move of the
+// second one after which they do not overlap. For objects that are not convex it lies between
+// two proved bounds. Both are 0 if they do not overlap.
+col_status col_report_separation(col_world *world,
+                                 const col_collision *collision,
+                                 col_separation *separation);
+
+// Reports how far the second of two objects must move along a direction, of any length but 0, so
+// that they do not overlap.
+col_status col_report_clearing(col_world *world,
+                               const col_collision *collision,
+                               const double direction[3],
+                               col_clearing *clearing);
 
 #ifdef __cplusplus
 }  // extern "C"

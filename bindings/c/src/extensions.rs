@@ -4,7 +4,9 @@
 use crate::border::{Room, col_world, enter, enter_for, read};
 use crate::database::Database;
 use crate::failure::Failure;
-use crate::types::{col_collision, col_contact, col_id, col_round, col_status};
+use crate::types::{
+    col_clearing, col_collision, col_contact, col_id, col_round, col_separation, col_status,
+};
 
 /// Estimates the distance of two objects where they are now, from a few box tests: they are not
 /// closer than that. 0 if they touch or nearly do, infinite if one has no triangles. Whether the
@@ -150,6 +152,65 @@ pub unsafe extern "C" fn col_report_contacts(
             out.check()?;
             let pair = read("the pointer to the objects", collision)?;
             out.fill(&database.contacts(pair.id1, pair.id2, reach)?)
+        })
+    }
+}
+
+/// Do the insides of two objects share a point, where they are now? Writes 1 or 0. Objects that only
+/// touch, be it along whole faces, do not overlap. Exact. What has no triangles overlaps nothing.
+/// Whether the two are active does not matter; they must be finished.
+///
+/// COL_NO_INSIDE if one of them is not closed; closed means that each edge has an even number of
+/// triangles. The same holds for the two calls below.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_report_overlap(
+    world: *mut col_world,
+    collision: *const col_collision,
+    overlaps: *mut i32,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
+    unsafe {
+        enter_for(world, overlaps, |database| {
+            let pair = read("the pointer to the objects", collision)?;
+            database.overlaps(pair.id1, pair.id2).map(i32::from)
+        })
+    }
+}
+
+/// Reports how deep two objects are in each other, where they are now: the shortest move of the
+/// second one after which they do not overlap. For objects that are not convex it lies between
+/// two proved bounds. Both are 0 if they do not overlap.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_report_separation(
+    world: *mut col_world,
+    collision: *const col_collision,
+    separation: *mut col_separation,
+) -> col_status {
+    // SAFETY: the contract of the crate, for both.
+    unsafe {
+        enter_for(world, separation, |database| {
+            let pair = read("the pointer to the objects", collision)?;
+            database.separation(pair.id1, pair.id2)
+        })
+    }
+}
+
+/// Reports how far the second of two objects must move along a direction, of any length but 0, so
+/// that they do not overlap.
+/// cbindgen:ptrs-as-arrays=[[direction;3]]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn col_report_clearing(
+    world: *mut col_world,
+    collision: *const col_collision,
+    direction: *const f64,
+    clearing: *mut col_clearing,
+) -> col_status {
+    // SAFETY: the contract of the crate, for all.
+    unsafe {
+        enter_for(world, clearing, |database| {
+            let pair = read("the pointer to the objects", collision)?;
+            let direction = read("the pointer to the direction", direction.cast::<[f64; 3]>())?;
+            database.clearing(pair.id1, pair.id2, direction)
         })
     }
 }

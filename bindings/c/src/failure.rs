@@ -3,7 +3,7 @@
 use crate::geometry::COORDINATE_MAX;
 use crate::types::{col_id, col_status};
 use jostle_geom::solids::SolidError;
-use jostle_geom::{ContactsError, MeshError, PoseError};
+use jostle_geom::{ContactsError, DepthError, MeshError, OverlapsError, PoseError};
 use jostle_world::WorldError;
 use thiserror::Error;
 
@@ -60,6 +60,8 @@ pub(crate) enum Failure {
     Solid(#[from] SolidError),
     #[error("objects {0:#x} and {1:#x} have no contacts: {2}")]
     NoContacts(col_id, col_id, ContactsError),
+    #[error("objects {0:#x} and {1:#x} have no depth: {why}", why = of_depth(.2))]
+    NoDepth(col_id, col_id, DepthError),
     #[error("internal error, please report it: {0}")]
     Mesh(#[from] MeshError),
     #[error("internal error, please report it: {0}")]
@@ -83,6 +85,19 @@ fn of_pose(error: &PoseError) -> String {
         PoseError::NotFinite { .. }
         | PoseError::NoRotation { .. }
         | PoseError::NotAffine { .. } => error.to_string(),
+    }
+}
+
+/// A model comes from C as an object, which is solid if it is closed.
+fn of_depth(error: &DepthError) -> String {
+    let closed = "closed; each of its edges must have an even number of triangles";
+    match error {
+        DepthError::NoInside(OverlapsError::FirstNotSolid) => format!("the first is not {closed}"),
+        DepthError::NoInside(OverlapsError::SecondNotSolid) => {
+            format!("the second is not {closed}")
+        }
+        DepthError::NoInside(OverlapsError::NeitherSolid) => format!("neither is {closed}"),
+        other => other.to_string(),
     }
 }
 
@@ -118,6 +133,8 @@ impl Failure {
             Failure::NotReported(..) => col_status::COL_NOT_REPORTED,
             Failure::NoContacts(_, _, ContactsError::Reach(_)) => col_status::COL_OUT_OF_RANGE,
             Failure::NoContacts(..) => col_status::COL_NO_CONTACTS,
+            Failure::NoDepth(_, _, DepthError::NoInside(_)) => col_status::COL_NO_INSIDE,
+            Failure::NoDepth(..) => col_status::COL_OUT_OF_RANGE,
             Failure::Truncated { .. } => col_status::COL_TRUNCATED,
             // The calls check their arguments, so an error further in is a bug of the binding.
             Failure::Mesh(_) | Failure::World(_) | Failure::Panic(_) => col_status::COL_PANIC,

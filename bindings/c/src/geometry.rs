@@ -1,9 +1,11 @@
 //! The triangles of an object: collected one by one, then built into a hierarchy.
 
 use crate::failure::Failure;
-use crate::types::{col_contact, col_face_pair, col_round};
+use crate::types::{col_clearing, col_contact, col_face_pair, col_round, col_separation};
 use glam::{DQuat, DVec3, Vec3};
-use jostle_geom::{ContactPoint, ContactsError, Mesh, Model, Pair, Pose, Quality, solids};
+use jostle_geom::{
+    ContactPoint, ContactsError, DepthError, Effort, Mesh, Model, Pair, Pose, Quality, solids,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -143,7 +145,7 @@ impl Geometry {
         other_pose: &Pose,
         reach: f64,
     ) -> Result<Vec<col_contact>, ContactsError> {
-        let found = Pair::new(self.solid(), pose, other.solid(), other_pose).contacts(reach)?;
+        let found = self.solids(pose, other, other_pose).contacts(reach)?;
         let contact = |contact: &ContactPoint| col_contact {
             face1: self.faces[contact.faces.a as usize],
             face2: other.faces[contact.faces.b as usize],
@@ -153,6 +155,46 @@ impl Geometry {
             gap: contact.spacing.along_normal(),
         };
         Ok(found.points.iter().map(contact).collect())
+    }
+
+    /// Both as solids, as far as they are closed.
+    fn solids<'a>(&'a self, pose: &Pose, other: &'a Geometry, other_pose: &Pose) -> Pair<'a> {
+        Pair::new(self.solid(), pose, other.solid(), other_pose)
+    }
+
+    /// Do the insides of two objects share a point?
+    pub(crate) fn overlaps(
+        &self,
+        pose: &Pose,
+        other: &Geometry,
+        other_pose: &Pose,
+    ) -> Result<bool, DepthError> {
+        Ok(self.solids(pose, other, other_pose).overlaps()?)
+    }
+
+    /// How far the other object must move so that they do not overlap.
+    pub(crate) fn separation(
+        &self,
+        pose: &Pose,
+        other: &Geometry,
+        other_pose: &Pose,
+    ) -> Result<col_separation, DepthError> {
+        let found = self.solids(pose, other, other_pose).separation(Effort::default())?;
+        let (at_least, at_most) = (found.at_least, found.at_most);
+        Ok(col_separation { at_least, at_most, way: found.way.to_array() })
+    }
+
+    /// How far the other object must move along a direction so that they do not overlap.
+    pub(crate) fn clearing(
+        &self,
+        pose: &Pose,
+        other: &Geometry,
+        other_pose: &Pose,
+        direction: [f64; 3],
+    ) -> Result<col_clearing, DepthError> {
+        let pair = self.solids(pose, other, other_pose);
+        let found = pair.clearing(DVec3::from_array(direction))?;
+        Ok(col_clearing { first: found.first, last: found.last })
     }
 
     /// The touching faces of two objects, by the caller's numbers, sorted.

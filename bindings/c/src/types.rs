@@ -48,6 +48,8 @@ pub enum col_status {
     /// The two objects pass through each other and are not both closed, or lie in one plane so that
     /// nothing shows their sides: it is not defined at which points they touch.
     COL_NO_CONTACTS = 17,
+    /// One of the two objects is not closed, so that it has no inside: depths are not defined.
+    COL_NO_INSIDE = 18,
 }
 
 /// Two objects that collide. id1 is less than id2 in reports.
@@ -87,6 +89,28 @@ pub struct col_contact {
     /// How far apart they are here, along the normal: 0 where they touch, exactly; below 0 where
     /// they overlap, and then the depth.
     pub gap: f64,
+}
+
+/// How far the second of two objects must move so that the insides do not overlap.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct col_separation {
+    /// No shorter move in any direction is enough. 0 if they do not overlap.
+    pub at_least: f64,
+    /// The length of way. For convex objects the same as at_least but for rounding.
+    pub at_most: f64,
+    /// A move of the second object that is enough.
+    pub way: [f64; 3],
+}
+
+/// How far the second of two objects must move along a direction.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct col_clearing {
+    /// The least distance after which the insides do not overlap. 0 if they do not now.
+    pub first: f64,
+    /// The least distance beyond which they never overlap again. 0 if they never do.
+    pub last: f64,
 }
 
 /// A cylinder or a cone, in the coordinates of its object.

@@ -27,7 +27,6 @@ mod relative;
 mod search;
 mod side;
 mod walk;
-mod way_out;
 mod within;
 
 use crate::Pose;

@@ -3,8 +3,10 @@
 use super::{Database, Placed, slot};
 use crate::failure::Failure;
 use crate::geometry::{Geometry, check_finite};
-use crate::types::{col_collision, col_contact, col_face_pair, col_id};
-use jostle_geom::{Pair, Pose};
+use crate::types::{
+    col_clearing, col_collision, col_contact, col_face_pair, col_id, col_separation,
+};
+use jostle_geom::{DepthError, Pair, Pose};
 use jostle_world::Contact;
 
 impl Database {
@@ -91,6 +93,47 @@ impl Database {
         };
         let found = one.contacts(&pose_one, other, &pose_other, reach);
         found.map_err(|error| Failure::NoContacts(a, b, error))
+    }
+
+    /// Do the insides of two objects share a point, where they are now?
+    pub(crate) fn overlaps(&self, a: col_id, b: col_id) -> Result<bool, Failure> {
+        let ask = |[(one, pose), (other, other_pose)]: [(&Geometry, Pose); 2]| {
+            one.overlaps(&pose, other, &other_pose)
+        };
+        self.depth(a, b, ask)
+    }
+
+    /// How far the second object must move so that they do not overlap.
+    pub(crate) fn separation(&self, a: col_id, b: col_id) -> Result<col_separation, Failure> {
+        let ask = |[(one, pose), (other, other_pose)]: [(&Geometry, Pose); 2]| {
+            one.separation(&pose, other, &other_pose)
+        };
+        self.depth(a, b, ask)
+    }
+
+    /// How far the second object must move along a direction so that they do not overlap.
+    pub(crate) fn clearing(
+        &self,
+        a: col_id,
+        b: col_id,
+        direction: [f64; 3],
+    ) -> Result<col_clearing, Failure> {
+        check_finite("the direction", &direction)?;
+        let ask = |[(one, pose), (other, other_pose)]: [(&Geometry, Pose); 2]| {
+            one.clearing(&pose, other, &other_pose, direction)
+        };
+        self.depth(a, b, ask)
+    }
+
+    /// Asks two finished objects. What has no triangles overlaps nothing, and all answers are 0.
+    fn depth<T: Default>(
+        &self,
+        a: col_id,
+        b: col_id,
+        ask: impl Fn([(&Geometry, Pose); 2]) -> Result<T, DepthError>,
+    ) -> Result<T, Failure> {
+        let Some(objects) = self.finished(a, b)? else { return Ok(T::default()) };
+        ask(objects).map_err(|error| Failure::NoDepth(a, b, error))
     }
 
     /// Two finished objects and where they are now; `None` if one has no triangles.

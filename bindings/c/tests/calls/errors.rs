@@ -41,9 +41,13 @@ fn a_null_world_is_refused_by_every_call() {
             col_create_switch(world, &mut id),
             col_parent_object(world, 1, 2),
             col_choose_child(world, 1, 0),
+            col_report_contacts(world, &pair, 0.0, null_mut(), 0, &mut total),
+            col_report_overlap(world, &pair, &mut 0),
+            col_report_separation(world, &pair, &mut col_separation::default()),
+            col_report_clearing(world, &pair, STILL.as_ptr(), &mut col_clearing::default()),
         ]
     };
-    assert_eq!(answers, [COL_BAD_HANDLE; 22]);
+    assert_eq!(answers, [COL_BAD_HANDLE; 26]);
     assert_eq!((id, distance, total), (7, 7.0, 7), "nothing is written");
     // SAFETY: null is allowed; the texts are constants.
     let texts = unsafe { [col_error_text(null()), col_version()].map(|text| CStr::from_ptr(text)) };

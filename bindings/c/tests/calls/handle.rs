@@ -159,6 +159,40 @@ impl Handle {
         if status == col_status::COL_OK { Ok(found) } else { Err(status) }
     }
 
+    pub(crate) fn overlap(&self, id1: col_id, id2: col_id) -> Result<i32, col_status> {
+        let (pair, mut overlaps) = (col_collision { id1, id2 }, -1);
+        // SAFETY: an open world, a pair, room for a number.
+        match unsafe { col_report_overlap(self.0, &pair, &mut overlaps) } {
+            col_status::COL_OK => Ok(overlaps),
+            status => Err(status),
+        }
+    }
+
+    pub(crate) fn separation(
+        &self,
+        id1: col_id,
+        id2: col_id,
+    ) -> Result<col_separation, col_status> {
+        let (pair, mut found) = (col_collision { id1, id2 }, col_separation::default());
+        // SAFETY: an open world, a pair, room for the result.
+        match unsafe { col_report_separation(self.0, &pair, &mut found) } {
+            col_status::COL_OK => Ok(found),
+            status => Err(status),
+        }
+    }
+
+    pub(crate) fn clearing(
+        &self,
+        id1: col_id,
+        id2: col_id,
+        direction: [f64; 3],
+    ) -> Result<col_clearing, col_status> {
+        let (pair, mut found) = (col_collision { id1, id2 }, col_clearing::default());
+        // SAFETY: an open world, a pair, three numbers, room for the result.
+        let status = unsafe { col_report_clearing(self.0, &pair, direction.as_ptr(), &mut found) };
+        if status == col_status::COL_OK { Ok(found) } else { Err(status) }
+    }
+
     pub(crate) fn distance(&self, a: col_id, b: col_id) -> Result<f64, col_status> {
         let mut distance = f64::NAN;
         // SAFETY: an open world, room for a number.

@@ -182,7 +182,7 @@ fn round_solids_are_where_they_should_be() {
 }
 
 /// A closed box around the origin.
-fn block(half: [f64; 3]) -> Vec<[f64; 9]> {
+pub(crate) fn block(half: [f64; 3]) -> Vec<[f64; 9]> {
     let mesh = jostle_geom::solids::cuboid(DVec3::from_array(half) * 2.0).unwrap();
     let corner = |v: u32| mesh.vertices()[v as usize].as_dvec3();
     let numbers = |t: &[u32; 3]| {

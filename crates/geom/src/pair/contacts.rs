@@ -11,18 +11,26 @@
 //! none of these decides is an error and not a guess.
 //!
 //! **Depth.** Two solids that overlap have no closest points, and the depth of one pair of
-//! triangles shrinks with the triangles. So they are taken apart first (`way_out.rs`), looked at
-//! there, where all sides are known, and put back: each gap then is smaller by what the move opened
-//! it.
+//! triangles shrinks with the triangles. So they are taken apart first, by the same search as for
+//! [`Pair::separation`], looked at there, where all sides are known, and put back: each gap then is
+//! smaller by what the move opened it.
 
+use super::depth::short_way;
 use super::models::ModelPair;
 use super::side::unit;
-use super::way_out::way_out;
 use super::{FacePair, Meeting, Pair, Relation, manifold, models_of, relation};
 use crate::Side;
 use crate::shape::round::PosedRound;
 use crate::shape::sphere::{PosedSphere, PosedTriangles, SphereGap};
 use glam::DVec3;
+
+/// A move that is just long enough is lengthened by this part of all lengths involved, so that the
+/// closest points then show directions, and by eight times as much until nothing touches. What it
+/// is too long by is a gap there, which depths are measured from.
+const MARGIN: f64 = 1e-9;
+
+/// How often that is tried: up to a thousandth of all lengths.
+const MARGINS: i32 = 7;
 
 /// Where two shapes are in each other's way.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,8 +38,10 @@ pub struct Contacts {
     /// The contacts, the closest or deepest first.
     pub points: Vec<ContactPoint>,
     /// For meshes and cuboids that overlap: a move of the first shape after which the two do not
-    /// touch. The shortest one that was found; there may be shorter ones. Depths are about this
-    /// move. A sphere has none: each of its depths is about the closest point of the other alone.
+    /// overlap, and do not touch unless it leads along a surface of the other. The shortest one if
+    /// both are convex; otherwise there may be shorter ones, which [`Pair::separation`] bounds.
+    /// Depths are about this move. A sphere has none: each of its depths is about the closest point
+    /// of the other alone.
     pub way_out: Option<DVec3>,
 }
 
@@ -172,10 +182,30 @@ impl ModelPair<'_> {
             let points = manifold::contacts(self, &near, reach, DVec3::ZERO)?;
             return Ok(Contacts { points, way_out: None });
         }
-        let (apart, way) = way_out(self).ok_or(ContactsError::NoWayOut)?;
-        let near = apart.near_triangles(reach + way.length());
+        let (apart, way) = self.taken_apart().ok_or(ContactsError::NoWayOut)?;
+        let near = apart.near_before(way, reach);
         let points = manifold::contacts(&apart, &near, reach, way)?;
         Ok(Contacts { points, way_out: Some(way) })
+    }
+
+    /// The pair with the first of two overlapping solids moved so that they do not overlap, and that
+    /// move; `None` if none was found.
+    fn taken_apart(&self) -> Option<(Self, DVec3)> {
+        let way = -short_way(self)?;
+        let direction = unit(way)?;
+        let size = self.posed().map(|placed| placed.centre().length()).into_iter().sum::<f64>()
+            + self.a.radius()
+            + self.b.radius();
+        let moved = |margin: f64| {
+            let pose_a = self.pose_a.moved_by(direction * (way.length() + margin))?;
+            let offset = pose_a.translation() - self.pose_a.translation();
+            Some((ModelPair::new(self.a, &pose_a, self.b, &self.pose_b), offset))
+        };
+        let margins = (0..MARGINS).map(|i| MARGIN * size * 8f64.powi(i));
+        let free = margins.clone().filter_map(moved).find(|(there, _)| !there.touches().0);
+        // A move along a surface never leaves it.
+        let is_free = |there: &Self| relation::overlaps(there) == Ok(false);
+        free.or_else(|| margins.filter_map(moved).find(|(there, _)| is_free(there)))
     }
 
     /// Do the insides of two solids overlap? An error for shapes that pass through each other and

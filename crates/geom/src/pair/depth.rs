@@ -30,6 +30,7 @@ use crate::triangle::{self, TriangleRelation};
 pub use class::Class;
 use glam::DVec3;
 pub use separation::Effort;
+pub(super) use separation::short_way;
 use std::ops::ControlFlow;
 
 /// Why there is no answer to a question about depth.

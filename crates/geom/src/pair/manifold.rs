@@ -183,7 +183,7 @@ fn add_candidates(
         let gap = if touching { 0.0 } else { (points[0] - points[1]).dot(it.normal) };
         let along = gap - opened;
         let spacing =
-            if touching && way == DVec3::ZERO { Spacing::Touching } else { Spacing::of(along) };
+            if touching && opened == 0.0 { Spacing::Touching } else { Spacing::of(along) };
         let points = [points[0] - way, points[1]];
         let contact = ContactPoint { faces, normal: it.normal, points, spacing };
         candidates.push(Candidate { contact, along });

@@ -108,12 +108,75 @@ impl ModelPair<'_> {
         found.sort_unstable_by_key(|near| (near.a, near.b));
         found
     }
+
+    /// Of a pair whose first model was moved by `way`: those pairs, sorted by triangle, that may be
+    /// within a reach along their normal once the model is back.
+    ///
+    /// With d from the second to the first closest point, these have |d| − way·d/|d| ≤ reach. Then
+    /// |d − way/2|² = |d|(|d| − way·d/|d|) + |way|²/4 ≤ (reach + |way|/2)², as |d| is no more than
+    /// reach + |way|: at half the way they are that near. (All pairs within reach + |way| were 30
+    /// times as many for two cubes of 3072 triangles.)
+    pub(super) fn near_before(&self, way: DVec3, reach: f64) -> Vec<NearTriangles> {
+        let Some(pose_a) = self.pose_a.moved_by(way * -0.5) else {
+            return self.near_triangles(reach + way.length());
+        };
+        let halfway = ModelPair::new(self.a, &pose_a, self.b, &self.pose_b);
+        // Places are rounded, and those that touch after a move along a surface count.
+        let far = pose_a.translation().length() + self.pose_b.translation().length();
+        let size = far + self.a.radius() + self.b.radius();
+        let reach = reach + 0.5 * way.length() + ROUNDING * size;
+        let mut work = WithinBefore { pair: self, way, reach, found: Vec::new() };
+        Walk::new(&halfway, Order::Any, gap_for(reach)).run(&halfway, u64::MAX, &mut work);
+        let mut found = work.found;
+        found.sort_unstable_by_key(|near| (near.a, near.b));
+        found
+    }
 }
+
+/// Places are known to this part of all lengths involved.
+const ROUNDING: f64 = 1e-12;
 
 /// Collects all triangle pairs that are at most this far apart.
 struct AllWithin {
     reach: f64,
     found: Vec<NearTriangles>,
+}
+
+/// Collects what [`ModelPair::near_before`] says, in a walk at half the way.
+struct WithinBefore<'p, 'a> {
+    pair: &'p ModelPair<'a>,
+    way: DVec3,
+    reach: f64,
+    found: Vec<NearTriangles>,
+}
+
+impl LeafWork for WithinBefore<'_, '_> {
+    #[inline(always)]
+    fn leaves<S: Simd>(
+        &mut self,
+        halfway: &ModelPair<'_>,
+        counters: &mut Counters,
+        leaves: LeafPair,
+    ) -> ControlFlow<()> {
+        counters.triangle_tests += u64::from(leaves.used().count_ones());
+        let mut open = near_candidates::<S>(halfway, leaves, self.reach);
+        while open != 0 {
+            let (a, b) = leaves.triangles(open.trailing_zeros() as usize);
+            open &= open - 1;
+            self.look_at(a, b);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl WithinBefore<'_, '_> {
+    #[inline(never)]
+    fn look_at(&mut self, a: usize, b: usize) {
+        let apart = triangle::distance(&self.pair.triangle_a(a), &self.pair.triangle_b(b));
+        if (apart.on_a - apart.on_b - self.way * 0.5).length() <= self.reach {
+            self.found.push(NearTriangles { a, b, apart });
+        }
+    }
 }
 
 impl LeafWork for AllWithin {

@@ -138,8 +138,7 @@ impl PosedModel<'_> {
     /// `limit`?
     pub(crate) fn leads_closer(&self, point: DVec3, slack: f64, to: DVec3, limit: f64) -> bool {
         let closer = |triangle: usize| {
-            self.closest_on(point, triangle).distance <= slack
-                && self.closest_on(to, triangle).distance < limit
+            self.is_within(to, triangle, limit) && self.is_within(point, triangle, slack)
         };
         let mut look = |triangle| match closer(triangle) {
             true => ControlFlow::Break(()),
@@ -152,7 +151,7 @@ impl PosedModel<'_> {
     pub(crate) fn triangles_at(&self, point: DVec3, slack: f64) -> Vec<Triangle> {
         let mut found = Vec::new();
         let _ = self.look_near(point, slack, &mut |triangle| {
-            if self.closest_on(point, triangle).distance <= slack {
+            if self.is_within(point, triangle, slack) {
                 found.push(self.triangle(triangle));
             }
             ControlFlow::Continue(())
@@ -160,13 +159,21 @@ impl PosedModel<'_> {
         found
     }
 
+    /// Is one triangle this close to `p`? Exact signs are asked only where they could change the
+    /// answer.
+    fn is_within(&self, p: DVec3, triangle: usize, limit: f64) -> bool {
+        let t = &self.triangle(triangle);
+        let distance = closest_point(p, t).distance(p);
+        distance <= limit
+            || limit >= 0.0 && distance <= NEAR * extent(p, t) && triangles_touch(&[p; 3], t)
+    }
+
     /// The point of one triangle closest to `p`; its distance is 0 exactly if it holds `p`.
     pub(super) fn closest_on(&self, p: DVec3, triangle: usize) -> ClosestPoint {
         let (t, face) = (&self.triangle(triangle), self.face(triangle));
         let point = closest_point(p, t);
         let distance = point.distance(p);
-        let extent = t.iter().fold(p.abs(), |most, q| most.max(q.abs())).max_element();
-        if distance > NEAR * extent {
+        if distance > NEAR * extent(p, t) {
             return ClosestPoint { point, face, distance };
         }
         if triangles_touch(&[p; 3], t) {
@@ -186,6 +193,11 @@ pub(super) fn distance_at_least(p: DVec3, node: &FramedNode<'_>, lane: usize, sl
     // coordinates a vector is longer by a factor of at most 1 + 1.7e-4; 2^-11 = 4.9e-4 covers it.
     let bound = beyond * (1.0 - super::AXIS_SLACK) - 2.0 * slack;
     if bound.is_nan() { 0.0 } else { bound }
+}
+
+/// The largest coordinate, without its sign.
+fn extent(p: DVec3, t: &Triangle) -> f64 {
+    t.iter().fold(p.abs(), |most, q| most.max(q.abs())).max_element()
 }
 
 /// Closer than this, relative to the coordinates involved, the exact test decides about zero.

@@ -80,14 +80,7 @@ pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separat
     if let Some(found) = of_convex(pair, scale)? {
         return Ok(found);
     }
-    let mut search = Search {
-        pair,
-        scale,
-        insides: Insides::new(pair),
-        balls: Vec::new(),
-        at_most: f64::INFINITY,
-        way: DVec3::ZERO,
-    };
+    let mut search = Search::new(pair, scale);
     search.try_directions()?;
     let proved = search.prove(effort)?;
     // One ball around zero may prove more than was asked for.
@@ -96,6 +89,19 @@ pub(super) fn separation(pair: &ModelPair<'_>, effort: Effort) -> Result<Separat
     let way = search.way;
     let point = moved(pair, way)?.distance().0.map_or(DVec3::ZERO, |found| found.point_a);
     Ok(Separation { at_least, at_most: search.at_most, way, points: [point, point - way] })
+}
+
+/// A short move of the second of two solids that overlap, after which they do not: the shortest of
+/// convex ones, and of others what [`separation`] begins with, without any proof that it is short.
+/// `None` if none was found.
+pub(in crate::pair) fn short_way(pair: &ModelPair<'_>) -> Option<DVec3> {
+    let scale = scale(pair);
+    if let Some(found) = of_convex(pair, scale).ok()? {
+        return Some(found.way);
+    }
+    let mut search = Search::new(pair, scale);
+    search.try_directions().ok()?;
+    search.at_most.is_finite().then_some(search.way)
 }
 
 /// Of two convex solids, whose depth is known within rounding. `None` for others.
@@ -151,7 +157,18 @@ impl Cube {
     }
 }
 
-impl Search<'_, '_> {
+impl<'p, 'a> Search<'p, 'a> {
+    fn new(pair: &'p ModelPair<'a>, scale: f64) -> Search<'p, 'a> {
+        Search {
+            pair,
+            scale,
+            insides: Insides::new(pair),
+            balls: Vec::new(),
+            at_most: f64::INFINITY,
+            way: DVec3::ZERO,
+        }
+    }
+
     fn try_directions(&mut self) -> Result<(), DepthError> {
         let pair = self.pair;
         let mut directions: Vec<DVec3> = Vec::new();
