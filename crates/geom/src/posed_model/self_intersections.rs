@@ -6,11 +6,14 @@
 
 use super::{PosedModel, ROUNDING, used_lanes};
 use crate::FacePair;
+use crate::predicates::{Axis, Sign, orient2d, orient3d};
 use crate::simd::Isa;
 use crate::tree::overlap::{Overlap, QueryObb};
 use crate::tree::{Child, Frame, Lane};
+use crate::triangle::shared::{Shared, shared};
 use crate::triangle::triangles_touch;
-use glam::{Mat3A, Vec3};
+use glam::{DVec3, Mat3A, Vec3};
+use std::ops::ControlFlow;
 
 impl PosedModel<'_> {
     /// Every pair of faces of this one surface that touch although they are not neighbours;
@@ -36,9 +39,18 @@ impl PosedModel<'_> {
     /// ```
     #[must_use]
     pub fn self_intersections(&self) -> Vec<FacePair> {
-        let mut search = Search { placed: self, found: Vec::new() };
-        search.run();
-        let mut found = search.found;
+        let mut found = Vec::new();
+        // Nothing breaks it off.
+        let _ = Search { placed: self }.run(&mut |i, j| {
+            let (face_i, face_j) = (self.face(i), self.face(j));
+            if face_i != face_j
+                && !share_corner(self, i, j)
+                && triangles_touch(&self.triangle(i), &self.triangle(j))
+            {
+                found.push(FacePair { a: face_i.min(face_j), b: face_i.max(face_j) });
+            }
+            ControlFlow::Continue(())
+        });
         found.sort_unstable();
         found.dedup();
         if let Some(corners) = FaceCorners::of(self) {
@@ -46,24 +58,50 @@ impl PosedModel<'_> {
         }
         found
     }
+
+    /// Does the surface change sides at every triangle, almost everywhere? Not if one has no area,
+    /// or if two share an area, which then may bound nothing. Exact for the placed triangles.
+    pub(crate) fn all_triangles_bound(&self) -> bool {
+        let count = self.model.mesh.triangles.len();
+        let has_area = |t: usize| {
+            let [p, q, r] = self.triangle(t);
+            Axis::ALL.iter().any(|&axis| orient2d(axis, p, q, r) != Sign::Zero)
+        };
+        (0..count).all(has_area)
+            && Search { placed: self }
+                .run(&mut |i, j| {
+                    let (s, t) = (self.triangle(i), self.triangle(j));
+                    // Most are neighbours that are not in one plane.
+                    let off_plane = |p: &DVec3| {
+                        !s.contains(p) && orient3d(s[0], s[1], s[2], *p) != Sign::Zero
+                    };
+                    let area = !t.iter().any(off_plane)
+                        && matches!(shared(&s, &t), Some(Shared::Polygon(_)));
+                    if area { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })
+                .is_continue()
+    }
 }
 
+/// All pairs of triangles of one model that may touch.
 struct Search<'s, 'a> {
     placed: &'s PosedModel<'a>,
-    found: Vec<FacePair>,
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self) {
+    fn run(
+        &self,
+        look: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let tree = &self.placed.model.tree;
         if self.placed.root().is_none() {
-            return;
+            return ControlFlow::Continue(());
         }
         let mut open = vec![(Lane::ROOT, Lane::ROOT)];
         while let Some((a, b)) = open.pop() {
             let (child_a, child_b) = (tree.child(a), tree.child(b));
             if child_a.is_leaf() && child_b.is_leaf() {
-                self.leaves(child_a, child_b);
+                leaves(child_a, child_b, look)?;
                 continue;
             }
             if a == b {
@@ -81,6 +119,7 @@ impl Search<'_, '_> {
             let met = self.overlaps(one, child);
             open.extend(lanes_of(met).map(|k| (one, Lane::new(child.node_index(), k))));
         }
+        ControlFlow::Continue(())
     }
 
     /// What boxes may be apart although their placed triangles touch: the roundings of the box
@@ -105,30 +144,30 @@ impl Search<'_, '_> {
         let used = used_lanes(node).fold(0u8, |mask, k| mask | 1 << k);
         Isa::best().run(Overlap(node, &one)) & used
     }
+}
 
-    /// All pairs of triangles of two leaves, or of one with itself.
-    fn leaves(&mut self, a: Child, b: Child) {
-        for i in a.triangles() {
-            for j in b.triangles() {
-                let (face_i, face_j) = (self.placed.face(i), self.placed.face(j));
-                if (a == b && j <= i) || face_i == face_j || self.share_corner(i, j) {
-                    continue;
-                }
-                if triangles_touch(&self.placed.triangle(i), &self.placed.triangle(j)) {
-                    let (a, b) = (face_i.min(face_j), face_i.max(face_j));
-                    self.found.push(FacePair { a, b });
-                }
+/// Calls `look` with all pairs of triangles of two leaves, or of one with itself.
+fn leaves(
+    a: Child,
+    b: Child,
+    look: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    for i in a.triangles() {
+        for j in b.triangles() {
+            if a != b || i < j {
+                look(i, j)?;
             }
         }
     }
+    ControlFlow::Continue(())
+}
 
-    /// Have two triangles a corner in the same place?
-    fn share_corner(&self, i: usize, j: usize) -> bool {
-        let mesh = &self.placed.model.mesh;
-        let corners = |k: usize| mesh.triangles[k].map(|v| mesh.vertices[v as usize]);
-        let (a, b) = (corners(i), corners(j));
-        a.iter().any(|p| b.contains(p))
-    }
+/// Have two triangles a corner in the same place?
+fn share_corner(placed: &PosedModel<'_>, i: usize, j: usize) -> bool {
+    let mesh = &placed.model.mesh;
+    let corners = |k: usize| mesh.triangles[k].map(|v| mesh.vertices[v as usize]);
+    let (a, b) = (corners(i), corners(j));
+    a.iter().any(|p| b.contains(p))
 }
 
 /// The numbers of the bits that are set.
