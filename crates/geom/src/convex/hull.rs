@@ -80,17 +80,7 @@ impl Hull {
         let centre = low * 0.5 + high * 0.5;
         let radius = corners.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
         let radius = radius * (1.0 + 4.0 * f64::EPSILON);
-        Hull {
-            corners,
-            numbers,
-            first,
-            next,
-            facets,
-            facets_first,
-            facets_at,
-            centre,
-            radius,
-        }
+        Hull { corners, numbers, first, next, facets, facets_first, facets_at, centre, radius }
     }
 
     /// The caller's number of a corner.

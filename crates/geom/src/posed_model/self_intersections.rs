@@ -72,9 +72,8 @@ impl PosedModel<'_> {
                 .run(&mut |i, j| {
                     let (s, t) = (self.triangle(i), self.triangle(j));
                     // Most are neighbours that are not in one plane.
-                    let off_plane = |p: &DVec3| {
-                        !s.contains(p) && orient3d(s[0], s[1], s[2], *p) != Sign::Zero
-                    };
+                    let off_plane =
+                        |p: &DVec3| !s.contains(p) && orient3d(s[0], s[1], s[2], *p) != Sign::Zero;
                     let area = !t.iter().any(off_plane)
                         && matches!(shared(&s, &t), Some(Shared::Polygon(_)));
                     if area { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -89,10 +88,7 @@ struct Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    fn run(
-        &self,
-        look: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+    fn run(&self, look: &mut impl FnMut(usize, usize) -> ControlFlow<()>) -> ControlFlow<()> {
         let tree = &self.placed.model.tree;
         if self.placed.root().is_none() {
             return ControlFlow::Continue(());

@@ -6,11 +6,13 @@
 //!
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
 //! overlap. Where two triangles cross there is a point inside both solids beside them. The line
-//! along the direction through it shares a chord with each solid, as long as rays find it, and until
-//! the end of the second chord comes out of the first the solids overlap. So a step is about as
-//! long as the solids are thick, and not as a triangle is large. Near the end, two triangles that
-//! cross do so until they part. Where the last step ends [`overlaps`] says no; rounding may have
-//! made the step too short by a few last bits, and then the next one adds some.
+//! along the direction through it, or better through a deeper one, shares a chord with each solid,
+//! as long as rays find it, and until the end of the second chord comes out of the first the solids
+//! overlap. So a step is about as long as the solids are thick, and not as a triangle is large. Near
+//! the end, two triangles that cross do so until they part: that shows an overlap if every triangle
+//! has inside and outside on its two sides, almost everywhere. (Faces that are there twice have not;
+//! whether there are any is decided once for a model.) Where the last step ends [`overlaps`] says
+//! no; rounding may have made the step too short by a few last bits, and then the next one adds some.
 
 use super::super::models::ModelPair;
 use super::super::relation::overlaps;
@@ -177,8 +179,8 @@ impl<'p, 'a> Way<'p, 'a> {
                 time = times.last;
             }
             let point = point_inside(&posed, &triangles);
-            if let Some(point) = point {
-                time = self.chords(&posed, point).max(time);
+            if let Some(beside) = point {
+                time = self.chords(&posed, deeper(&posed, beside)).max(time);
             }
             if time > found.as_ref().map_or(0.0, |f| f.time) {
                 found = Some(Step { time, faces: Some(pair.faces(a, b)) });
@@ -248,11 +250,24 @@ fn leaves(solid: &PosedModel<'_>, point: DVec3, direction: DVec3) -> f64 {
     hit.map_or(0.0, |hit| hit.distance)
 }
 
+/// A point inside of two solids, and the direction away from where triangles cross.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    point: DVec3,
+    inwards: DVec3,
+}
+
+/// Halfway to where the first of the two solids ends: chords beside a contact are short.
+fn deeper(posed: &[PosedModel<'_>; 2], Beside { point, inwards }: Beside) -> DVec3 {
+    let reach = posed.each_ref().map(|solid| leaves(solid, point, inwards));
+    point + inwards * (0.5 * reach[0].min(reach[1]))
+}
+
 /// A point inside of two solids beside two triangles that cross.
 pub(super) fn point_inside(
     posed: &[PosedModel<'_>; 2],
     triangles: &[Triangle; 2],
-) -> Option<DVec3> {
+) -> Option<Beside> {
     let [a, b] = triangles;
     let shared = triangle::common(a, b)?;
     let normal = |[p, q, r]: &Triangle| (*q - *p).cross(*r - *p).normalize_or_zero();
@@ -262,8 +277,11 @@ pub(super) fn point_inside(
     let (in_a, in_b) = (along.cross(up).normalize_or_zero(), along.cross(out).normalize_or_zero());
     let size = |[p, q, r]: &Triangle| p.distance(*q).min(q.distance(*r)).min(r.distance(*p));
     let far = BESIDE * size(a).min(size(b));
-    let beside = |x: f64, y: f64| shared.point() + (in_a * x + in_b * y).normalize_or_zero() * far;
-    let inside = |p: DVec3| [0, 1].map(|i| posed[i].contains(p) == Ok(Side::Inside));
+    let beside = |x: f64, y: f64| {
+        let inwards = (in_a * x + in_b * y).normalize_or_zero();
+        Beside { point: shared.point() + inwards * far, inwards }
+    };
+    let inside = |b: Beside| [0, 1].map(|i| posed[i].contains(b.point) == Ok(Side::Inside));
     let first = beside(1.0, 1.0);
     // One side of each triangle is inside; of the plane of `a`, `y` is the side.
     let [in_first, in_second] = inside(first);
