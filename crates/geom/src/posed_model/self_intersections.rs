@@ -212,3 +212,42 @@ impl FaceCorners {
 fn place_bits(p: Vec3) -> [u32; 3] {
     p.to_array().map(|x| (x + 0.0).to_bits())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Mesh, Model, Quality, solids};
+    use glam::{DVec3, Vec3};
+
+    /// A cube and more triangles, on vertices of its own.
+    fn cube_with(more: &[[Vec3; 3]]) -> Model {
+        let cube = solids::cuboid(DVec3::splat(2.0)).unwrap();
+        let mut vertices = cube.vertices().to_vec();
+        let mut faces: Vec<[u32; 3]> = cube.triangles().to_vec();
+        for corners in more {
+            let first = vertices.len() as u32;
+            vertices.extend(corners);
+            faces.push([first, first + 1, first + 2]);
+        }
+        Model::build(Mesh::from_triangles(vertices, faces).unwrap(), Quality::Default)
+    }
+
+    #[test]
+    fn triangles_bound_unless_they_share_an_area_or_have_none() {
+        let up = |x: f32, y: f32| Vec3::new(x, y, 1.0);
+        let off = |x: f32, y: f32| Vec3::new(x, y, 1.0f32.next_up());
+        let beside = [up(1.0, -1.0), up(1.0, 1.0), up(3.0, 0.0)];
+        let through = [up(0.0, 0.0), Vec3::new(0.0, 0.5, 5.0), Vec3::new(0.5, 0.0, -5.0)];
+        for more in
+            [&[][..], &[beside], &[through], &[[off(0.0, 0.0), off(0.5, 0.0), off(0.0, 0.5)]]]
+        {
+            assert!(cube_with(more).all_triangles_bound(), "{more:?}");
+        }
+        let inside = [up(0.0, 0.0), up(0.5, 0.0), up(0.0, 0.5)];
+        let across = [up(0.999, 0.0), up(3.0, 0.5), up(3.0, -0.5)];
+        let twice = [up(5.0, 0.0), up(6.0, 0.0), up(5.0, 1.0)];
+        let needle = [up(5.0, 0.0), up(6.0, 0.0), up(7.0, 0.0)];
+        for more in [&[inside][..], &[across], &[twice, twice], &[needle]] {
+            assert!(!cube_with(more).all_triangles_bound(), "{more:?}");
+        }
+    }
+}
