@@ -159,7 +159,7 @@ impl Pair<'_> {
     /// # Errors
     /// As [`Pair::clearing`].
     pub fn separation(&self, effort: Effort) -> Result<Separation, DepthError> {
-        if !(effort.width >= 0.0) {
+        if effort.width.is_nan() || effort.width < 0.0 {
             return Err(DepthError::BadTolerance { what: "a width", found: effort.width });
         }
         if let Meeting::Spheres(a, b) = &self.0 {
@@ -190,7 +190,7 @@ impl Pair<'_> {
     /// A mesh that is not solid, a sphere and a mesh (not answered yet), a width that is negative
     /// or NaN.
     pub fn immersion(&self, width: f64) -> Result<Immersion, DepthError> {
-        if !(width >= 0.0) {
+        if width.is_nan() || width < 0.0 {
             return Err(DepthError::BadTolerance { what: "a width", found: width });
         }
         if let Meeting::Spheres(a, b) = &self.0 {
