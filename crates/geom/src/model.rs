@@ -6,6 +6,8 @@ mod reach;
 use crate::checksum::Checksum;
 use crate::convex::{self, Hull};
 use crate::mesh::{Mesh, MeshError, NotClosed};
+use crate::pose::Pose;
+use crate::posed_model::PosedModel;
 use crate::tree::bytes::{self as tree_bytes, LoadHierarchyError, Loaded};
 use crate::tree::{self, Tree};
 pub use bytes::LoadModelError;
@@ -39,6 +41,8 @@ pub struct Model {
     convex: OnceLock<bool>,
     /// Computed at the first use. Boxed, because hardly any model needs it.
     hull: OnceLock<Option<Box<Hull>>>,
+    /// Decided at the first use.
+    all_bound: OnceLock<bool>,
 }
 
 impl Model {
@@ -51,6 +55,7 @@ impl Model {
             hash: OnceLock::new(),
             convex: OnceLock::new(),
             hull: OnceLock::new(),
+            all_bound: OnceLock::new(),
         }
     }
 
@@ -189,6 +194,7 @@ impl Model {
         self.tree.refit(&self.mesh.vertices, &self.mesh.triangles);
         (self.reach, self.hash) = (OnceLock::new(), OnceLock::new());
         (self.convex, self.hull) = (OnceLock::new(), OnceLock::new());
+        self.all_bound = OnceLock::new();
     }
 
     /// Builds the hierarchy anew. The result depends on the mesh and the quality only, not on
@@ -246,6 +252,13 @@ impl Model {
     pub(crate) fn hull(&self) -> Option<&Hull> {
         let hull = || self.is_convex().then(|| Hull::of_mesh(&self.mesh)).flatten().map(Box::new);
         self.hull.get_or_init(hull).as_deref()
+    }
+
+    /// Does the surface change sides at every triangle, almost everywhere? Decided exactly, about
+    /// the vertices of the mesh, at the first use.
+    pub(crate) fn all_triangles_bound(&self) -> bool {
+        let decide = || PosedModel::new(self, &Pose::IDENTITY).all_triangles_bound();
+        *self.all_bound.get_or_init(decide)
     }
 
     pub(crate) fn reach(&self) -> &Reach {

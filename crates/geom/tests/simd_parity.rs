@@ -6,7 +6,7 @@ mod soup;
 use glam::DVec3;
 use jostle_geom::simd::use_scalar_only;
 use jostle_geom::solids::{self, BumpyTorus};
-use jostle_geom::{Counters, FacePair, Mesh, Model, Pair, Pose};
+use jostle_geom::{Clearing, Counters, DepthError, FacePair, Mesh, Model, Pair, Pose};
 use soup::{QUALITIES, Random, grid_soup, polygon_soup, soup};
 
 /// Everything that comes out of a scene.
@@ -15,6 +15,8 @@ struct Outcome {
     saved: [Vec<u8>; 2],
     refitted: Vec<u8>,
     answers: Vec<(bool, Vec<FacePair>, Counters, Counters)>,
+    /// Where both are closed.
+    clearings: Vec<Result<Clearing, DepthError>>,
 }
 
 fn run(a: &Mesh, b: &Mesh, reach: f64, scalar: bool) -> Vec<Outcome> {
@@ -31,8 +33,20 @@ fn run(a: &Mesh, b: &Mesh, reach: f64, scalar: bool) -> Vec<Outcome> {
             let pair = Pair::new(&models[0], &pose_a, &models[1], &pose_b);
             (pair.touches(), pair.all_pairs(), pair.touches_counted().1, pair.all_pairs_counted().1)
         });
+        let answers = answers.collect();
+        let clearing = |pair: [&Model; 2]| {
+            let pose = random.pose(reach);
+            let n = random.pose(reach).translation();
+            Pair::new(pair[0], &Pose::IDENTITY, pair[1], &pose).clearing(n)
+        };
+        let solids = models.each_ref().map(|model| model.clone().into_solid());
+        let clearings = match &solids {
+            [Ok(a), Ok(b)] => std::iter::repeat_n([a, b], 8).map(clearing).collect(),
+            _ => Vec::new(),
+        };
         Outcome {
-            answers: answers.collect(),
+            answers,
+            clearings,
             saved: models.each_ref().map(Model::hierarchy_to_bytes),
             refitted: moved.hierarchy_to_bytes(),
         }
@@ -66,13 +80,15 @@ fn plain_arrays_and_vector_instructions_give_the_same_bits() {
         (&polygon_soup(&mut random, 50), &cube, 1.5),
         (&nothing, &cube, 1.0),
     ];
-    let (mut yes, mut no, mut unsure) = (0, 0, 0);
+    let (mut yes, mut no, mut unsure, mut moves) = (0, 0, 0, 0);
     for (index, (a, b, reach)) in scenes.into_iter().enumerate() {
         let (vector, scalar) = (run(a, b, reach, false), run(a, b, reach, true));
         for ((one, other), quality) in vector.iter().zip(&scalar).zip(QUALITIES) {
             assert!(one.saved == other.saved, "built: scene {index}, {quality:?}");
             assert!(one.refitted == other.refitted, "refitted: scene {index}, {quality:?}");
             assert_eq!(one.answers, other.answers, "scene {index}, {quality:?}");
+            assert_eq!(one.clearings, other.clearings, "scene {index}, {quality:?}");
+            moves += one.clearings.iter().flatten().filter(|c| c.last > 0.0).count();
             for (touches, _, _, cost) in &one.answers {
                 *if *touches { &mut yes } else { &mut no } += 1;
                 unsure += cost.unsure;
@@ -80,6 +96,7 @@ fn plain_arrays_and_vector_instructions_give_the_same_bits() {
         }
     }
     assert!(yes > 20 && no > 20 && unsure > 20, "{yes} yes, {no} no, {unsure} unsure");
+    assert!(moves > 20, "{moves}");
     // One more pair in one and the same place, where the filter can decide little.
     use_scalar_only(true);
     let model = Model::build(cube, QUALITIES[1]);

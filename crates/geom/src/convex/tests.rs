@@ -1,6 +1,6 @@
 //! Everything against slow twins: all planes through three points, all pairs of directions.
 
-use super::hull::Hull;
+use super::hull::{Hull, edges};
 use super::penetration::{Penetration, penetration};
 use super::wrap::{collinear, facets};
 use crate::predicates::{Sign, orient3d};
@@ -80,7 +80,8 @@ fn facets_are_the_planes_that_have_all_points_on_one_side() {
         sets.sort();
         assert_eq!(sets, planes, "seed {seed}");
         let hull = Hull::new(&points, &found);
-        assert_eq!(hull.corners.len() + hull.facets.len(), hull.edges.len() + 2, "seed {seed}");
+        let count = edges(&hull.facets).len();
+        assert_eq!(hull.corners.len() + hull.facets.len(), count + 2, "seed {seed}");
         for facet in &hull.facets {
             let on_it = hull.corners[facet.ring[0] as usize].dot(facet.normal);
             assert!((hull.reach(facet.normal) - on_it).abs() < 1e-14, "seed {seed}");
@@ -256,7 +257,7 @@ fn doubled_faces_shells_and_flat_solids() {
 /// With the first of the faces across x cut as its opposite, so that two boxes side by side have
 /// equal triangles between them.
 fn mirrored((points, mut triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let other_side = |t: [u32; 3]| t.map(|v| (v - 8 ^ 1) + 8);
+    let other_side = |t: [u32; 3]| t.map(|v| ((v - 8) ^ 1) + 8);
     let (low, high) = (8, 10);
     for k in 0..2 {
         triangles[low + k] = other_side(triangles[high + k]);
@@ -268,8 +269,8 @@ fn mirrored((points, mut triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> (Vec<Vec3>, 
 fn depth_slowly(a: &[DVec3], b: &[DVec3], hull_a: &Hull, hull_b: &Hull, poses: [&Pose; 2]) -> f64 {
     let along = |pose: &Pose, v: DVec3| pose.transform_vector(v);
     let edges = |hull: &Hull, pose: &Pose| -> Vec<DVec3> {
-        let ends = hull.edges.iter().map(|&([p, q], _)| [p, q].map(|c| hull.corners[c as usize]));
-        ends.map(|[p, q]| along(pose, q - p)).collect()
+        let at = |c: u32| hull.corners[c as usize];
+        edges(&hull.facets).into_iter().map(|[p, q]| along(pose, at(q) - at(p))).collect()
     };
     let mut ways: Vec<DVec3> = hull_a.facets.iter().map(|f| along(poses[0], f.normal)).collect();
     ways.extend(hull_b.facets.iter().map(|f| -along(poses[1], f.normal)));
@@ -318,7 +319,7 @@ fn depth_is_the_least_over_all_normals() {
     let mut found = [0; 2];
     for seed in 0..400u64 {
         let mut dice = Dice::new(seed);
-        let mut draw = |dice: &mut Dice| loop {
+        let draw = |dice: &mut Dice| loop {
             let count = 4 + dice.below(30) as usize;
             let points = match dice.below(3) {
                 0 => ball_points(dice, count, true),
@@ -331,7 +332,7 @@ fn depth_is_the_least_over_all_normals() {
         };
         let (a, b) = (draw(&mut dice), draw(&mut dice));
         let upright = seed % 3 == 0;
-        let mut pose = |dice: &mut Dice| {
+        let pose = |dice: &mut Dice| {
             let pose = random_pose(dice, 0.8);
             let t = (pose.translation() * 4.0).round() / 4.0;
             if upright { Pose::from_translation(t).unwrap() } else { pose }

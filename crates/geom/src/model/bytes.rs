@@ -86,7 +86,8 @@ impl From<BadMesh> for LoadModelError {
 
 pub(super) fn write(model: &Model) -> Vec<u8> {
     // `hierarchy_to_bytes` has the tree and its quality; the others follow from the rest.
-    let Model { mesh, tree: _, quality: _, reach: _, hash: _, convex: _, hull: _ } = model;
+    let Model { mesh, tree: _, quality: _, reach: _, hash: _, convex: _, hull: _, all_bound: _ } =
+        model;
     let hierarchy = model.hierarchy_to_bytes();
     let mut bytes = Vec::with_capacity(mesh.memory_usage() + hierarchy.len() + 64);
     bytes.extend(MAGIC);

@@ -166,7 +166,7 @@ impl Pair<'_> {
     /// # Errors
     /// As [`Pair::clearing`].
     pub fn separation(&self, effort: Effort) -> Result<Separation, DepthError> {
-        if !(effort.width >= 0.0) {
+        if effort.width.is_nan() || effort.width < 0.0 {
             return Err(DepthError::BadTolerance { what: "a width", found: effort.width });
         }
         if let Some([a, b]) = self.spheres() {
@@ -197,7 +197,7 @@ impl Pair<'_> {
     /// A mesh that is not solid, a round shape, but for two spheres, a width that is negative
     /// or NaN.
     pub fn immersion(&self, width: f64) -> Result<Immersion, DepthError> {
-        if !(width >= 0.0) {
+        if width.is_nan() || width < 0.0 {
             return Err(DepthError::BadTolerance { what: "a width", found: width });
         }
         if let Some([a, b]) = self.spheres() {

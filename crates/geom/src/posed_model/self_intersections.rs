@@ -6,11 +6,14 @@
 
 use super::{PosedModel, ROUNDING, used_lanes};
 use crate::FacePair;
+use crate::predicates::{Axis, Sign, orient2d, orient3d};
 use crate::simd::Isa;
 use crate::tree::overlap::{Overlap, QueryObb};
 use crate::tree::{Child, Frame, Lane};
+use crate::triangle::shared::{Shared, shared};
 use crate::triangle::triangles_touch;
 use glam::{DVec3, Mat3A, Vec3};
+use std::ops::ControlFlow;
 
 impl PosedModel<'_> {
     /// Every pair of faces of this one surface that touch although they are not neighbours;
@@ -36,9 +39,18 @@ impl PosedModel<'_> {
     /// ```
     #[must_use]
     pub fn self_intersections(&self) -> Vec<FacePair> {
-        let mut search = Search { placed: self, found: Vec::new() };
-        search.run();
-        let mut found = search.found;
+        let mut found = Vec::new();
+        // Nothing breaks it off.
+        let _ = Search { placed: self }.run(&mut |i, j| {
+            let (face_i, face_j) = (self.face(i), self.face(j));
+            if face_i != face_j
+                && !share_corner(self, i, j)
+                && triangles_touch(&self.triangle(i), &self.triangle(j))
+            {
+                found.push(FacePair { a: face_i.min(face_j), b: face_i.max(face_j) });
+            }
+            ControlFlow::Continue(())
+        });
         found.sort_unstable();
         found.dedup();
         if let Some(corners) = FaceCorners::of(self) {
@@ -46,24 +58,46 @@ impl PosedModel<'_> {
         }
         found
     }
+
+    /// Does the surface change sides at every triangle, almost everywhere? Not if one has no area,
+    /// or if two share an area, which then may bound nothing. Exact for the placed triangles.
+    pub(crate) fn all_triangles_bound(&self) -> bool {
+        let count = self.model.mesh.triangles.len();
+        let has_area = |t: usize| {
+            let [p, q, r] = self.triangle(t);
+            Axis::ALL.iter().any(|&axis| orient2d(axis, p, q, r) != Sign::Zero)
+        };
+        (0..count).all(has_area)
+            && Search { placed: self }
+                .run(&mut |i, j| {
+                    let (s, t) = (self.triangle(i), self.triangle(j));
+                    // Most are neighbours that are not in one plane.
+                    let off_plane =
+                        |p: &DVec3| !s.contains(p) && orient3d(s[0], s[1], s[2], *p) != Sign::Zero;
+                    let area = !t.iter().any(off_plane)
+                        && matches!(shared(&s, &t), Some(Shared::Polygon(_)));
+                    if area { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                })
+                .is_continue()
+    }
 }
 
+/// All pairs of triangles of one model that may touch.
 struct Search<'s, 'a> {
     placed: &'s PosedModel<'a>,
-    found: Vec<FacePair>,
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self) {
+    fn run(&self, look: &mut impl FnMut(usize, usize) -> ControlFlow<()>) -> ControlFlow<()> {
         let tree = &self.placed.model.tree;
         if self.placed.root().is_none() {
-            return;
+            return ControlFlow::Continue(());
         }
         let mut open = vec![(Lane::ROOT, Lane::ROOT)];
         while let Some((a, b)) = open.pop() {
             let (child_a, child_b) = (tree.child(a), tree.child(b));
             if child_a.is_leaf() && child_b.is_leaf() {
-                self.leaves(child_a, child_b);
+                leaves(child_a, child_b, look)?;
                 continue;
             }
             if a == b {
@@ -81,6 +115,7 @@ impl Search<'_, '_> {
             let met = self.overlaps(one, child);
             open.extend(lanes_of(met).map(|k| (one, Lane::new(child.node_index(), k))));
         }
+        ControlFlow::Continue(())
     }
 
     /// What boxes may be apart although their placed triangles touch: the roundings of the box
@@ -105,29 +140,29 @@ impl Search<'_, '_> {
         let used = used_lanes(node).fold(0u8, |mask, k| mask | 1 << k);
         Isa::best().run(Overlap(node, &one)) & used
     }
+}
 
-    /// All pairs of triangles of two leaves, or of one with itself.
-    fn leaves(&mut self, a: Child, b: Child) {
-        for i in a.triangles() {
-            for j in b.triangles() {
-                let (face_i, face_j) = (self.placed.face(i), self.placed.face(j));
-                if (a == b && j <= i) || face_i == face_j || self.share_corner(i, j) {
-                    continue;
-                }
-                if triangles_touch(&self.placed.triangle(i), &self.placed.triangle(j)) {
-                    let (a, b) = (face_i.min(face_j), face_i.max(face_j));
-                    self.found.push(FacePair { a, b });
-                }
+/// Calls `look` with all pairs of triangles of two leaves, or of one with itself.
+fn leaves(
+    a: Child,
+    b: Child,
+    look: &mut impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    for i in a.triangles() {
+        for j in b.triangles() {
+            if a != b || i < j {
+                look(i, j)?;
             }
         }
     }
+    ControlFlow::Continue(())
+}
 
-    /// Have two triangles a corner in the same place?
-    fn share_corner(&self, i: usize, j: usize) -> bool {
-        let mesh = &self.placed.model.mesh;
-        let (a, b) = (mesh.corners(i), mesh.corners(j));
-        a.iter().any(|p| b.contains(p))
-    }
+/// Have two triangles a corner in the same place?
+fn share_corner(placed: &PosedModel<'_>, i: usize, j: usize) -> bool {
+    let mesh = &placed.model.mesh;
+    let (a, b) = (mesh.corners(i), mesh.corners(j));
+    a.iter().any(|p| b.contains(p))
 }
 
 /// The numbers of the bits that are set.
@@ -176,4 +211,43 @@ impl FaceCorners {
 /// A place as bits that are equal exactly if the coordinates are (−0 equals 0).
 fn place_bits(p: DVec3) -> [u64; 3] {
     p.to_array().map(|x| (x + 0.0).to_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Mesh, Model, Quality, solids};
+    use glam::{DVec3, Vec3};
+
+    /// A cube and more triangles, on vertices of its own.
+    fn cube_with(more: &[[Vec3; 3]]) -> Model {
+        let cube = solids::cuboid(DVec3::splat(2.0)).unwrap();
+        let mut vertices = cube.vertices().to_vec();
+        let mut faces: Vec<[u32; 3]> = cube.triangles().to_vec();
+        for corners in more {
+            let first = vertices.len() as u32;
+            vertices.extend(corners);
+            faces.push([first, first + 1, first + 2]);
+        }
+        Model::build(Mesh::from_triangles(vertices, faces).unwrap(), Quality::Default)
+    }
+
+    #[test]
+    fn triangles_bound_unless_they_share_an_area_or_have_none() {
+        let up = |x: f32, y: f32| Vec3::new(x, y, 1.0);
+        let off = |x: f32, y: f32| Vec3::new(x, y, 1.0f32.next_up());
+        let beside = [up(1.0, -1.0), up(1.0, 1.0), up(3.0, 0.0)];
+        let through = [up(0.0, 0.0), Vec3::new(0.0, 0.5, 5.0), Vec3::new(0.5, 0.0, -5.0)];
+        for more in
+            [&[][..], &[beside], &[through], &[[off(0.0, 0.0), off(0.5, 0.0), off(0.0, 0.5)]]]
+        {
+            assert!(cube_with(more).all_triangles_bound(), "{more:?}");
+        }
+        let inside = [up(0.0, 0.0), up(0.5, 0.0), up(0.0, 0.5)];
+        let across = [up(0.999, 0.0), up(3.0, 0.5), up(3.0, -0.5)];
+        let twice = [up(5.0, 0.0), up(6.0, 0.0), up(5.0, 1.0)];
+        let needle = [up(5.0, 0.0), up(6.0, 0.0), up(7.0, 0.0)];
+        for more in [&[inside][..], &[across], &[twice, twice], &[needle]] {
+            assert!(!cube_with(more).all_triangles_bound(), "{more:?}");
+        }
+    }
 }

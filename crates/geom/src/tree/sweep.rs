@@ -84,21 +84,21 @@ impl Kernel for Sweep<'_> {
                 at[k] = dot([offset[0][k], offset[1][k], offset[2][k]]);
                 speed[k] = dot(self.along);
                 reach[k] = half[k] + slack[k];
-                for j in 0..3 {
+                for (j, over) in over_one.iter_mut().enumerate() {
                     let turned = dot(query.axes[j]).abs();
                     reach[k] += turned * query.half[j];
-                    over_one[j][k] += turned * half[k];
+                    over[k] += turned * half[k];
                 }
             }
             times.cut(&at, &speed, &reach);
         }
-        for j in 0..3 {
+        for (j, over) in over_one.iter().enumerate() {
             let v = query.axes[j];
             let speed = v[0] * self.along[0] + v[1] * self.along[1] + v[2] * self.along[2];
             let (mut at, mut reach) = ([0.0; WIDTH], [0.0; WIDTH]);
             for k in 0..WIDTH {
                 at[k] = v[0] * offset[0][k] + v[1] * offset[1][k] + v[2] * offset[2][k];
-                reach[k] = query.half[j] + over_one[j][k] + slack[k];
+                reach[k] = query.half[j] + over[k] + slack[k];
             }
             times.cut(&at, &[speed; WIDTH], &reach);
         }

@@ -31,7 +31,7 @@ pub enum Class {
 }
 
 pub(super) fn classify(pair: &Pair<'_>, tolerance: f64) -> Result<Class, DepthError> {
-    if !(tolerance >= 0.0) {
+    if tolerance.is_nan() || tolerance < 0.0 {
         return Err(DepthError::BadTolerance { what: "a tolerance", found: tolerance });
     }
     if pair.spheres().is_none() {

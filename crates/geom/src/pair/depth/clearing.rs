@@ -6,16 +6,18 @@
 //!
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
 //! overlap. Where two triangles cross there is a point inside both solids beside them. The line
-//! along the direction through it shares a chord with each solid, as long as rays find it, and until
-//! the end of the second chord comes out of the first the solids overlap. So a step is about as
-//! long as the solids are thick, and not as a triangle is large. Near the end, two triangles that
-//! cross do so until they part. Where the last step ends [`overlaps`] says no; rounding may have
-//! made the step too short by a few last bits, and then the next one adds some.
+//! along the direction through it, or better through a deeper one, shares a chord with each solid,
+//! as long as rays find it, and until the end of the second chord comes out of the first the solids
+//! overlap. So a step is about as long as the solids are thick, and not as a triangle is large. Near
+//! the end, two triangles that cross do so until they part: that shows an overlap if every triangle
+//! has inside and outside on its two sides, almost everywhere. (Faces that are there twice have not;
+//! whether there are any is decided once for a model.) Where the last step ends [`overlaps`] says
+//! no; rounding may have made the step too short by a few last bits, and then the next one adds some.
 
 use super::super::models::ModelPair;
 use super::super::relation::overlaps;
 use super::super::walk::{Order, Touching, Walk};
-use super::interval::touching_times;
+use super::interval::{Times, touching_times};
 use super::sweep::Sweep;
 use super::{Clearing, DepthError, FacePair, is_free, scale};
 use crate::posed_model::{PosedModel, Ray, Side};
@@ -33,8 +35,12 @@ const PARTINGS_MAX: usize = 256;
 /// Most steps from zero. Beyond, the answer is the end: too far, and never too near.
 const STEPS_MAX: usize = 10_000;
 
-/// The crossing of two triangles may show an overlap this many times as long as a point beside it.
-const CROSSING: f64 = 4.0;
+/// Times of triangles are off by less than this many roundings of a place.
+const TIMES: f64 = 256.0;
+
+/// Where crossing triangles show an overlap by themselves, a point inside both that may show a
+/// longer one is looked for beside so many of them.
+const TRIES: usize = 2;
 
 /// How far beside two triangles that cross a point inside both solids is looked for, as part of
 /// their shortest edge.
@@ -44,7 +50,7 @@ const BESIDE: f64 = 1.0 / 64.0;
 const PROBES_MAX: usize = 64;
 
 pub(super) fn clearing(pair: &ModelPair<'_>, n: DVec3) -> Result<Clearing, DepthError> {
-    let way = Way { pair, n, noise: scale(pair) * f64::EPSILON };
+    let way = Way::new(pair, n);
     let Some((end, last_faces)) = way.end()? else {
         return Ok(Clearing { first: 0.0, last: 0.0, faces: None });
     };
@@ -62,7 +68,7 @@ pub(super) fn clearing_below(
     n: DVec3,
     limit: f64,
 ) -> Result<Option<f64>, DepthError> {
-    let way = Way { pair, n, noise: scale(pair) * f64::EPSILON };
+    let way = Way::new(pair, n);
     Ok(way.beginning(limit)?.map(|(first, _)| first))
 }
 
@@ -78,9 +84,21 @@ struct Way<'p, 'a> {
     n: DVec3,
     /// The rounding of a place.
     noise: f64,
+    /// Do all triangles bound the solids? Then two that cross show an overlap.
+    all_bound: bool,
 }
 
-impl<'a> Way<'_, 'a> {
+impl<'p, 'a> Way<'p, 'a> {
+    fn new(pair: &'p ModelPair<'a>, n: DVec3) -> Way<'p, 'a> {
+        let all_bound = pair.a.all_triangles_bound() && pair.b.all_triangles_bound();
+        Way { pair, n, noise: scale(pair) * f64::EPSILON, all_bound }
+    }
+
+    /// Do the solids overlap, whatever the rounding, at all times between these two?
+    fn is_shown(&self, first: f64, last: f64, slow: f64) -> bool {
+        self.all_bound && last - first > TIMES * self.noise * slow
+    }
+
     fn at(&self, time: f64) -> Result<ModelPair<'a>, DepthError> {
         super::moved(self.pair, self.n * time)
     }
@@ -96,10 +114,12 @@ impl<'a> Way<'_, 'a> {
         let mut until = f64::INFINITY;
         for turn in 0.. {
             let Some(parting) = sweep.last_parting(0.0, until) else { break };
-            let before = (parting.time - moment).max(0.0);
-            if turn == PARTINGS_MAX || self.overlap_at(before)? {
+            let Times { first, last, slow } = parting.times;
+            let before = (last - moment).max(0.0);
+            let shown = self.is_shown(first.max(0.0), last, slow);
+            if shown || turn == PARTINGS_MAX || self.overlap_at(before)? {
                 let [a, b] = parting.triangles;
-                return Ok(Some((parting.time, self.pair.faces(a, b))));
+                return Ok(Some((last, self.pair.faces(a, b))));
             }
             until = before;
         }
@@ -140,8 +160,8 @@ impl<'a> Way<'_, 'a> {
         let pair = self.at(time)?;
         let posed = pair.posed();
         let mut touching: Vec<[usize; 2]> = Vec::new();
-        let mut found = None;
-        let mut parting = 0.0f64;
+        let mut found: Option<Step> = None;
+        let (mut parting, mut tries) = (0.0f64, 0);
         let look = |a: usize, b: usize| {
             let triangles = [pair.triangle_a(a), pair.triangle_b(b)];
             if touching.len() < PROBES_MAX {
@@ -153,15 +173,20 @@ impl<'a> Way<'_, 'a> {
                 return ControlFlow::Continue(());
             }
             parting = parting.max(times.last);
-            let Some(point) = point_inside(&posed, &triangles) else {
-                return ControlFlow::Continue(());
-            };
-            let chords = self.chords(&posed, point);
-            // A point beside the contact shows an overlap that ends a little early, and the
-            // crossing ends in time; unless what is crossed there has the same solid on both sides.
-            let time = if times.last < CROSSING * chords { times.last.max(chords) } else { chords };
-            found = Some(Step { time, faces: Some(pair.faces(a, b)) });
-            ControlFlow::Break(())
+            tries += 1;
+            let mut time = 0.0;
+            if self.is_shown(times.first, 0.0, times.slow) {
+                time = times.last;
+            }
+            let point = point_inside(&posed, &triangles);
+            if let Some(beside) = point {
+                time = self.chords(&posed, deeper(&posed, beside)).max(time);
+            }
+            if time > found.as_ref().map_or(0.0, |f| f.time) {
+                found = Some(Step { time, faces: Some(pair.faces(a, b)) });
+            }
+            let enough = point.is_some() || (found.is_some() && tries >= TRIES);
+            if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         Walk::new(&pair, Order::Deepest, 0.0).run(&pair, u64::MAX, &mut Touching(look));
         if found.is_some() {
@@ -225,11 +250,24 @@ fn leaves(solid: &PosedModel<'_>, point: DVec3, direction: DVec3) -> f64 {
     hit.map_or(0.0, |hit| hit.distance)
 }
 
+/// A point inside of two solids, and the direction away from where triangles cross.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    point: DVec3,
+    inwards: DVec3,
+}
+
+/// Halfway to where the first of the two solids ends: chords beside a contact are short.
+fn deeper(posed: &[PosedModel<'_>; 2], Beside { point, inwards }: Beside) -> DVec3 {
+    let reach = posed.each_ref().map(|solid| leaves(solid, point, inwards));
+    point + inwards * (0.5 * reach[0].min(reach[1]))
+}
+
 /// A point inside of two solids beside two triangles that cross.
 pub(super) fn point_inside(
     posed: &[PosedModel<'_>; 2],
     triangles: &[Triangle; 2],
-) -> Option<DVec3> {
+) -> Option<Beside> {
     let [a, b] = triangles;
     let shared = triangle::common(a, b)?;
     let normal = |[p, q, r]: &Triangle| (*q - *p).cross(*r - *p).normalize_or_zero();
@@ -239,8 +277,18 @@ pub(super) fn point_inside(
     let (in_a, in_b) = (along.cross(up).normalize_or_zero(), along.cross(out).normalize_or_zero());
     let size = |[p, q, r]: &Triangle| p.distance(*q).min(q.distance(*r)).min(r.distance(*p));
     let far = BESIDE * size(a).min(size(b));
-    let inside = |i: usize, p: DVec3| posed[i].contains(p) == Ok(Side::Inside);
-    let around = [in_a + in_b, in_a - in_b, in_b - in_a, -in_a - in_b];
-    let points = around.map(|way| shared.point() + way.normalize_or_zero() * far);
-    points.into_iter().find(|&p| inside(0, p) && inside(1, p))
+    let beside = |x: f64, y: f64| {
+        let inwards = (in_a * x + in_b * y).normalize_or_zero();
+        Beside { point: shared.point() + inwards * far, inwards }
+    };
+    let inside = |b: Beside| [0, 1].map(|i| posed[i].contains(b.point) == Ok(Side::Inside));
+    let first = beside(1.0, 1.0);
+    // One side of each triangle is inside; of the plane of `a`, `y` is the side.
+    let [in_first, in_second] = inside(first);
+    if in_first && in_second {
+        return Some(first);
+    }
+    let sign = |keep: bool| if keep { 1.0 } else { -1.0 };
+    let other = beside(sign(in_second), sign(in_first));
+    (inside(other) == [true; 2]).then_some(other)
 }

@@ -22,6 +22,8 @@ const GRAZE: f64 = 1.0 / (1u64 << 44) as f64;
 pub(super) struct Times {
     pub(super) first: f64,
     pub(super) last: f64,
+    /// A length that is off by x makes them off by no more than x times this.
+    pub(super) slow: f64,
 }
 
 /// A direction that may separate two triangles.
@@ -87,6 +89,7 @@ pub(super) fn touching_times(a: &Triangle, b: &Triangle, n: DVec3) -> Option<Tim
     let (mut first, mut last) = (f64::NEG_INFINITY, f64::INFINITY);
     // What each of the bounds may be off by.
     let (mut noise_first, mut noise_last) = (0.0, 0.0);
+    let mut slow = 0.0f64;
     let meet = all_axes(a, b, |axis| {
         let speed = axis.normal.dot(n);
         if speed.abs() <= ALONG * axis.normal.length() {
@@ -95,6 +98,9 @@ pub(super) fn touching_times(a: &Triangle, b: &Triangle, n: DVec3) -> Option<Tim
         let (s, t) = (axis.low / speed, axis.high / speed);
         let (s, t) = if speed > 0.0 { (s, t) } else { (t, s) };
         let noise = axis.noise / speed.abs();
+        if s > first || t < last {
+            slow = slow.max(axis.normal.length() / speed.abs());
+        }
         if s > first {
             (first, noise_first) = (s, noise);
         }
@@ -103,5 +109,5 @@ pub(super) fn touching_times(a: &Triangle, b: &Triangle, n: DVec3) -> Option<Tim
         }
         first <= last + (noise_first + noise_last)
     });
-    meet.then(|| Times { first: first.min(last), last: last.max(first) })
+    meet.then(|| Times { first: first.min(last), last: last.max(first), slow })
 }

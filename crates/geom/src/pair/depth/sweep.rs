@@ -5,7 +5,7 @@
 
 use super::super::models::ModelPair;
 use super::super::node_pair::{Expansion, LANE_BITS, LeafPair, NodePair};
-use super::interval::touching_times;
+use super::interval::{self, touching_times};
 use crate::simd::Isa;
 use crate::tree::Lane;
 use crate::tree::sweep::{Sweep as BoxSweep, Times};
@@ -25,7 +25,8 @@ pub(super) struct Sweep<'p, 'a> {
 /// Two triangles that part, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parting {
-    pub(super) time: f64,
+    /// When they touch.
+    pub(super) times: interval::Times,
     pub(super) triangles: [usize; 2],
 }
 
@@ -53,7 +54,7 @@ impl<'p, 'a> Sweep<'p, 'a> {
         let mut open = BinaryHeap::with_capacity(256);
         open.push(Waiting { last: f32::INFINITY, pair: NodePair::ROOTS });
         while let Some(Waiting { last, pair: node_pair }) = open.pop() {
-            let floor = best.map_or(from, |b| b.time);
+            let floor = best.map_or(from, |b| b.times.last);
             if f64::from(last) < floor {
                 break;
             }
@@ -90,12 +91,13 @@ impl<'p, 'a> Sweep<'p, 'a> {
             let (a, b) = leaves.triangles(bit);
             let times = touching_times(&pair.triangle_a(a), &pair.triangle_b(b), self.n);
             let Some(times) = times else { continue };
-            let found = Parting { time: times.last, triangles: [a, b] };
+            let found = Parting { times, triangles: [a, b] };
+            let time = times.last;
             let better = |b: &Parting| {
                 // Of equal times the first triangles.
-                found.time > b.time || (found.time == b.time && found.triangles < b.triangles)
+                time > b.times.last || (time == b.times.last && found.triangles < b.triangles)
             };
-            if found.time > from && found.time < until && best.as_ref().is_none_or(better) {
+            if time > from && time < until && best.as_ref().is_none_or(better) {
                 *best = Some(found);
             }
         }

@@ -158,6 +158,45 @@ fn convex_solids_are_clear_where_all_their_normals_say() {
     assert!(deep > 5 && apart > 5, "{deep} {apart}");
 }
 
+/// The depth of two convex solids by all normals of faces and pairs of edges.
+fn slow_separation(pair: &Pair<'_>) -> f64 {
+    let models = pair.models().unwrap();
+    let a: Vec<[DVec3; 3]> =
+        (0..models.a.mesh.triangle_count()).map(|t| models.triangle_a(t)).collect();
+    let b: Vec<[DVec3; 3]> =
+        (0..models.b.mesh.triangle_count()).map(|t| models.triangle_b(t)).collect();
+    let mut depth = f64::INFINITY;
+    for (s, t) in a.iter().flat_map(|s| b.iter().map(move |t| (s, t))) {
+        all_axes(s, t, |axis| {
+            for u in [axis.normal, -axis.normal] {
+                let most = a.iter().flatten().map(|p| p.dot(u)).fold(f64::MIN, f64::max);
+                let least = b.iter().flatten().map(|p| p.dot(u)).fold(f64::MAX, f64::min);
+                depth = depth.min((most - least) / u.length());
+            }
+            true
+        });
+    }
+    depth.max(0.0)
+}
+
+#[test]
+fn convex_solids_are_as_deep_as_all_their_normals_say() {
+    let (mut deep, mut apart) = (0, 0);
+    for seed in 0..60 {
+        let mut state = 500 + seed;
+        let (a, b) = (hull(&mut state), hull(&mut state));
+        let (pose_a, pose_b) = (random_pose(&mut state, 0.8), random_pose(&mut state, 1.2));
+        let pair = Pair::new(&a, &pose_a, &b, &pose_b);
+        let (found, expected) =
+            (pair.separation(Effort::default()).unwrap(), slow_separation(&pair));
+        let near = |x: f64| (x - expected).abs() < 1e-12;
+        assert!(near(found.at_least) && near(found.at_most), "seed {seed}: {found:?}, {expected}");
+        assert!(!overlaps_after(&pair, found.way), "seed {seed}: {found:?}");
+        *(if expected > 0.0 { &mut deep } else { &mut apart }) += 1;
+    }
+    assert!(deep > 10 && apart > 5, "{deep} {apart}");
+}
+
 fn overlaps_after(pair: &Pair<'_>, way: DVec3) -> bool {
     let models = pair.models().unwrap();
     let pose_b = models.pose_b.moved_by(way).unwrap();
