@@ -10,7 +10,7 @@ use super::sphere::PosedSphere;
 use crate::Pose;
 use crate::convex::{Vertex, closest, expand};
 use crate::triangle::{self, Triangle};
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
 /// Distances to round shapes other than spheres are right to this part of all lengths involved.
 pub(crate) const BOUND: f64 = 1e-12;
@@ -105,11 +105,14 @@ impl PosedRound {
     /// The point of the core furthest along a direction of any length, seen from the centre.
     fn core_support(&self, along: DVec3) -> DVec3 {
         let up = self.axis.dot(along);
+        // In a frame: what is left of a direction near the axis, without its part along the axis,
+        // is rounding and may point anywhere, also along the axis and so off the rim.
         let rim = |radius: f64| {
-            let side = along - self.axis * up;
-            let length = side.length();
+            let (u, v) = self.axis.any_orthonormal_pair();
+            let side = DVec2::new(u.dot(along), v.dot(along));
             // Straight along the axis any point of the rim is as far.
-            if length > 0.0 { side * (radius / length) } else { DVec3::ZERO }
+            let side = side.try_normalize().unwrap_or(DVec2::X);
+            (u * side.x + v * side.y) * radius
         };
         match self.round {
             Round::Sphere { .. } => DVec3::ZERO,
