@@ -4,7 +4,6 @@ use super::wrap::facets;
 use crate::mesh::Mesh;
 use crate::posed_model::exact_normal;
 use glam::DVec3;
-use std::collections::BTreeMap;
 
 /// A facet of a [`Hull`].
 #[derive(Clone, Debug)]
@@ -28,8 +27,6 @@ pub(crate) struct Hull {
     /// The facets at each corner, by `facets_first`.
     facets_first: Vec<u32>,
     facets_at: Vec<u32>,
-    /// Corners of each edge, and the facets on its left and on its right.
-    pub(crate) edges: Vec<([u32; 2], [u32; 2])>,
     pub(crate) centre: DVec3,
     /// No corner is further from the centre.
     pub(crate) radius: f64,
@@ -72,9 +69,7 @@ impl Hull {
             Facet { normal: facet_normal(&corners, &ring), ring }
         };
         let facets: Vec<Facet> = rings.iter().map(facet).collect();
-        let edges = edges(&facets);
-        let ends = edges.iter().flat_map(|&([a, b], _)| [(a, b), (b, a)]);
-        let (first, next) = by_corner(corners.len(), ends.collect());
+        let (first, next) = by_corner(corners.len(), edges(&facets));
         let at =
             (0u32..).zip(&facets).flat_map(|(f, facet)| facet.ring.iter().map(move |&c| (c, f)));
         let (facets_first, facets_at) = by_corner(corners.len(), at.collect());
@@ -83,18 +78,7 @@ impl Hull {
         let centre = low * 0.5 + high * 0.5;
         let radius = corners.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
         let radius = radius * (1.0 + 4.0 * f64::EPSILON);
-        Hull {
-            corners,
-            numbers,
-            first,
-            next,
-            facets,
-            facets_first,
-            facets_at,
-            edges,
-            centre,
-            radius,
-        }
+        Hull { corners, numbers, first, next, facets, facets_first, facets_at, centre, radius }
     }
 
     /// The caller's number of a corner.
@@ -163,20 +147,13 @@ fn facet_normal(corners: &[DVec3], ring: &[u32]) -> DVec3 {
     exact_normal(&[at(0), at(k), at(k + 1)])
 }
 
-/// Each edge once, with the facets on both sides.
-fn edges(facets: &[Facet]) -> Vec<([u32; 2], [u32; 2])> {
-    let mut left = BTreeMap::new();
-    for (f, facet) in (0u32..).zip(facets) {
-        let ring = &facet.ring;
-        for k in 0..ring.len() {
-            left.insert([ring[k], ring[(k + 1) % ring.len()]], f);
-        }
-    }
-    let both = |(&[a, b], &f): (&[u32; 2], &u32)| {
-        let other = *left.get(&[b, a])?;
-        (a < b).then_some(([a, b], [f, other]))
+/// Each edge in both directions: it is one of a facet on each side.
+fn edges(facets: &[Facet]) -> Vec<(u32, u32)> {
+    let around = |ring: &[u32]| {
+        let next = ring.iter().cycle().skip(1);
+        ring.iter().copied().zip(next.copied()).collect::<Vec<_>>()
     };
-    left.iter().filter_map(both).collect()
+    facets.iter().flat_map(|facet| around(&facet.ring)).collect()
 }
 
 /// Lists by corner, one after the other, and where each begins.
