@@ -18,7 +18,7 @@ mod tests;
 
 pub(crate) use decide::is_convex;
 pub(crate) use epa::expand;
-pub(crate) use gjk::{Vertex, closest};
+pub(crate) use gjk::{Found, Vertex, closest};
 pub(crate) use hull::Hull;
 pub(crate) use penetration::penetration;
 pub(crate) use wrap::facets;

@@ -8,7 +8,7 @@
 
 use super::sphere::PosedSphere;
 use crate::Pose;
-use crate::convex::{Vertex, closest, expand};
+use crate::convex::{Found, Vertex, closest, expand};
 use crate::triangle::{self, Triangle};
 use glam::{DVec2, DVec3};
 
@@ -55,6 +55,10 @@ pub(crate) struct CoreGap {
     /// 0 if they share a point.
     pub(crate) distance: f64,
     pub(crate) points: [DVec3; 2],
+    /// From the first to the second, of length 1, or zero if they share a point. Along it they are
+    /// `distance` apart up to rounding; the direction between two points that are rounded and
+    /// close to each other proves much less.
+    pub(crate) way: DVec3,
 }
 
 impl Round {
@@ -155,7 +159,7 @@ impl PosedRound {
         }
         let (offset, size) = (other.centre - self.centre, self.joint_size(other));
         let found = closest(self.difference(other), -offset, ENOUGH * size, f64::INFINITY);
-        self.core_gap_of(found.at_most, found.points, size)
+        self.core_gap_of(&found, size)
     }
 
     /// How far core and triangle are apart.
@@ -167,12 +171,15 @@ impl PosedRound {
         let local = t.map(|p| p - self.centre);
         let start = -(local[0] + local[1] + local[2]);
         let found = closest(self.triangle_difference(&local), start, ENOUGH * size, f64::INFINITY);
-        self.core_gap_of(found.at_most, found.points, size)
+        self.core_gap_of(&found, size)
     }
 
-    fn core_gap_of(&self, at_most: f64, points: [DVec3; 2], size: f64) -> CoreGap {
-        let distance = if at_most <= ENOUGH * size { 0.0 } else { at_most };
-        CoreGap { distance, points: points.map(|p| p + self.centre) }
+    fn core_gap_of(&self, found: &Found, size: f64) -> CoreGap {
+        let points = found.points.map(|p| p + self.centre);
+        if found.at_most <= ENOUGH * size {
+            return CoreGap { distance: 0.0, points, way: DVec3::ZERO };
+        }
+        CoreGap { distance: found.at_most, points, way: -found.way }
     }
 
     fn joint_size(&self, other: &PosedRound) -> f64 {
@@ -304,7 +311,8 @@ impl PosedRound {
 
 fn segments(a: &Triangle, b: &Triangle) -> CoreGap {
     let found = triangle::distance(a, b);
-    CoreGap { distance: found.distance, points: [found.on_a, found.on_b] }
+    let way = (found.on_b - found.on_a).normalize_or_zero();
+    CoreGap { distance: found.distance, points: [found.on_a, found.on_b], way }
 }
 
 /// The normal of the side of a cone: away from the axis and up.
