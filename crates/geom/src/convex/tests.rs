@@ -324,7 +324,7 @@ fn depth_is_the_least_over_all_normals() {
     let mut found = [0; 2];
     for seed in 0..400u64 {
         let mut dice = Dice::new(seed);
-        let mut draw = |dice: &mut Dice| loop {
+        let draw = |dice: &mut Dice| loop {
             let count = 4 + dice.below(30) as usize;
             let points = match dice.below(3) {
                 0 => ball_points(dice, count, true),
@@ -337,7 +337,7 @@ fn depth_is_the_least_over_all_normals() {
         };
         let (a, b) = (draw(&mut dice), draw(&mut dice));
         let upright = seed % 3 == 0;
-        let mut pose = |dice: &mut Dice| {
+        let pose = |dice: &mut Dice| {
             let pose = random_pose(dice, 0.8);
             let t = (pose.translation() * 4.0).round() / 4.0;
             if upright { Pose::from_translation(t).unwrap() } else { pose }
