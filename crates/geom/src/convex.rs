@@ -10,6 +10,7 @@ mod epa;
 mod gjk;
 mod hull;
 mod penetration;
+mod wide;
 mod wrap;
 
 #[cfg(test)]
@@ -17,8 +18,7 @@ mod tests;
 
 pub(crate) use decide::is_convex;
 pub(crate) use epa::expand;
-pub(crate) use gjk::{Vertex, closest};
+pub(crate) use gjk::{Found, Vertex, closest};
 pub(crate) use hull::Hull;
-#[allow(unused_imports)]
-pub(crate) use penetration::{Penetration, penetration};
+pub(crate) use penetration::penetration;
 pub(crate) use wrap::facets;

@@ -161,14 +161,14 @@ impl<'a> Pair<'a> {
     }
 
     /// Do they share at least one point? Exact for the placed vertices and the numbers of spheres.
-    /// What lies inside a sphere, a cuboid or a solid mesh touches it.
+    /// What lies inside a round shape, a cuboid or a solid mesh touches it.
     #[must_use]
     pub fn touches(&self) -> bool {
         self.touches_counted().0
     }
 
     /// [`Pair::touches`], and what it cost. Only walks over two hierarchies are counted: the
-    /// counters are 0 for spheres, and where cuboids need no triangles.
+    /// counters are 0 for round shapes, and where cuboids need no triangles.
     #[must_use]
     pub fn touches_counted(&self) -> (bool, Counters) {
         let uncounted = |touches| (touches, Counters::default());
@@ -185,7 +185,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Two touching faces and a common point, if they touch. A sphere gets the face that is closest
-    /// to its centre.
+    /// to its centre, another round shape one of those that touch it.
     #[must_use]
     pub fn witness(&self) -> Option<Witness> {
         match &self.0 {
@@ -208,7 +208,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Every touching pair of faces, sorted. Faces only: what lies inside a solid mesh or a cuboid
-    /// touches no face of it. A sphere has the one face 0, which is all of its inside too.
+    /// touches no face of it. A round shape has the one face 0, which is all of its inside too.
     #[must_use]
     pub fn all_pairs(&self) -> Vec<FacePair> {
         self.all_pairs_counted().0
@@ -238,7 +238,7 @@ impl<'a> Pair<'a> {
 
     /// Every touching pair of triangles with what they share, sorted by face. A pair of polygons
     /// has an entry for each pair of their triangles that touches. Only triangles share segments: a
-    /// sphere has none.
+    /// round shape has none.
     #[must_use]
     pub fn all_segments(&self) -> Vec<SharedSegment> {
         match &self.0 {
@@ -251,7 +251,7 @@ impl<'a> Pair<'a> {
     }
 
     /// The smallest distance, 0 exactly if they touch; `None` if one of the shapes is empty. What
-    /// lies inside a sphere, a cuboid or a solid mesh has distance 0.
+    /// lies inside a round shape, a cuboid or a solid mesh has distance 0.
     #[must_use]
     pub fn distance(&self) -> Option<Distance> {
         self.distance_counted().0
@@ -264,18 +264,16 @@ impl<'a> Pair<'a> {
         match &self.0 {
             Meeting::Models(models) => models.distance(),
             Meeting::Cuboids(cuboids) => models_of(cuboids).distance(),
-            Meeting::RoundFirst(round, other) => {
-                uncounted(other.round_gap(round).map(sphere_first))
-            }
+            Meeting::RoundFirst(round, other) => uncounted(other.round_gap(round).map(round_first)),
             Meeting::RoundSecond(other, round) => {
-                uncounted(other.round_gap(round).map(sphere_second))
+                uncounted(other.round_gap(round).map(round_second))
             }
-            Meeting::Rounds(a, b) => uncounted(Some(sphere_first(a.gap(b)))),
+            Meeting::Rounds(a, b) => uncounted(Some(round_first(a.gap(b)))),
         }
     }
 
-    /// Is the smallest distance at most `distance`? Touching is decided exactly, a positive
-    /// distance within the rounding of `f64`. Nothing is within a negative distance or NaN.
+    /// Is the smallest distance at most `distance`? Touching is decided as by [`Pair::touches`], a
+    /// positive distance within the rounding of `f64`. Nothing is within a negative distance or NaN.
     #[must_use]
     pub fn within(&self, distance: f64) -> bool {
         self.within_counted(distance).0
@@ -313,7 +311,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// A search for touching faces that can be limited, paused and resumed. Where a sphere is
+    /// A search for touching faces that can be limited, paused and resumed. Where a round shape is
     /// involved there is no hierarchy to limit: its first operation answers in full.
     #[must_use]
     pub fn search(&self, limits: SearchLimits) -> TouchSearch<'a> {
@@ -321,7 +319,7 @@ impl<'a> Pair<'a> {
     }
 
     /// A search for the smallest distance of the two surfaces that can be paused and resumed.
-    /// `None` if one is a sphere: [`Pair::distance`] takes it no time worth sharing out.
+    /// `None` if one is a round shape: [`Pair::distance`] takes it no time worth sharing out.
     #[must_use]
     pub fn search_distance(&self) -> Option<DistanceSearch<'a>> {
         self.models().map(DistanceSearch::new)
@@ -390,7 +388,7 @@ fn models_of<'a>(PosedCuboids { triangles: [a, b], .. }: &PosedCuboids<'a>) -> M
     ModelPair::new(a.model, &a.pose, b.model, &b.pose)
 }
 
-fn sphere_first(gap: SphereGap) -> Distance {
+fn round_first(gap: SphereGap) -> Distance {
     Distance {
         distance: gap.distance,
         point_a: gap.on_sphere,
@@ -399,7 +397,7 @@ fn sphere_first(gap: SphereGap) -> Distance {
     }
 }
 
-fn sphere_second(gap: SphereGap) -> Distance {
+fn round_second(gap: SphereGap) -> Distance {
     Distance {
         distance: gap.distance,
         point_a: gap.on_other,

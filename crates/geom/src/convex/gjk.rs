@@ -4,8 +4,9 @@
 //! Objects in Three-Dimensional Space*, IEEE Journal of Robotics and Automation 4, 1988. The set
 //! is the difference of two convex sets. A few of its points (a simplex) give the distance from
 //! above, a direction in which all of it lies on one side gives it from below; the search ends
-//! when the two meet. So rounding can make it stop early, and then both bounds still hold.
+//! when the two meet. Where rounding stops it earlier, numbers of twice the digits take it on.
 
+use super::wide::{self, WideVector};
 use glam::DVec3;
 
 /// A point of the difference of two sets: `a` − `b`.
@@ -33,12 +34,19 @@ pub(crate) struct Found {
     pub(crate) simplex: Vec<Vertex>,
 }
 
+/// Half of all pairs of round shapes take 12 steps. After so many the digits of `f64` rarely
+/// suffice.
+const STEPS_FAST: usize = 32;
+
 /// More steps than any pair of shapes was seen to take; what is known by then is returned.
 const STEPS_MAX: usize = 200;
 
 /// The distance of two sets. `support` gives the vertex of their difference that is furthest along
 /// a direction (of any length); bounds closer than `enough` end the search, and so does a proof
 /// that they are further apart than `limit`.
+///
+/// First in `f64`. What that does not prove, that they touch first of all, is left to numbers of
+/// twice the digits.
 pub(crate) fn closest(
     mut support: impl FnMut(DVec3) -> Vertex,
     start: DVec3,
@@ -48,42 +56,109 @@ pub(crate) fn closest(
     let start = if start == DVec3::ZERO { DVec3::X } else { start };
     let mut simplex = Simplex::default();
     simplex.push(support(-start));
-    let mut nearest = simplex.vertices[0].at;
-    let (mut at_least, mut way) = (f64::NEG_INFINITY, DVec3::X);
-    for _ in 0..STEPS_MAX {
-        let length = nearest.length();
-        if length <= enough * 1e-3 || length == 0.0 {
-            break;
-        }
-        let vertex = support(-nearest);
-        let direction = nearest / length;
-        let proved = direction.dot(vertex.at);
-        if proved > at_least {
-            (at_least, way) = (proved, direction);
-        }
-        if length - at_least <= enough || at_least > limit || simplex.holds(&vertex) {
-            break;
-        }
-        let before = simplex;
-        simplex.push(vertex);
-        let Some(next) = simplex.reduce() else {
-            nearest = DVec3::ZERO; // inside
-            break;
-        };
-        // Written so that NaN ends the search.
-        let closer = next.length_squared() < length * length;
-        nearest = if closer {
-            next
-        } else {
-            // The simplex is too flat for its digits: from its closest point on.
-            simplex = before;
-            let Some(next) = simplex.restart(nearest, vertex) else { break };
-            next
-        };
+    let nearest = simplex.vertices[0].at;
+    let mut search =
+        Search { simplex, nearest, at_least: f64::NEG_INFINITY, way: DVec3::X, enough, limit };
+    if !search.is_proved_fast(&mut support) {
+        search.go_on_wide(&mut support);
     }
-    let at_most = nearest.length();
-    let points = simplex.points();
-    Found { at_least, at_most, points, way, simplex: simplex.vertices[..simplex.count].to_vec() }
+    let Search { simplex, nearest, at_least, way, .. } = search;
+    // The weights are rounded, and for needles so much that the direction between the points
+    // shows it.
+    let [a, b] = simplex.points();
+    let off = (nearest - (a - b)) * 0.5;
+    let points = [a + off, b - off];
+    let simplex = simplex.vertices[..simplex.count].to_vec();
+    Found { at_least, at_most: nearest.length(), points, way, simplex }
+}
+
+/// What is known so far.
+struct Search {
+    simplex: Simplex,
+    nearest: DVec3,
+    at_least: f64,
+    way: DVec3,
+    enough: f64,
+    limit: f64,
+}
+
+impl Search {
+    /// Is zero on the simplex?
+    fn is_zero(&self) -> bool {
+        let length = self.nearest.length();
+        length <= self.enough * 1e-3 || length == 0.0
+    }
+
+    /// The next vertex, which may raise the lower bound; `None` if nothing is left to prove. Not
+    /// where `is_zero`.
+    fn next(&mut self, support: &mut impl FnMut(DVec3) -> Vertex) -> Option<Vertex> {
+        let vertex = support(-self.nearest);
+        let length = self.nearest.length();
+        let direction = self.nearest / length;
+        let proved = direction.dot(vertex.at);
+        if proved > self.at_least {
+            (self.at_least, self.way) = (proved, direction);
+        }
+        // By the direction of the points themselves: after an earlier one they may still be off
+        // by the square root of what is left of the distance.
+        (length - proved > self.enough && self.at_least <= self.limit).then_some(vertex)
+    }
+
+    fn is_proved_fast(&mut self, support: &mut impl FnMut(DVec3) -> Vertex) -> bool {
+        for _ in 0..STEPS_FAST {
+            if self.is_zero() {
+                return false;
+            }
+            let Some(vertex) = self.next(support) else { return true };
+            if self.simplex.holds(&vertex) {
+                return false;
+            }
+            let before = self.simplex;
+            self.simplex.push(vertex);
+            let Some(next) = self.simplex.reduce() else { return false };
+            // Written so that NaN ends the search.
+            let closer = next.length_squared() < self.nearest.length_squared();
+            if !closer {
+                self.simplex = before;
+                return false;
+            }
+            self.nearest = next;
+        }
+        false
+    }
+
+    fn go_on_wide(&mut self, support: &mut impl FnMut(DVec3) -> Vertex) {
+        let mut best: Option<WideVector> = None;
+        for _ in 0..STEPS_MAX {
+            let before = self.simplex;
+            let Some(next) = self.simplex.reduce_wide() else {
+                self.nearest = DVec3::ZERO; // inside
+                return;
+            };
+            // Written so that NaN ends the search.
+            let is_closer =
+                |known: &WideVector| next.length_squared().is_less_than(known.length_squared());
+            if !best.as_ref().is_none_or(is_closer) {
+                self.simplex = before;
+                self.simplex.pop();
+                return;
+            }
+            best = Some(next);
+            self.nearest = next.value();
+            if self.is_zero() {
+                return;
+            }
+            let Some(vertex) = self.next(support) else { return };
+            if self.simplex.holds(&vertex) {
+                return;
+            }
+            self.simplex.push(vertex);
+        }
+        // The last vertex has no weight yet.
+        if self.simplex.reduce_wide().is_none() {
+            self.nearest = DVec3::ZERO;
+        }
+    }
 }
 
 /// Up to four points and the weights with which they make the point closest to zero.
@@ -107,24 +182,13 @@ impl Simplex {
         self.count += 1;
     }
 
-    fn holds(&self, vertex: &Vertex) -> bool {
-        self.vertices[..self.count].iter().any(|known| known.at == vertex.at)
+    /// Without the last vertex, which has no weight yet.
+    fn pop(&mut self) {
+        self.count -= 1;
     }
 
-    /// Goes on with the closest point so far and a vertex alone, if that is closer to zero: between
-    /// the two there always is such a point, but for rounding. Not for corners that are known by
-    /// number.
-    fn restart(&mut self, nearest: DVec3, vertex: Vertex) -> Option<DVec3> {
-        if vertex.corners != [0; 2] || self.count < 2 {
-            return None;
-        }
-        let [a, b] = self.points();
-        let mut next = Simplex::default();
-        next.push(Vertex { at: nearest, a, b, corners: [0; 2] });
-        next.push(vertex);
-        let point = next.reduce()?;
-        (point.length_squared() < nearest.length_squared()).then(|| *self = next)?;
-        Some(point)
+    fn holds(&self, vertex: &Vertex) -> bool {
+        self.vertices[..self.count].iter().any(|known| known.at == vertex.at)
     }
 
     /// The point of each set.
@@ -144,14 +208,22 @@ impl Simplex {
             1 => ([1.0, 0.0, 0.0, 0.0], at[0]),
             2 => on_segment(at[0], at[1]),
             3 => on_triangle([at[0], at[1], at[2]]),
-            _ => match on_tetrahedron(&at) {
-                Some(found) => found,
-                None => {
-                    self.weights = inside_weights(&at);
-                    return None;
-                }
-            },
+            _ => on_tetrahedron(&at)?,
         };
+        self.keep(weights);
+        Some(nearest)
+    }
+
+    /// As [`Simplex::reduce`], in twice the digits.
+    fn reduce_wide(&mut self) -> Option<WideVector> {
+        let at = self.vertices.map(|v| v.at);
+        let (weights, nearest) = wide::nearest(&at[..self.count]);
+        self.keep(weights);
+        nearest
+    }
+
+    /// Keeps what has a weight.
+    fn keep(&mut self, weights: [f64; 4]) {
         let mut kept = Simplex::default();
         for (vertex, weight) in self.vertices.into_iter().zip(weights).take(self.count) {
             if weight > 0.0 {
@@ -160,7 +232,6 @@ impl Simplex {
             }
         }
         *self = kept;
-        Some(nearest)
     }
 }
 
@@ -259,14 +330,4 @@ fn on_tetrahedron(at: &[DVec3; 4]) -> Option<Weighted> {
 
 fn others(out: usize) -> [usize; 3] {
     [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][out]
-}
-
-/// The weights of zero in a tetrahedron that holds it.
-fn inside_weights(at: &[DVec3; 4]) -> [f64; 4] {
-    let parts = [0, 1, 2, 3].map(|out| {
-        let [i, j, k] = others(out);
-        at[i].cross(at[j]).dot(at[k]).abs()
-    });
-    let sum: f64 = parts.iter().sum();
-    if sum > 0.0 { parts.map(|part| part / sum) } else { [0.25; 4] }
 }

@@ -69,8 +69,7 @@ impl Hull {
             Facet { normal: facet_normal(&corners, &ring), ring }
         };
         let facets: Vec<Facet> = rings.iter().map(facet).collect();
-        let ends = edges(&facets).into_iter().flat_map(|[a, b]| [(a, b), (b, a)]);
-        let (first, next) = by_corner(corners.len(), ends.collect());
+        let (first, next) = by_corner(corners.len(), edges(&facets));
         let at =
             (0u32..).zip(&facets).flat_map(|(f, facet)| facet.ring.iter().map(move |&c| (c, f)));
         let (facets_first, facets_at) = by_corner(corners.len(), at.collect());
@@ -148,16 +147,13 @@ fn facet_normal(corners: &[DVec3], ring: &[u32]) -> DVec3 {
     exact_normal(&[at(0), at(k), at(k + 1)])
 }
 
-/// The ends of each edge once, the smaller first, in order.
-pub(super) fn edges(facets: &[Facet]) -> Vec<[u32; 2]> {
-    let around = |ring: &[u32]| -> Vec<[u32; 2]> {
-        (0..ring.len()).map(|k| [ring[k], ring[(k + 1) % ring.len()]]).collect()
+/// Each edge in both directions: it is one of a facet on each side.
+fn edges(facets: &[Facet]) -> Vec<(u32, u32)> {
+    let around = |ring: &[u32]| {
+        let next = ring.iter().cycle().skip(1);
+        ring.iter().copied().zip(next.copied()).collect::<Vec<_>>()
     };
-    let all = facets.iter().flat_map(|facet| around(&facet.ring));
-    // The facet on the other side has it the other way round.
-    let mut once: Vec<[u32; 2]> = all.filter(|[a, b]| a < b).collect();
-    once.sort_unstable();
-    once
+    facets.iter().flat_map(|facet| around(&facet.ring)).collect()
 }
 
 /// Lists by corner, one after the other, and where each begins.

@@ -1,6 +1,6 @@
 //! Everything against slow twins: all planes through three points, all pairs of directions.
 
-use super::hull::{Hull, edges};
+use super::hull::Hull;
 use super::penetration::{Penetration, penetration};
 use super::wrap::{collinear, facets};
 use crate::predicates::{Sign, orient3d};
@@ -80,8 +80,7 @@ fn facets_are_the_planes_that_have_all_points_on_one_side() {
         sets.sort();
         assert_eq!(sets, planes, "seed {seed}");
         let hull = Hull::new(&points, &found);
-        let count = edges(&hull.facets).len();
-        assert_eq!(hull.corners.len() + hull.facets.len(), count + 2, "seed {seed}");
+        assert_eq!(hull.corners.len() + hull.facets.len(), edges(&hull).len() + 2, "seed {seed}");
         for facet in &hull.facets {
             let on_it = hull.corners[facet.ring[0] as usize].dot(facet.normal);
             assert!((hull.reach(facet.normal) - on_it).abs() < 1e-14, "seed {seed}");
@@ -257,7 +256,7 @@ fn doubled_faces_shells_and_flat_solids() {
 /// With the first of the faces across x cut as its opposite, so that two boxes side by side have
 /// equal triangles between them.
 fn mirrored((points, mut triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let other_side = |t: [u32; 3]| t.map(|v| ((v - 8) ^ 1) + 8);
+    let other_side = |t: [u32; 3]| t.map(|v| (v - 8 ^ 1) + 8);
     let (low, high) = (8, 10);
     for k in 0..2 {
         triangles[low + k] = other_side(triangles[high + k]);
@@ -265,17 +264,23 @@ fn mirrored((points, mut triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> (Vec<Vec3>, 
     (points, triangles)
 }
 
+/// The ends of each edge.
+fn edges(hull: &Hull) -> Vec<[DVec3; 2]> {
+    let from = |p: u32| hull.neighbours(p).iter().filter(move |&&q| p < q).map(move |&q| [p, q]);
+    let ends = (0..hull.corners.len() as u32).flat_map(from);
+    ends.map(|ends| ends.map(|c| hull.corners[c as usize])).collect()
+}
+
 /// The least depth along the normals of all facets and of all pairs of edges.
 fn depth_slowly(a: &[DVec3], b: &[DVec3], hull_a: &Hull, hull_b: &Hull, poses: [&Pose; 2]) -> f64 {
     let along = |pose: &Pose, v: DVec3| pose.transform_vector(v);
-    let edges = |hull: &Hull, pose: &Pose| -> Vec<DVec3> {
-        let at = |c: u32| hull.corners[c as usize];
-        edges(&hull.facets).into_iter().map(|[p, q]| along(pose, at(q) - at(p))).collect()
+    let edges_along = |hull: &Hull, pose: &Pose| -> Vec<DVec3> {
+        edges(hull).into_iter().map(|[p, q]| along(pose, q - p)).collect()
     };
     let mut ways: Vec<DVec3> = hull_a.facets.iter().map(|f| along(poses[0], f.normal)).collect();
     ways.extend(hull_b.facets.iter().map(|f| -along(poses[1], f.normal)));
-    for u in edges(hull_a, poses[0]) {
-        for v in edges(hull_b, poses[1]) {
+    for u in edges_along(hull_a, poses[0]) {
+        for v in edges_along(hull_b, poses[1]) {
             let n = u.cross(v).normalize_or_zero();
             // Nearly parallel edges have no direction of their own.
             if u.cross(v).length() > 1e-7 * u.length() * v.length() {
@@ -386,26 +391,5 @@ fn boxes_cut_finely_have_the_depth_of_boxes() {
         let beside = Pose::from_translation(DVec3::new(0.1, 0.5, 0.2)).unwrap();
         let found = penetration(&hull, &Pose::IDENTITY, &hull, &beside).unwrap();
         assert_eq!((found.depth, found.way), (0.5, DVec3::Y));
-    }
-}
-
-#[test]
-#[ignore]
-fn time_of_depth() {
-    for count in [8, 20, 100, 400] {
-        let mut dice = Dice::new(count as u64);
-        let hulls: Vec<Hull> =
-            (0..20).map(|_| hull_of(&ball_points(&mut dice, count, true)).unwrap()).collect();
-        let poses: Vec<[Pose; 2]> =
-            (0..1000).map(|_| [random_pose(&mut dice, 0.3), random_pose(&mut dice, 0.8)]).collect();
-        let start = std::time::Instant::now();
-        let mut deep = 0;
-        for _ in 0..10 {
-            for (i, [p, q]) in poses.iter().enumerate() {
-                deep +=
-                    usize::from(penetration(&hulls[i % 20], p, &hulls[(i + 7) % 20], q).is_some());
-            }
-        }
-        println!("{count}: {:?} {deep}", start.elapsed() / 10_000);
     }
 }

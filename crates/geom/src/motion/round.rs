@@ -153,9 +153,10 @@ impl<'a> Turning<'a> {
         let between = found.points[1] - found.points[0];
         let gap = found.distance - (self.round.swept() + other.round.swept());
         let closing = self.velocity(found.points[0]) - other.velocity(found.points[1]);
-        let safe = match between.try_normalize() {
-            Some(n) => self.speeds(n).and(other.speeds(-n)).safe_time(gap - margin),
-            None => 0.0,
+        let n = found.way;
+        let safe = match n != DVec3::ZERO {
+            true => self.speeds(n).and(other.speeds(-n)).safe_time(gap - margin),
+            false => 0.0,
         };
         Look { safe, gap, approach: closing.dot(between) > 0.0 }
     }
@@ -196,7 +197,10 @@ impl<'a> Turning<'a> {
         let velocity = |at: DVec3| other.drift + other.swirl_at(at);
         let closing = self.velocity(found.points[0]) - velocity(found.points[1]);
         let approach = closing.dot(between) > 0.0;
-        let Some(n) = between.try_normalize() else { return Look { safe: 0.0, gap, approach } };
+        let n = found.way;
+        if n == DVec3::ZERO {
+            return Look { safe: 0.0, gap, approach };
+        }
         let own = self.speeds(n);
         let across = if other.turning == 0.0 { 0.0 } else { n.cross(other.axis).length() };
         let front = n.dot(self.round.centre + self.round.support(n));

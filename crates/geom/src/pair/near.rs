@@ -40,9 +40,8 @@ impl Pair<'_> {
     /// triangles.
     ///
     /// Faces only, as [`Pair::all_pairs`]: what lies deep inside a solid mesh is near no face of
-    /// it. A sphere has the one face 0, as other round shapes have, and a face that reaches into it has
-    /// the gap 0. Nothing is
-    /// within a negative reach or NaN.
+    /// it. A round shape has the one face 0, and a face that reaches into it has the gap 0. Nothing
+    /// is within a negative reach or NaN.
     ///
     /// ```
     /// use glam::DVec3;

@@ -69,8 +69,8 @@ impl Pair<'_> {
         [-self.normal_of(0, faces.a, points[0]), self.normal_of(1, faces.b, points[1])]
     }
 
-    /// Which of the two (0 or 1) is more likely flat where they meet: the one that is no sphere,
-    /// and of two meshes or two spheres the larger.
+    /// Which of the two (0 or 1) is more likely flat where they meet: the one that is not
+    /// round, and of two meshes or two round shapes the larger.
     #[must_use]
     pub fn flatter(&self) -> usize {
         let larger = |a: f64, b: f64| usize::from(b > a);

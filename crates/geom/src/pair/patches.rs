@@ -49,8 +49,8 @@ pub enum PatchExtent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatchesError {
-    /// One of the shapes is a sphere.
-    #[error("patches are made of triangles, and a sphere has none: ask for its contacts")]
+    /// One of the shapes is round.
+    #[error("patches are made of triangles, and a round shape has none")]
     Sphere,
 }
 
@@ -73,7 +73,7 @@ impl Pair<'_> {
     /// ```
     ///
     /// # Errors
-    /// A sphere has no triangles.
+    /// A round shape has no triangles.
     pub fn patches(&self) -> Result<Vec<Patch>, PatchesError> {
         Ok(self.models().ok_or(PatchesError::Sphere)?.patches())
     }

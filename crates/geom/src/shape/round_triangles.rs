@@ -115,7 +115,6 @@ impl PosedTriangles<'_> {
         let found = posed.nearest_to_round(round, within, |triangle| {
             let face = self.model.mesh().face_of(triangle as u32);
             let gap = gap(triangle);
-            // Deepest first where several touch: the core decides among them.
             (gap.distance <= within).then_some(ClosestPoint {
                 point: DVec3::splat(f64::from(triangle as u32)),
                 face,

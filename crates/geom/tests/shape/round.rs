@@ -68,6 +68,28 @@ impl Plain {
         }
     }
 
+    /// How deep a point is in a round one; below 0 outside.
+    fn depth(&self, p: DVec3) -> Option<f64> {
+        let [from, to] = match *self {
+            Plain::Ball { centre, radius } => return Some(radius - p.distance(centre)),
+            Plain::Capsule { ends, .. } | Plain::Cylinder { ends, .. } => ends,
+            Plain::Cone { base, tip, .. } => [base, tip],
+            Plain::Points(_) => return None,
+        };
+        let (axis, length) = ((to - from).normalize(), from.distance(to));
+        let up = axis.dot(p - from);
+        let beside = axis.cross(p - from).length();
+        Some(match *self {
+            Plain::Cylinder { radius, .. } => (radius - beside).min(up).min(length - up),
+            Plain::Cone { radius, .. } => {
+                let side = (radius * (length - up) - beside * length) / radius.hypot(length);
+                side.min(up)
+            }
+            Plain::Capsule { radius, .. } => radius - beside.hypot(up - up.clamp(0.0, length)),
+            Plain::Ball { .. } | Plain::Points(_) => return None,
+        })
+    }
+
     /// Is `p` within `slack` of it? Asked along many directions of space.
     fn holds(&self, p: DVec3, slack: f64, ways: &[DVec3]) -> bool {
         ways.iter().all(|&n| self.reach(n, p) >= -slack)
@@ -160,6 +182,7 @@ fn what_nearly_touches_is_decided_within_the_bound() {
     let mut dice = Dice(seed);
     let shapes = convex_shapes(1.0);
     let ways = directions(&mut dice);
+    let mut points = 0;
     for case in 0..400 {
         let (name_a, a) = &shapes[dice.below(8)];
         let (name_b, b) = &shapes[dice.below(shapes.len())];
@@ -178,7 +201,19 @@ fn what_nearly_touches_is_decided_within_the_bound() {
             let pair = Pair::new(a, &pose_a, b, &moved);
             let relation = pair.relation().unwrap();
             let deep = !matches!(relation, Relation::Apart | Relation::Touching);
-            if off != 0.0 {
+            let point = match Plain::of(b, &moved) {
+                Plain::Points(all) => all.iter().all(|&p| p == all[0]).then_some(all[0]),
+                Plain::Ball { centre, radius } => (radius == 0.0).then_some(centre),
+                _ => None,
+            };
+            if let Some(point) = point {
+                // One point may pass a sharp rim and be outside again.
+                let depth = Plain::of(a, &pose_a).depth(point).unwrap();
+                let clear = depth.abs() > BOUND * size;
+                assert!(!clear || touches == (depth > 0.0), "{about}, {off}: {depth:e}");
+                points += usize::from(clear);
+                assert!(off < 0.0 || depth <= BOUND * size, "{about}, {off}: {depth:e}");
+            } else if off != 0.0 {
                 assert_eq!(touches, off < 0.0, "{about}, {off}");
                 // A corner or a point has no inside, and a needle's tip is deep in no time.
                 let point = a.radius() == 0.0 || b.radius() == 0.0;
@@ -193,6 +228,7 @@ fn what_nearly_touches_is_decided_within_the_bound() {
             }
         }
     }
+    assert!(points > 50, "{points}");
 }
 
 /// A mesh is the union of its triangles, and those are convex.

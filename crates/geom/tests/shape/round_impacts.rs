@@ -43,7 +43,7 @@ fn round_shapes_agree_with_sampling() {
             }
         }
     }
-    assert!(kinds[..3].iter().all(|&n| n > 30), "lopsided: {kinds:?}");
+    assert!(kinds[0] > 10 && kinds[1..3].iter().all(|&n| n > 100), "lopsided: {kinds:?}");
     assert!(kinds[3] < 10, "too often unknown: {kinds:?}");
 }
 
