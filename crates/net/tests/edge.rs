@@ -372,7 +372,7 @@ fn a_node_is_given_work_manifest_and_contents() {
         Err(ClientError::Rejected { why, .. }) => why,
         other => panic!("{:?}", other.map(|(manifest, ..)| manifest)),
     };
-    assert!(refused(Some(&token), 0).contains("called 0"));
+    assert!(refused(Some(&token), 0).contains("0 is no valid name"));
     assert!(refused(None, 5).ends_with("requires --node-token (none was sent)"));
     assert!(refused(Some(&Secret::new(TOKEN)), 5).ends_with("(the token sent is not valid)"));
 }
