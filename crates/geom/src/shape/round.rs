@@ -106,17 +106,20 @@ impl PosedRound {
         self.round.reach()
     }
 
+    /// The direction of a vector across the axis. In a frame: what is left of a vector near the axis
+    /// without its part along it is rounding and may point anywhere, also along the axis.
+    fn across(&self, v: DVec3) -> Option<DVec3> {
+        let (x, y) = self.axis.any_orthonormal_pair();
+        let side = DVec2::new(x.dot(v), y.dot(v)).try_normalize()?;
+        Some(x * side.x + y * side.y)
+    }
+
     /// The point of the core furthest along a direction of any length, seen from the centre.
     fn core_support(&self, along: DVec3) -> DVec3 {
         let up = self.axis.dot(along);
-        // In a frame: what is left of a direction near the axis, without its part along the axis,
-        // is rounding and may point anywhere, also along the axis and so off the rim.
+        // Straight along the axis any point of the rim is as far.
         let rim = |radius: f64| {
-            let (u, v) = self.axis.any_orthonormal_pair();
-            let side = DVec2::new(u.dot(along), v.dot(along));
-            // Straight along the axis any point of the rim is as far.
-            let side = side.try_normalize().unwrap_or(DVec2::X);
-            (u * side.x + v * side.y) * radius
+            self.across(along).unwrap_or_else(|| self.axis.any_orthonormal_vector()) * radius
         };
         match self.round {
             Round::Sphere { .. } => DVec3::ZERO,
@@ -276,8 +279,7 @@ impl PosedRound {
     pub(crate) fn normal_at(&self, p: DVec3) -> Option<DVec3> {
         let (up, beside) = self.along_and_beside(p);
         let from = p - self.centre;
-        let side = from - self.axis * up;
-        let outward = || side.try_normalize();
+        let outward = || self.across(from);
         match self.round {
             Round::Sphere { .. } => from.try_normalize(),
             Round::Capsule { half, .. } => {
