@@ -281,8 +281,9 @@ col_status col_report_contacts(col_world *world,
                                size_t room,
                                size_t *total);
 
-// Do the insides of two objects share a point, where they are now? Writes 1 or 0. Objects that only
-// touch, be it along whole faces, do not overlap. Exact. What has no triangles overlaps nothing.
+// Do the insides of two objects share a point, where they are now? Writes 1 or 0. Objects that
+// only touch, be it along whole faces, do not overlap. Exact. What has no triangles overlaps
+// nothing.
 // Whether the two are active does not matter; they must be finished.
 //
 // COL_NO_INSIDE if one of them is not closed; closed means that each edge has an even number of

@@ -156,8 +156,9 @@ pub unsafe extern "C" fn col_report_contacts(
     }
 }
 
-/// Do the insides of two objects share a point, where they are now? Writes 1 or 0. Objects that only
-/// touch, be it along whole faces, do not overlap. Exact. What has no triangles overlaps nothing.
+/// Do the insides of two objects share a point, where they are now? Writes 1 or 0. Objects that
+/// only touch, be it along whole faces, do not overlap. Exact. What has no triangles overlaps
+/// nothing.
 /// Whether the two are active does not matter; they must be finished.
 ///
 /// COL_NO_INSIDE if one of them is not closed; closed means that each edge has an even number of

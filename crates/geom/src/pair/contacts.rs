@@ -188,8 +188,8 @@ impl ModelPair<'_> {
         Ok(Contacts { points, way_out: Some(way) })
     }
 
-    /// The pair with the first of two overlapping solids moved so that they do not overlap, and that
-    /// move; `None` if none was found.
+    /// The pair with the first of two overlapping solids moved so that they do not overlap, and
+    /// that move; `None` if none was found.
     fn taken_apart(&self) -> Option<(Self, DVec3)> {
         let way = -short_way(self)?;
         let direction = unit(way)?;

@@ -206,3 +206,43 @@ impl AllWithin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solids::{BumpyTorus, cuboid};
+    use crate::{Mesh, Model, Pose, Quality};
+    use glam::DQuat;
+
+    #[test]
+    fn half_the_way_shows_all_that_the_whole_way_does() {
+        let model = |mesh: Mesh| Model::build(mesh, Quality::Default);
+        let ring = model(BumpyTorus::plain(1.0, 0.3, [24, 12]).mesh().unwrap());
+        let cube = model(cuboid(DVec3::ONE).unwrap());
+        let (mut kept, mut left_out) = (0, 0);
+        for step in 0..24 {
+            let turn = DQuat::from_rotation_x(0.3 * f64::from(step));
+            let there = DVec3::new(0.9, 0.1 * f64::from(step % 5), 0.4);
+            let poses = [Pose::new(turn, there).unwrap(), Pose::IDENTITY];
+            let way = DVec3::new(0.2, 0.3, 0.1) * f64::from(step % 4);
+            let other = if step % 2 == 0 { &ring } else { &cube };
+            let pair = ModelPair::new(&ring, &poses[0], other, &poses[1]);
+            for reach in [0.0, 0.1] {
+                let counts = |near: &NearTriangles| {
+                    let between = near.apart.on_a - near.apart.on_b;
+                    let opened = way.dot(between.normalize_or_zero());
+                    near.apart.distance - opened <= reach
+                };
+                let numbers = |near: &NearTriangles| (near.a, near.b);
+                let all = pair.near_triangles(reach + way.length());
+                let expected: Vec<_> = all.iter().filter(|n| counts(n)).map(numbers).collect();
+                let found = pair.near_before(way, reach);
+                left_out += usize::from(found.len() < all.len());
+                let found: Vec<_> = found.iter().filter(|n| counts(n)).map(numbers).collect();
+                assert_eq!(found, expected, "step {step}, reach {reach}");
+                kept += found.len();
+            }
+        }
+        assert!(kept > 100 && left_out > 10, "{kept}, {left_out}");
+    }
+}
