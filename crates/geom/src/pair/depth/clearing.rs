@@ -7,12 +7,15 @@
 //! **The beginning** is found by steps from zero, each over a time in which the insides surely
 //! overlap. Where two triangles cross there is a point inside both solids beside them. The line
 //! along the direction through it, or better through a deeper one, shares a chord with each solid,
-//! as long as rays find it, and until the end of the second chord comes out of the first the solids
-//! overlap. So a step is about as long as the solids are thick, and not as a triangle is large. Near
-//! the end, two triangles that cross do so until they part: that shows an overlap if every triangle
-//! has inside and outside on its two sides, almost everywhere. (Faces that are there twice have not;
-//! whether there are any is decided once for a model.) Where the last step ends [`overlaps`] says
-//! no; rounding may have made the step too short by a few last bits, and then the next one adds some.
+//! as long as rays find it, and until the end of the second chord comes out of the first the
+//! solids overlap. So a step is about as long as the solids are thick, and not as a triangle is
+//! large.
+//!
+//! Near the end, two triangles that cross do so until they part. That shows an overlap if every
+//! triangle has inside and outside on its two sides, almost everywhere. (Faces that are there twice
+//! have not; whether there are any is decided once for a model.) Where the last step ends
+//! [`overlaps`] says no; rounding may have made the step too short by a few last bits, and then the
+//! next one adds some.
 
 use super::super::models::ModelPair;
 use super::super::relation::overlaps;
