@@ -1,8 +1,8 @@
 //! How much larger may a part be that fits, or how much smaller must it be?
 //!
 //! Nominal parts touch or overlap in their final place, so "touches" alone says nothing. The part
-//! is made larger or smaller as [`Mesh::offset`] does it, and each size is tested: what comes out is
-//! one size that was found free, and one that was found to touch.
+//! is made larger or smaller as [`Mesh::offset`] does it, and each size is tested: what comes out
+//! is one size that was found free, and one that was found to touch.
 
 use crate::mesh::OffsetError;
 use crate::{Mesh, Model, Pair, Pose, Quality};

@@ -273,7 +273,8 @@ impl<'a> Pair<'a> {
     }
 
     /// Is the smallest distance at most `distance`? Touching is decided as by [`Pair::touches`], a
-    /// positive distance within the rounding of `f64`. Nothing is within a negative distance or NaN.
+    /// positive distance within the rounding of `f64`. Nothing is within a negative distance or
+    /// NaN.
     #[must_use]
     pub fn within(&self, distance: f64) -> bool {
         self.within_counted(distance).0

@@ -438,8 +438,8 @@ impl Shape {
     }
 
     /// A box that holds the shape in its pose; `None` if it is empty. Rounded outward, the
-    /// smallest for spheres and boxes, the smallest but for rounding for other round shapes, and found in a time that does not depend on the size of a
-    /// mesh (but for the first time).
+    /// smallest for spheres and boxes, the smallest but for rounding for other round shapes, and
+    /// found in a time that does not depend on the size of a mesh (but for the first time).
     ///
     /// A mesh that reaches further out than 2^127 gets a box that ends there. No overlap of two
     /// boxes is lost by that.

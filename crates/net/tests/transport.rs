@@ -15,7 +15,7 @@ fn local() -> Engine {
     Engine::Local(Switch::new(1).expect("a switch"))
 }
 
-/// All that there are, open to everybody.
+/// All engines, without authentication.
 fn engines() -> [(Engine, TransportAuth); 3] {
     [Engine::Zenoh, Engine::Quic, local()].map(|engine| (engine, TransportAuth::default()))
 }

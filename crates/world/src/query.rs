@@ -49,8 +49,8 @@ impl World {
     /// smallest id counts.
     ///
     /// Whether a ray meets a body is decided exactly. Of a mesh or box it meets the surface, also
-    /// from inside ([`jostle_geom::PosedModel::ray`]). A sphere is one face together with its inside: it is met
-    /// at distance 0 where the ray starts in it.
+    /// from inside ([`jostle_geom::PosedModel::ray`]). A sphere is one face together with its
+    /// inside: it is met at distance 0 where the ray starts in it.
     ///
     /// ```
     /// use glam::DVec3;

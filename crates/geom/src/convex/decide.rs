@@ -2,8 +2,8 @@
 //!
 //! Let S be the solid, H the convex hull of the vertices in use. If each face with area lies in
 //! the boundary of H, then no face cuts the inside of H, so all of it is in S or nothing is. One
-//! point of it decides which: S = H, or S has no inside. Conversely a face of a convex S lies in its
-//! boundary, unless it bounds nothing.
+//! point of it decides which: S = H, or S has no inside. Conversely a face of a convex S lies in
+//! its boundary, unless it bounds nothing.
 //!
 //! So it does not matter how the faces are cut into triangles, whether coplanar ones overlap, how
 //! they turn, or that triangles without area close gaps between them. Triangles that are there

@@ -46,10 +46,13 @@ impl Hull {
         let mut used: Vec<u32> = mesh.triangles.as_flattened().to_vec();
         used.sort_unstable();
         used.dedup();
+        // Each place once: the caller's order decides which of equal vertices gives the number.
+        let place = |v: u32| mesh.vertices.at(v).to_array().map(|x| (x + 0.0).to_bits());
+        used.sort_by_cached_key(|&v| (place(v), mesh.caller_vertex(v)));
+        used.dedup_by_key(|v| place(*v));
         if used.len() > Hull::CORNERS_MAX {
             return None;
         }
-        // The caller's order decides which of equal vertices gives the number.
         used.sort_by_key(|&v| mesh.caller_vertex(v));
         let points: Vec<DVec3> = used.iter().map(|&v| mesh.vertices.at(v)).collect();
         let mut hull = Hull::new(&points, &facets(&points)?);

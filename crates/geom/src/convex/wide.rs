@@ -171,8 +171,8 @@ impl Mul<Wide> for WideVector {
 /// The weights of the corners, and the point that they make.
 type Weighted = ([Wide; 4], WideVector);
 
-/// The weights of the corners, up to four, that make the point of their simplex closest to zero, and
-/// that point; `None` if zero is inside.
+/// The weights of the corners, up to four, that make the point of their simplex closest to zero,
+/// and that point; `None` if zero is inside.
 pub(super) fn nearest(at: &[DVec3]) -> ([f64; 4], Option<WideVector>) {
     let corner = |i: usize| WideVector::of(at[i]);
     let (weights, point) = match at.len() {

@@ -81,7 +81,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Mesh, &[u8]), BadMesh> {
     let [vertices, triangles, faces, components] =
         [1, 2, 3, 4].map(|k| u32_at(header, 4 * k) as usize);
     let table = |flag: u32, count: usize| if flags & flag == 0 { 0 } else { count };
-    // All numbers are words of four bytes, or two of them; nothing is allocated for numbers that are not there.
+    // All numbers are words of four bytes, or two of them; nothing is allocated for numbers that
+    // are not there.
     let mut numbers = |count: usize, each: usize| -> Result<Vec<u32>, BadMesh> {
         let length = count.checked_mul(4 * each).filter(|&length| length <= rest.len());
         let (taken, after) = rest.split_at(length.ok_or(CUT)?);

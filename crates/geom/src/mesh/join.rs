@@ -6,9 +6,9 @@ use glam::{DAffine3, DVec3, Vec3};
 
 impl Mesh {
     /// All faces of several meshes, each mapped by its affine map. Vertices are computed in `f64`
-    /// and rounded to `f32` once, unless a part has vertices in `f64`: then they stay. A map that mirrors also turns the faces round, so that they look outward
-    /// as before. Faces and vertices are counted through, in the order of the parts. The result
-    /// is not solid.
+    /// and rounded to `f32` once, unless a part has vertices in `f64`: then they stay. A map that
+    /// mirrors also turns the faces round, so that they look outward as before. Faces and vertices
+    /// are counted through, in the order of the parts. The result is not solid.
     ///
     /// ```
     /// use glam::{DAffine3, DVec3};

@@ -61,8 +61,8 @@ pub enum OffsetError {
 /// Vertices move at least by this part of the distance: 2^-10. Less is of no use.
 const HALVINGS_MAX: u32 = 10;
 
-/// The pull towards not moving, per plane: decides where the planes leave a direction open, as those
-/// of a flat fan do, and shortens moves by less than this part.
+/// The pull towards not moving, per plane: decides where the planes leave a direction open, as
+/// those of a flat fan do, and shortens moves by less than this part.
 const PULL: f64 = 1e-7;
 
 /// A corner moves at most this many times as far as its faces; a sharper tip is cut off.

@@ -369,7 +369,8 @@ impl<'a> Search<'a> {
         self.known_b.moving_box(&self.b, lane)
     }
 
-    /// A safe time for two boxes in the lists of what is known; the search for a larger one ends at the best so far.
+    /// A safe time for two boxes in the lists of what is known; the search for a larger one ends at
+    /// the best so far.
     fn boxes(&self, a: usize, b: usize) -> f64 {
         let (a, b) = (&self.known_a.boxes[a], &self.known_b.boxes[b]);
         let between = b.center.at - a.center.at;

@@ -30,8 +30,8 @@ impl Pair<'_> {
     /// shape that `witness` names, on the side where the centre of the first shape is (Ohlenburg
     /// 2003: the normal of the colliding polygon of the collidee). For a sphere, the direction from
     /// its centre to the point of contact, or to the centre of another round shape; for a capsule,
-    /// a cylinder and a cone the normal of its surface next to the point of contact. For a face without
-    /// area, the direction between the centres, and for equal centres the z axis.
+    /// a cylinder and a cone the normal of its surface next to the point of contact. For a face
+    /// without area, the direction between the centres, and for equal centres the z axis.
     ///
     /// ```
     /// use glam::DVec3;

@@ -106,8 +106,8 @@ impl PosedRound {
         self.round.reach()
     }
 
-    /// The direction of a vector across the axis. In a frame: what is left of a vector near the axis
-    /// without its part along it is rounding and may point anywhere, also along the axis.
+    /// The direction of a vector across the axis. In a frame: what is left of a vector near the
+    /// axis without its part along it is rounding and may point anywhere, also along the axis.
     fn across(&self, v: DVec3) -> Option<DVec3> {
         let (x, y) = self.axis.any_orthonormal_pair();
         let side = DVec2::new(x.dot(v), y.dot(v)).try_normalize()?;
