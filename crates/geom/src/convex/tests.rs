@@ -256,7 +256,7 @@ fn doubled_faces_shells_and_flat_solids() {
 /// With the first of the faces across x cut as its opposite, so that two boxes side by side have
 /// equal triangles between them.
 fn mirrored((points, mut triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let other_side = |t: [u32; 3]| t.map(|v| (v - 8 ^ 1) + 8);
+    let other_side = |t: [u32; 3]| t.map(|v| ((v - 8) ^ 1) + 8);
     let (low, high) = (8, 10);
     for k in 0..2 {
         triangles[low + k] = other_side(triangles[high + k]);

@@ -78,7 +78,7 @@ fn near_faces_of_a_sphere_are_those_of_all_triangles() {
                 expected.push((model.mesh().face_of(triangle as u32), far.max(0.0)));
             }
         }
-        expected.sort_by(|p, q| p.0.cmp(&q.0));
+        expected.sort_by_key(|p| p.0);
         let found = Pair::new(&model, &pose, &ball, &place).near(reach);
         assert_eq!(found.len(), expected.len(), "{seed}");
         let swapped = Pair::new(&ball, &place, &model, &pose).near(reach);

@@ -178,8 +178,9 @@ fn table(rows: &[Row]) -> Table {
 }
 
 fn figure(rows: &[Row]) -> Figure {
-    let by_name = |all: &[(&str, fn(&Row) -> f64)]| {
-        let line = |&(name, y): &(&str, fn(&Row) -> f64)| Line {
+    type Column = (&'static str, fn(&Row) -> f64);
+    let by_name = |all: &[Column]| {
+        let line = |&(name, y): &Column| Line {
             name: name.to_owned(),
             points: rows.iter().map(|row| [f64::from(row.n), y(row)]).collect(),
         };
