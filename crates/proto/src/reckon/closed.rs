@@ -2,7 +2,7 @@
 //!
 //! A ball that flies, rolls or circles follows physical laws. Its position after any latency is
 //! known exactly from how it began, so one update is enough; a world may have such objects beside
-//! those that are extrapolated ([`super::Sent::Closed`]).
+//! those that are extrapolated ([`super::UpdateData::Closed`]).
 
 use super::motion::{BadNumber, Motion, Place, Rates, check_number, check_vector, turned};
 use glam::DVec3;

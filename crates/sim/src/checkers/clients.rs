@@ -4,7 +4,7 @@
 use super::Violations;
 use jostle_proto::client::{ClientMessage, Credential, GatewayMessage, Limits, Refusal, Report};
 use jostle_proto::{
-    AVATARS_FROM, Address, ClientId, ClientInput, Commit, GroupId, Input, Message, Object,
+    AVATARS_FROM, Address, Class, ClientId, ClientInput, Commit, GroupId, Input, Message, Object,
     ObjectId, Objects, Tick, is_home,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,10 +166,12 @@ impl Clients {
                     self.arrived(commit, object);
                 }
                 input if !input.object().is_some_and(|id| self.is_in(commit.group, id)) => {}
+                // One that is on its way to another group arrives there as it left.
                 Input::Absent(id) => {
-                    let place = world.get(id).map(|object| object.state.position);
-                    if let Some(place) = place {
-                        self.absent.entry(*id).or_insert((commit.tick, place));
+                    let object = world.get(id).filter(|object| object.class == Class::Absent);
+                    if let Some(object) = object {
+                        let since = (commit.tick, object.state.position);
+                        self.absent.entry(*id).or_insert(since);
                     }
                 }
                 Input::Return(id) => self.returned(*id, commit.tick, world, violations),

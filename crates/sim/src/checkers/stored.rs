@@ -158,6 +158,10 @@ pub(super) struct Stored {
     /// The world after each published tick, of the present incarnation.
     worlds: BTreeMap<u64, Objects>,
     incarnation: u64,
+    /// The views of a restored world are above this incarnation: that of the newest view that was
+    /// sent before the last start, or of the world that was restored since. What a process
+    /// restored that died before it could save that, and so sent nothing, does not count.
+    taken: u64,
     /// The newest tick that a leader committed.
     committed: Option<Arc<Commit>>,
     /// Nodes that were reset in this incarnation.
@@ -340,24 +344,25 @@ impl Checkers {
         counts.starts += u64::from(found.is_ok());
         counts.torn += u64::from(with("incomplete write"));
         counts.older_used += u64::from(with("an older file is used"));
-        let rate = self.rate;
-        let stored = self.stored.as_mut();
-        let violations = stored.map_or(Vec::new(), |stored| stored.opened(found, harmed, rate));
+        let Some(stored) = &mut self.stored else { return };
+        stored.taken = self.views.newest().incarnation();
+        let violations = stored.opened(found, harmed, self.rate);
         self.note(now, violations);
     }
 
     /// The world goes on from this, in views from this one on.
     pub(crate) fn world_restored(&mut self, now: Time, newest: Epoch, world: &StoredWorld) {
         let Some(stored) = &mut self.stored else { return };
-        let seen = stored.incarnation.max(self.views.newest_before(newest).incarnation());
-        if newest.incarnation() <= seen {
-            let what = format!("views from {} on are not above incarnation {seen}", newest.0);
+        let taken = stored.taken;
+        if newest.incarnation() <= taken {
+            let what = format!("views from {} on are not above incarnation {taken}", newest.0);
             self.violations.push(super::Violation { rule: "P3", what, time: now });
         }
         let StoredWorld { tick, objects, .. } = world;
         stored.before =
             stored.before.max(self.worlds.get(&GroupId(0)).map_or(0, |it| it.one_machine.ticks()));
         stored.incarnation = newest.incarnation();
+        stored.taken = stored.incarnation;
         stored.committed = None;
         stored.reset.clear();
         stored.worlds.retain(|known, _| *known < tick.0);

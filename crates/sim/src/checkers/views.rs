@@ -28,10 +28,9 @@ impl Views {
         self.views.get(&epoch).map(|view| view.group)
     }
 
-    /// The newest view below this number that was sent.
-    pub(super) fn newest_before(&self, number: Epoch) -> Epoch {
-        let first = Epoch(number.0 - number.0 % Epoch(0).next_incarnation().0);
-        self.views.range(..first).next_back().map_or(Epoch(0), |(epoch, _)| *epoch)
+    /// The newest view that was sent.
+    pub(super) fn newest(&self) -> Epoch {
+        self.views.last_key_value().map_or(Epoch(0), |(epoch, _)| *epoch)
     }
 
     /// A view.
