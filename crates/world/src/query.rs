@@ -94,7 +94,7 @@ impl World {
     ///
     /// ```
     /// use glam::DVec3;
-    /// use jostle_geom::Pose;
+    /// use jostle_geom::{Pose, Shape};
     /// use jostle_world::{Body, Settings, World};
     ///
     /// let mut world = World::new(Settings::default());
