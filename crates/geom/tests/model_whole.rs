@@ -107,18 +107,30 @@ fn the_hash_depends_on_everything() {
     }
 }
 
+/// The same triangles, moved by what `f32` does not hold: a file of version 2.
+fn precise(mesh: &Mesh) -> Mesh {
+    let off = DVec3::new(1e-9, 2e-9, -3e-9);
+    let vertices: Vec<DVec3> = mesh.vertices().iter().map(|v| v.as_dvec3() + off).collect();
+    let precise = Mesh::from_triangles_f64(vertices, mesh.triangles().to_vec()).unwrap();
+    assert!(precise.vertices_f64().is_some());
+    precise
+}
+
 #[test]
 fn every_prefix_is_refused() {
-    let bytes = Model::build(polygon_soup(&mut Random(3), 12), Quality::Default).to_bytes();
-    for found in 0..bytes.len() {
-        let expected = if found < 28 { 28 } else { bytes.len() as u64 };
-        let error = Model::from_bytes(&bytes[..found]).unwrap_err();
-        assert_eq!(error, LoadModelError::WrongLength { expected, found: found as u64 });
+    let polygons = polygon_soup(&mut Random(3), 12);
+    for mesh in [precise(&polygons), polygons] {
+        let bytes = Model::build(mesh, Quality::Default).to_bytes();
+        for found in 0..bytes.len() {
+            let expected = if found < 28 { 28 } else { bytes.len() as u64 };
+            let error = Model::from_bytes(&bytes[..found]).unwrap_err();
+            assert_eq!(error, LoadModelError::WrongLength { expected, found: found as u64 });
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        let expected = bytes.len() as u64;
+        let error = Model::from_bytes(&longer).unwrap_err();
+        assert_eq!(error, LoadModelError::WrongLength { expected, found: expected + 1 });
     }
-    let longer = [&bytes[..], &[0]].concat();
-    let expected = bytes.len() as u64;
-    let error = Model::from_bytes(&longer).unwrap_err();
-    assert_eq!(error, LoadModelError::WrongLength { expected, found: expected + 1 });
 }
 
 /// Puts the length and both checksums right, that of the hierarchy and that of the whole.
@@ -233,6 +245,8 @@ fn mutations_are_refused_or_harmless() {
         (soup(&mut random, 30, 1.0, 0.2), Quality::Default),
         (polygon_soup(&mut random, 9), Quality::Fast),
         (solids::cuboid(DVec3::ONE).unwrap().into_solid().unwrap(), Quality::Default),
+        (precise(&soup(&mut random, 30, 1.0, 0.2)), Quality::Default),
+        (precise(&solids::cuboid(DVec3::ONE).unwrap()).into_solid().unwrap(), Quality::Fast),
     ] {
         let bytes = Model::build(mesh, quality).to_bytes();
         for turn in 0..4000 {

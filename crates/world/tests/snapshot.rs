@@ -220,6 +220,19 @@ fn the_hash_depends_on_every_part_of_the_state() {
     change("sphere", |w, [a, _]| {
         w.set_shape(a, Shape::sphere(3.0).expect("a radius")).expect("it is there");
     });
+    change("capsule", |w, [a, _]| {
+        w.set_shape(a, Shape::capsule(1.0, 2.0).expect("a size")).expect("it is there");
+    });
+    change("cylinder", |w, [a, _]| {
+        w.set_shape(a, Shape::cylinder(1.0, 2.0).expect("a size")).expect("it is there");
+    });
+    change("cone", |w, [a, _]| {
+        w.set_shape(a, Shape::cone(1.0, 2.0).expect("a size")).expect("it is there");
+    });
+    change("hull", |w, [a, _]| {
+        let corners = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        w.set_shape(a, Shape::convex_hull(&corners).expect("a solid")).expect("it is there");
+    });
     change("ignored", |w, [a, b]| w.ignore_pair(a, b).expect("both are there"));
     change("interest", |w, [a, b]| {
         w.set_interest(a, b, QueryKind::Clearance(77.0)).expect("both are there");

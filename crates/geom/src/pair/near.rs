@@ -101,11 +101,7 @@ impl ModelPair<'_> {
 
     /// The pairs within a reach that is not below 0, sorted by triangle.
     pub(super) fn near_triangles(&self, reach: f64) -> Vec<NearTriangles> {
-        let mut work = AllWithin { reach, found: Vec::new() };
-        Walk::new(self, Order::Any, gap_for(reach)).run(self, u64::MAX, &mut work);
-        let mut found = work.found;
-        found.sort_unstable_by_key(|near| (near.a, near.b));
-        found
+        self.collect(self, reach, |apart| apart.distance <= reach)
     }
 
     /// Of a pair whose first model was moved by `way`: those pairs, sorted by triangle, that may be
@@ -124,9 +120,31 @@ impl ModelPair<'_> {
         let far = pose_a.translation().length() + self.pose_b.translation().length();
         let size = far + self.a.radius() + self.b.radius();
         let reach = reach + 0.5 * way.length() + ROUNDING * size;
-        let mut work = WithinBefore { pair: self, way, reach, found: Vec::new() };
-        Walk::new(&halfway, Order::Any, gap_for(reach)).run(&halfway, u64::MAX, &mut work);
-        let mut found = work.found;
+        let is_near =
+            |apart: &TriangleDistance| (apart.on_a - apart.on_b - way * 0.5).length() <= reach;
+        self.collect(&halfway, reach, is_near)
+    }
+
+    /// Those pairs of this, sorted by triangle, that are within `reach` in `walked`, which is the
+    /// same two models, perhaps elsewhere, and that `is_near` holds for where they are here.
+    fn collect(
+        &self,
+        walked: &ModelPair<'_>,
+        reach: f64,
+        is_near: impl Fn(&TriangleDistance) -> bool,
+    ) -> Vec<NearTriangles> {
+        let mut found = Vec::new();
+        let visit = |a: usize, b: usize| {
+            let apart = triangle::distance(&self.triangle_a(a), &self.triangle_b(b));
+            if is_near(&apart) {
+                found.push(NearTriangles { a, b, apart });
+            }
+        };
+        Walk::new(walked, Order::Any, gap_for(reach)).run(
+            walked,
+            u64::MAX,
+            &mut Near { reach, visit },
+        );
         found.sort_unstable_by_key(|near| (near.a, near.b));
         found
     }
@@ -135,50 +153,13 @@ impl ModelPair<'_> {
 /// Places are known to this part of all lengths involved.
 const ROUNDING: f64 = 1e-12;
 
-/// Collects all triangle pairs that are at most this far apart.
-struct AllWithin {
+/// Triangle pairs that may be at most `reach` apart, each given to `visit`.
+struct Near<V> {
     reach: f64,
-    found: Vec<NearTriangles>,
+    visit: V,
 }
 
-/// Collects what [`ModelPair::near_before`] says, in a walk at half the way.
-struct WithinBefore<'p, 'a> {
-    pair: &'p ModelPair<'a>,
-    way: DVec3,
-    reach: f64,
-    found: Vec<NearTriangles>,
-}
-
-impl LeafWork for WithinBefore<'_, '_> {
-    #[inline(always)]
-    fn leaves<S: Simd>(
-        &mut self,
-        halfway: &ModelPair<'_>,
-        counters: &mut Counters,
-        leaves: LeafPair,
-    ) -> ControlFlow<()> {
-        counters.triangle_tests += u64::from(leaves.used().count_ones());
-        let mut open = near_candidates::<S>(halfway, leaves, self.reach);
-        while open != 0 {
-            let (a, b) = leaves.triangles(open.trailing_zeros() as usize);
-            open &= open - 1;
-            self.look_at(a, b);
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl WithinBefore<'_, '_> {
-    #[inline(never)]
-    fn look_at(&mut self, a: usize, b: usize) {
-        let apart = triangle::distance(&self.pair.triangle_a(a), &self.pair.triangle_b(b));
-        if (apart.on_a - apart.on_b - self.way * 0.5).length() <= self.reach {
-            self.found.push(NearTriangles { a, b, apart });
-        }
-    }
-}
-
-impl LeafWork for AllWithin {
+impl<V: FnMut(usize, usize)> LeafWork for Near<V> {
     #[inline(always)]
     fn leaves<S: Simd>(
         &mut self,
@@ -191,19 +172,9 @@ impl LeafWork for AllWithin {
         while open != 0 {
             let (a, b) = leaves.triangles(open.trailing_zeros() as usize);
             open &= open - 1;
-            self.look_at(pair, a, b);
+            (self.visit)(a, b);
         }
         ControlFlow::Continue(())
-    }
-}
-
-impl AllWithin {
-    #[inline(never)]
-    fn look_at(&mut self, pair: &ModelPair<'_>, a: usize, b: usize) {
-        let apart = triangle::distance(&pair.triangle_a(a), &pair.triangle_b(b));
-        if apart.distance <= self.reach {
-            self.found.push(NearTriangles { a, b, apart });
-        }
     }
 }
 

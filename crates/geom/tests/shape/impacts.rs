@@ -10,20 +10,20 @@ use jostle_geom::{
 /// How many times are looked at.
 const SAMPLES: u32 = 200;
 
-pub(super) struct Moving<'a> {
-    pub(super) a: &'a Shape,
-    pub(super) motion_a: Motion,
-    pub(super) b: &'a Shape,
-    pub(super) motion_b: Motion,
-    pub(super) limits: TimeOfImpactLimits,
+struct Moving<'a> {
+    a: &'a Shape,
+    motion_a: Motion,
+    b: &'a Shape,
+    motion_b: Motion,
+    limits: TimeOfImpactLimits,
 }
 
 impl Moving<'_> {
-    pub(super) fn impact(&self) -> TimeOfImpact {
+    fn impact(&self) -> TimeOfImpact {
         time_of_impact(self.a, &self.motion_a, self.b, &self.motion_b, &self.limits)
     }
 
-    pub(super) fn swapped(&self) -> TimeOfImpact {
+    fn swapped(&self) -> TimeOfImpact {
         time_of_impact(self.b, &self.motion_b, self.a, &self.motion_a, &self.limits)
     }
 
@@ -33,7 +33,7 @@ impl Moving<'_> {
     }
 
     /// Checks what is promised; gives the number of the kind of answer.
-    pub(super) fn check(&self, about: &str) -> usize {
+    fn check(&self, about: &str) -> usize {
         let found = self.impact();
         let (kind, free) = match found {
             TimeOfImpact::AtStart => {
@@ -59,7 +59,7 @@ impl Moving<'_> {
 }
 
 /// Through the middle of the scene, more or less, or at rest near it.
-pub(super) fn any_motion(dice: &mut Dice, kind: usize) -> Motion {
+fn any_motion(dice: &mut Dice, kind: usize) -> Motion {
     let from = dice.vector() * [3.0, 8.0, 8.0][kind];
     let to = dice.vector() * 2.0 - from;
     let from = Pose::new(dice.rotation(), from).unwrap();
@@ -71,16 +71,18 @@ pub(super) fn any_motion(dice: &mut Dice, kind: usize) -> Motion {
     }
 }
 
-#[test]
-fn spheres_agree_with_sampling() {
-    let seed = 41;
+/// Draws pairs in motion, compares each with looking at many times one by one, in both orders, and
+/// counts the kinds of answers.
+pub(super) fn agree_with_sampling(
+    seed: u64,
+    cases: usize,
+    [first, second]: [&[(&'static str, Shape)]; 2],
+) -> [usize; 4] {
     let mut dice = Dice(seed);
-    let shapes = shapes(1.0);
-    let spheres = &shapes[..3];
     let mut kinds = [0; 4];
-    for case in 0..1500 {
-        let (name_a, a) = &spheres[dice.below(3)];
-        let (name_b, b) = &shapes[dice.below(shapes.len())];
+    for case in 0..cases {
+        let (name_a, a) = &first[dice.below(first.len())];
+        let (name_b, b) = &second[dice.below(second.len())];
         let (motion_a, motion_b) = (dice.below(3), dice.below(3));
         let moving = Moving {
             a,
@@ -106,6 +108,13 @@ fn spheres_agree_with_sampling() {
             }
         }
     }
+    kinds
+}
+
+#[test]
+fn spheres_agree_with_sampling() {
+    let shapes = shapes(1.0);
+    let kinds = agree_with_sampling(41, 1500, [&shapes[..3], &shapes]);
     assert!(kinds[..3].iter().all(|&n| n > 50), "lopsided: {kinds:?}");
     assert!(kinds[3] < 30, "too often unknown: {kinds:?}");
 }

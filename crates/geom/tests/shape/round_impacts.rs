@@ -1,7 +1,7 @@
 //! The time of impact of capsules, cylinders and cones, against looking at many times one by one.
 
-use super::impacts::{Moving, any_motion};
-use super::{Dice, round_shapes, shapes};
+use super::impacts::agree_with_sampling;
+use super::{round_shapes, shapes};
 use glam::{DQuat, DVec3};
 use jostle_geom::{
     Motion, Pose, Shape, TimeOfImpact, TimeOfImpactLimits, rotation_from_scaled_axis,
@@ -10,39 +10,9 @@ use jostle_geom::{
 
 #[test]
 fn round_shapes_agree_with_sampling() {
-    let seed = 51;
-    let mut dice = Dice(seed);
     let rounds = round_shapes(1.0);
-    let mut all = round_shapes(1.0);
-    all.extend(shapes(1.0));
-    let mut kinds = [0; 4];
-    for case in 0..400 {
-        let (name_a, a) = &rounds[dice.below(rounds.len())];
-        let (name_b, b) = &all[dice.below(all.len())];
-        let (motion_a, motion_b) = (dice.below(3), dice.below(3));
-        let moving = Moving {
-            a,
-            motion_a: any_motion(&mut dice, motion_a),
-            b,
-            motion_b: any_motion(&mut dice, motion_b),
-            limits: TimeOfImpactLimits {
-                distance: [0.0, 1e-6, 1e-3][case % 3],
-                ..TimeOfImpactLimits::default()
-            },
-        };
-        let about = format!("seed {seed}, case {case}: {name_a} and {name_b}");
-        kinds[moving.check(&about)] += 1;
-        match (moving.impact(), moving.swapped()) {
-            (TimeOfImpact::During { free, .. }, TimeOfImpact::During { free: other, .. }) => {
-                assert!((free - other).abs() < 1e-2, "{about}: {free} {other}");
-            }
-            (TimeOfImpact::Unknown { .. }, _) | (_, TimeOfImpact::Unknown { .. }) => {}
-            (one, other) => {
-                let [one, other] = [&one, &other].map(std::mem::discriminant);
-                assert_eq!(one, other, "{about}");
-            }
-        }
-    }
+    let all = [round_shapes(1.0), shapes(1.0)].concat();
+    let kinds = agree_with_sampling(51, 400, [&rounds, &all]);
     assert!(kinds[0] > 10 && kinds[1..3].iter().all(|&n| n > 100), "lopsided: {kinds:?}");
     assert!(kinds[3] < 10, "too often unknown: {kinds:?}");
 }

@@ -45,6 +45,17 @@ pub(crate) struct Driver {
     pub(crate) refused: [usize; 2],
 }
 
+/// Shapes without triangles, and a convex hull.
+fn round_shapes() -> Vec<Shape> {
+    let corners = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z, Vec3::splat(0.75)];
+    vec![
+        Shape::capsule(0.25, 0.75).expect("a size"),
+        Shape::cylinder(0.5, 0.5).expect("a size"),
+        Shape::cone(0.5, 1.0).expect("a size"),
+        Shape::convex_hull(&corners).expect("corners that are not in one plane"),
+    ]
+}
+
 /// A solid ball of triangles, and polygons with a point and a segment.
 fn more_shapes() -> Vec<Shape> {
     let ball = solids::sphere(0.5, 0.05).expect("a ball").into_solid().expect("it is closed");
@@ -63,12 +74,15 @@ impl Driver {
     pub(crate) fn new(seed: u64) -> Driver {
         let mut shapes = shapes();
         shapes.extend(more_shapes());
+        shapes.extend(round_shapes());
         Driver { rng: Rng(seed), shapes, groups: Vec::new(), half: 2.0, refused: [0; 2] }
     }
 
-    /// Only spheres and boxes.
+    /// No triangles but those of boxes.
     pub(crate) fn without_meshes(mut self) -> Driver {
-        self.shapes.retain(|shape| !matches!(shape.kind(), ShapeKind::Mesh(_)));
+        let has_mesh =
+            |shape: &Shape| matches!(shape.kind(), ShapeKind::Mesh(_) | ShapeKind::ConvexHull(_));
+        self.shapes.retain(|shape| !has_mesh(shape));
         self
     }
 
@@ -271,12 +285,12 @@ pub(crate) fn observe(world: &World) -> Observed {
     }
 }
 
-/// The number of the first body with the same mesh, for each body with a mesh.
+/// The number of the first body with the same mesh or hull, for each body with one.
 pub(crate) fn sharing(world: &World) -> Vec<Option<usize>> {
     let meshes: Vec<Option<Arc<Model>>> = world
         .ids()
         .map(|id| match world.shape(id).expect("it is there").kind() {
-            ShapeKind::Mesh(model) => Some(Arc::clone(model)),
+            ShapeKind::Mesh(model) | ShapeKind::ConvexHull(model) => Some(Arc::clone(model)),
             _ => None,
         })
         .collect();
